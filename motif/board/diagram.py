@@ -1,0 +1,90 @@
+"""A position drawn in characters, the way gnubg prints it."""
+
+from motif.board.identifiers import gnubg_id
+from motif.board.match_state import MatchState, match_id
+from motif.board.position import CHECKERS, OPPONENT_BAR, OWN_BAR, Position
+
+_ROWS = 5
+"""Checkers drawn of a stack; the innermost shows the number of a higher one."""
+_TOP = " +13-14-15-16-17-18------19-20-21-22-23-24-+"
+_MIDDLE = "v|                  |BAR|                  |"
+_BOTTOM = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
+_NOTES_FROM = 49
+
+
+def text_diagram(position: Position, match: MatchState | None = None) -> str:
+    """`position` in 15 or 16 lines: X is the player on roll, who plays from the 24 to the 1 point.
+
+    Beside the board stand the checkers borne off, pip counts, and, when `match` is given, score, cube
+    and dice.
+    """
+    lines = [f" Position ID: {gnubg_id(position)}"]
+    if match is not None:
+        lines.append(f" Match ID   : {match_id(match)}")
+    notes = _notes(position, match)
+    rows = [
+        _TOP,
+        *(_row(position, row, top=True) for row in range(_ROWS)),
+        _MIDDLE,
+        *(_row(position, row, top=False) for row in reversed(range(_ROWS))),
+        _BOTTOM,
+    ]
+    lines += [f"{row:{_NOTES_FROM}}{note}".rstrip() for row, note in zip(rows, notes, strict=True)]
+    return "\n".join(lines)
+
+
+def describe_rules(match: MatchState) -> str:
+    """Match length or money play, with the rules in force, in a few words."""
+    if match.length:
+        return f"{match.length}-point match" + (", Crawford game" if match.crawford else "")
+    extras = ", Jacoby rule" * match.jacoby + ", beavers" * match.beavers
+    return "money play" + extras
+
+
+def describe_turn(match: MatchState) -> str:
+    """What the player on roll has to do or has done, in a few words."""
+    if match.resignation != "none":
+        return f"resigns a {match.resignation}" + (" game" if match.resignation == "single" else "")
+    if match.doubled:
+        return f"doubles to {2 * match.cube}"
+    return "rolled {}{}".format(*match.dice) if match.dice else "on roll"
+
+
+def _row(position: Position, row: int, *, top: bool) -> str:
+    """One of the rows of the top or bottom half; row 0 lies at the rim."""
+    board = [int(count) for count in position.board]
+    if top:
+        left, right, bar = board[13:19], board[19:25], board[OPPONENT_BAR]
+        off, side = position.opponent_off, "O"
+    else:
+        left, right, bar = board[12:6:-1], board[6:0:-1], board[OWN_BAR]
+        off, side = position.own_off, "X"
+    columns = range(row, CHECKERS, _ROWS)
+    tray = "".join(side if off > filled else " " for filled in columns)
+    halves = ["".join(_cell(count, row) for count in half) for half in (left, [bar], right)]
+    return f" |{halves[0]}|{halves[1]}|{halves[2]}| {tray}"
+
+
+def _cell(count: int, row: int) -> str:
+    checkers = abs(count)
+    if checkers <= row:
+        return "   "
+    if row == _ROWS - 1 and checkers > _ROWS:
+        return f"{checkers:>2} "
+    return " X " if count > 0 else " O "
+
+
+def _notes(position: Position, match: MatchState | None) -> list[str]:
+    """What stands to the right of the 13 lines of the board."""
+    notes = [""] * (2 * _ROWS + 3)
+    middle = len(notes) // 2
+    notes[0], notes[-1] = "O: opponent", "X: player on roll"
+    notes[1] = f"pips {position.pip_count_opponent}, off {position.opponent_off}"
+    notes[-2] = f"pips {position.pip_count}, off {position.own_off}"
+    if match is not None:
+        notes[middle] = describe_rules(match)
+        notes[{"opponent": 0, "centre": middle, "me": -1}[match.cube_owner]] += f" (cube: {match.cube})"
+        notes[2] = f"score {match.opponent_score}"
+        notes[-3] = f"score {match.own_score}"
+        notes[-4] = describe_turn(match)
+    return notes

@@ -1,0 +1,20 @@
+"""The 21 rolls of two dice and how often they come."""
+
+import numpy as np
+
+from motif.runtime.errors import PlayError
+
+ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
+"""The 21 rolls (21, 2), the higher die first."""
+ROLL_COUNTS = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2).astype(np.int64)
+"""How many of the 36 throws show each of `ROLLS`."""
+ROLLS.setflags(write=False)
+ROLL_COUNTS.setflags(write=False)
+
+
+def checked_roll(first: int, second: int) -> tuple[int, int]:
+    """The roll of two dice, the higher first; raises `PlayError` for a die that is not 1 to 6."""
+    for die in (first, second):
+        if not 1 <= die <= 6:
+            raise PlayError(f"no roll: {die} is not a die (1 to 6)")
+    return max(first, second), min(first, second)

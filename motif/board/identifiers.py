@@ -1,0 +1,242 @@
+"""GNUbg position IDs and 20-letter keys, for one position and for arrays of boards.
+
+Both write the same 80 bits: first the player NOT on roll, then the player on roll; each from his
+own ace point to his 24 point, then his bar: as many ones as he has checkers there, then a zero.
+Bits fill each byte lowest first.  The ID is the ten bytes in base64 without padding (14
+characters); the key writes each byte as two letters A to P, the high half first (20 letters).
+
+Source: gnubg's manual, "A technical description of the position ID"; the key is that of gnubg's
+benchmark files.  The functions for one position are plain Python and explain what is wrong; those
+for arrays are compiled and ask the plain ones for an explanation.
+"""
+
+import base64
+import string
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.position import (
+    BOARD_SIZE,
+    CHECKERS,
+    OWN_BAR,
+    Board,
+    Position,
+    as_boards,
+    faults,
+    first_bad_board,
+)
+from motif.runtime.errors import PositionError
+from motif.runtime.jit import kernel
+
+ID_LENGTH = 14
+KEY_LENGTH = 20
+
+_BYTES = 10
+_BITS = 8 * _BYTES
+_PLACES = 25
+"""Places of one player: 24 points and the bar."""
+
+_ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+_CHARACTERS = np.frombuffer(_ALPHABET.encode(), np.uint8)
+_NOT_BASE64 = 64
+_VALUES = np.full(256, _NOT_BASE64, np.uint8)
+_VALUES[_CHARACTERS] = np.arange(len(_ALPHABET))
+
+_KEY_LETTERS = "ABCDEFGHIJKLMNOP"
+_LONGEST_QUOTE = 80
+
+
+def quoted(text: str) -> str:
+    """`text` in quotes for an error message: on one line, and cut when it is long."""
+    return repr(text) if len(text) <= _LONGEST_QUOTE else repr(text[:_LONGEST_QUOTE]) + "..."
+
+
+def gnubg_id(position: Position) -> str:
+    """The 14-character GNUbg position ID of `position`."""
+    return base64_text(_octets(position.board))
+
+
+def position_from_gnubg_id(text: str) -> Position:
+    """The position that a GNUbg position ID encodes; raises `PositionError` when it encodes none."""
+    octets = octets_from_base64(text, ID_LENGTH, "position", "GNUbg ID")
+    return _position_from_octets(octets, text)
+
+
+def position_key(position: Position) -> str:
+    """The 20-letter key of `position`."""
+    return "".join(_KEY_LETTERS[octet >> 4] + _KEY_LETTERS[octet & 15] for octet in _octets(position.board))
+
+
+def position_from_key(text: str) -> Position:
+    """The position that a 20-letter key encodes; raises `PositionError` when it encodes none."""
+    _check_characters(text, KEY_LENGTH, _KEY_LETTERS, "A to P", "position", "20-letter key")
+    values = [_KEY_LETTERS.index(letter) for letter in text]
+    octets = bytes(high << 4 | low for high, low in zip(values[::2], values[1::2], strict=True))
+    return _position_from_octets(octets, text)
+
+
+def gnubg_ids(boards: npt.ArrayLike) -> list[str]:
+    """The GNUbg position ID of each of `boards`, int8 (n, 26).
+
+    Raises `PositionError` naming the first row (counted from 0) that is no position.
+    """
+    characters = _encode_boards(as_boards(boards))
+    return characters.view(f"S{ID_LENGTH}").ravel().astype(str).tolist()
+
+
+def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
+    """The boards, int8 (n, 26), that GNUbg position IDs encode.
+
+    Raises `PositionError` naming the first row (counted from 0) whose ID encodes no position.
+    """
+    for row, text in enumerate(ids):
+        if len(text) != ID_LENGTH:
+            _explain_row(row, text)
+    # A character beyond ASCII becomes "?", which is as wrong in an ID and keeps the length.
+    characters = np.frombuffer("".join(ids).encode("ascii", "replace"), np.uint8).reshape(-1, ID_LENGTH)
+    boards = np.zeros((len(ids), BOARD_SIZE), np.int8)
+    undecodable = _decode_boards(characters, boards)
+    bad = first_bad_board(boards[:undecodable])
+    if bad < 0 and undecodable < len(ids):
+        bad = undecodable
+    if bad >= 0:
+        _explain_row(int(bad), ids[bad])
+    return boards
+
+
+def base64_text(octets: bytes) -> str:
+    """`octets` in base64 without padding."""
+    return base64.b64encode(octets).rstrip(b"=").decode()
+
+
+def octets_from_base64(text: str, length: int, what: str, form: str) -> bytes:
+    """The bytes that `text`, which must have `length` characters, stands for in base64.
+
+    Raises `PositionError`, which says that `text` is no `form` ("GNUbg ID") of a `what` ("position").
+    """
+    _check_characters(text, length, _ALPHABET, "A-Z, a-z, 0-9, + and /", what, form)
+    octets = base64.b64decode(text + "=" * (-length % 4))
+    if base64_text(octets) != text:
+        spare = 6 * length - 8 * len(octets)
+        raise PositionError(
+            f"no {what} in {quoted(text)}: the last {spare} bits of a {form} must be zero, "
+            f"but the last character is {quoted(text[-1])}"
+        )
+    return octets
+
+
+def _check_characters(text: str, length: int, alphabet: str, allowed: str, what: str, form: str) -> None:
+    if len(text) != length:
+        raise PositionError(
+            f"no {what} in {quoted(text)}: a {form} has {length} characters, this has {len(text)}"
+        )
+    for index, character in enumerate(text):
+        if character not in alphabet:
+            raise PositionError(
+                f"no {what} in {quoted(text)}: character {index + 1}, {quoted(character)}, "
+                f"is not one of {allowed}"
+            )
+
+
+def _octets(board: Board) -> bytes:
+    own, opponent = board[1:], -board[OWN_BAR - 1 :: -1]
+    bits = "".join("1" * int(count) + "0" for half in (opponent, own) for count in half)
+    return int(bits[::-1], 2).to_bytes(_BYTES, "little")
+
+
+def _position_from_octets(octets: bytes, text: str) -> Position:
+    bits = f"{int.from_bytes(octets, 'little'):0{_BITS}b}"[::-1]
+    runs = [len(run) for run in bits.split("0")]
+    opponent, own, rest = runs[:_PLACES], runs[_PLACES : 2 * _PLACES], runs[2 * _PLACES :]
+    found = [
+        f"the {side} has {sum(half)} checkers, at most {CHECKERS} are possible"
+        for side, half in (("player on roll", own), ("opponent", opponent))
+        if sum(half) > CHECKERS
+    ]
+    board = np.zeros(BOARD_SIZE, np.int64)
+    for place, count in enumerate(own, start=1):
+        board[place] = count
+    for place, count in enumerate(opponent, start=1):
+        if count and board[OWN_BAR - place]:
+            found.append(f"both players hold the point {OWN_BAR - place}")
+        board[OWN_BAR - place] -= count
+    if not rest and not found:
+        found.append(f"the {_BITS} bits end before the last place")
+    if any(rest):
+        found.append(f"surplus bits are set behind the last place ({sum(rest)} of them)")
+    if found or (found := faults(board)):
+        raise PositionError(f"no position in {quoted(text)}: " + "; ".join(found))
+    return Position(board)
+
+
+def _explain_row(row: int, text: str) -> None:
+    try:
+        position_from_gnubg_id(text)
+    except PositionError as error:
+        raise PositionError(f"row {row}: {error}") from None
+
+
+@kernel
+def _encode_boards(boards):
+    """The characters of the IDs of `boards` (n, 26): uint8 (n, 14)."""
+    characters = np.empty((boards.shape[0], ID_LENGTH), np.uint8)
+    # One byte more than the ID has, so that its last character can be cut like the others.
+    octets = np.empty(_BYTES + 1, np.int64)
+    for row in range(boards.shape[0]):
+        octets[:] = 0
+        bit = 0
+        for place in range(2 * _PLACES):
+            count = -boards[row, OWN_BAR - 1 - place] if place < _PLACES else boards[row, place - _PLACES + 1]
+            for _ in range(count):
+                octets[bit >> 3] |= 1 << (bit & 7)
+                bit += 1
+            bit += 1
+        for index in range(ID_LENGTH):
+            first = 6 * index
+            window = octets[first >> 3] << 8 | octets[(first >> 3) + 1]
+            characters[row, index] = _CHARACTERS[window >> (10 - (first & 7)) & 63]
+    return characters
+
+
+@kernel
+def _decode_boards(characters, boards):
+    """Fill `boards` (n, 26), all zero, from the `characters` (n, 14) of IDs.
+
+    Returns the first row that encodes no board, or n; how many checkers each side has is not checked.
+    """
+    octets = np.empty(_BYTES, np.int64)
+    for row in range(characters.shape[0]):
+        window, width, index = 0, 0, 0
+        for k in range(ID_LENGTH):
+            value = np.int64(_VALUES[characters[row, k]])
+            if value == _NOT_BASE64:
+                return row
+            window = (window << 6 | value) & 0xFFFF
+            width += 6
+            if width >= 8:
+                width -= 8
+                octets[index] = window >> width & 0xFF
+                index += 1
+        if window & ((1 << width) - 1):
+            return row
+        place, count = 0, 0
+        for bit in range(_BITS):
+            if octets[bit >> 3] >> (bit & 7) & 1:
+                if place == 2 * _PLACES:
+                    return row
+                count += 1
+                continue
+            if count and place < _PLACES:
+                boards[row, OWN_BAR - 1 - place] = -count
+            elif count:
+                target = place - _PLACES + 1
+                if boards[row, target] != 0:
+                    return row
+                boards[row, target] = count
+            count = 0
+            place = min(place + 1, 2 * _PLACES)
+        if place < 2 * _PLACES:
+            return row
+    return characters.shape[0]

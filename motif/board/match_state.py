@@ -1,0 +1,222 @@
+"""What surrounds a position: match, score, cube, dice and decision; and gnubg's Match ID for it.
+
+"me" is the player ON ROLL, the one whose view the position is in; that is so after a double, too:
+the doubler stays on roll while the opponent decides.  A Match ID counts players as 0 and 1 instead
+(1 sits at the bottom of gnubg's board); `MatchState.player` keeps which of them is on roll, so that
+an ID can be written back exactly.
+
+Source: gnubg's manual, "A technical description of the match ID", and the IDs that gnubg 1.07
+prints, whose bit 67 (set when the Jacoby rule is off) the manual does not have.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from motif.board.identifiers import base64_text, octets_from_base64, quoted
+from motif.runtime.errors import PositionError
+
+MATCH_ID_LENGTH = 12
+LARGEST_SCORE = 2**15 - 1
+LARGEST_CUBE = 2**15
+
+Side = Literal["me", "opponent"]
+CubeOwner = Literal["centre", "me", "opponent"]
+GameState = Literal["none", "playing", "over", "resigned", "dropped"]
+Resignation = Literal["none", "single", "gammon", "backgammon"]
+
+GAME_STATES: tuple[str, ...] = get_args(GameState)
+"""In the order of their codes in a Match ID."""
+RESIGNATIONS: tuple[str, ...] = get_args(Resignation)
+"""In the order of their codes in a Match ID."""
+
+_CENTRED = 3
+_FIELDS = (
+    ("cube_log", 4),
+    ("cube_owner", 2),
+    ("on_roll", 1),
+    ("crawford", 1),
+    ("game_state", 3),
+    ("to_decide", 1),
+    ("doubled", 1),
+    ("resignation", 2),
+    ("die1", 3),
+    ("die2", 3),
+    ("length", 15),
+    ("score0", 15),
+    ("score1", 15),
+    ("jacoby_off", 1),
+    ("unused", 5),
+)
+"""Names and widths of a Match ID's fields; each is filled lowest bit first."""
+
+
+@dataclass(frozen=True)
+class MatchState:
+    """Match, score, cube, dice and decision, seen by the player on roll ("me").
+
+    Raises `PositionError`, naming every fault, for what cannot occur.  `jacoby` and `beavers` have
+    no effect in a match.
+    """
+
+    length: int = 0
+    """Points that the match is played to; 0 is money play."""
+    own_score: int = 0
+    opponent_score: int = 0
+    cube: int = 1
+    """What the cube shows, before a double that is on offer."""
+    cube_owner: CubeOwner = "centre"
+    crawford: bool = False
+    """Whether this is the Crawford game."""
+    dice: tuple[int, int] | None = None
+    """The roll to play, the higher die first; None before the roll."""
+    doubled: bool = False
+    """Whether a double is on offer."""
+    jacoby: bool = False
+    """Money play: gammons count only after a double was taken."""
+    beavers: bool = False
+    """Money play: a double may be beavered.  No Match ID holds it."""
+    resignation: Resignation = "none"
+    """What the player on roll offers to lose."""
+    game_state: GameState = "playing"
+    decision: Side = "me"
+    """Whose decision it is: "opponent" when a double or a resignation is on offer."""
+    player: Literal[0, 1] = 1
+    """Which of a Match ID's two players is on roll."""
+
+    def __post_init__(self) -> None:
+        if found := match_faults(self):
+            raise PositionError("no match state: " + "; ".join(found))
+        if self.dice is not None:
+            object.__setattr__(self, "dice", (max(self.dice), min(self.dice)))
+
+
+def match_faults(state: MatchState) -> list[str]:
+    """Every reason why `state` cannot occur; empty when it can."""
+    found = [
+        f"{name} is {value}, not 0 to {LARGEST_SCORE}"
+        for name, value in (
+            ("the match length", state.length),
+            ("my score", state.own_score),
+            ("the opponent's score", state.opponent_score),
+        )
+        if not 0 <= value <= LARGEST_SCORE
+    ]
+    if not 1 <= state.cube <= LARGEST_CUBE or state.cube & (state.cube - 1):
+        found.append(f"the cube shows {state.cube}, not a power of two up to {LARGEST_CUBE}")
+    for name, value, allowed in (
+        ("the cube's owner", state.cube_owner, get_args(CubeOwner)),
+        ("the decision", state.decision, get_args(Side)),
+        ("the resignation", state.resignation, RESIGNATIONS),
+        ("the game state", state.game_state, GAME_STATES),
+        ("the player on roll", state.player, (0, 1)),
+    ):
+        if value not in allowed:
+            found.append(f"{name} is {value!r}, not one of {', '.join(map(str, allowed))}")
+    if state.dice is not None:
+        if len(state.dice) != 2:
+            found.append(f"a roll has two dice, not {len(state.dice)}")
+        found += [f"{die} is not a die (1 to 6)" for die in state.dice if not 1 <= die <= 6]
+        if state.doubled:
+            found.append("dice are rolled although a double is on offer")
+    found += _score_faults(state)
+    return found
+
+
+def _score_faults(state: MatchState) -> list[str]:
+    if not state.length:
+        return ["money play has no Crawford game"] if state.crawford else []
+    # What gnubg prints after a game may show more points than the match needs.
+    if state.game_state != "playing":
+        return []
+    found = []
+    scores = (("I have", state.own_score), ("the opponent has", state.opponent_score))
+    for who, score in scores:
+        if score >= state.length:
+            found.append(f"the match is over: {who} {score} of {state.length} points")
+    # Not "exactly one": gnubg lets a user declare the Crawford game with both at match point.
+    if state.crawford and not found and all(score != state.length - 1 for _, score in scores):
+        found.append("in the Crawford game a player must be 1 point away")
+    return found
+
+
+def match_id(state: MatchState) -> str:
+    """The 12-character Match ID of `state`; `beavers` has no place in it."""
+    scores = (state.own_score, state.opponent_score)
+    die1, die2 = state.dice or (0, 0)
+    values = {
+        "cube_log": state.cube.bit_length() - 1,
+        "cube_owner": _CENTRED if state.cube_owner == "centre" else _player(state, state.cube_owner),
+        "on_roll": state.player,
+        "crawford": state.crawford,
+        "game_state": GAME_STATES.index(state.game_state),
+        "to_decide": _player(state, state.decision),
+        "doubled": state.doubled,
+        "resignation": RESIGNATIONS.index(state.resignation),
+        "die1": die1,
+        "die2": die2,
+        "length": state.length,
+        "score0": scores[state.player],
+        "score1": scores[1 - state.player],
+        "jacoby_off": not state.jacoby,
+        "unused": 0,
+    }
+    number, offset = 0, 0
+    for name, width in _FIELDS:
+        number |= int(values[name]) << offset
+        offset += width
+    return base64_text(number.to_bytes(offset // 8, "little"))
+
+
+def match_state_from_id(text: str) -> MatchState:
+    """The state that a Match ID encodes; raises `PositionError` when it encodes none."""
+    octets = octets_from_base64(text, MATCH_ID_LENGTH, "match state", "Match ID")
+    number = int.from_bytes(octets, "little")
+    values = {}
+    for name, width in _FIELDS:
+        values[name] = number & ((1 << width) - 1)
+        number >>= width
+    found = _code_faults(values)
+    if found:
+        raise PositionError(f"no match state in {quoted(text)}: " + "; ".join(found))
+    player = values["on_roll"]
+    owner = values["cube_owner"]
+    dice = (values["die1"], values["die2"])
+    try:
+        return MatchState(
+            length=values["length"],
+            own_score=values[f"score{player}"],
+            opponent_score=values[f"score{1 - player}"],
+            cube=1 << values["cube_log"],
+            cube_owner="centre" if owner == _CENTRED else _side(player, owner),
+            crawford=bool(values["crawford"]),
+            dice=dice if any(dice) else None,
+            doubled=bool(values["doubled"]),
+            jacoby=not values["jacoby_off"],
+            resignation=RESIGNATIONS[values["resignation"]],  # type: ignore[arg-type]
+            game_state=GAME_STATES[values["game_state"]],  # type: ignore[arg-type]
+            decision=_side(player, values["to_decide"]),
+            player=player,  # type: ignore[arg-type]
+        )
+    except PositionError as error:
+        reasons = str(error).partition(": ")[2]
+        raise PositionError(f"no match state in {quoted(text)}: {reasons}") from None
+
+
+def _code_faults(values: dict[str, int]) -> list[str]:
+    """Codes of a Match ID that stand for nothing."""
+    found = []
+    if values["cube_owner"] == 2:
+        found.append("the cube's owner has the code 2, which is neither a player (0, 1) nor the centre (3)")
+    if values["game_state"] >= len(GAME_STATES):
+        found.append(f"the game state has the code {values['game_state']}, at most {len(GAME_STATES) - 1}")
+    if values["unused"]:
+        found.append("surplus bits are set behind the last field")
+    return found
+
+
+def _player(state: MatchState, side: str) -> int:
+    return state.player if side == "me" else 1 - state.player
+
+
+def _side(player: int, other: int) -> Side:
+    return "me" if player == other else "opponent"

@@ -1,0 +1,122 @@
+"""Legal plays for people and for batches, on top of the compiled generator."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import local
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.dice import checked_roll
+from motif.board.movegen import (
+    MAX_PLAYS,
+    PATH_HIT,
+    PATH_LOW,
+    PATH_SOURCE,
+    PlayBuffer,
+    generate,
+    new_play_buffer,
+)
+from motif.board.position import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, Position, pack, unpack
+from motif.runtime.jit import kernel
+
+_thread = local()
+
+
+@dataclass(frozen=True)
+class Play:
+    """One legal play of a roll."""
+
+    position: Position
+    """The board after the play, seen by the next player on roll."""
+    moves: tuple[tuple[int, int], ...]
+    """Moves of single dice (from, to) in the mover's numbering: 25 is the bar, 0 is off."""
+    hits: tuple[bool, ...]
+    """Whether each of the moves hits a blot."""
+
+    @property
+    def notation(self) -> str:
+        """The play as players write it, such as ``8/5* 6/5``; empty for a dance."""
+        from motif.board.notation import format_moves
+
+        return format_moves(self.moves, self.hits)
+
+
+class PlayBatch(NamedTuple):
+    """The legal plays of many decisions; those of decision k are rows ``offsets[k]:offsets[k + 1]``."""
+
+    offsets: npt.NDArray[np.int64]
+    """(n + 1,)"""
+    boards: Board
+    """(m, 26), each seen by the next player on roll."""
+    paths: npt.NDArray[np.uint64]
+    """(m,), for `decode_path`."""
+
+
+def thread_play_buffer() -> PlayBuffer:
+    """The calling thread's own generator buffer."""
+    buffer = getattr(_thread, "play_buffer", None)
+    if buffer is None:
+        buffer = _thread.play_buffer = new_play_buffer()
+    return buffer
+
+
+def legal_plays(position: Position, roll: tuple[int, int]) -> list[Play]:
+    """Every legal play of `roll` with a distinct result; a dance is one play without moves.
+
+    Raises `PlayError` for a roll that dice cannot show.
+    """
+    high, low = checked_roll(*roll)
+    batch = next(play_batches(position.board[None], np.array([[high, low]])))
+    return [
+        Play(Position(board), *decode_path(int(path), (high, low)))
+        for board, path in zip(batch.boards, batch.paths, strict=True)
+    ]
+
+
+def decode_path(path: int, roll: tuple[int, int]) -> tuple[tuple[tuple[int, int], ...], tuple[bool, ...]]:
+    """Moves (from, to) and hits of a path of the generator, for the `roll` (higher die first)."""
+    steps = path.to_bytes(8, "big").lstrip(b"\0")
+    moves = []
+    for step in steps:
+        source = step & PATH_SOURCE
+        moves.append((source, max(source - (roll[1] if step & PATH_LOW else roll[0]), 0)))
+    return tuple(moves), tuple(bool(step & PATH_HIT) for step in steps)
+
+
+def play_batches(
+    boards: Board, rolls: npt.NDArray[np.int64], rows_at_once: int = 1 << 20
+) -> Iterator[PlayBatch]:
+    """Legal plays of `boards` (n, 26) with `rolls` (n, 2; higher die first), in batches of decisions.
+
+    A batch holds at most about `rows_at_once` plays; together they cover all decisions in order.
+    """
+    done = 0
+    capacity = min(rows_at_once, 64 * len(boards)) + MAX_PLAYS
+    while done < len(boards):
+        results = np.empty((capacity, BOARD_SIZE), np.int8)
+        paths = np.empty(capacity, np.uint64)
+        offsets = np.zeros(len(boards) - done + 1, np.int64)
+        count = _fill_batch(boards[done:], rolls[done:], offsets, results, paths, thread_play_buffer())
+        used = offsets[count]
+        yield PlayBatch(offsets[: count + 1], results[:used], paths[:used])
+        done += count
+
+
+@kernel
+def _fill_batch(boards, rolls, offsets, results, paths, buffer):
+    """Fill a batch until the next decision might not fit; return how many decisions are in it."""
+    packed = np.empty(PACKED_SIZE, np.int8)
+    words = packed.view(np.int64)
+    row = 0
+    while row < boards.shape[0] and offsets[row] + MAX_PLAYS <= results.shape[0]:
+        pack(boards[row], packed)
+        count = generate(words[:PACKED_WORDS], rolls[row, 0], rolls[row, 1], buffer)
+        start = offsets[row]
+        for k in range(count):
+            unpack(buffer.boards[k], results[start + k])
+            paths[start + k] = buffer.paths[k]
+        row += 1
+        offsets[row] = start + count
+    return row

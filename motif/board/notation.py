@@ -1,0 +1,189 @@
+"""Plays as players write them, such as ``bar/22 13/8*(2)``; both ways.
+
+Points are the mover's own, 25 is the bar and 0 is off, as in `motif.board.moves`.  The style is
+gnubg's: the moves of one checker are joined, and the stops that stay visible are those where it hit.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from motif.board.identifiers import quoted
+from motif.board.position import OWN_BAR, POINTS, Position
+from motif.runtime.errors import PlayError
+
+OFF = 0
+MOST_MOVES = 4
+"""Single-die moves of one play."""
+
+_POINT = r"(?:bar|b|off|o|[0-9]{1,2})"
+_CHECKER = re.compile(
+    rf"(?P<start>{_POINT})(?P<stops>(?:/{_POINT}\*?)+)(?:\((?P<count>[1-{MOST_MOVES}])\))?",
+    re.IGNORECASE | re.ASCII,
+)
+_NAMED_POINTS = {"bar": OWN_BAR, "b": OWN_BAR, "off": OFF, "o": OFF}
+_PLAYS_SHOWN = 5
+
+
+class MarkedMove(NamedTuple):
+    """A move read from notation; it may span several dice."""
+
+    start: int
+    """Where it leaves: 1 to 24, or 25 for the bar."""
+    end: int
+    """Where it lands: 1 to 24, or 0 for off."""
+    hit: bool
+    """Whether the notation marks a hit."""
+
+
+class PlayLike(Protocol):
+    """What `find_play` needs to know of a play; `motif.board.moves.Play` has it."""
+
+    @property
+    def moves(self) -> tuple[tuple[int, int], ...]:
+        """Moves of single dice (from, to)."""
+
+    @property
+    def hits(self) -> tuple[bool, ...]:
+        """Whether each of the moves hits."""
+
+    @property
+    def position(self) -> Position:
+        """The position after the play, seen by the next player on roll."""
+
+
+_Play = TypeVar("_Play", bound=PlayLike)
+
+
+def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
+    """The play that consists of single-die `moves` (from, to), each of which hits or not.
+
+    The same for every order of the moves and for every choice of which of several checkers moved
+    on from a shared point; empty for no moves.
+    """
+    hit_points = {end for (_, end), hit in zip(moves, hits, strict=True) if hit}
+    checkers = Counter(_visible_stops(path, hit_points) for path in _paths(moves))
+    words = []
+    starred: set[int] = set()
+    for (start, *between, end), count in checkers.items():
+        starred.update(between)
+        word = _name(start) + "".join(f"/{_name(point)}*" for point in between) + f"/{_name(end)}"
+        if end in hit_points - starred:
+            starred.add(end)
+            word += "*"
+        words.append(word + (f"({count})" if count > 1 else ""))
+    return " ".join(words)
+
+
+def parse_moves(text: str) -> list[MarkedMove]:
+    """The moves that `text` notes, in its order; ``8/5*/3`` is two of them, ``13/8`` is one.
+
+    ``bar``, ``b`` or 25; ``off``, ``o`` or 0; ``(2)`` repeats; ``*`` may be left out.  Raises
+    `PlayError` for anything else.  Whether the play is legal is not asked.
+    """
+    found: list[MarkedMove] = []
+    for word in text.replace(",", " ").split():
+        match = _CHECKER.fullmatch(word)
+        if not match:
+            wrong = f"{quoted(word)} is not a move such as 8/5, bar/22 or 6/off(2)"
+            raise PlayError(f"no play in {quoted(text)}: {wrong}")
+        found += _checker_moves(text, match) * int(match["count"] or 1)
+        if len(found) > MOST_MOVES:
+            raise PlayError(f"no play in {quoted(text)}: more than {MOST_MOVES} moves")
+    return found
+
+
+def find_play(text: str, plays: Sequence[_Play]) -> _Play:
+    """The one of the legal `plays` that `text` notes; an empty text is the dance.
+
+    A play is meant when it moves the checkers as the text says, whatever the order and the stops
+    on the way; but it hits wherever the text has a star.  Of several such plays the one that hits
+    least is meant.  Raises `PlayError` when there is none, or no single one.
+    """
+    wanted = parse_moves(text)
+    stars = {move.end for move in wanted if move.hit}
+    shift = _shift((move.start, move.end) for move in wanted)
+    fitting = [
+        play
+        for play in plays
+        if _shift(play.moves) == shift and stars <= _hit_points(play) and _lands_freely(wanted, play)
+    ]
+    if not fitting:
+        raise PlayError(f"{quoted(text)} is not a legal play; {_listing(plays)}")
+    fewest = min(len(_hit_points(play)) for play in fitting)
+    meant = [play for play in fitting if len(_hit_points(play)) == fewest]
+    if len(meant) > 1:
+        raise PlayError(f"{quoted(text)} can mean several plays; {_listing(meant)}")
+    return meant[0]
+
+
+def _paths(moves: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The points that each moved checker visits, the rearmost checkers and longest ways first."""
+    rest = sorted(moves, reverse=True)
+    paths = []
+    while rest:
+        path = list(rest.pop(0))
+        while following := [move for move in rest if move[0] == path[-1]]:
+            rest.remove(following[0])
+            path.append(following[0][1])
+        paths.append(path)
+    return paths
+
+
+def _visible_stops(path: list[int], hit_points: set[int]) -> tuple[int, ...]:
+    return path[0], *(point for point in path[1:-1] if point in hit_points), path[-1]
+
+
+def _name(point: int) -> str:
+    return {OWN_BAR: "bar", OFF: "off"}.get(point, str(point))
+
+
+def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
+    """The moves of the one checker that `match` of `text` notes."""
+    moves = []
+    start = _point(match["start"])
+    for stop in match["stops"].split("/")[1:]:
+        end, hit = _point(stop.rstrip("*")), stop.endswith("*")
+        if start > OWN_BAR or not start > end:
+            raise PlayError(
+                f"no play in {quoted(text)}: in {quoted(match[0])} a checker cannot move "
+                f"from {_name(start)} to {_name(end)}"
+            )
+        if hit and end == OFF:
+            raise PlayError(f"no play in {quoted(text)}: in {quoted(match[0])} a hit is marked off the board")
+        moves.append(MarkedMove(start, end, hit))
+        start = end
+    return moves
+
+
+def _point(name: str) -> int:
+    named = _NAMED_POINTS.get(name.lower())
+    return int(name) if named is None else named
+
+
+def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """By how many checkers each point changes; unchanged points are left out."""
+    change: Counter[int] = Counter()
+    for start, end in moves:
+        change[start] -= 1
+        change[end] += 1
+    return {point: count for point, count in change.items() if count}
+
+
+def _hit_points(play: PlayLike) -> set[int]:
+    return {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
+
+
+def _lands_freely(wanted: Sequence[MarkedMove], play: PlayLike) -> bool:
+    """Whether the other player has no checker left, after `play`, where the text lets one land."""
+    board = play.position.board
+    return all(board[OWN_BAR - move.end] <= 0 for move in wanted if 1 <= move.end <= POINTS)
+
+
+def _listing(plays: Sequence[PlayLike]) -> str:
+    texts = [format_moves(play.moves, play.hits) for play in plays[:_PLAYS_SHOWN]]
+    if texts in ([], [""]):
+        return "nothing can be played"
+    more = len(plays) - len(texts)
+    return "legal are " + ", ".join(texts) + (f" and {more} more" if more else "")

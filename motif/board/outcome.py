@@ -1,0 +1,67 @@
+"""Finished games: who won, and whether single, gammon or backgammon."""
+
+from enum import IntEnum
+
+import numpy as np
+
+from motif.board.masks import BAR_BIT, occupied
+from motif.board.position import PACKED_WORDS, Position, pack_many
+from motif.runtime.jit import inline_kernel, kernel
+
+_OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT
+_CHECKERS = 15
+
+
+class Outcome(IntEnum):
+    """Points won (+) or lost (-) by the player on roll, before the cube; 0 while the game goes on."""
+
+    LOSE_BACKGAMMON = -3
+    LOSE_GAMMON = -2
+    LOSE_SINGLE = -1
+    UNFINISHED = 0
+    WIN_SINGLE = 1
+    WIN_GAMMON = 2
+    WIN_BACKGAMMON = 3
+
+
+@inline_kernel
+def checkers_on_board(words, first):
+    """Checkers, bar included, of the half that starts at word `first` (0 or 4) of a packed board."""
+    # Bytes hold at most 15 and add up to at most 15, so byte-wise sums never carry.
+    total = np.uint64(words[first]) + np.uint64(words[first + 1])
+    total += np.uint64(words[first + 2]) + np.uint64(words[first + 3])
+    return np.int64((total * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@inline_kernel
+def _loss(words, loser):
+    """1, 2 or 3: what the side whose half starts at word `loser` has lost."""
+    if checkers_on_board(words, loser) < _CHECKERS:
+        return 1
+    return 3 if occupied(words, loser) & _OPPONENTS_HOME else 2
+
+
+@inline_kernel
+def finished_points(words):
+    """Points won (+) or lost (-) by the player on roll in the packed board int64[8]; 0 while it goes on."""
+    opponent = PACKED_WORDS // 2
+    if words[opponent] == 0 and words[opponent + 1] == 0 and words[opponent + 2] == 0:
+        if words[opponent + 3] == 0:
+            return -_loss(words, 0)
+    if words[0] == 0 and words[1] == 0 and words[2] == 0 and words[3] == 0:
+        return _loss(words, opponent)
+    return 0
+
+
+@kernel
+def finished_points_many(words):
+    """`finished_points` of each row of int64 (n, 8): int8 (n,)."""
+    points = np.empty(words.shape[0], np.int8)
+    for row in range(words.shape[0]):
+        points[row] = finished_points(words[row])
+    return points
+
+
+def outcome(position: Position) -> Outcome:
+    """How the game stands for the player on roll."""
+    return Outcome(int(finished_points_many(pack_many(position.board[None]).view(np.int64))[0]))

@@ -1,0 +1,233 @@
+"""The position, and every convention about sides, signs and indices.
+
+**Board** ``int8[26]``, always seen by the player ON ROLL, who moves 24 -> 1.  Index 1..24 are the
+points, 25 is the own bar, 0 the opponent's bar.  Own checkers count positive, the opponent's
+negative, bars included: ``board[0] <= 0 <= board[25]``.  Checkers off are 15 minus those on the
+board.  (This is wildbg's convention.)
+
+**Packed board** ``int8[64]``, for the kernels alone: own points 1..24 at 0..23, own bar at 24; the
+opponent's points *in his own numbering* at 32..55, his bar at 56; all counts positive, all other
+bytes zero.  Switching sides swaps the two halves; eight 64-bit words are copied faster than 26
+signed bytes.  My point p is his point 25 - p.
+
+A play's result is a board seen by the OTHER player, who is next on roll.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.runtime.errors import PositionError
+from motif.runtime.jit import inline_kernel, kernel
+
+CHECKERS = 15
+POINTS = 24
+BOARD_SIZE = 26
+OWN_BAR = 25
+OPPONENT_BAR = 0
+HOME = 6
+
+PACKED_SIZE = 64
+PACKED_WORDS = 8
+PACKED_BAR = 24
+OPPONENT_HALF = 32
+"""Offset of the opponent's half in a packed board."""
+
+Board = npt.NDArray[np.int8]
+
+_START = {24: 2, 13: 5, 8: 3, 6: 5}
+
+
+def faults(board: npt.ArrayLike) -> list[str]:
+    """Every reason why `board` (26 numbers) cannot be a position; empty when it can."""
+    values = np.asarray(board)
+    if values.shape != (BOARD_SIZE,):
+        return [f"a board has {BOARD_SIZE} places, not {'x'.join(map(str, values.shape)) or 'one'}"]
+    if not np.issubdtype(values.dtype, np.integer):
+        return ["a board holds whole numbers of checkers"]
+    counts = values.astype(np.int64)
+    found = []
+    if counts[OPPONENT_BAR] > 0:
+        found.append(f"own checkers on the opponent's bar (index 0 holds {counts[OPPONENT_BAR]})")
+    if counts[OWN_BAR] < 0:
+        found.append(f"opponent's checkers on the own bar (index 25 holds {counts[OWN_BAR]})")
+    own, opponent = counts[counts > 0].sum(), -counts[counts < 0].sum()
+    if own > CHECKERS:
+        found.append(f"the player on roll has {own} checkers, at most {CHECKERS} are possible")
+    if opponent > CHECKERS:
+        found.append(f"the opponent has {opponent} checkers, at most {CHECKERS} are possible")
+    if own == 0 and opponent == 0:
+        found.append("both players have borne off all their checkers")
+    closed_by_own = (counts[1 : HOME + 1] >= 2).all() and counts[OPPONENT_BAR] < 0
+    closed_by_opponent = (counts[POINTS - HOME + 1 : POINTS + 1] <= -2).all() and counts[OWN_BAR] > 0
+    if closed_by_own and closed_by_opponent:
+        found.append("both players are on the bar against closed boards: nobody could ever move")
+    return found
+
+
+class Position:
+    """A backgammon position seen by the player on roll; immutable, hashable, compared by value.
+
+    ``Position(board)`` takes 26 numbers as the module describes and raises `PositionError`, naming
+    every fault, when they are no position.
+    """
+
+    __slots__ = ("board",)
+
+    board: Board
+    """int8[26], read-only, as the module describes."""
+
+    def __init__(self, board: npt.ArrayLike) -> None:
+        if found := faults(board):
+            raise PositionError("no position: " + "; ".join(found))
+        values = np.array(board, dtype=np.int8)
+        values.setflags(write=False)
+        object.__setattr__(self, "board", values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Position cannot be changed")
+
+    def __reduce__(self) -> tuple[type["Position"], tuple[list[int]]]:
+        return Position, (self.board.tolist(),)
+
+    @classmethod
+    def start(cls) -> "Position":
+        """The starting position."""
+        return cls.from_points(_START, _START)
+
+    @classmethod
+    def from_points(cls, own: Mapping[int, int], opponent: Mapping[int, int]) -> "Position":
+        """A position from {point: checkers}; each side counts in ITS OWN numbering, 25 is its bar.
+
+        ``Position.from_points({6: 5, 8: 3}, {24: 2})``
+        """
+        board = np.zeros(BOARD_SIZE, np.int64)
+        for point, count in own.items():
+            board[_checked_place(point)] += count
+        for point, count in opponent.items():
+            place = OWN_BAR - _checked_place(point)
+            if count and board[place] > 0:
+                raise PositionError(f"no position: both players hold the point {place}")
+            board[place] -= count
+        return cls(board)
+
+    def switch_sides(self) -> "Position":
+        """The same board seen by the other player."""
+        return Position(-self.board[::-1])
+
+    @property
+    def own_off(self) -> int:
+        """Checkers that the player on roll has borne off, 0 to 15."""
+        return CHECKERS - int(self.board[self.board > 0].sum())
+
+    @property
+    def opponent_off(self) -> int:
+        """Checkers that the opponent has borne off, 0 to 15."""
+        return CHECKERS + int(self.board[self.board < 0].sum())
+
+    @property
+    def pip_count(self) -> int:
+        """Pips that the player on roll must still travel."""
+        return int((np.maximum(self.board, 0) * np.arange(BOARD_SIZE)).sum())
+
+    @property
+    def pip_count_opponent(self) -> int:
+        """Pips that the opponent must still travel."""
+        return int((np.maximum(-self.board, 0) * np.arange(BOARD_SIZE)[::-1]).sum())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Position) and bool((self.board == other.board).all())
+
+    def __hash__(self) -> int:
+        return hash(self.board.tobytes())
+
+    def __repr__(self) -> str:
+        own = {p: int(n) for p, n in enumerate(self.board) if n > 0}
+        opponent = {OWN_BAR - p: -int(n) for p, n in enumerate(self.board) if n < 0}
+        return f"Position.from_points({own}, {opponent})"
+
+
+def _checked_place(point: int) -> int:
+    if not 1 <= point <= OWN_BAR:
+        raise PositionError(f"no position: point {point} is not one of 1 to 24, or 25 for the bar")
+    return point
+
+
+def as_boards(positions: npt.ArrayLike) -> Board:
+    """`positions` as a C-contiguous (n, 26) int8 array; raises `PositionError` naming the first bad row."""
+    values = np.asarray(positions)
+    if values.ndim != 2 or values.shape[1] != BOARD_SIZE:
+        raise PositionError(f"positions must have the shape (n, {BOARD_SIZE}), not {values.shape}")
+    boards = np.ascontiguousarray(values, dtype=np.int8)
+    if not np.array_equal(boards, values):
+        raise PositionError("positions must hold whole numbers of checkers")
+    bad = first_bad_board(boards)
+    if bad >= 0:
+        raise PositionError(f"row {bad}: no position: " + "; ".join(faults(boards[bad])))
+    return boards
+
+
+@kernel
+def first_bad_board(boards):
+    """Row of the first of `boards` (n, 26) that `faults` would object to; -1 when there is none."""
+    for row in range(boards.shape[0]):
+        own, opponent, own_home, opponent_home = 0, 0, 0, 0
+        for place in range(BOARD_SIZE):
+            count = np.int64(boards[row, place])
+            if count > 0:
+                own += count
+            else:
+                opponent -= count
+            if 1 <= place <= HOME and count >= 2:
+                own_home += 1
+            if POINTS - HOME < place <= POINTS and count <= -2:
+                opponent_home += 1
+        bar, opponent_bar = boards[row, OWN_BAR], boards[row, OPPONENT_BAR]
+        if own > CHECKERS or opponent > CHECKERS or own + opponent == 0 or bar < 0 or opponent_bar > 0:
+            return row
+        if own_home == HOME and opponent_home == HOME and bar > 0 and opponent_bar < 0:
+            return row
+    return -1
+
+
+@inline_kernel
+def pack(board, packed):
+    """Write the int8[26] `board` into the int8[64] `packed`."""
+    for k in range(PACKED_SIZE):
+        packed[k] = 0
+    for point in range(1, OWN_BAR):
+        count = board[point]
+        if count > 0:
+            packed[point - 1] = count
+        elif count < 0:
+            packed[OPPONENT_HALF + POINTS - point] = -count
+    packed[PACKED_BAR] = board[OWN_BAR]
+    packed[OPPONENT_HALF + PACKED_BAR] = -board[OPPONENT_BAR]
+
+
+@inline_kernel
+def unpack(packed, board):
+    """Write the int8[64] `packed` into the int8[26] `board`."""
+    for point in range(1, OWN_BAR):
+        board[point] = packed[point - 1] - packed[OPPONENT_HALF + POINTS - point]
+    board[OWN_BAR] = packed[PACKED_BAR]
+    board[OPPONENT_BAR] = -packed[OPPONENT_HALF + PACKED_BAR]
+
+
+@kernel
+def pack_many(boards):
+    """Packed boards int8 (n, 64) of `boards` int8 (n, 26)."""
+    packed = np.empty((boards.shape[0], PACKED_SIZE), np.int8)
+    for row in range(boards.shape[0]):
+        pack(boards[row], packed[row])
+    return packed
+
+
+@kernel
+def unpack_many(packed):
+    """Boards int8 (n, 26) of packed boards int8 (n, 64)."""
+    boards = np.empty((packed.shape[0], BOARD_SIZE), np.int8)
+    for row in range(packed.shape[0]):
+        unpack(packed[row], boards[row])
+    return boards

@@ -1,0 +1,31 @@
+"""What every evaluator is: something that gives a position its probabilities."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.position import Board, Position
+from motif.evaluators.probabilities import Probabilities, equities
+
+
+class Evaluator(ABC):
+    """Gives positions their values for the player on roll, before the roll."""
+
+    name: str
+    """The player name that loads it."""
+
+    @abstractmethod
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).
+
+        Raises `PositionError` naming the first row that is no position.
+        """
+
+    def evaluate(self, position: Position) -> Probabilities:
+        """The five probabilities of one position."""
+        return Probabilities(*map(float, self.evaluate_many(position.board[None])[0]))
+
+    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+        """The equities float64 (n,) by which it ranks plays; an equity head's where it has one."""
+        return equities(self.evaluate_many(boards).astype(np.float64))

@@ -1,0 +1,202 @@
+"""The kernels that read a `Model`: values, ranking scores, and the choice of a play.
+
+Scores rank plays; they are values BEFORE the squash, because squashed floats tie near 0 and 1.
+"""
+
+import numpy as np
+
+from motif.board.masks import made, occupied
+from motif.board.movegen import generate
+from motif.board.outcome import checkers_on_board, finished_points
+from motif.board.position import CHECKERS, PACKED_WORDS
+from motif.evaluators.model import ABSENT, EQUITY_HEAD, QUADRATIC, RANDOM, ROW_ALIGNMENT, TABLE, WEIGHTS
+from motif.evaluators.point_table import table_score_of_mover
+from motif.evaluators.probabilities import (
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    WIN,
+    WIN_BACKGAMMON,
+    WIN_GAMMON,
+    certain,
+    equity_of,
+    make_consistent,
+    turn_value,
+)
+from motif.evaluators.squash import equity_to_raw, squash_probability
+from motif.parameters.position_class import classify
+from motif.parameters.sets import measure
+from motif.runtime.jit import fast_kernel, inline_kernel, kernel
+from motif.runtime.streams import next_below
+
+_FINISHED_SCORE = 1e6
+
+
+@fast_kernel
+def _raw_sum(weights, features, size, terms):
+    """x of one head; `features` holds a 1 at `size` and zeros behind it."""
+    last = weights[size]
+    x = np.float32(0)
+    for j in range(((size + ROW_ALIGNMENT) // ROW_ALIGNMENT) * ROW_ALIGNMENT):
+        x += last[j] * features[j]
+    if terms == QUADRATIC:
+        for i in range(size):
+            row = weights[i]
+            total = np.float32(0)
+            for j in range(((i + ROW_ALIGNMENT) // ROW_ALIGNMENT) * ROW_ALIGNMENT):
+                total += row[j] * features[j]
+            x += features[i] * total
+    return x
+
+
+@inline_kernel
+def _head(model, position_class, head, features):
+    """Raw sum of a head that is present."""
+    weights, terms = model.weights[position_class, head], model.terms[position_class, head]
+    return np.float64(_raw_sum(weights, features, model.size, terms))
+
+
+@inline_kernel
+def _probability(model, position_class, head, features):
+    if model.terms[position_class, head] == ABSENT:
+        return 0.0
+    return squash_probability(_head(model, position_class, head, features))
+
+
+@inline_kernel
+def _fill_probabilities(model, words, position_class, features, row):
+    """Write the five probabilities of an unfinished position; no gammon head is read in vain."""
+    own_off = CHECKERS - checkers_on_board(words, 0)
+    opponent_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
+    row[WIN] = _probability(model, position_class, WIN, features)
+    row[WIN_GAMMON] = row[WIN_BACKGAMMON] = row[LOSE_GAMMON] = row[LOSE_BACKGAMMON] = 0.0
+    if opponent_off == 0:
+        row[WIN_GAMMON] = _probability(model, position_class, WIN_GAMMON, features)
+        row[WIN_BACKGAMMON] = _probability(model, position_class, WIN_BACKGAMMON, features)
+    if own_off == 0:
+        row[LOSE_GAMMON] = _probability(model, position_class, LOSE_GAMMON, features)
+        row[LOSE_BACKGAMMON] = _probability(model, position_class, LOSE_BACKGAMMON, features)
+    make_consistent(row, own_off, opponent_off)
+
+
+@inline_kernel
+def _measured_class(model, words, packed, features):
+    """Measure the board into `features` and return its class."""
+    half = PACKED_WORDS // 2
+    own, own_made = occupied(words, 0), made(words, 0)
+    other, other_made = occupied(words, half), made(words, half)
+    measure(model.set_code, words, packed, own, own_made, other, other_made, features)
+    features[model.size] = 1
+    return classify(words, packed, own, other)
+
+
+@kernel
+def weights_score(model, words, packed, space):
+    """Score of a board by a weights model, for the player on roll: higher is better for him."""
+    finished = finished_points(words)
+    if finished != 0:
+        if model.win_only:
+            return _FINISHED_SCORE * finished
+        return equity_to_raw(np.float64(finished))
+    position_class = _measured_class(model, words, packed, space.features)
+    if model.win_only:
+        return _head(model, position_class, WIN, space.features)
+    if model.terms[position_class, EQUITY_HEAD] != ABSENT:
+        return _head(model, position_class, EQUITY_HEAD, space.features)
+    _fill_probabilities(model, words, position_class, space.features, space.row)
+    return equity_to_raw(equity_of(space.row))
+
+
+@inline_kernel
+def _class_of(words, packed):
+    return classify(words, packed, occupied(words, 0), occupied(words, PACKED_WORDS // 2))
+
+
+@inline_kernel
+def _best_by_table(count, table, space):
+    best, best_score = 0, np.float32(-np.inf)
+    for k in range(count):
+        score = table_score_of_mover(space.plays.boards[k], table)
+        if score > best_score:
+            best, best_score = k, score
+    return best
+
+
+@inline_kernel
+def _pre_filter(count, table, kept, space):
+    """Write to `space.filter_kept` the `kept` best of `count` plays by the table."""
+    scores, places = space.filter_scores, space.filter_kept
+    filled = 0
+    for k in range(count):
+        score = table_score_of_mover(space.plays.boards[k], table)
+        if filled == kept:
+            if score <= scores[kept - 1]:
+                continue
+        else:
+            filled += 1
+        slot = filled - 1
+        while slot > 0 and scores[slot - 1] < score:
+            scores[slot], places[slot] = scores[slot - 1], places[slot - 1]
+            slot -= 1
+        scores[slot], places[slot] = score, k
+
+
+@kernel
+def choose(model, words, packed, high, low, space, stream):
+    """Generate the plays of a roll and return the number of the chosen one in ``space.plays``."""
+    count = generate(words, high, low, space.plays)
+    if count == 1:
+        return 0
+    if model.kind == RANDOM:
+        return next_below(stream, count)
+    table = model.tables[_class_of(words, packed)]
+    if model.kind == TABLE:
+        return _best_by_table(count, table, space)
+    filtered = 0 < model.kept < count
+    if filtered:
+        _pre_filter(count, table, model.kept, space)
+        count = model.kept
+    best, best_score = 0, -np.inf
+    for k in range(count):
+        play = space.filter_kept[k] if filtered else k
+        value = weights_score(model, space.plays.words[play], space.plays.boards[play], space)
+        mover_score = turn_value(value)
+        if mover_score > best_score:
+            best, best_score = play, mover_score
+    return best
+
+
+@kernel
+def evaluate_into(model, words, packed, space, row):
+    """Write the five probabilities of the player on roll to `row`."""
+    finished = finished_points(words)
+    if finished != 0:
+        certain(finished, row)
+    elif model.kind == WEIGHTS:
+        position_class = _measured_class(model, words, packed, space.features)
+        _fill_probabilities(model, words, position_class, space.features, row)
+    else:
+        position_class = _class_of(words, packed)
+        score = turn_value(table_score_of_mover(packed, model.tables[position_class]))
+        intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
+        certain(0, row)
+        row[WIN] = squash_probability(intercept + slope * score)
+
+
+@kernel
+def evaluate_packed(model, packed, space, rows):
+    """`evaluate_into` for each packed board (n, 64): writes to float32 (n, 5) `rows`."""
+    words = packed.view(np.int64)
+    for k in range(packed.shape[0]):
+        evaluate_into(model, words[k], packed[k], space, space.row)
+        for j in range(space.row.shape[0]):
+            rows[k, j] = space.row[j]
+
+
+@kernel
+def score_packed(model, packed, space, scores):
+    """Ranking scores float64 (n,) of packed boards (n, 64) for the player on roll, by a weights model."""
+    words = packed.view(np.int64)
+    for k in range(packed.shape[0]):
+        scores[k] = weights_score(model, words[k], packed[k], space)
+
+

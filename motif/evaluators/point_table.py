@@ -1,0 +1,82 @@
+"""Point tables: a score that adds up one number for each place and the checkers on it.
+
+PubEval is of this form, and so are the start player `simple` and the pre-filter of a weight file:
+a table float32 (2, 25, 16) gives for the scored side (0) and the other side (1), for each place in
+that side's own numbering (24 is its bar), what 0 to 15 checkers there add to the score.
+"""
+
+import json
+from importlib import resources
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, POINTS
+from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.jit import inline_kernel
+
+TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
+Table = npt.NDArray[np.float32]
+
+_PUBEVAL_INPUTS_A_POINT = 5
+
+
+@inline_kernel
+def table_score_of_mover(packed, table):
+    """Score of the player who has just moved to reach `packed`, which is seen by the next one on roll."""
+    score = np.float32(0)
+    for place in range(PACKED_BAR + 1):
+        score += table[0, place, packed[OPPONENT_HALF + place]] + table[1, place, packed[place]]
+    return score
+
+
+def _pubeval_table(weights: npt.NDArray[np.float64]) -> Table:
+    """Tesauro's 122 weights as a table.
+
+    Inputs for points 24 down to 1 of the scored side: [n == -1, n == 1, n >= 2, n == 3,
+    (n - 3) / 2 if n >= 4], then the other side's checkers on the bar / 2 and own checkers off / 15.
+    """
+    table = np.zeros(TABLE_SHAPE)
+    for block in range(POINTS):
+        opponent_blot, blot, made, three, more = weights[_PUBEVAL_INPUTS_A_POINT * block :][:5]
+        place = POINTS - 1 - block
+        table[0, place, 1] = blot
+        table[0, place, 2:] = made
+        table[0, place, 3] += three
+        table[0, place, 4:] += more * (np.arange(4, CHECKERS + 1) - 3) / 2
+        table[1, POINTS - 1 - place, 1] = opponent_blot
+    on_bar, off = weights[-2:]
+    table[1, PACKED_BAR] = on_bar * np.arange(CHECKERS + 1) / 2
+    # Checkers off are those that stand nowhere: each one on the board takes its share away, and the
+    # constant 15 / 15 is the same for every play.
+    table[0] -= off * np.arange(CHECKERS + 1) / CHECKERS
+    return table.astype(np.float32)
+
+
+def pubeval_tables() -> npt.NDArray[np.float32]:
+    """PubEval's tables (3, 2, 25, 16), one a position class; contact and crashed share one."""
+    text = resources.files("motif").joinpath("data", "pubeval.json").read_text(encoding="utf-8")
+    weights = {key: np.array(value) for key, value in json.loads(text).items() if isinstance(value, list)}
+    return np.stack([_pubeval_table(weights["race" if name == "race" else "contact"]) for name in CLASS_NAMES])
+
+
+def simple_tables() -> npt.NDArray[np.float32]:
+    """Tables of `simple`, the hand-made player that learning from nothing starts with.
+
+    It knows only what a beginner is told: race, bear off, make points (home points above all), leave
+    no blots where they cost most, do not stack, and that a checker on the bar is in trouble.  It
+    plays badly by itself, but rolling out with it tells good positions from bad ones.
+    """
+    table = np.zeros(TABLE_SHAPE)
+    checkers = np.arange(CHECKERS + 1)
+    for place in range(PACKED_BAR + 1):
+        travel = -0.05 * (place + 1) * checkers
+        made = np.where(checkers >= 2, 0.45 if place < 6 else 0.2, 0.0)
+        # A blot loses the pips that it has come already, so one near home is the dearest.
+        blot = np.where(checkers == 1, -0.012 * (POINTS - place), 0.0)
+        stack = -0.08 * np.maximum(checkers - 3, 0)
+        if place == PACKED_BAR:
+            made, blot, stack = -0.3 * checkers, 0.0 * checkers, 0.0 * checkers
+        table[0, place] = travel + made + blot + stack
+        table[1, place] = -table[0, place]
+    return np.repeat(table[None].astype(np.float32), len(CLASS_NAMES), axis=0)

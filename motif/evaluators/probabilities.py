@@ -1,0 +1,101 @@
+"""The five cumulative probabilities, their equity, and turning a value round.
+
+``win, win_gammon, win_backgammon, lose_gammon, lose_backgammon`` belong to the player on roll,
+before the roll; a gammon counts backgammons in.  A play's result is seen by the OTHER player:
+`turned` (with its compiled twins `turn_probabilities` and `turn_value`) makes the mover's value
+of it, and nothing else does.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.runtime.jit import inline_kernel
+
+OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
+WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
+
+_EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
+
+
+class Probabilities(NamedTuple):
+    """Chances of the player on roll, each 0 to 1, cumulative."""
+
+    win: float
+    win_gammon: float
+    win_backgammon: float
+    lose_gammon: float
+    lose_backgammon: float
+
+    @property
+    def equity(self) -> float:
+        """Cubeless money equity in points, -3 to 3."""
+        gained = self.win_gammon + self.win_backgammon
+        return 2 * self.win - 1 + gained - self.lose_gammon - self.lose_backgammon
+
+    def turned(self) -> "Probabilities":
+        """The other player's chances in the same position."""
+        return Probabilities(
+            1 - self.win, self.lose_gammon, self.lose_backgammon, self.win_gammon, self.win_backgammon
+        )
+
+
+def equities(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Cubeless money equity of each row of (..., 5): (...,)."""
+    values: npt.NDArray[np.float64] = probabilities @ _EQUITY_WEIGHTS - 1
+    return values
+
+
+def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Each row of (..., 5) for the other player."""
+    rows = probabilities[..., [0, 3, 4, 1, 2]]
+    rows[..., WIN] = 1 - rows[..., WIN]
+    return rows
+
+
+@inline_kernel
+def turn_probabilities(row):
+    """`turned` for one row of five, in place."""
+    row[WIN] = 1 - row[WIN]
+    row[WIN_GAMMON], row[LOSE_GAMMON] = row[LOSE_GAMMON], row[WIN_GAMMON]
+    row[WIN_BACKGAMMON], row[LOSE_BACKGAMMON] = row[LOSE_BACKGAMMON], row[WIN_BACKGAMMON]
+
+
+@inline_kernel
+def turn_value(value):
+    """An equity or score of one player as the other player's."""
+    return -value
+
+
+@inline_kernel
+def equity_of(row):
+    """Cubeless money equity of one row of five."""
+    gained = row[WIN_GAMMON] + row[WIN_BACKGAMMON]
+    return 2 * row[WIN] - 1 + gained - row[LOSE_GAMMON] - row[LOSE_BACKGAMMON]
+
+
+@inline_kernel
+def certain(points, row):
+    """Write the probabilities of a finished game: `points` won (+) or lost (-) by the player on roll."""
+    row[WIN] = 1 if points > 0 else 0
+    row[WIN_GAMMON] = 1 if points > 1 else 0
+    row[WIN_BACKGAMMON] = 1 if points > 2 else 0
+    row[LOSE_GAMMON] = 1 if points < -1 else 0
+    row[LOSE_BACKGAMMON] = 1 if points < -2 else 0
+
+
+@inline_kernel
+def make_consistent(row, own_off, opponent_off):
+    """Make five estimates agree: each within 0 to 1, no gammon once a checker is off, none more likely
+    than the win or loss that it is part of."""
+    win = min(max(row[WIN], 0.0), 1.0)
+    row[WIN] = win
+    if opponent_off > 0:
+        row[WIN_GAMMON] = 0.0
+    if own_off > 0:
+        row[LOSE_GAMMON] = 0.0
+    row[WIN_GAMMON] = min(max(row[WIN_GAMMON], 0.0), win)
+    row[LOSE_GAMMON] = min(max(row[LOSE_GAMMON], 0.0), 1.0 - win)
+    row[WIN_BACKGAMMON] = min(max(row[WIN_BACKGAMMON], 0.0), row[WIN_GAMMON])
+    row[LOSE_BACKGAMMON] = min(max(row[LOSE_BACKGAMMON], 0.0), row[LOSE_GAMMON])

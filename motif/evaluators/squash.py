@@ -1,0 +1,39 @@
+"""Squashing: from a raw sum x to a value between two bounds, y = low + (high - low) (tanh x + 1) / 2.
+
+Source: Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.runtime.jit import inline_kernel
+
+EQUITY_BOUND = 3.0
+"""Money equity lies between minus and plus this (a backgammon lost or won)."""
+
+BOUNDS = {"equity": (-EQUITY_BOUND, EQUITY_BOUND)}
+_PROBABILITY_BOUNDS = (0.0, 1.0)
+
+
+def bounds(head: str) -> tuple[float, float]:
+    """Lowest and highest value of the head called `head`."""
+    return BOUNDS.get(head, _PROBABILITY_BOUNDS)
+
+
+def squash(x: npt.ArrayLike, low: float = 0.0, high: float = 1.0) -> npt.NDArray[np.float64]:
+    """Squashed values of raw sums `x`."""
+    return low + (high - low) * (np.tanh(np.asarray(x, np.float64)) + 1) / 2
+
+
+@inline_kernel
+def squash_probability(x):
+    """`squash` of one raw sum to a probability."""
+    return 0.5 * (math.tanh(x) + 1.0)
+
+
+@inline_kernel
+def equity_to_raw(equity):
+    """The raw sum whose squashed equity is `equity`; plus or minus 20 at the bounds."""
+    return math.atanh(min(max(equity / EQUITY_BOUND, -0.9999999999999), 0.9999999999999))

@@ -1,0 +1,135 @@
+"""Static evaluators: a compiled model, with no lookahead."""
+
+from pathlib import Path
+from threading import local
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.position import Board, as_boards, pack_many
+from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.kernels import evaluate_packed, score_packed
+from motif.evaluators.model import (
+    ABSENT,
+    HEADS,
+    LINEAR,
+    MAX_ROWS,
+    QUADRATIC,
+    WEIGHTS,
+    Model,
+    Workspace,
+    new_workspace,
+    table_model,
+)
+from motif.evaluators.point_table import pubeval_tables, simple_tables
+from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.squash import EQUITY_BOUND
+from motif.evaluators.weight_file import HeadWeights, WeightFile
+from motif.evaluators.weight_reader import read_weight_file
+from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.sets import SET_CODES
+
+_thread = local()
+
+# Intercept and slope of win = squash(intercept + slope * score) by class (contact, crashed, race),
+# fitted by logistic regression to the outcomes of the player's own games; see docs/players.md.
+_PUBEVAL_CALIBRATION = np.array([[0.0, 0.1], [0.0, 0.1], [0.0, 0.1]])
+_SIMPLE_CALIBRATION = np.array([[0.0, 0.5], [0.0, 0.5], [0.0, 0.5]])
+
+
+def thread_workspace() -> Workspace:
+    """The calling thread's own memory for kernels."""
+    space = getattr(_thread, "workspace", None)
+    if space is None:
+        space = _thread.workspace = new_workspace()
+    return space
+
+
+class StaticEvaluator(Evaluator):
+    """Evaluates with a compiled model."""
+
+    def __init__(self, name: str, model: Model, weights: WeightFile | None = None) -> None:
+        self.name = name
+        self.model = model
+        self.weights = weights
+        """The weight file behind the model, where there is one."""
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """See `Evaluator.evaluate_many`."""
+        packed = pack_many(as_boards(positions))
+        rows = np.empty((len(packed), len(OUTPUTS)), np.float32)
+        evaluate_packed(self.model, packed, thread_workspace(), rows)
+        return rows
+
+    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+        """See `Evaluator.equity_many`."""
+        if self.model.kind != WEIGHTS:
+            return super().equity_many(boards)
+        scores = np.empty(len(boards))
+        score_packed(self.model, pack_many(as_boards(boards)), thread_workspace(), scores)
+        return np.tanh(scores) * (1 if self.model.win_only else EQUITY_BOUND)
+
+
+def weights_model(weights: WeightFile) -> Model:
+    """The compiled form of a weight file; the parameters' scales are folded into the weights."""
+    size = len(weights.parameters)
+    terms = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int8)
+    arrays = np.zeros((len(CLASS_NAMES), len(HEADS), size + 1, MAX_ROWS), np.float32)
+    scales = np.append(weights.parameters.scales, np.float32(1))
+    for code, class_name in enumerate(CLASS_NAMES):
+        for head, chosen in weights.classes.get(class_name, weights.classes["contact"]).items():
+            head_code = HEADS.index(head)
+            terms[code, head_code] = QUADRATIC if len(chosen.pairs) else LINEAR
+            _fill_triangle(arrays[code, head_code], chosen, scales)
+    chosen_filter = weights.pre_filter
+    base = table_model(
+        np.zeros((len(CLASS_NAMES), 2, 25, 16), np.float32) if chosen_filter is None else chosen_filter.tables()
+    )
+    present = {head for heads in weights.classes.values() for head in heads}
+    return base._replace(
+        kind=WEIGHTS,
+        set_code=SET_CODES[weights.parameters.name],
+        size=size,
+        win_only=present == {"win"},
+        kept=0,
+        terms=terms,
+        weights=arrays,
+    )
+
+
+def _fill_triangle(
+    triangle: npt.NDArray[np.float32], head: HeadWeights, scales: npt.NDArray[np.float32]
+) -> None:
+    size = len(head.linear)
+    low, high = head.pairs[:, 0], head.pairs[:, 1]
+    triangle[high, low] = head.quadratic * scales[low] * scales[high]
+    triangle[size, :size] = head.linear * scales[:size]
+    triangle[size, size] = head.bias
+
+
+def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvaluator:
+    """The same evaluator with its pre-filter of plays switched on (`kept` plays, or the file's own number).
+
+    An evaluator without a pre-filter stays as it is.
+    """
+    weights = evaluator.weights
+    if weights is None or weights.pre_filter is None:
+        return evaluator
+    model = evaluator.model._replace(kept=kept or weights.pre_filter.kept)
+    return StaticEvaluator(evaluator.name, model, weights)
+
+
+def pubeval() -> StaticEvaluator:
+    """Gerald Tesauro's PubEval (1993)."""
+    return StaticEvaluator("pubeval", table_model(pubeval_tables(), _PUBEVAL_CALIBRATION))
+
+
+def simple() -> StaticEvaluator:
+    """The hand-made start player."""
+    return StaticEvaluator("simple", table_model(simple_tables(), _SIMPLE_CALIBRATION))
+
+
+def from_weight_file(path: Path | str) -> StaticEvaluator:
+    """The evaluator of a weight file; raises `WeightFileError`."""
+    weights = read_weight_file(path)
+    return StaticEvaluator(str(path), weights_model(weights), weights)

@@ -1,0 +1,208 @@
+"""Reading a weight file: everything in it is checked, and a fault is named by its key's path."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from motif.board.position import PACKED_BAR
+from motif.evaluators.model import HEADS, MAX_KEPT
+from motif.evaluators.weight_file import FILTER_STEPS, FORMAT, PAIR, HeadWeights, PreFilter, WeightFile
+from motif.parameters import PARAMETER_SETS, ParameterSet
+from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.errors import WeightFileError
+
+_TOP_KEYS = ("format", "name", "version", "parent", "parameters", "classes", "filter", "fit")
+_REQUIRED_CLASSES = ("contact", "race")
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """A safe loader that refuses a key given twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        if len(mapping) != len(node.value):
+            seen: set[str] = set()
+            for key_node, _ in node.value:
+                if key_node.value in seen:
+                    line = key_node.start_mark.line + 1
+                    raise yaml.YAMLError(f"line {line}: the key {key_node.value!r} is given twice")
+                seen.add(key_node.value)
+        return mapping
+
+
+class _Reader:
+    """Walks the document and remembers where it is."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        raise WeightFileError(f"{self.path}: {key}: {problem}")
+
+    def mapping(self, value: object, key: str) -> Mapping[Any, Any]:
+        if not isinstance(value, dict):
+            self.fail(key, f"must be a mapping, not {_shown(value)}")
+        return value
+
+    def number(self, value: object, key: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.fail(key, f"must be a number, not {_shown(value)}")
+        if not math.isfinite(value) or abs(value) > np.finfo(np.float32).max:
+            self.fail(key, f"must be a finite number, not {value}")
+        return float(value)
+
+    def keys(self, mapping: Mapping[Any, Any], known: tuple[str, ...], prefix: str) -> None:
+        for key in mapping:
+            if key not in known:
+                self.fail(f"{prefix}{key}", f"unknown key; known are {', '.join(known)}")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def read_weight_file(path: Path | str) -> WeightFile:
+    """Read and check the weight file at `path`.
+
+    Raises `WeightFileError` for a file that is missing, torn, of another format, fitted to other
+    parameters, or that holds an unknown key, a missing parameter or a number that is not finite.
+    """
+    path = Path(path)
+    reader = _Reader(path)
+    document = reader.mapping(_parsed(path), "document")
+    if document.get("format") != FORMAT:
+        reader.fail("format", f"must be {FORMAT!r}, not {_shown(document.get('format'))}")
+    reader.keys(document, _TOP_KEYS, "")
+    for key in ("name", "version", "parameters", "classes"):
+        if key not in document:
+            reader.fail(key, "missing")
+    name, version, parent = document["name"], document["version"], document.get("parent")
+    if not isinstance(name, str):
+        reader.fail("name", f"must be text, not {_shown(name)}")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
+        reader.fail("version", f"must be a whole number from 0, not {_shown(version)}")
+    if parent is not None and not isinstance(parent, str):
+        reader.fail("parent", f"must be text or null, not {_shown(parent)}")
+    parameters = _parameters(reader, document["parameters"])
+    classes = _classes(reader, document["classes"], parameters)
+    chosen = _filter(reader, document["filter"]) if "filter" in document else None
+    fit = reader.mapping(document.get("fit", {}), "fit")
+    return WeightFile(name, version, parent, parameters, classes, chosen, fit)
+
+
+def _parsed(path: Path) -> object:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise WeightFileError(f"{path}: no such weight file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise WeightFileError(f"{path}: cannot be read: {error}") from None
+    try:
+        return yaml.load(text, _Loader)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        problem = " ".join(str(error).split())
+        raise WeightFileError(f"{path}: not YAML, or cut short: {problem}") from None
+
+
+def _parameters(reader: _Reader, value: object) -> ParameterSet:
+    mapping = reader.mapping(value, "parameters")
+    reader.keys(mapping, ("set", "fingerprint"), "parameters.")
+    chosen = PARAMETER_SETS.get(mapping.get("set", ""))
+    if chosen is None:
+        known = ", ".join(PARAMETER_SETS)
+        reader.fail("parameters.set", f"no such set: {_shown(mapping.get('set'))}; there are {known}")
+    if mapping.get("fingerprint") != chosen.fingerprint:
+        reader.fail(
+            "parameters.fingerprint",
+            f"the file was fitted to another revision of the set {chosen.name}: it says "
+            f"{_shown(mapping.get('fingerprint'))}, this program has {chosen.fingerprint[:19]}...",
+        )
+    return chosen
+
+
+def _classes(
+    reader: _Reader, value: object, parameters: ParameterSet
+) -> dict[str, dict[str, HeadWeights]]:
+    mapping = reader.mapping(value, "classes")
+    reader.keys(mapping, CLASS_NAMES, "classes.")
+    for required in _REQUIRED_CLASSES:
+        if required not in mapping:
+            reader.fail(f"classes.{required}", "missing")
+    classes = {}
+    for class_name, heads in mapping.items():
+        prefix = f"classes.{class_name}"
+        heads = reader.mapping(heads, prefix)
+        reader.keys(heads, HEADS, prefix + ".")
+        if "win" not in heads:
+            reader.fail(f"{prefix}.win", "missing")
+        classes[class_name] = {
+            head: _head(reader, weights, parameters, f"{prefix}.{head}") for head, weights in heads.items()
+        }
+    return classes
+
+
+def _head(reader: _Reader, value: object, parameters: ParameterSet, prefix: str) -> HeadWeights:
+    mapping = reader.mapping(value, prefix)
+    reader.keys(mapping, ("bias", "linear", "quadratic"), prefix + ".")
+    for key in ("bias", "linear"):
+        if key not in mapping:
+            reader.fail(f"{prefix}.{key}", "missing")
+    index = {name: k for k, name in enumerate(parameters.names)}
+    linear = np.zeros(len(parameters), np.float32)
+    given = reader.mapping(mapping["linear"], f"{prefix}.linear")
+    for name in index.keys() - given.keys():
+        reader.fail(f"{prefix}.linear.{name}", "missing")
+    for name, weight in given.items():
+        if name not in index:
+            reader.fail(f"{prefix}.linear.{name}", f"no such parameter in the set {parameters.name}")
+        linear[index[name]] = reader.number(weight, f"{prefix}.linear.{name}")
+    terms = reader.mapping(mapping.get("quadratic", {}), f"{prefix}.quadratic")
+    pairs: dict[tuple[int, int], float] = {}
+    for term, weight in terms.items():
+        key = f"{prefix}.quadratic.{term}"
+        names = str(term).split(PAIR)
+        if len(names) != 2:
+            reader.fail(key, f"must be two parameters joined by {PAIR}")
+        for name in names:
+            if name not in index:
+                reader.fail(key, f"no parameter {name!r} in the set {parameters.name}")
+        first, second = sorted((index[names[0]], index[names[1]]))
+        if (first, second) in pairs:
+            reader.fail(key, "the pair is given twice")
+        pairs[first, second] = reader.number(weight, key)
+    bias = np.float32(reader.number(mapping["bias"], f"{prefix}.bias"))
+    indices = np.array(list(pairs), np.int64).reshape(-1, 2)
+    return HeadWeights(float(bias), linear, indices, np.array(list(pairs.values()), np.float32))
+
+
+def _filter(reader: _Reader, value: object) -> PreFilter:
+    mapping = reader.mapping(value, "filter")
+    reader.keys(mapping, ("kept", *CLASS_NAMES), "filter.")
+    kept = mapping.get("kept")
+    if not isinstance(kept, int) or not 1 <= kept <= MAX_KEPT:
+        reader.fail("filter.kept", f"must be a whole number from 1 to {MAX_KEPT}, not {_shown(kept)}")
+    if "contact" not in mapping:
+        reader.fail("filter.contact", "missing")
+    steps = {name: _filter_steps(reader, mapping[name], f"filter.{name}") for name in mapping if name != "kept"}
+    return PreFilter(kept, steps)
+
+
+def _filter_steps(reader: _Reader, value: object, prefix: str) -> npt.NDArray[np.float32]:
+    mapping = reader.mapping(value, prefix)
+    reader.keys(mapping, ("own", "opponent"), prefix + ".")
+    steps = np.zeros((2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
+    for side, side_name in enumerate(("own", "opponent")):
+        rows = reader.mapping(mapping.get(side_name), f"{prefix}.{side_name}")
+        for place in range(1, PACKED_BAR + 2):
+            key = f"{prefix}.{side_name}.{place}"
+            row = rows.get(place)
+            if not isinstance(row, list) or len(row) != FILTER_STEPS:
+                reader.fail(key, f"must be {FILTER_STEPS} numbers, not {_shown(row)}")
+            steps[side, place - 1] = [reader.number(number, key) for number in row]
+    return steps

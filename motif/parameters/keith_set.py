@@ -1,0 +1,85 @@
+"""The set ``keith``: the simple measurements that Tom Keith names in "How Motif Works" (2004).
+
+Pip counts, points held, blots, direct and indirect shots, checkers on the bar and borne off: all of
+them easy to calculate.
+"""
+
+import numpy as np
+
+from motif.board.masks import BAR_BIT, HOME_POINTS, mirrored
+from motif.board.outcome import checkers_on_board
+from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR
+from motif.parameters.position_class import highest_place
+from motif.parameters.registry import SetBuilder
+from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
+
+_builder = SetBuilder("keith", revision=1)
+_side, _shared = _builder.side, _builder.shared
+
+PIPS = _side("pip_count", "pips that {side} must still travel", unit="pips", full=167, group="race")
+OFF = _side("borne_off", "checkers that {side} has borne off", unit="checkers", full=15, group="race")
+ON_BAR = _side("on_bar", "checkers of {side} on the bar", unit="checkers", full=2, group="attack")
+HELD = _side(
+    "points_held", "points that {side} holds outside the home board", unit="points", full=6, group="blocking"
+)
+HOME_HELD = _side("home_points", "home points that {side} holds", unit="points", full=6, group="blocking")
+BLOTS = _side("blots", "blots of {side}", unit="blots", full=4, group="safety")
+DIRECT = _side(
+    "direct_shots",
+    "pairs of a die and a blot of {other} that it lets {side} hit",
+    unit="shots",
+    full=6,
+    group="attack",
+)
+INDIRECT = _side(
+    "indirect_shots",
+    "distances of 7 to 12 pips at which {side} stands before a blot of {other}",
+    unit="shots",
+    full=6,
+    group="attack",
+)
+REARMOST = _side(
+    "rearmost", "point of {side}'s rearmost checker (25 is the bar)", unit="points", full=25, group="race"
+)
+PIP_LEAD = _shared("pip_lead", "pips by which the player on roll leads", unit="pips", full=100, group="race")
+
+KEITH_SET = _builder.build()
+_SIDE = KEITH_SET.side_count
+_BOTH = 2 * _SIDE
+_ONE = np.uint64(1)
+
+
+@inline_kernel
+def _measure_side(words, packed, half, own, own_made, other, other_made, out, base):
+    """Measure one side, whose half of `packed` starts at `half`, and return its pips."""
+    pips = 0
+    rest = own
+    while rest:
+        place = np.int64(trailing_zeros(rest))
+        rest &= rest - _ONE
+        pips += np.int64(packed[half + place]) * (place + 1)
+    made_points = own_made & ~BAR_BIT
+    targets = mirrored(other & ~other_made)
+    direct, indirect = 0, 0
+    for distance in range(1, 7):
+        direct += np.int64(popcount((own >> np.uint64(distance)) & targets))
+        indirect += np.int64(popcount((own >> np.uint64(distance + 6)) & targets))
+    out[base + PIPS] = pips
+    out[base + OFF] = CHECKERS - checkers_on_board(words, half // 8)
+    out[base + ON_BAR] = packed[half + PACKED_BAR]
+    out[base + HELD] = np.int64(popcount(made_points & ~HOME_POINTS))
+    out[base + HOME_HELD] = np.int64(popcount(made_points & HOME_POINTS))
+    out[base + BLOTS] = np.int64(popcount(own & ~own_made & ~BAR_BIT))
+    out[base + DIRECT] = direct
+    out[base + INDIRECT] = indirect
+    out[base + REARMOST] = highest_place(own) + 1
+    return pips
+
+
+@inline_kernel
+def measure_keith(words, packed, own, own_made, other, other_made, out):
+    """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
+    pips = _measure_side(words, packed, 0, own, own_made, other, other_made, out, 0)
+    half = OPPONENT_HALF
+    other_pips = _measure_side(words, packed, half, other, other_made, own, own_made, out, _SIDE)
+    out[_BOTH + PIP_LEAD] = other_pips - pips

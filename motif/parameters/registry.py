@@ -1,0 +1,100 @@
+"""The registry: a parameter is declared once, and its declaration gives its place in every array.
+
+A set's module declares its parameters with a `SetBuilder` and writes one compiled function that
+measures them; the numbers that `side` and `shared` return are the places where it writes.  A `side`
+parameter is measured for both players by the same code: declared as ``blots``, it yields ``blots``
+for the player on roll and its twin ``blots_opponent``.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+OPPONENT_SUFFIX = "_opponent"
+
+Side = Literal["own", "opponent", "both"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One measurement of the board."""
+
+    name: str
+    sentence: str
+    """What it measures, in backgammon terms; for a twin, seen from the opponent."""
+    unit: str
+    scale: float
+    """Measured value in `unit` times `scale` is the feature that weights multiply, about 0 to 1."""
+    group: str
+    """What players would file it under: race, safety, blocking, ..."""
+    side: Side
+    twin: str | None
+    """Name of the same measurement for the other player; None when it speaks of both."""
+
+
+@dataclass(frozen=True)
+class ParameterSet:
+    """A named set of parameters in the order of the feature arrays."""
+
+    name: str
+    revision: int
+    """Raised whenever the measured values change although names and scales do not."""
+    parameters: tuple[Parameter, ...]
+    side_count: int
+    """Features 0:side_count are the player on roll's, the next side_count the opponent's, then shared ones."""
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names in feature order."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def scales(self) -> npt.NDArray[np.float32]:
+        """Scales in feature order, float32 (n,)."""
+        return np.array([parameter.scale for parameter in self.parameters], np.float32)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever weights fitted to this set would no longer mean the same."""
+        facts = [self.name, self.revision, [[p.name, p.scale] for p in self.parameters]]
+        return "sha256:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+class SetBuilder:
+    """Collects the declarations of one set."""
+
+    def __init__(self, name: str, revision: int) -> None:
+        self._name = name
+        self._revision = revision
+        self._sides: list[Parameter] = []
+        self._twins: list[Parameter] = []
+        self._shared: list[Parameter] = []
+
+    def side(self, name: str, sentence: str, *, unit: str, full: float, group: str) -> int:
+        """Declare a parameter of one side whose large value is `full`; return its place in the side's block.
+
+        In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one.
+        """
+        own = sentence.format(side="the player on roll", other="the opponent")
+        twin = sentence.format(side="the opponent", other="the player on roll")
+        twin_name = name + OPPONENT_SUFFIX
+        self._sides.append(Parameter(name, own, unit, 1 / full, group, "own", twin_name))
+        self._twins.append(Parameter(twin_name, twin, unit, 1 / full, group, "opponent", name))
+        return len(self._sides) - 1
+
+    def shared(self, name: str, sentence: str, *, unit: str, full: float, group: str) -> int:
+        """Declare a parameter that speaks of both sides; return its place behind both blocks."""
+        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None))
+        return len(self._shared) - 1
+
+    def build(self) -> ParameterSet:
+        """The finished set."""
+        parameters = (*self._sides, *self._twins, *self._shared)
+        return ParameterSet(self._name, self._revision, parameters, len(self._sides))

@@ -1,0 +1,1 @@
+"""What every floor may use: errors, random streams, JIT options, parallel execution, progress, files."""

@@ -15,6 +15,6 @@ ROLL_COUNTS.setflags(write=False)
 def checked_roll(first: int, second: int) -> tuple[int, int]:
     """The roll of two dice, the higher first; raises `PlayError` for a die that is not 1 to 6."""
     for die in (first, second):
-        if not 1 <= die <= 6:
+        if die not in range(1, 7):
             raise PlayError(f"no roll: {die} is not a die (1 to 6)")
-    return max(first, second), min(first, second)
+    return int(max(first, second)), int(min(first, second))

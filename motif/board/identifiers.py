@@ -45,6 +45,7 @@ _VALUES = np.full(256, _NOT_BASE64, np.uint8)
 _VALUES[_CHARACTERS] = np.arange(len(_ALPHABET))
 
 _KEY_LETTERS = "ABCDEFGHIJKLMNOP"
+_KEY_TO_HEX = str.maketrans(_KEY_LETTERS, "0123456789ABCDEF")
 _LONGEST_QUOTE = 80
 
 
@@ -91,19 +92,30 @@ def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
 
     Raises `PositionError` naming the first row (counted from 0) whose ID encodes no position.
     """
-    for row, text in enumerate(ids):
-        if len(text) != ID_LENGTH:
-            _explain_row(row, text)
+    # The rows before the first one of another length form a rectangle of characters.
+    rows = next((row for row, text in enumerate(ids) if len(text) != ID_LENGTH), len(ids))
     # A character beyond ASCII becomes "?", which is as wrong in an ID and keeps the length.
-    characters = np.frombuffer("".join(ids).encode("ascii", "replace"), np.uint8).reshape(-1, ID_LENGTH)
+    joined = "".join(ids[:rows]).encode("ascii", "replace")
     boards = np.zeros((len(ids), BOARD_SIZE), np.int8)
-    undecodable = _decode_boards(characters, boards)
-    bad = first_bad_board(boards[:undecodable])
-    if bad < 0 and undecodable < len(ids):
-        bad = undecodable
-    if bad >= 0:
-        _explain_row(int(bad), ids[bad])
+    rows = _decode_boards(np.frombuffer(joined, np.uint8).reshape(rows, ID_LENGTH), boards)
+    bad = first_bad_board(boards[:rows])
+    if bad >= 0 or rows < len(ids):
+        row = int(bad if bad >= 0 else rows)
+        _explain_row(row, ids[row])
     return boards
+
+
+def boards_from_keys(keys: Sequence[str]) -> Board:
+    """The boards, int8 (n, 26), that 20-letter benchmark keys encode.
+
+    Raises `PositionError` for the first one that encodes no position.
+    """
+    if any(len(key) != KEY_LENGTH or key.strip(_KEY_LETTERS) for key in keys):
+        for key in keys:
+            position_from_key(key)
+    octets = bytes.fromhex("".join(keys).translate(_KEY_TO_HEX))
+    rows = (octets[start : start + _BYTES] for start in range(0, len(octets), _BYTES))
+    return boards_from_gnubg_ids([base64_text(row) for row in rows])
 
 
 def base64_text(octets: bytes) -> str:
@@ -162,8 +174,6 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
         if count and board[OWN_BAR - place]:
             found.append(f"both players hold the point {OWN_BAR - place}")
         board[OWN_BAR - place] -= count
-    if not rest and not found:
-        found.append(f"the {_BITS} bits end before the last place")
     if any(rest):
         found.append(f"surplus bits are set behind the last place ({sum(rest)} of them)")
     if found or (found := faults(board)):

@@ -159,9 +159,13 @@ def as_boards(positions: npt.ArrayLike) -> Board:
     values = np.asarray(positions)
     if values.ndim != 2 or values.shape[1] != BOARD_SIZE:
         raise PositionError(f"positions must have the shape (n, {BOARD_SIZE}), not {values.shape}")
-    boards = np.ascontiguousarray(values, dtype=np.int8)
+    not_whole = PositionError("positions must hold whole numbers of checkers")
+    if values.dtype.kind not in "iuf":
+        raise not_whole
+    with np.errstate(invalid="ignore"):  # a NaN becomes some number, and differs from it
+        boards = np.ascontiguousarray(values, dtype=np.int8)
     if not np.array_equal(boards, values):
-        raise PositionError("positions must hold whole numbers of checkers")
+        raise not_whole
     bad = first_bad_board(boards)
     if bad >= 0:
         raise PositionError(f"row {bad}: no position: " + "; ".join(faults(boards[bad])))

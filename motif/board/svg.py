@@ -77,7 +77,9 @@ def _description(position: Position, match: MatchState | None) -> str:
             for place, count in reversed(list(enumerate(view.board)))
             if count > 0
         ]
-        sides.append(f"{name}, counted from his own side: {', '.join(places) or 'none'}; {off} off; {pips} pips.")
+        sides.append(
+            f"{name}, counted from his own side: {', '.join(places) or 'none'}; {off} off; {pips} pips."
+        )
     if match is not None:
         owner = {"centre": "in the centre", "me": "of the player on roll", "opponent": "of the opponent"}
         sides.append(
@@ -91,14 +93,14 @@ def _empty_board() -> list[str]:
     """Frame, field, points with their numbers, and trays."""
     depth, inner = _BOTTOM - _TOP, 6 * _COLUMN
     parts = [_rect(10, _TOP - _RIM, _WIDTH - 20, depth + 2 * _RIM, _FRAME, rx=8)]
-    for x, width, colour in (
+    for left, width, colour in (
         (_BAR, _COLUMN, _BAR_COLOUR),
         (_LEFT, inner, _FIELD),
         (_RIGHT, inner, _FIELD),
         (_TRAY_X, _TRAY_WIDTH, _TRAY),
         (_CUBE_X - 27, 54, _TRAY),
     ):
-        parts.append(_rect(x, _TOP, width, depth, colour))
+        parts.append(_rect(left, _TOP, width, depth, colour))
     for point in range(1, POINTS + 1):
         x, top = _centre(point), point > POINTS // 2
         rim, tip = (_TOP, _TOP + _ROWS * _STEP) if top else (_BOTTOM, _BOTTOM - _ROWS * _STEP)

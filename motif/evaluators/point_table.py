@@ -11,7 +11,7 @@ from importlib import resources
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, POINTS
+from motif.board.position import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR, POINTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.jit import inline_kernel
 
@@ -70,8 +70,9 @@ def simple_tables() -> npt.NDArray[np.float32]:
     table = np.zeros(TABLE_SHAPE)
     checkers = np.arange(CHECKERS + 1)
     for place in range(PACKED_BAR + 1):
-        travel = -0.05 * (place + 1) * checkers
-        made = np.where(checkers >= 2, 0.45 if place < 6 else 0.2, 0.0)
+        # Each checker that is still on the board costs its pips and a little more, so that it bears off.
+        travel = -(0.05 * (place + 1) + 0.25) * checkers
+        made = np.where(checkers >= 2, 0.45 if place < HOME else 0.2, 0.0)
         # A blot loses the pips that it has come already, so one near home is the dearest.
         blot = np.where(checkers == 1, -0.012 * (POINTS - place), 0.0)
         stack = -0.08 * np.maximum(checkers - 3, 0)

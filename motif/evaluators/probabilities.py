@@ -54,6 +54,11 @@ def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return rows
 
 
+def turned_equities(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Equities of one player as the other player's."""
+    return -values
+
+
 @inline_kernel
 def turn_probabilities(row):
     """`turned` for one row of five, in place."""

@@ -1,5 +1,6 @@
 """Static evaluators: a compiled model, with no lookahead."""
 
+import hashlib
 from pathlib import Path
 from threading import local
 
@@ -105,6 +106,14 @@ def _fill_triangle(
     triangle[high, low] = head.quadratic * scales[low] * scales[high]
     triangle[size, :size] = head.linear * scales[:size]
     triangle[size, size] = head.bias
+
+
+def model_fingerprint(model: Model) -> str:
+    """Identifies what a model plays: a hash over its arrays and numbers."""
+    digest = hashlib.sha256()
+    for value in model:
+        digest.update(np.ascontiguousarray(value).tobytes())
+    return "sha256:" + digest.hexdigest()
 
 
 def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvaluator:

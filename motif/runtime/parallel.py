@@ -2,7 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from motif.runtime.errors import SettingError
 
@@ -35,3 +38,10 @@ def run_ordered(
 
     runner = joblib.Parallel(n_jobs=workers, return_as="generator", pre_dispatch="2*n_jobs")
     yield from runner(joblib.delayed(function)(*arguments) for arguments in calls)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let numerical libraries use one thread in the block, so that sums have one order."""
+    with threadpool_limits(1):
+        yield

@@ -1,0 +1,61 @@
+# `make` alone prints the targets.  Each of them works on a fresh clone, as the first command.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq
+# What is installed in .venv: a stamp is as old as the pyproject.toml that it was made from.
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow test-peers lint venv
+
+help:
+	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
+	@echo "make test        lint, and every test but the slow ones and the comparisons with peers"
+	@echo "make test-slow   the tests that take minutes"
+	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
+	@echo "make lint        ruff and mypy"
+	@echo
+	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
+
+demo: $(INSTALLED)
+	$(BIN)/python cli.py bootstrap --preset demo --out runs/demo
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest -m slow
+
+test-peers: $(INSTALLED_DEV)
+	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: its tests are skipped"
+	$(BIN)/python -m pytest -rs tests/peers
+
+lint: $(INSTALLED_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# An environment without pip is given one; a half-made one, as a Python without ensurepip leaves it, is
+# made anew.
+venv:
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null 2>&1 || { \
+	    command -v $(PYTHON) >/dev/null || \
+	        { echo "motif needs Python 3.11 or newer, and there is no $(PYTHON): $(TRY)" >&2; exit 1; }; \
+	    $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	        { echo "motif needs Python 3.11 or newer, and $(PYTHON) is `$(PYTHON) -V 2>&1`: $(TRY)" >&2; exit 1; }; \
+	    echo "making $(VENV)"; \
+	    $(PYTHON) -m venv --clear $(VENV); }
+
+$(INSTALLED): pyproject.toml | venv
+	@echo "installing motif into $(VENV)"
+	@$(PIP) --editable .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml | venv
+	@echo "installing motif and its tools into $(VENV)"
+	@$(PIP) --editable '.[dev]'
+	@touch $(INSTALLED) $@

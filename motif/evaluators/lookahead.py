@@ -1,0 +1,85 @@
+"""Lookahead: every roll, the best reply by the evaluator below, averaged.
+
+Plies are gnubg's and Motif's: 0-ply is the static evaluation; 1-ply averages over the 21 rolls,
+with weights 1/36 and 2/36, the static value of the best reply.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.moves import play_batches
+from motif.board.outcome import finished_points_many
+from motif.board.position import Board, as_boards, pack_many
+from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
+from motif.runtime.errors import PlayerError
+
+_POSITIONS_AT_ONCE = 512
+MAX_PLIES = 3
+
+
+class LookaheadEvaluator(Evaluator):
+    """Any evaluator, seen `plies` further."""
+
+    def __init__(self, base: Evaluator, plies: int) -> None:
+        if not 1 <= plies <= MAX_PLIES:
+            raise PlayerError(f"{base.name}@{plies}: lookahead must be 1 to {MAX_PLIES} plies")
+        self.name = f"{base.name}@{plies}"
+        self._below = base if plies == 1 else LookaheadEvaluator(base, plies - 1)
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """See `Evaluator.evaluate_many`."""
+        boards = as_boards(positions)
+        values = np.empty((len(boards), len(OUTPUTS)))
+        for part in _slices(len(boards)):
+            values[part] = self._averaged(boards[part], want_probabilities=True)
+        return values.astype(np.float32)
+
+    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+        """See `Evaluator.equity_many`."""
+        values = np.empty(len(boards))
+        for part in _slices(len(boards)):
+            values[part] = self._averaged(boards[part], want_probabilities=False)
+        return values
+
+    def _averaged(self, boards: Board, want_probabilities: bool) -> npt.NDArray[np.float64]:
+        """Mean over the rolls of the best replies' probabilities (n, 5) or equities (n,)."""
+        shape = (len(boards), len(OUTPUTS)) if want_probabilities else (len(boards),)
+        values = np.zeros(shape)
+        finished = finished_points_many(pack_many(boards).view(np.int64)) != 0
+        if finished.any():
+            ended = boards[finished]
+            below = self._below
+            values[finished] = below.evaluate_many(ended) if want_probabilities else below.equity_many(ended)
+        going = np.flatnonzero(~finished)
+        best_boards, best_equities = self._best_replies(boards[going])
+        if want_probabilities:
+            replies = turned(self._below.evaluate_many(best_boards)).reshape(len(going), len(ROLLS), -1)
+            values[going] = np.tensordot(replies, ROLL_COUNTS / 36, axes=(1, 0))
+        else:
+            values[going] = best_equities.reshape(len(going), len(ROLLS)) @ (ROLL_COUNTS / 36)
+        return values
+
+    def _best_replies(self, boards: Board) -> tuple[Board, npt.NDArray[np.float64]]:
+        """For each board and each of the 21 rolls the board after the best reply and its mover's equity."""
+        repeated = np.repeat(boards, len(ROLLS), axis=0)
+        rolls = np.tile(ROLLS, (len(boards), 1))
+        best_boards, best_equities = [], []
+        for batch in play_batches(repeated, rolls):
+            equities = turned_equities(self._below.equity_many(batch.boards))
+            starts = batch.offsets[:-1]
+            best = np.maximum.reduceat(equities, starts)
+            # The first play that reaches the decision's maximum.
+            decision = np.repeat(np.arange(len(starts)), np.diff(batch.offsets))
+            reaching = np.flatnonzero(equities == best[decision])
+            first = reaching[np.unique(decision[reaching], return_index=True)[1]]
+            best_boards.append(batch.boards[first])
+            best_equities.append(best)
+        if not best_boards:
+            return boards, np.empty(0)
+        return np.concatenate(best_boards), np.concatenate(best_equities)
+
+
+def _slices(count: int) -> list[slice]:
+    return [slice(k, k + _POSITIONS_AT_ONCE) for k in range(0, count, _POSITIONS_AT_ONCE)]

@@ -1,0 +1,34 @@
+"""Evaluators by name: ``pubeval``, ``simple``, ``weights/FILE.yaml``, any of them with ``@1`` or ``@2``."""
+
+import re
+
+from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.lookahead import LookaheadEvaluator
+from motif.evaluators.static import StaticEvaluator, from_weight_file, pubeval, simple
+from motif.runtime.errors import PlayerError
+
+_STATIC = {"pubeval": pubeval, "simple": simple}
+_WITH_PLIES = re.compile(r"(.+)@(\d+)")
+
+EVALUATOR_NAMES = (*_STATIC, "FILE.yaml")
+
+
+def load_static(name: str) -> StaticEvaluator:
+    """The static evaluator called `name`: a known one, or a weight file's path.
+
+    Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad file.
+    """
+    if name in _STATIC:
+        return _STATIC[name]()
+    if name.endswith((".yaml", ".yml")):
+        return from_weight_file(name)
+    known = ", ".join(EVALUATOR_NAMES)
+    raise PlayerError(f"no player is called {name!r}; there are {known}, each also with @1 or @2, and random")
+
+
+def load_evaluator(name: str) -> Evaluator:
+    """The evaluator called `name`, with its lookahead: ``weights/motif-v1.yaml@1``, say."""
+    if match := _WITH_PLIES.fullmatch(name):
+        plies = int(match[2])
+        return LookaheadEvaluator(load_static(match[1]), plies) if plies else load_static(match[1])
+    return load_static(name)

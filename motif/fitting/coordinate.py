@@ -1,0 +1,115 @@
+"""Tom Keith's coordinate descent: one weight at a time, pass after pass, from all weights zero.
+
+Source: Tom Keith, "How Motif Works" (2004): each weight in turn is set to the value of least
+error, until a pass brings no further reduction.  Three things make it quick without changing what
+it converges to: the raw predictions are kept up to date instead of recomputed; every weight moves
+along its term's centred value (see `coordinate_kernels`); and every few passes the weights are
+extrapolated (see `anderson`), which is taken only when it lowers the error.
+"""
+
+import numpy as np
+
+from motif.fitting.anderson import Extrapolation
+from motif.fitting.coordinate_kernels import centred_shifts, one_pass, refresh
+from motif.fitting.design import raw_predictions, term_sums
+from motif.fitting.problem import Problem, checked_weights
+from motif.fitting.result import FitResult, OnPass, Recorder
+from motif.fitting.terms import FloatArray, Terms
+from motif.runtime.errors import FitError
+
+METHOD = "coordinate"
+_NEGLIGIBLE_SHARE = 0.01
+"""Steps that all together promise less than this share of the tolerance are not worth their time."""
+
+
+class _State:
+    """Columns, current weights, and what follows from them on the training rows."""
+
+    def __init__(self, problem: Problem, weights: FloatArray) -> None:
+        rows, terms = problem.train, problem.terms
+        shares = rows.sample_weights / rows.sample_weights.sum()
+        count = len(rows)
+        self.problem, self.weights = problem, weights
+        self.columns = np.ones((1 + terms.size, count), np.float32)
+        self.columns[1:] = rows.features.T
+        self.means = term_sums(Terms.linear(terms.size), rows.features, shares)
+        self.means[0] = 0.0  # the column of ones stays as it is
+        linear = np.arange(1 + terms.size)
+        self.first = np.concatenate([linear, terms.first + 1])
+        self.second = np.concatenate([np.zeros_like(linear), terms.second + 1])
+        self.shifts = centred_shifts(self.columns, self.means, shares, self.first, self.second)
+        self.roots = np.sqrt(shares)
+        self.targets = rows.labels - problem.link.middle
+        self.residuals, self.slopes = np.empty(count), np.empty(count)
+        self.move_to(weights)
+
+    def move_to(self, weights: FloatArray) -> None:
+        """Take other weights: the raw predictions are recomputed."""
+        problem = self.problem
+        self.weights = weights
+        self.raw = raw_predictions(problem.terms, problem.train.features, weights)
+        self.squares = refresh(
+            self.raw, self.targets, self.roots, problem.link.half_range, self.residuals, self.slopes
+        )
+        self.penalty = problem.ridge * float(np.sum((weights - problem.target)[1:] ** 2))
+
+    def descend(self, negligible: float) -> None:
+        """One pass over all weights."""
+        problem = self.problem
+        self.squares, self.penalty = one_pass(
+            self.columns, self.means, self.first, self.second, self.shifts,
+            self.weights, problem.target, problem.ridge, negligible,
+            self.raw, self.targets, self.roots, problem.link.half_range,
+            self.residuals, self.slopes, self.squares, self.penalty,
+        )  # fmt: skip
+
+    @property
+    def error(self) -> float:
+        return float(self.squares + self.penalty)
+
+    @property
+    def rmse(self) -> float:
+        return float(np.sqrt(self.squares))
+
+
+def solve_coordinate(
+    problem: Problem,
+    *,
+    max_passes: int = 2000,
+    tolerance: float = 1e-6,
+    on_pass: OnPass | None = None,
+    patience: int | None = None,
+    start: FloatArray | None = None,
+    extrapolate: bool = True,
+) -> FitResult:
+    """Fit by coordinate descent, on one core; the same bytes for any number of threads.
+
+    Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when
+    the validation error has not reached a new low for `patience` passes (the weights are then those
+    of that low), or when `on_pass` returns True.  `start` replaces the zeros that it starts from.
+    `extrapolate` False is the plain method.  The ranking term is not supported: `FitError`.
+    """
+    if problem.ranking > 0:
+        raise FitError("coordinate descent does not know the ranking term: use gauss-newton or least-squares")
+    recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
+    state = _State(problem, checked_weights(problem.terms, start, "start"))
+    negligible = _NEGLIGIBLE_SHARE * tolerance / problem.terms.count
+    extrapolation = Extrapolation(state.weights) if extrapolate else None
+    stopped = recorder.record(state.weights, state.error, state.rmse)
+    while stopped is None:
+        state.descend(negligible)
+        if extrapolation is not None:
+            _extrapolate(state, extrapolation)
+        stopped = recorder.record(state.weights, state.error, state.rmse)
+    return recorder.result(state.weights, stopped)
+
+
+def _extrapolate(state: _State, extrapolation: Extrapolation) -> None:
+    candidate = extrapolation.propose(state.weights)
+    if candidate is None:
+        return
+    before, error = state.weights, state.error
+    state.move_to(candidate)
+    if state.error >= error:
+        state.move_to(before)
+    extrapolation.restart(state.weights)

@@ -1,0 +1,109 @@
+"""Gauss-Newton for thousands of weights and a million positions.
+
+Each pass linearises the squash and solves the normal equations for the step by preconditioned
+conjugate gradients.  Their products with the curvature are cheap (see `design`) and in float64; the
+Gram matrix of the preconditioner is the one costly thing, so it comes from a part of the rows and
+is kept while it serves.  A step is halved until the error falls.  Sources: Nocedal and Wright,
+"Numerical Optimization" (2006), sections 7.1 (inexact Newton), 5.1 (preconditioned conjugate
+gradients) and 10.3 (Gauss-Newton).
+
+The Gram matrix goes through BLAS: another number of BLAS threads may change the last bits.
+"""
+
+import numpy as np
+
+from motif.fitting.objective import Objective, Point
+from motif.fitting.preconditioner import Preconditioner
+from motif.fitting.problem import Problem, checked_weights
+from motif.fitting.result import FitResult, OnPass, Recorder
+from motif.fitting.terms import FloatArray
+
+METHOD = "gauss-newton"
+_INNER_TOLERANCE = 0.1
+"""Conjugate gradients stop when the residual has fallen to this, in the preconditioner's norm."""
+_MOST_INNER = 100
+_SLOW_INNER = 12
+"""More steps than this, and a fresh preconditioner pays."""
+_FRESH_PASSES = 2
+"""The slopes change so much in the first passes that each gets a fresh preconditioner."""
+_MOST_HALVINGS = 20
+
+
+def solve_gauss_newton(
+    problem: Problem,
+    *,
+    max_passes: int = 50,
+    tolerance: float = 1e-6,
+    on_pass: OnPass | None = None,
+    patience: int | None = None,
+    start: FloatArray | None = None,
+) -> FitResult:
+    """Fit by Gauss-Newton passes; ranking, ridge and prior are all supported.
+
+    Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when
+    the validation error has not reached a new low for `patience` passes (the weights are then those
+    of that low), or when `on_pass` returns True.  `start` is where to begin; absent, at the prior
+    if there is one, else at the bias alone that predicts the mean label.
+    """
+    recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
+    objective = Objective(problem)
+    weights = _starting_weights(problem, start)
+    point = objective.at(weights)
+    stopped = recorder.record(weights, point.error, point.rmse)
+    preconditioner, inner = None, 0
+    while stopped is None:
+        if preconditioner is None or len(recorder.history) <= _FRESH_PASSES or inner > _SLOW_INNER:
+            preconditioner = Preconditioner(objective, point)
+        direction, inner = _direction(objective, weights, point, preconditioner)
+        weights, point = _descend(objective, weights, point, direction)
+        stopped = recorder.record(weights, point.error, point.rmse)
+    return recorder.result(weights, stopped)
+
+
+def _starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
+    if start is not None:
+        return checked_weights(problem.terms, start, "start")
+    weights = problem.target.copy()
+    if not weights.any():
+        mean = np.average(problem.train.labels, weights=problem.train.sample_weights)
+        weights[0] = problem.link.inverse(mean)
+    return weights
+
+
+def _direction(
+    objective: Objective, weights: FloatArray, point: Point, preconditioner: Preconditioner
+) -> tuple[FloatArray, int]:
+    """Conjugate gradients for curvature * direction = -gradient; also the number of steps taken."""
+    residual = -objective.gradient(weights, point)
+    direction = np.zeros_like(residual)
+    search = preconditioner.solve(residual)
+    size = first_size = residual @ search
+    for inner in range(1, _MOST_INNER + 1):
+        product = objective.curvature_product(point, search)
+        bend = search @ product
+        if size <= 0 or bend <= 0:  # at the optimum, or nothing but rounding left
+            return direction, inner
+        length = size / bend
+        direction += length * search
+        residual -= length * product
+        preconditioned = preconditioner.solve(residual)
+        new_size = residual @ preconditioned
+        if new_size <= _INNER_TOLERANCE**2 * first_size:
+            return direction, inner
+        search = preconditioned + new_size / size * search
+        size = new_size
+    return direction, _MOST_INNER
+
+
+def _descend(
+    objective: Objective, weights: FloatArray, point: Point, direction: FloatArray
+) -> tuple[FloatArray, Point]:
+    """The first of the whole, the half, the quarter... step that lowers the error, or no step."""
+    length = 1.0
+    for _ in range(_MOST_HALVINGS):
+        candidate = weights + length * direction
+        reached = objective.at(candidate)
+        if reached.error < point.error:
+            return candidate, reached
+        length /= 2
+    return weights, point

@@ -1,0 +1,92 @@
+"""The same error minimised by `scipy.optimize.least_squares` with an analytic Jacobian.
+
+An independent check of the other solvers, for problems small enough to hold the (n, count)
+Jacobian in memory.  BLAS again: another number of threads may change the last bits.
+"""
+
+import numpy as np
+from scipy import optimize
+
+from motif.fitting.objective import Objective
+from motif.fitting.problem import Problem, checked_weights
+from motif.fitting.result import CONVERGED, PASS_LIMIT, FitResult, OnPass, Recorder
+from motif.fitting.terms import FloatArray
+from motif.runtime.errors import FitError
+
+METHOD = "least-squares"
+MOST_NUMBERS = 2**28
+"""Largest Jacobian: 2 GiB of float64; SciPy makes a few of that size."""
+_EVALUATIONS_PER_PASS = 10
+"""Rejected trial steps are not passes, but they must end too."""
+_SCIPY_TOLERANCE = 1e-15
+"""Only what is left to rounding: the tolerance of a fit is the recorder's business."""
+
+
+class _EndOfPasses(Exception):  # noqa: N818 - a signal, not an error
+    """Carries the reason to stop out of SciPy's loop."""
+
+
+class _Passes:
+    """Residuals and Jacobian for SciPy: the ranked residuals of the rows, then those of the ridge."""
+
+    def __init__(self, problem: Problem, recorder: Recorder) -> None:
+        self._problem, self._recorder = problem, recorder
+        self._objective = Objective(problem)
+        self._ridge_roots = np.sqrt(self._objective.penalty)
+        self.weights = problem.target
+
+    def residuals(self, weights: FloatArray) -> FloatArray:
+        rows = self._objective.operator.apply(self._objective.at(weights).residuals)
+        return np.concatenate([rows, self._ridge_roots * (weights - self._problem.target)])
+
+    def jacobian(self, weights: FloatArray) -> FloatArray:
+        """SciPy asks for it at the start and after each accepted step: that is a pass."""
+        point = self._objective.at(weights)
+        self.weights = weights.copy()
+        stopped = self._recorder.record(self.weights, point.error, point.rmse)
+        if stopped is not None:
+            raise _EndOfPasses(stopped)
+        rows = self._problem.terms.expand(self._problem.train.features).astype(np.float64)
+        rows *= point.slopes[:, None]
+        self._objective.operator.apply_to_rows(rows)
+        return np.concatenate([rows, np.diag(self._ridge_roots)])
+
+
+def solve_least_squares(
+    problem: Problem,
+    *,
+    max_passes: int = 100,
+    tolerance: float = 1e-6,
+    on_pass: OnPass | None = None,
+    patience: int | None = None,
+    start: FloatArray | None = None,
+) -> FitResult:
+    """Fit by SciPy's trust region reflective method; ranking, ridge and prior are all supported.
+
+    Stops when a pass (an accepted step) reduces the error by less than `tolerance` of it, after
+    `max_passes`, when the validation error has not reached a new low for `patience` passes (the
+    weights are then those of that low), or when `on_pass` returns True.  `start` is where to begin,
+    zeros when absent.  `FitError` when the Jacobian would hold more than `MOST_NUMBERS` numbers.
+    """
+    rows, count = len(problem.train), problem.terms.count
+    if rows * count > MOST_NUMBERS:
+        raise FitError(
+            f"{rows} samples with {count} weights are too many for least-squares: use gauss-newton"
+        )
+    recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
+    passes = _Passes(problem, recorder)
+    try:
+        found = optimize.least_squares(
+            passes.residuals,
+            checked_weights(problem.terms, start, "start"),
+            passes.jacobian,
+            method="trf",
+            ftol=_SCIPY_TOLERANCE,
+            xtol=_SCIPY_TOLERANCE,
+            gtol=_SCIPY_TOLERANCE,
+            max_nfev=_EVALUATIONS_PER_PASS * max_passes,
+        )
+        stopped = CONVERGED if found.status > 0 else PASS_LIMIT
+    except _EndOfPasses as end:
+        stopped = str(end)
+    return recorder.result(passes.weights, stopped)

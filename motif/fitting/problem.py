@@ -1,0 +1,172 @@
+"""One fit: the samples, the terms, the link and the settings of the error, checked once."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.fitting.link import PROBABILITY, Link
+from motif.fitting.ranking import decision_starts
+from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.runtime.errors import FitError
+
+LARGEST_FEATURE = 1e6
+"""Products of two features must stay well inside float32."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The samples of one side, training or validation; n may be 0."""
+
+    features: npt.NDArray[np.float32]
+    """(n, size), contiguous by row."""
+    labels: FloatArray
+    """(n,)"""
+    sample_weights: FloatArray
+    """(n,)"""
+    starts: IntArray
+    """First row of each decision, and n last."""
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What to fit.  The error that every solver minimises over the weights w is
+
+        sum s (y - label)^2 / sum s  +  ridge * |w - prior|^2  +  ranking term
+
+    over the training rows, with s the sample weights; the bias is not in the ridge.  Both sums are
+    means over the samples, so a ridge means the same for any number of them (1e-6 to 1e-4 is mild
+    for features of about 0 to 1), and an error without ridge and ranking is the squared RMSE.  The
+    ranking term is ranking * sum s (r - mean)^2 / sum s, with r = y - label and its mean taken
+    within each decision: what separates the plays of a decision counts 1 + ranking times.
+
+    features: (n, size), kept as float32.  labels: (n,); values outside the link's bounds are fine
+    (luck-adjusted rollouts give them).  sample_weights: (n,), at least 0, 1 when absent.
+    decisions: (n,) ids, equal for the candidate plays of one decision, whose rows are consecutive;
+    needed by the ranking term alone.  training: (n,) of bool, the other rows are for validation;
+    absent, all rows train.  prior: (count,) weights to shrink toward, 0 when absent.
+
+    Raises `FitError`, which names the row and what is wrong with it.  Arrays are not modified.
+    """
+
+    features: npt.NDArray[np.float32]
+    labels: FloatArray
+    terms: Terms
+    link: Link = PROBABILITY
+    sample_weights: FloatArray | None = None
+    decisions: IntArray | None = None
+    training: npt.NDArray[np.bool_] | None = None
+    ridge: float = 0.0
+    ranking: float = 0.0
+    prior: FloatArray | None = None
+    train: Rows = field(init=False)
+    validation: Rows = field(init=False)
+    target: FloatArray = field(init=False)
+    """(count,): the prior, or zeros."""
+
+    def __post_init__(self) -> None:
+        features = _checked_features(self.features, self.terms.size)
+        count = len(features)
+        labels = _checked_column(self.labels, count, "label")
+        weights = np.ones(count) if self.sample_weights is None else self.sample_weights
+        weights = _checked_column(weights, count, "sample weight")
+        _reject_first(weights < 0, weights, "sample weight", "must not be negative")
+        decisions = _checked_decisions(self.decisions, count)
+        training = _checked_training(self.training, count)
+        for name, value in (("ridge", self.ridge), ("ranking", self.ranking)):
+            if not (math.isfinite(value) and value >= 0):
+                raise FitError(f"{name} must be finite and at least 0, not {value}")
+        if self.ranking > 0 and decisions is None:
+            raise FitError("the ranking term needs to know the decision of every row")
+        sides = [_rows(features, labels, weights, decisions, mask) for mask in (training, ~training)]
+        if len(sides[0]) == 0:
+            raise FitError("no training samples: every row is for validation")
+        if not sides[0].sample_weights.any():
+            raise FitError("no training samples: the sample weight of every one is 0")
+        object.__setattr__(self, "train", sides[0])
+        object.__setattr__(self, "validation", sides[1])
+        object.__setattr__(self, "target", checked_weights(self.terms, self.prior, "prior"))
+
+
+def checked_weights(terms: Terms, weights: npt.ArrayLike | None, name: str) -> FloatArray:
+    """A float64 copy of a weight vector (count,), zeros when absent; `FitError` when unusable."""
+    if weights is None:
+        return np.zeros(terms.count)
+    vector = np.array(weights, np.float64)
+    if vector.shape != (terms.count,):
+        raise FitError(f"the {name} must hold {terms.count} weights, not an array of shape {vector.shape}")
+    if not np.isfinite(vector).all():
+        place = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise FitError(f"weight {place} of the {name} is {vector[place]}")
+    return vector
+
+
+def _checked_features(features: npt.ArrayLike, size: int) -> npt.NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        array = np.ascontiguousarray(features, np.float32)
+    if array.ndim != 2 or array.shape[1] != size:
+        raise FitError(f"features must have shape (n, {size}) for these terms, not {array.shape}")
+    if len(array) == 0:
+        raise FitError("no training samples: the features have no rows")
+    usable = np.abs(array) <= LARGEST_FEATURE  # False for NaN too
+    if not usable.all():
+        row, column = np.argwhere(~usable)[0]
+        value = array[row, column]
+        reason = "scale features to about 0 to 1" if np.isfinite(value) else "it must be finite"
+        raise FitError(f"feature {column} of row {row} is {value}: {reason}")
+    return array
+
+
+def _checked_column(values: npt.ArrayLike, count: int, name: str) -> FloatArray:
+    column = np.asarray(values, np.float64)
+    if column.shape != (count,):
+        raise FitError(f"there must be one {name} a row ({count}), not an array of shape {column.shape}")
+    _reject_first(~np.isfinite(column), column, name, "must be finite")
+    return column
+
+
+def _reject_first(faulty: npt.NDArray[np.bool_], column: FloatArray, name: str, rule: str) -> None:
+    for row in np.flatnonzero(faulty)[:1]:
+        raise FitError(f"the {name} of row {row} is {column[row]}: it {rule}")
+
+
+def _checked_decisions(decisions: npt.ArrayLike | None, count: int) -> IntArray | None:
+    if decisions is None:
+        return None
+    ids = np.asarray(decisions)
+    if ids.shape != (count,) or ids.dtype.kind not in "iu":
+        raise FitError(f"there must be one whole decision id a row ({count}), not {ids.dtype} {ids.shape}")
+    firsts = decision_starts(ids, count)[:-1]
+    unique, first_runs = np.unique(ids[firsts], return_index=True)
+    if len(unique) < len(firsts):
+        row = firsts[np.setdiff1d(np.arange(len(firsts)), first_runs)[0]]
+        raise FitError(
+            f"decision {ids[row]} appears again in row {row}: the rows of a decision must be consecutive"
+        )
+    return ids.astype(np.int64)
+
+
+def _checked_training(training: npt.ArrayLike | None, count: int) -> npt.NDArray[np.bool_]:
+    if training is None:
+        return np.ones(count, np.bool_)
+    mask = np.asarray(training)
+    if mask.shape != (count,) or mask.dtype != np.bool_:
+        raise FitError(f"the training mask must hold one bool a row ({count}), not {mask.dtype} {mask.shape}")
+    return mask
+
+
+def _rows(
+    features: npt.NDArray[np.float32],
+    labels: FloatArray,
+    weights: FloatArray,
+    decisions: IntArray | None,
+    mask: npt.NDArray[np.bool_],
+) -> Rows:
+    if mask.all():  # no copy of what may be a gigabyte
+        return Rows(features, labels, weights, decision_starts(decisions, len(labels)))
+    kept = None if decisions is None else decisions[mask]
+    return Rows(features[mask], labels[mask], weights[mask], decision_starts(kept, int(mask.sum())))

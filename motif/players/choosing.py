@@ -1,0 +1,23 @@
+"""The compiled choice of plays for many decisions at once."""
+
+import numpy as np
+
+from motif.board.position import PACKED_SIZE, pack, unpack
+from motif.evaluators.kernels import choose
+from motif.runtime.jit import kernel
+
+
+@kernel
+def choose_boards(model, boards, rolls, states, space, results):
+    """For each of `boards` int8 (n, 26) and `rolls` (n, 2) write the board after the chosen play.
+
+    `states` uint64 (n,) seed the random choices of the decision, where the model makes any.
+    """
+    packed = np.empty(PACKED_SIZE, np.int8)
+    words = packed.view(np.int64)
+    stream = np.zeros(1, np.uint64)
+    for row in range(boards.shape[0]):
+        pack(boards[row], packed)
+        stream[0] = states[row]
+        play = choose(model, words, packed, rolls[row, 0], rolls[row, 1], space, stream)
+        unpack(space.plays.boards[play], results[row])

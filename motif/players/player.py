@@ -1,0 +1,99 @@
+"""Players: who chooses plays."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.dice import checked_roll
+from motif.board.moves import Play, legal_plays, play_batches
+from motif.board.position import Board, Position
+from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators.model import Model, random_model
+from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.static import thread_workspace
+from motif.players.choosing import choose_boards
+from motif.runtime.errors import PlayerError
+from motif.runtime.streams import derive_states
+
+_BOARDS_AT_ONCE = 4096
+
+
+class Player(ABC):
+    """Chooses plays; most can also evaluate."""
+
+    name: str
+    evaluator: Evaluator | None = None
+
+    @abstractmethod
+    def choose_many(
+        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
+    ) -> Board:
+        """Boards after the chosen plays, seen by the next player on roll: int8 (n, 26).
+
+        `rolls` is (n, 2) with the higher die first; `states` uint64 (n,) seed any random choice.
+        """
+
+    def choose(self, position: Position, roll: tuple[int, int], seed: int = 0) -> Play:
+        """The play chosen for one roll."""
+        high, low = checked_roll(*roll)
+        rolls = np.array([[high, low]])
+        chosen = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
+        return next(play for play in legal_plays(position, roll) if (play.position.board == chosen).all())
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Five probabilities (n, 5) of `positions` (n, 26); raises `PlayerError` where it has no opinion."""
+        return self._opinion().evaluate_many(positions)
+
+    def evaluate(self, position: Position) -> Probabilities:
+        """The five probabilities of one position; raises `PlayerError` where it has no opinion."""
+        return self._opinion().evaluate(position)
+
+    def _opinion(self) -> Evaluator:
+        if self.evaluator is None:
+            raise PlayerError(f"the player {self.name!r} chooses plays but cannot evaluate a position")
+        return self.evaluator
+
+
+class CompiledPlayer(Player):
+    """Plays by a compiled model, without lookahead."""
+
+    def __init__(self, name: str, model: Model, evaluator: StaticEvaluator | None = None) -> None:
+        self.name = name
+        self.model = model
+        self.evaluator = evaluator
+
+    def choose_many(
+        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
+    ) -> Board:
+        """See `Player.choose_many`."""
+        results = np.empty_like(boards)
+        choose_boards(self.model, boards, rolls, states, thread_workspace(), results)
+        return results
+
+
+class EvaluatorPlayer(Player):
+    """Plays whatever its evaluator finds best for the mover: any evaluator will do."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.name = evaluator.name
+        self._ranking = evaluator
+        self.evaluator = evaluator
+
+    def choose_many(
+        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
+    ) -> Board:
+        """See `Player.choose_many`."""
+        results = np.empty_like(boards)
+        done = 0
+        for batch in play_batches(boards, rolls, _BOARDS_AT_ONCE):
+            equities = turned_equities(self._ranking.equity_many(batch.boards))
+            for start, end in zip(batch.offsets[:-1], batch.offsets[1:], strict=True):
+                results[done] = batch.boards[start + np.argmax(equities[start:end])]
+                done += 1
+        return results
+
+
+def random_player() -> CompiledPlayer:
+    """Plays any legal play, each as likely as the others."""
+    return CompiledPlayer("random", random_model())

@@ -1,0 +1,212 @@
+"""Sampling: games of self-play whose positions are labelled by rollouts, in parallel, into a dataset."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from motif.board.identifiers import gnubg_ids
+from motif.board.position import Position, pack_many, unpack_many
+from motif.evaluators import StaticEvaluator, load_static
+from motif.evaluators.model import Model
+from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.static import filtered, model_fingerprint, thread_workspace
+from motif.parameters.position_class import classify_many
+from motif.rollout.statistics import mean_and_error
+from motif.runtime.errors import DatasetError, SettingError
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import progress
+from motif.runtime.version import VERSION
+from motif.sampling.dataset import (
+    Part,
+    checksum,
+    part_name,
+    read_manifest,
+    write_manifest,
+    write_part,
+)
+from motif.sampling.self_play import new_record, self_play
+
+_PARTS = 64
+"""A dataset has about as many parts; a part is what a worker does at a time and what a stop loses."""
+
+
+@dataclass(frozen=True)
+class SampleSettings:
+    """Everything that decides what a dataset holds."""
+
+    player: str
+    """Name of the static player that plays and rolls out."""
+    games: int
+    trials: int
+    """Rollouts of each position."""
+    decide: Literal["evaluator", "rollout"] = "evaluator"
+    """Who chooses the plays: the evaluator, or the rollouts of every legal play."""
+    candidates: int = 0
+    """Plays of a decision that are recorded at most, the chosen one among them; 0 for all."""
+    rate: float = 1.0
+    """Share of the decisions that are recorded."""
+    cut: int = 0
+    """Rollouts end after so many plies with the evaluator's value; 0 plays to the end."""
+    stop_at_race: bool = False
+    """Rollouts end with the evaluator's value when contact ends."""
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raise `SettingError` for a value that makes no sense."""
+        for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0), ("seed", 0)):
+            if getattr(self, name) < low:
+                raise SettingError(f"--{name} must be at least {low}, not {getattr(self, name)}")
+        if not 0 < self.rate <= 1:
+            raise SettingError(f"--rate must be above 0 and at most 1, not {self.rate}")
+        if self.decide not in ("evaluator", "rollout"):
+            raise SettingError(f"--decide must be evaluator or rollout, not {self.decide!r}")
+
+
+@dataclass(frozen=True)
+class SampleResult:
+    """What sampling has done."""
+
+    folder: Path
+    positions: int
+    trials: int
+    """Rollouts a position."""
+    games: int
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Numbers for a report."""
+        return {
+            "positions": self.positions,
+            "trials": self.trials,
+            "games": self.games,
+            "seconds": self.seconds,
+            "games_per_second": self.games / self.seconds if self.seconds > 0 else 0.0,
+        }
+
+
+def sample(
+    settings: SampleSettings, folder: Path | str, *, resume: bool = False, jobs: int | None = None
+) -> SampleResult:
+    """Play, label and write a dataset to `folder`.
+
+    The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.
+    Raises `DatasetError` when `folder` holds a dataset already and `resume` is not set, or when that
+    one was made with other settings.
+    """
+    settings.check()
+    folder = Path(folder)
+    evaluator = filtered(load_static(settings.player))
+    provenance = {
+        **asdict(settings),
+        "player_fingerprint": model_fingerprint(evaluator.model),
+        "games_a_part": -(-settings.games // _PARTS),
+        "motif": VERSION,
+    }
+    kept = _kept_parts(folder, provenance, resume)
+    started = time.monotonic()
+    parts = list(_all_parts(settings, provenance, folder, evaluator, kept, jobs))
+    write_manifest(folder, provenance, parts, complete=True)
+    seconds = time.monotonic() - started
+    positions = sum(part.rows for part in parts)
+    return SampleResult(folder, positions, settings.trials, settings.games, seconds)
+
+
+def _kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, Part]:
+    """The whole parts of an earlier run with the same settings, by name."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(f"{folder}: cannot be made: {error}") from None
+    if not any(folder.iterdir()):
+        return {}
+    settings, parts, _ = read_manifest(folder)
+    if not resume:
+        raise DatasetError(f"{folder}: holds a dataset already; --resume continues it")
+    for key, value in provenance.items():
+        if settings.get(key) != value:
+            raise DatasetError(
+                f"{folder}: was made with {key} = {settings.get(key)!r}, not {value!r}: cannot be resumed"
+            )
+    return {part.name: part for part in parts if _is_whole(folder, part)}
+
+
+def _is_whole(folder: Path, part: Part) -> bool:
+    path = folder / part.name
+    return path.is_file() and checksum(path) == part.sha256
+
+
+def _all_parts(
+    settings: SampleSettings,
+    provenance: dict[str, Any],
+    folder: Path,
+    evaluator: StaticEvaluator,
+    kept: dict[str, Part],
+    jobs: int | None,
+) -> Iterator[Part]:
+    """Every part in order, made where it is not kept; the manifest follows each one."""
+    games_a_part = provenance["games_a_part"]
+    starts = range(0, settings.games, games_a_part)
+    missing = [k for k in range(len(starts)) if part_name(k) not in kept]
+    calls = (
+        (settings, evaluator.model, starts[k], min(games_a_part, settings.games - starts[k])) for k in missing
+    )
+    write_manifest(folder, provenance, sorted(kept.values(), key=lambda part: part.name), complete=False)
+    with progress(f"sampling {settings.games} games of {settings.player}", len(starts)) as advance:
+        advance(len(kept))
+        made = run_ordered(sample_games, calls, jobs)
+        done: list[Part] = []
+        for k in range(len(starts)):
+            if part_name(k) in kept:
+                part = kept[part_name(k)]
+            else:
+                part = write_part(folder, k, next(made), provenance)
+                advance(1)
+            done.append(part)
+            later = [kept[part_name(j)] for j in range(k + 1, len(starts)) if part_name(j) in kept]
+            write_manifest(folder, provenance, done + later, complete=False)
+            yield part
+
+
+def sample_games(settings: SampleSettings, model: Model, first: int, count: int) -> dict[str, Any]:
+    """Columns of the dataset for the games first .. first + count - 1."""
+    start = pack_many(Position.start().board[None])[0]
+    record, space = new_record(), thread_workspace()
+    columns: dict[str, list[Any]] = {}
+    for game in range(first, first + count):
+        rows = self_play(
+            model,
+            start,
+            settings.seed,
+            game,
+            settings.decide == "rollout",
+            settings.candidates,
+            settings.rate,
+            settings.trials,
+            settings.cut,
+            settings.stop_at_race,
+            space,
+            record,
+        )
+        means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], settings.trials)
+        made = {
+            "position": gnubg_ids(unpack_many(record.boards[:rows])),
+            **{name: means[:, k].astype(np.float32) for k, name in enumerate(OUTPUTS)},
+            "equity": means[:, -1].astype(np.float32),
+            "equity_se": errors[:, -1].astype(np.float32),
+            "trials": np.full(rows, settings.trials, np.int32),
+            "game": np.full(rows, game, np.int32),
+            "ply": record.plies[:rows].copy(),
+            "decision": record.items[:rows].copy(),
+            "chosen": record.chosen[:rows].copy(),
+            "cls": classify_many(record.boards[:rows]),
+        }
+        for name, values in made.items():
+            columns.setdefault(name, []).append(values)
+    return {
+        name: sum(values, []) if name == "position" else np.concatenate(values)
+        for name, values in columns.items()
+    }

@@ -1,0 +1,82 @@
+"""Legal plays by the book: slow, plain, and sharing nothing with motif's generator.
+
+A board is a tuple of 26 numbers seen by the player who moves, 24 -> 1: 25 is his bar, 0 the other
+player's bar; his checkers are positive, the other's negative.
+"""
+
+BAR = 25
+OTHERS_BAR = 0
+HOME = range(1, 7)
+OUTSIDE_HOME = range(7, 26)
+POINTS = range(1, 25)
+
+PlainBoard = tuple[int, ...]
+
+
+def may_move(board: PlainBoard, source: int, die: int) -> bool:
+    """Whether the checker on `source` may move by `die`."""
+    if board[source] <= 0:
+        return False
+    if board[BAR] > 0 and source != BAR:
+        return False
+    target = source - die
+    if target >= 1:
+        others_there = -board[target]
+        return others_there < 2
+    if any(board[point] > 0 for point in OUTSIDE_HOME):
+        return False
+    checkers_behind = any(board[point] > 0 for point in HOME if point > source)
+    return target == 0 or not checkers_behind
+
+
+def after_move(board: PlainBoard, source: int, die: int) -> PlainBoard:
+    """The board after the checker on `source` has moved by `die`, hitting what it meets."""
+    after = list(board)
+    after[source] -= 1
+    target = source - die
+    if target >= 1:
+        if after[target] == -1:
+            after[target] = 0
+            after[OTHERS_BAR] -= 1
+        after[target] += 1
+    return tuple(after)
+
+
+def play_in_order(board: PlainBoard, dice: list[int]) -> tuple[int, set[PlainBoard]]:
+    """Play the dice in this order as far as any checkers allow: how many, and every board reached."""
+    boards = {board}
+    for played, die in enumerate(dice):
+        next_boards = {
+            after_move(before, source, die)
+            for before in boards
+            for source in [BAR, *POINTS]
+            if may_move(before, source, die)
+        }
+        if not next_boards:
+            return played, boards
+        boards = next_boards
+    return len(dice), boards
+
+
+def boards_after(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
+    """Every board that a legal play of `roll` can leave, still seen by the player who moved."""
+    high, low = max(roll), min(roll)
+    if high == low:
+        return play_in_order(board, [high] * 4)[1]
+    high_first, boards_high_first = play_in_order(board, [high, low])
+    low_first, boards_low_first = play_in_order(board, [low, high])
+    if high_first == low_first == 2:
+        return boards_high_first | boards_low_first
+    # From here on both dice cannot be played in at least one order.  If they can in the other, they
+    # must be; if only one die can be played, it must be the higher one where that is possible.
+    return boards_high_first if high_first >= low_first else boards_low_first
+
+
+def other_view(board: PlainBoard) -> PlainBoard:
+    """The board seen by the other player."""
+    return tuple(-checkers for checkers in reversed(board))
+
+
+def legal_results(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
+    """Every board that a legal play of `roll` can leave, seen by the other player, who is next."""
+    return {other_view(after) for after in boards_after(board, roll)}

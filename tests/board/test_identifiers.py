@@ -1,0 +1,165 @@
+"""Position identifiers, against what gnubg 1.07 prints and draws."""
+
+import base64
+import re
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from motif.board.identifiers import (
+    boards_from_gnubg_ids,
+    gnubg_id,
+    gnubg_ids,
+    position_from_gnubg_id,
+    position_from_key,
+    position_key,
+)
+from motif.board.position import Position, faults
+from motif.runtime.errors import PositionError
+from tests.strategies import positions
+
+START = Position.start()
+AFTER_31 = Position.from_points({24: 2, 13: 5, 8: 3, 6: 5}, {24: 2, 13: 5, 8: 2, 6: 4, 5: 2})
+"""After 31: 8/5 6/5, seen by the other player, who is next on roll."""
+
+# Drawn by gnubg for the same XGID board, once with either side on roll.
+BOTH_ON_THE_BAR = Position.from_points(
+    {25: 1, 24: 1, 13: 4, 7: 3, 6: 4, 5: 2}, {25: 1, 24: 1, 13: 4, 8: 3, 6: 5}
+)
+
+EXAMPLES = [
+    (START, "4HPwATDgc/ABMA", "OAHDPAABDAOAHDPAABDA"),
+    (AFTER_31, "sGfwATDgc/ABMA", "LAGHPAABDAOAHDPAABDA"),
+]
+
+
+@pytest.mark.parametrize(("position", "identifier", "key"), EXAMPLES)
+def test_examples_of_both_forms(position, identifier, key):
+    assert gnubg_id(position) == identifier
+    assert position_from_gnubg_id(identifier) == position
+    assert position_key(position) == key
+    assert position_from_key(key) == position
+
+
+def test_the_player_not_on_roll_comes_first():
+    assert gnubg_id(BOTH_ON_THE_BAR) == "4HPwACjYO/AAKA"
+    assert gnubg_id(BOTH_ON_THE_BAR.switch_sides()) == "sHfgAVDgc/AAKA"
+
+
+@given(positions())
+def test_round_trip_of_one_position(position):
+    assert position_from_gnubg_id(gnubg_id(position)) == position
+    assert position_from_key(position_key(position)) == position
+
+
+@settings(deadline=None)  # the kernels are compiled on their first call
+@given(st.lists(positions(), max_size=5))
+def test_arrays_agree_with_single_positions(many):
+    boards = np.array([position.board for position in many], np.int8).reshape(-1, 26)
+    ids = gnubg_ids(boards)
+    assert ids == [gnubg_id(position) for position in many]
+    decoded = boards_from_gnubg_ids(ids)
+    assert decoded.dtype == np.int8
+    assert np.array_equal(decoded, boards)
+
+
+def id_of_bits(*runs: int) -> str:
+    """The ID whose bits are `runs` of ones, a zero behind each."""
+    number = int("".join("1" * run + "0" for run in runs)[:80].ljust(80, "0")[::-1], 2)
+    return base64.b64encode(number.to_bytes(10, "little")).decode().rstrip("=")
+
+
+NONE = [0] * 24
+BAD_IDS = [
+    ("4HPwATDgc/ABM", "a GNUbg ID has 14 characters, this has 13"),
+    ("4HPwATDgc/ABMAA", "a GNUbg ID has 14 characters, this has 15"),
+    ("", "a GNUbg ID has 14 characters, this has 0"),
+    ("4HPwATDgc!ABMA", r"character 10, '!', is not one of A-Z, a-z, 0-9, \+ and /"),
+    ("4HPwATDgc/ABM=", "character 14, '=', is not one of"),
+    ("4HPwATDgcéABMA", "character 10, 'é', is not one of"),
+    ("4HPwATDgc/\nBMA", r"character 11, '\\n', is not one of"),
+    ("4HPwATDgc/ABMB", "the last 4 bits of a GNUbg ID must be zero, but the last character is 'B'"),
+    (id_of_bits(16, *NONE, 0, 15, *NONE[1:]), "the opponent has 16 checkers, at most 15 are possible"),
+    (id_of_bits(15, *NONE, 0, 16, *NONE[1:]), "the player on roll has 16 checkers, at most 15 are possible"),
+    (id_of_bits(16, *NONE, 0, 16, *NONE[1:]), "the player on roll has 16 checkers, .*; the opponent has 16"),
+    (id_of_bits(80), "the opponent has 80 checkers"),
+    (id_of_bits(5, *NONE, *NONE[:23], 3, 2), "both players hold the point 24"),
+    (id_of_bits(5, *NONE, 5, *NONE, 2), r"surplus bits are set behind the last place \(2 of them\)"),
+    (id_of_bits(*NONE, 0, *NONE, 0), "both players have borne off all their checkers"),
+    (
+        id_of_bits(2, 2, 2, 2, 2, 2, *NONE[:18], 3, 2, 2, 2, 2, 2, 2, *NONE[:18], 3),
+        "both players are on the bar against closed boards",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), BAD_IDS)
+def test_a_bad_id_is_quoted_and_explained(text, reason):
+    with pytest.raises(PositionError, match=reason) as error:
+        position_from_gnubg_id(text)
+    assert repr(text) in str(error.value)
+    with pytest.raises(PositionError, match=r"^row 2: no position in .*" + reason):
+        boards_from_gnubg_ids(["4HPwATDgc/ABMA", "sGfwATDgc/ABMA", text, "4HPwATDgc/ABMA", "?"])
+
+
+def test_the_first_of_several_bad_rows_is_named():
+    too_many, misspelt = id_of_bits(16, *NONE), "4HPwATDgc!ABMA"
+    for ids in ([too_many, misspelt], [misspelt, too_many]):
+        with pytest.raises(PositionError, match="^row 1: no position in " + re.escape(repr(ids[0]))):
+            boards_from_gnubg_ids(["4HPwATDgc/ABMA", *ids])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("OAHDPAABDAOAHDPAABD", "a 20-letter key has 20 characters, this has 19"),
+        ("OAHDPAABDAOAHDPAABDQ", "character 20, 'Q', is not one of A to P"),
+        ("oahdpaabdaoahdpaabda", "character 1, 'o', is not one of A to P"),
+        ("PAHDPAABDAOAHDPAABDA", "the opponent has 16 checkers"),
+    ],
+)
+def test_a_bad_key_is_quoted_and_explained(text, reason):
+    with pytest.raises(PositionError, match=reason) as error:
+        position_from_key(text)
+    assert repr(text) in str(error.value)
+
+
+@settings(deadline=None)
+@given(st.binary(min_size=10, max_size=10))
+@example(bytes(10))
+@example(b"\xff" * 10)
+def test_any_ten_bytes_are_a_position_or_refused_alike(octets):
+    text = base64.b64encode(octets).decode().rstrip("=")
+    try:
+        position = position_from_gnubg_id(text)
+    except PositionError as error:
+        with pytest.raises(PositionError, match=re.escape(str(error))):
+            boards_from_gnubg_ids([text])
+    else:
+        assert gnubg_id(position) == text
+        assert np.array_equal(boards_from_gnubg_ids([text]), position.board[None])
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_is_refused_in_one_line(text):
+    for read in (position_from_gnubg_id, position_from_key, lambda one: boards_from_gnubg_ids([one])):
+        with pytest.raises(PositionError) as error:
+            read(text)
+        assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_bad_board_among_many_is_named():
+    with pytest.raises(PositionError, match=r"^row 1: no position: both players have borne off"):
+        gnubg_ids([START.board, np.zeros(26, np.int8)])
+
+
+def test_no_boards_have_no_ids():
+    assert gnubg_ids(np.zeros((0, 26), np.int8)) == []
+    assert boards_from_gnubg_ids([]).shape == (0, 26)
+
+
+def test_decoded_boards_are_positions():
+    assert not faults(boards_from_gnubg_ids(["sGfwATDgc/ABMA"])[0])

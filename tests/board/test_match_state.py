@@ -1,0 +1,211 @@
+"""Match IDs, against what gnubg 1.07 prints beside its boards."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motif.board.match_state import MatchState, match_faults, match_id, match_state_from_id
+from motif.runtime.errors import PositionError
+
+# Each ID was printed by gnubg under the board that the state describes.
+EXAMPLES = [
+    (
+        "QYkqASAAIAAA",
+        MatchState(
+            length=9,
+            own_score=4,
+            opponent_score=2,
+            cube=2,
+            cube_owner="opponent",
+            dice=(5, 2),
+            jacoby=True,
+        ),
+    ),
+    ("cIkFAAAAAAAE", MatchState(dice=(3, 1))),
+    ("cAkKAAAAAAAA", MatchState(dice=(4, 2), jacoby=True)),
+    (
+        "EYEqAUAAEAAE",
+        MatchState(
+            length=9, own_score=4, opponent_score=2, cube=2, cube_owner="opponent", dice=(5, 2), player=0
+        ),
+    ),
+    ("sIGpAAAAIAAE", MatchState(length=5, opponent_score=4, crawford=True, dice=(3, 2), player=0)),
+    # Declared by hand with both at match point.
+    (
+        "wAmgAEAAIAAE",
+        MatchState(5, own_score=4, opponent_score=4, crawford=True, cube_owner="opponent"),
+    ),
+    ("cBGgAAAAAAAE", MatchState(length=5, doubled=True, decision="opponent")),
+    (
+        "EUmgABAAIAAE",
+        MatchState(
+            length=5,
+            own_score=1,
+            opponent_score=4,
+            cube=2,
+            cube_owner="opponent",
+            resignation="gammon",
+            decision="opponent",
+            player=0,
+        ),
+    ),
+    # The same resignation accepted: more points than the match needs.
+    (
+        "EUugABAAQAAE",
+        MatchState(
+            length=5,
+            own_score=1,
+            opponent_score=8,
+            cube=2,
+            cube_owner="opponent",
+            resignation="gammon",
+            game_state="resigned",
+            decision="opponent",
+            player=0,
+        ),
+    ),
+]
+
+# Printed during matches and money sessions that gnubg played against itself.
+PRINTED = [
+    "MBmgABAAIAAE",
+    "QQngAAAAEAAE",
+    "UkEAACAAAAAA",
+    "AgEGAFAAAAAE",
+    "MQEKAFAAAAAE",
+    "cBFgAAAAAAAE",
+    "MBkAAAAAAAAA",
+    "AQHvAAAAEAAE",
+    "AwEAAAAACAAA",
+    "EYGuABAAIAAE",
+    "sEngACAAMAAE",
+    "MgEAAAAACAAA",
+    "UgkHACAAAAAA",
+    "AxkAAAAACAAA",
+    "UQkPAAAAAAAA",
+]
+
+
+@pytest.mark.parametrize(("text", "state"), EXAMPLES)
+def test_examples_of_gnubg(text, state):
+    assert match_state_from_id(text) == state
+    assert match_id(state) == text
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_what_gnubg_prints_is_written_back(text):
+    assert match_id(match_state_from_id(text)) == text
+
+
+@st.composite
+def match_states(draw: st.DrawFn) -> MatchState:
+    sides, dice = st.sampled_from(["me", "opponent"]), st.integers(1, 6)
+    state = draw(
+        st.builds(
+            dict,
+            length=st.integers(0, 32767),
+            own_score=st.integers(0, 32767),
+            opponent_score=st.integers(0, 32767),
+            cube=st.integers(0, 15).map(lambda log: 1 << log),
+            cube_owner=st.sampled_from(["centre", "me", "opponent"]),
+            dice=st.none() | st.tuples(dice, dice),
+            doubled=st.booleans(),
+            jacoby=st.booleans(),
+            resignation=st.sampled_from(["none", "single", "gammon", "backgammon"]),
+            game_state=st.sampled_from(["none", "playing", "over", "resigned", "dropped"]),
+            decision=sides,
+            player=st.integers(0, 1),
+        )
+    )
+    if state["doubled"]:
+        state["dice"] = None
+    if state["game_state"] == "playing" and state["length"]:
+        state["own_score"] %= state["length"]
+        state["opponent_score"] %= state["length"]
+    at_match_point = state["length"] - 1 in (state["own_score"], state["opponent_score"])
+    return MatchState(**state, crawford=state["length"] > 0 and at_match_point and draw(st.booleans()))
+
+
+@given(match_states())
+def test_every_state_survives_its_id(state):
+    assert match_state_from_id(match_id(state)) == state
+
+
+@given(match_states())
+def test_beavers_have_no_place_in_an_id(state):
+    assert match_id(replace(state, beavers=True)) == match_id(state)
+
+
+def test_the_higher_die_comes_first():
+    assert MatchState(dice=(2, 5)).dice == (5, 2)
+    assert match_state_from_id("cIkGAAAAAAAE").dice == (5, 1)
+    assert match_id(MatchState(dice=(1, 5))) == match_id(MatchState(dice=(5, 1)))
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"length": -1}, "the match length is -1, not 0 to 32767"),
+        ({"own_score": 32768}, "my score is 32768, not 0 to 32767"),
+        ({"opponent_score": -3}, "the opponent's score is -3"),
+        ({"cube": 3}, "the cube shows 3, not a power of two up to 32768"),
+        ({"cube": 0}, "the cube shows 0"),
+        ({"cube": 65536}, "the cube shows 65536"),
+        ({"cube_owner": "him"}, "the cube's owner is 'him', not one of centre, me, opponent"),
+        ({"decision": "centre"}, "the decision is 'centre', not one of me, opponent"),
+        ({"resignation": "triple"}, "the resignation is 'triple'"),
+        ({"game_state": "lost"}, "the game state is 'lost'"),
+        ({"player": 2}, "the player on roll is 2, not one of 0, 1"),
+        ({"dice": (7, 1)}, "7 is not a die"),
+        ({"dice": (1,)}, "a roll has two dice, not 1"),
+        ({"dice": (3, 1), "doubled": True}, "dice are rolled although a double is on offer"),
+        ({"crawford": True}, "money play has no Crawford game"),
+        ({"length": 5, "own_score": 5}, "the match is over: I have 5 of 5 points"),
+        ({"length": 5, "opponent_score": 6}, "the match is over: the opponent has 6 of 5 points"),
+        ({"length": 5, "crawford": True}, "in the Crawford game a player must be 1 point away"),
+    ],
+)
+def test_a_fault_is_named(fields, reason):
+    with pytest.raises(PositionError, match="^no match state: " + reason):
+        MatchState(**fields)
+
+
+def test_all_faults_are_named_at_once():
+    with pytest.raises(PositionError, match=r"cube shows 5.*7 is not a die.*Crawford"):
+        MatchState(cube=5, dice=(7, 7), crawford=True)
+
+
+def test_a_sound_state_has_no_faults():
+    assert match_faults(MatchState(length=7, own_score=6, crawford=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("cIkFAAAAAAA", "a Match ID has 12 characters, this has 11"),
+        ("cIkFAAAA?AAE", r"character 9, '\?', is not one of"),
+        ("IIkFAAAAAAAE", "the cube's owner has the code 2"),
+        ("cI0FAAAAAAAE", "the game state has the code 5, at most 4"),
+        ("cIkFAAAAAAD8", "surplus bits are set behind the last field"),
+        ("cAkEAAAAAAAE", "0 is not a die"),
+        ("8IkFAAAAAAAE", "money play has no Crawford game"),
+    ],
+)
+def test_a_bad_id_is_quoted_and_explained(text, reason):
+    with pytest.raises(PositionError, match=reason) as error:
+        match_state_from_id(text)
+    assert str(error.value).startswith(f"no match state in {text!r}: ")
+
+
+@given(st.text() | st.text("ABCDEFGHcdefghij0123+/", min_size=12, max_size=12))
+def test_any_text_is_read_or_refused_in_one_line(text):
+    try:
+        state = match_state_from_id(text)
+    except PositionError as error:
+        message = str(error)
+    else:
+        message = "none"
+        assert match_state_from_id(match_id(state)) == state
+    assert len(message.splitlines()) == 1

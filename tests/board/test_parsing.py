@@ -1,0 +1,152 @@
+"""What is accepted as a position or a roll, and how the rest is refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motif.board.identifiers import gnubg_id, position_key
+from motif.board.match_state import MatchState, match_id
+from motif.board.parsing import parse_position, parse_roll
+from motif.board.position import Position
+from motif.board.xgid import xgid
+from motif.runtime.errors import PlayError, PositionError
+from tests.strategies import positions, rolls
+
+START = Position.start()
+STATE = MatchState(length=7, own_score=3, cube=2, cube_owner="me", dice=(6, 1))
+FORMS = "a position is a GNUbg ID (14 characters), PositionID:MatchID (14:12), an XGID, or a 20-letter key"
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("4HPwATDgc/ABMA", None),
+        ("  4HPwATDgc/ABMA\n", None),
+        ("4HPwATDgc/ABMA:cIkFAAAAAAAE", MatchState(dice=(3, 1))),
+        ("OAHDPAABDAOAHDPAABDA", None),
+        ("XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", MatchState(dice=(3, 1))),
+        ("xgid=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", MatchState(dice=(3, 1))),
+        ("-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", MatchState(dice=(3, 1))),
+    ],
+)
+def test_every_form_of_the_start(text, state):
+    assert parse_position(text) == (START, state)
+
+
+@given(positions())
+def test_every_form_of_any_position(position):
+    assert parse_position(gnubg_id(position)) == (position, None)
+    assert parse_position(position_key(position)) == (position, None)
+    assert parse_position(f"{gnubg_id(position)}:{match_id(STATE)}") == (position, STATE)
+    assert parse_position(xgid(position, STATE)) == (position, STATE)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", f"no position in '': it is empty; {FORMS}"),
+        ("hello", f"no position in 'hello': it has 5 characters; {FORMS}"),
+        ("4", f"no position in '4': it has 1 character; {FORMS}"),
+        ("4HPwATDgc/ABM", f"no position in '4HPwATDgc/ABM': it has 13 characters; {FORMS}"),
+        (
+            "cIkFAAAAAAAE",
+            "no position in 'cIkFAAAAAAAE': it has 12 characters, "
+            f"like a Match ID, which holds no position; {FORMS}",
+        ),
+        (
+            "4HPwATDgc/ABM:cIkFAAAAAAAE",
+            f"no position in '4HPwATDgc/ABM:cIkFAAAAAAAE': 13 characters stand before the colon; {FORMS}",
+        ),
+        (
+            "4HPwATDgc/ABMA:cIkFAAAAAAA",
+            "no match state in 'cIkFAAAAAAA': a Match ID has 12 characters, this has 11",
+        ),
+        (
+            "4HPwATDgc!ABMA",
+            "no position in '4HPwATDgc!ABMA': character 10, '!', is not one of A-Z, a-z, 0-9, + and /",
+        ),
+        (
+            "8HPwATDgc/ABMA",
+            "no position in '8HPwATDgc/ABMA': the opponent has 16 checkers, at most 15 are possible",
+        ),
+        (
+            "OAHDPAABDAOAHDPAABDZ",
+            "no position in 'OAHDPAABDAOAHDPAABDZ': character 20, 'Z', is not one of A to P",
+        ),
+        (
+            "XGID=-b----",
+            "no position in 'XGID=-b----': an XGID has 10 fields "
+            "(board:cube:owner:turn:dice:S1:S2:CJ:len:max), this has 1",
+        ),
+        ("a:b:c", "no position in 'a:b:c': an XGID has 10 fields .* this has 3"),
+    ],
+)
+def test_anything_else_is_explained(text, message):
+    with pytest.raises(PositionError) as error:
+        parse_position(text)
+    beginning, _, end = message.partition(".*")
+    assert str(error.value).startswith(beginning)
+    assert str(error.value).endswith(end)
+
+
+@given(st.text() | st.text("ABab01+/:=-XGID", max_size=60))
+def test_any_text_is_read_or_refused_in_one_line(text):
+    try:
+        parse_position(text)
+    except PositionError as error:
+        message = str(error)
+    else:
+        message = "none"
+    assert len(message.splitlines()) == 1
+    assert len(message) < 500
+
+
+@given(rolls())
+def test_every_roll_in_every_form(roll):
+    high, low = roll
+    for parts in [(high, low), (low, high), (str(high), str(low)), (f"{low}{high}",), (f" {low} {high} ",)]:
+        assert parse_roll(*parts) == roll
+    for separator in ("-", ",", "/", ", "):
+        assert parse_roll(f"{high}{separator}{low}") == roll
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ((7, 1), "no roll: 7 is not a die (1 to 6)"),
+        ((1, 7), "no roll: 7 is not a die (1 to 6)"),
+        (("71",), "no roll: 7 is not a die (1 to 6)"),
+        (("3 10",), "no roll: 10 is not a die (1 to 6)"),
+        (("01",), "no roll: 0 is not a die (1 to 6)"),
+        ((-1, 3), "no roll: -1 is not a die (1 to 6)"),
+        (("x", "3"), "no roll: 'x' is not a die (1 to 6)"),
+        (("3.0", "3"), "no roll: '3.0' is not a die (1 to 6)"),
+        (("٣", "3"), "no roll: '٣' is not a die (1 to 6)"),
+        (("3",), "no roll in '3': two dice are needed, such as 31 or 3 1"),
+        (("",), "no roll in '': two dice are needed, such as 31 or 3 1"),
+        (("3 1 1",), "no roll in '3 1 1': two dice are needed, such as 31 or 3 1"),
+    ],
+)
+def test_what_is_no_roll_is_explained(parts, message):
+    with pytest.raises(PlayError) as error:
+        parse_roll(*parts)
+    assert str(error.value) == message
+
+
+@given(st.text() | st.text("0123456789 -,/", max_size=8), st.none() | st.text(max_size=3) | st.integers())
+def test_any_roll_is_read_or_refused_in_one_line(first, second):
+    try:
+        high, low = parse_roll(first, second)
+    except PlayError as error:
+        message = str(error)
+    else:
+        message = "none"
+        assert 6 >= high >= low >= 1
+    assert len(message.splitlines()) == 1
+
+
+def test_a_number_of_many_digits_is_refused():
+    with pytest.raises(PlayError, match="no roll: '9999"):
+        parse_roll("9" * 10_000, "1")
+    with pytest.raises(PlayError, match="no roll: '9999"):
+        parse_roll("9" * 10_000 + " 1")

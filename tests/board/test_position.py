@@ -1,0 +1,230 @@
+"""What a position is, what it refuses to be, and the two ways a board is stored."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from motif.board.position import (
+    PACKED_SIZE,
+    Position,
+    as_boards,
+    faults,
+    first_bad_board,
+    pack_many,
+    unpack_many,
+)
+from motif.runtime.errors import PositionError
+from tests.strategies import positions
+
+CLOSED = dict.fromkeys(range(1, 7), 2)
+
+
+def board_with(places: dict[int, int]) -> list[int]:
+    board = [0] * 26
+    for place, checkers in places.items():
+        board[place] = checkers
+    return board
+
+
+def random_boards(number: int, seed: int) -> np.ndarray:
+    """Boards of all kinds, many of them impossible: int8 (number, 26)."""
+    random = np.random.default_rng(seed)
+    occupied = random.random((number, 26)) < random.random((number, 1))
+    boards = np.where(occupied, random.integers(-3, 4, (number, 26)), 0)
+    boards[::2, 0] = -np.abs(boards[::2, 0])
+    boards[::2, 25] = np.abs(boards[::2, 25])
+    closed = random.random(number) < 0.1
+    boards[closed] = 0
+    boards[closed, 1:7] = random.integers(1, 3, (closed.sum(), 6))
+    boards[closed, 19:25] = -random.integers(1, 3, (closed.sum(), 6))
+    boards[closed, 0] = random.integers(-1, 1, closed.sum())
+    boards[closed, 25] = random.integers(0, 2, closed.sum())
+    return boards.astype(np.int8)
+
+
+def test_the_start_is_as_the_conventions_say():
+    start = Position.start()
+    assert start.board.dtype == np.int8
+    assert start.board.tolist() == board_with({24: 2, 13: 5, 8: 3, 6: 5, 1: -2, 12: -5, 17: -3, 19: -5})
+    assert start == start.switch_sides()
+    assert (start.pip_count, start.pip_count_opponent) == (167, 167)
+    assert (start.own_off, start.opponent_off) == (0, 0)
+
+
+def test_each_side_counts_in_its_own_numbering():
+    position = Position.from_points({25: 1, 6: 2}, {25: 3, 1: 4})
+    assert position.board.tolist() == board_with({25: 1, 6: 2, 0: -3, 24: -4})
+    assert (position.pip_count, position.pip_count_opponent) == (25 + 12, 75 + 4)
+    assert (position.own_off, position.opponent_off) == (12, 8)
+    assert position.switch_sides() == Position.from_points({25: 3, 1: 4}, {25: 1, 6: 2})
+
+
+@given(positions())
+def test_switching_sides_twice_changes_nothing(position):
+    switched = position.switch_sides()
+    assert switched.switch_sides() == position
+    assert (switched.own_off, switched.opponent_off) == (position.opponent_off, position.own_off)
+    assert switched.pip_count == position.pip_count_opponent
+
+
+@pytest.mark.parametrize(
+    ("board", "fault"),
+    [
+        ([0] * 25, "a board has 26 places, not 25"),
+        ([[0] * 26], "a board has 26 places, not 1x26"),
+        (3, "a board has 26 places, not one"),
+        ([0.5] * 26, "a board holds whole numbers of checkers"),
+        (["a"] * 26, "a board holds whole numbers of checkers"),
+        (board_with({0: 1}), "own checkers on the opponent's bar (index 0 holds 1)"),
+        (board_with({25: -2}), "opponent's checkers on the own bar (index 25 holds -2)"),
+        (board_with({6: 10, 8: 6}), "the player on roll has 16 checkers, at most 15 are possible"),
+        (board_with({6: -300}), "the opponent has 300 checkers, at most 15 are possible"),
+        (board_with({}), "both players have borne off all their checkers"),
+        (
+            board_with({25: 1, 0: -1, **CLOSED, **{25 - point: -2 for point in CLOSED}}),
+            "both players are on the bar against closed boards: nobody could ever move",
+        ),
+    ],
+)
+def test_every_fault_is_named(board, fault):
+    assert faults(board) == [fault]
+    with pytest.raises(PositionError) as caught:
+        Position(board)
+    assert str(caught.value) == f"no position: {fault}"
+
+
+def test_all_faults_are_named_at_once():
+    board = board_with({0: 1, 6: 16, 19: -17, 25: -1})
+    assert len(faults(board)) == 4
+    with pytest.raises(PositionError) as caught:
+        Position(board)
+    assert str(caught.value) == "no position: " + "; ".join(faults(board))
+    assert "\n" not in str(caught.value)
+
+
+def test_closed_out_on_one_side_is_a_position():
+    assert faults(board_with({25: 1, **{25 - point: -2 for point in CLOSED}})) == []
+    assert faults(board_with({25: 1, 0: -1, **CLOSED})) == []
+
+
+@pytest.mark.parametrize("numbers", [list, tuple, np.array, lambda board: np.array(board, np.int64)])
+def test_any_26_whole_numbers_will_do(numbers):
+    assert Position(numbers(Position.start().board.tolist())) == Position.start()
+
+
+@pytest.mark.parametrize("point", [0, -1, 26])
+@pytest.mark.parametrize("sides", [lambda points: (points, {}), lambda points: ({}, points)])
+def test_a_point_off_the_board_is_an_error(point, sides):
+    with pytest.raises(PositionError, match=f"^no position: point {point} is not one of 1 to 24"):
+        Position.from_points(*sides({point: 2}))
+
+
+def test_a_point_held_by_both_is_an_error():
+    with pytest.raises(PositionError, match=r"^no position: both players hold the point 6$"):
+        Position.from_points({6: 2}, {19: 1})
+
+
+def test_a_position_cannot_be_changed():
+    position = Position.start()
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        position.board = np.zeros(26, np.int8)
+    with pytest.raises(ValueError, match="read-only"):
+        position.board[6] = 1
+
+
+def test_a_position_does_not_share_the_array_it_was_made_from():
+    board = Position.start().board.copy()
+    position = Position(board)
+    board[6] = 0
+    assert position == Position.start()
+
+
+@given(positions())
+def test_copies_are_equal_and_hash_alike(position):
+    for twin in (
+        pickle.loads(pickle.dumps(position)),
+        copy.deepcopy(position),
+        eval(repr(position)),
+        Position(position.board),
+    ):
+        assert twin == position
+        assert hash(twin) == hash(position)
+        assert not twin.board.flags.writeable
+
+
+def test_positions_differ_from_each_other_and_from_other_things():
+    start = Position.start()
+    assert start != Position.from_points({24: 2, 13: 5, 8: 3, 6: 5}, {24: 2, 13: 5, 8: 3, 6: 4})
+    assert start != start.board.tolist()
+    assert len({start, Position.start(), Position.from_points({1: 1}, {})}) == 2
+
+
+@given(positions())
+def test_packing_is_undone_by_unpacking(position):
+    packed = pack_many(position.board[None])
+    assert packed.shape == (1, PACKED_SIZE)
+    assert packed.min() >= 0
+    assert unpack_many(packed).tolist() == [position.board.tolist()]
+
+
+def test_a_packed_board_holds_each_half_in_its_own_numbering():
+    position = Position.from_points({25: 1, 6: 2}, {25: 3, 1: 4})
+    packed = pack_many(position.board[None])[0]
+    assert {place: int(count) for place, count in enumerate(packed) if count} == {5: 2, 24: 1, 32: 4, 56: 3}
+    switched = pack_many(position.switch_sides().board[None])[0]
+    assert packed.tolist() == [*switched[32:], *switched[:32]]
+
+
+def test_as_boards_takes_whole_numbers_of_any_type():
+    rows = [Position.start().board.tolist(), board_with({1: 1})]
+    for values in (rows, np.array(rows, np.float64), np.asfortranarray(rows)):
+        boards = as_boards(values)
+        assert boards.dtype == np.int8
+        assert boards.flags.c_contiguous
+        assert boards.tolist() == rows
+    assert as_boards(np.empty((0, 26), np.int8)).shape == (0, 26)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([0] * 26, r"positions must have the shape (n, 26), not (26,)"),
+        (np.zeros((2, 25)), r"positions must have the shape (n, 26), not (2, 25)"),
+        (np.full((1, 26), 0.5), "positions must hold whole numbers of checkers"),
+        (np.full((1, 26), np.nan), "positions must hold whole numbers of checkers"),
+        (np.full((1, 26), "a"), "positions must hold whole numbers of checkers"),
+        ([board_with({6: 300})], "positions must hold whole numbers of checkers"),
+        (
+            [board_with({6: 1}), board_with({6: 16}), board_with({})],
+            "row 1: no position: the player on roll has 16 checkers, at most 15 are possible",
+        ),
+        (
+            [board_with({6: 1}), board_with({0: 1, 25: -1})],
+            "row 1: no position: own checkers on the opponent's bar (index 0 holds 1); "
+            "opponent's checkers on the own bar (index 25 holds -1)",
+        ),
+    ],
+)
+def test_as_boards_says_what_is_wrong(values, message):
+    with pytest.raises(PositionError) as caught:
+        as_boards(values)
+    assert str(caught.value) == message
+
+
+def test_first_bad_board_agrees_with_faults():
+    boards = random_boards(5_000, seed=1)
+    good = [not faults(board) for board in boards]
+    assert 500 < sum(good) < 4_500
+    for row, is_good in enumerate(good):
+        assert first_bad_board(boards[row : row + 1]) == (-1 if is_good else 0)
+
+
+def test_first_bad_board_is_the_first():
+    boards = random_boards(200, seed=2)
+    good = boards[[not faults(board) for board in boards]]
+    assert first_bad_board(good) == -1
+    good[[7, 9]] = 0
+    assert first_bad_board(good) == 7

@@ -1,0 +1,192 @@
+"""The error, its gradient, the ranking operator, and the checks of a problem."""
+
+import numpy as np
+import pytest
+from fitting_samples import correlated_features, decision_ids, noisy_problem
+
+from motif.fitting.link import EQUITY
+from motif.fitting.objective import Objective, rmse
+from motif.fitting.problem import Problem
+from motif.fitting.ranking import RankingOperator, decision_starts
+from motif.fitting.terms import Terms
+from motif.runtime.errors import FitError
+
+
+def _random_weights(terms: Terms, seed: int = 3) -> np.ndarray:
+    return 0.3 * np.random.default_rng(seed).standard_normal(terms.count)
+
+
+def _settings(count: int, terms: Terms) -> dict:
+    rng = np.random.default_rng(4)
+    weights = rng.integers(0, 4, count).astype(float)
+    return {"sample_weights": weights, "ridge": 0.01, "ranking": 7.0, "prior": _random_weights(terms, 8)}
+
+
+def _problem() -> Problem:
+    return noisy_problem(400, 5, link=EQUITY, **_settings(400, Terms.all_pairs(5)))
+
+
+def test_error_is_the_formula():
+    problem = _problem()
+    weights = _random_weights(problem.terms)
+    residuals = problem.link.predict(problem.terms.expand(problem.features) @ weights) - problem.labels
+    shares = problem.sample_weights / problem.sample_weights.sum()
+    error = shares @ residuals**2 + 0.01 * np.sum((weights - problem.prior)[1:] ** 2)
+    for decision in np.unique(problem.decisions):
+        rows = problem.decisions == decision
+        if shares[rows].any():
+            mean = np.average(residuals[rows], weights=shares[rows])
+            error += 7.0 * shares[rows] @ (residuals[rows] - mean) ** 2
+    point = Objective(problem).at(weights)
+    assert point.error == pytest.approx(error, rel=1e-6)
+    assert point.rmse == pytest.approx(np.sqrt(shares @ residuals**2), rel=1e-6)
+    assert point.rmse == pytest.approx(rmse(problem, problem.train, weights), rel=1e-12)
+
+
+def test_gradient_equals_finite_differences():
+    problem = _problem()
+    objective, weights, step = Objective(problem), _random_weights(problem.terms), 1e-5
+    gradient = objective.gradient(weights, objective.at(weights))
+    for place in range(problem.terms.count):
+        change = np.zeros(problem.terms.count)
+        change[place] = step
+        rise = objective.at(weights + change).error - objective.at(weights - change).error
+        assert gradient[place] == pytest.approx(rise / (2 * step), abs=1e-8)
+
+
+def test_curvature_product_is_gauss_newtons_matrix():
+    problem = _problem()
+    objective, weights = Objective(problem), _random_weights(problem.terms)
+    point = objective.at(weights)
+    jacobian = problem.terms.expand(problem.features).astype(np.float64) * point.slopes[:, None]
+    objective.operator.apply_to_rows(jacobian)
+    direction = _random_weights(problem.terms, 9)
+    expected = 2 * (jacobian.T @ (jacobian @ direction) + objective.penalty * direction)
+    np.testing.assert_allclose(objective.curvature_product(point, direction), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_ranking_operator_identity():
+    rng = np.random.default_rng(0)
+    starts = decision_starts(np.array([5, 5, 5, 2, 9, 9, 9, 9]), 8)
+    roots, values = np.sqrt(rng.integers(0, 3, 8)), rng.standard_normal(8)
+    values[roots == 0] = 0
+    operator = RankingOperator(6.0, roots, starts)
+    centred, applied = operator.centred(values), operator.apply(values)
+    assert applied @ applied == pytest.approx(values @ values + 6 * centred @ centred)
+    np.testing.assert_allclose(operator.centred(centred), centred, atol=1e-12)
+    np.testing.assert_allclose(operator.apply(applied), operator.apply_twice(values), atol=1e-12)
+    matrix = np.column_stack([values, 2 * values])
+    operator.apply_to_rows(matrix)
+    np.testing.assert_allclose(matrix, np.column_stack([applied, 2 * applied]), atol=1e-12)
+    part = operator.of_decisions(1, 3)
+    np.testing.assert_allclose(part.apply(values[3:]), applied[3:], atol=1e-12)
+
+
+def test_ranking_ignores_the_level_of_a_decision():
+    operator = RankingOperator(6.0, np.ones(5), np.array([0, 2, 5]))
+    level = np.array([1.0, 1.0, -2.0, -2.0, -2.0])
+    np.testing.assert_allclose(operator.apply(level), level)
+
+
+def test_decision_starts():
+    assert decision_starts(np.array([3, 3, 1, 7, 7]), 5).tolist() == [0, 2, 3, 5]
+    assert decision_starts(None, 3).tolist() == [0, 1, 2, 3]
+    assert decision_starts(None, 0).tolist() == [0]
+
+
+def test_weight_two_equals_a_row_given_twice():
+    plain = noisy_problem(300, 4, ranking=3.0)
+    weights = np.random.default_rng(2).integers(0, 3, 300)
+    repeated = np.repeat(np.arange(300), weights)
+    settings = {"ranking": 3.0, "ridge": 1e-3}
+    weighted = Problem(
+        plain.features, plain.labels, plain.terms, sample_weights=weights, decisions=plain.decisions, **settings
+    )
+    twice = Problem(
+        plain.features[repeated],
+        plain.labels[repeated],
+        plain.terms,
+        decisions=plain.decisions[repeated],
+        **settings,
+    )
+    vector = _random_weights(plain.terms)
+    one, other = Objective(weighted), Objective(twice)
+    assert one.at(vector).error == pytest.approx(other.at(vector).error, rel=1e-12)
+    gradients = [o.gradient(vector, o.at(vector)) for o in (one, other)]
+    np.testing.assert_allclose(*gradients, atol=1e-12)
+
+
+def test_training_mask_splits_rows_and_decisions():
+    mask = decision_ids(100) % 3 != 1
+    problem = noisy_problem(100, 4, training=mask)
+    assert len(problem.train) == mask.sum() == problem.train.starts[-1]
+    assert len(problem.validation) == (~mask).sum()
+    assert (problem.validation.labels == problem.labels[~mask]).all()
+    assert rmse(noisy_problem(100, 4), noisy_problem(100, 4).validation, np.zeros(15)) is None
+
+
+FEATURES, LABELS = correlated_features(20, 3), np.full(20, 0.5)
+
+
+def _with(array, place, value):
+    changed = np.array(array)
+    changed[place] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": _with(FEATURES, (7, 1), np.nan)}, "feature 1 of row 7 is nan: it must be finite"),
+        ({"features": _with(FEATURES, (7, 1), np.inf)}, "feature 1 of row 7 is inf: it must be finite"),
+        ({"features": FEATURES.astype(float) + 1e200}, "feature 0 of row 0 is inf: it must be finite"),
+        (
+            {"features": _with(FEATURES, (7, 1), 1e7)},
+            "feature 1 of row 7 is 10000000.0: scale features to about 0 to 1",
+        ),
+        ({"features": FEATURES[:, :2]}, "features must have shape (n, 3) for these terms, not (20, 2)"),
+        ({"features": FEATURES[:0], "labels": LABELS[:0]}, "no training samples: the features have no rows"),
+        ({"labels": _with(LABELS, 4, np.nan)}, "the label of row 4 is nan: it must be finite"),
+        ({"labels": LABELS[:3]}, "there must be one label a row (20), not an array of shape (3,)"),
+        (
+            {"sample_weights": _with(LABELS, 3, -1)},
+            "the sample weight of row 3 is -1.0: it must not be negative",
+        ),
+        (
+            {"sample_weights": _with(LABELS, 3, np.inf)},
+            "the sample weight of row 3 is inf: it must be finite",
+        ),
+        (
+            {"sample_weights": np.zeros(20)},
+            "no training samples: the sample weight of every one is 0",
+        ),
+        ({"training": np.zeros(20, bool)}, "no training samples: every row is for validation"),
+        (
+            {"training": np.zeros(20)},
+            "the training mask must hold one bool a row (20), not float64 (20,)",
+        ),
+        (
+            {"decisions": _with(np.arange(20) // 5, 12, 0)},
+            "decision 0 appears again in row 12: the rows of a decision must be consecutive",
+        ),
+        ({"decisions": LABELS}, "there must be one whole decision id a row (20), not float64 (20,)"),
+        ({"ranking": 5.0}, "the ranking term needs to know the decision of every row"),
+        ({"ridge": -1.0}, "ridge must be finite and at least 0, not -1.0"),
+        ({"ranking": np.nan}, "ranking must be finite and at least 0, not nan"),
+        ({"prior": np.zeros(3)}, "the prior must hold 4 weights, not an array of shape (3,)"),
+        ({"prior": _with(np.zeros(4), 2, np.nan)}, "weight 2 of the prior is nan"),
+    ],
+)
+def test_bad_input_is_named(changes, message):
+    settings = {"features": FEATURES, "labels": LABELS, "terms": Terms.linear(3)} | changes
+    with pytest.raises(FitError) as caught:
+        Problem(**settings)
+    assert str(caught.value) == message
+
+
+def test_input_is_not_modified():
+    features, labels = FEATURES.copy(), LABELS.copy()
+    features.setflags(write=False)
+    labels.setflags(write=False)
+    problem = Problem(features, labels, Terms.linear(3))
+    assert problem.train.features is features

@@ -1,0 +1,80 @@
+"""A real gnubg, asked in its text mode."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from motif.board.position import Position
+
+_GAMES_FOLDERS = os.pathsep.join(["/usr/games", "/usr/local/games"])
+_TWO_PEOPLE_PLAYER_1_ON_ROLL = [
+    "set automatic game off",
+    "set automatic roll off",
+    "set automatic move off",
+    "set player 0 human",
+    "set player 1 human",
+    "new session",
+    "set turn 1",
+]
+_SECONDS = 120
+
+
+def gnubg_path() -> str | None:
+    """Where gnubg is: Debian puts it into a folder for games that is not on everybody's PATH."""
+    return shutil.which("gnubg") or shutil.which("gnubg", path=_GAMES_FOLDERS)
+
+
+def simple_board(position: Position) -> str:
+    """`position` for `set board`: the bar of the player on roll, the 24 points, the other bar."""
+    board = position.board.tolist()
+    return "simple " + " ".join(map(str, [board[25], *board[1:25], board[0]]))
+
+
+class TextGnubg:
+    """Runs gnubg's text mode at `path`, with `home` as the folder for its settings."""
+
+    def __init__(self, path: str, home: Path) -> None:
+        self.path = path
+        self.home = home
+
+    def raw_boards(self, commands: list[str]) -> list[list[int]]:
+        """The 26 numbers of each board that gnubg prints in answer to `commands`.
+
+        Player 1 is on roll and positive: these are motif's boards, signs and bars included.
+        """
+        lines = [line.split(":") for line in self._answers("on", commands)]
+        return [[int(field) for field in fields[6:32]] for fields in lines if fields[0] == "board"]
+
+    def position_ids(self, commands: list[str]) -> list[str]:
+        """The position ID of each board that gnubg draws in answer to `commands`."""
+        lines = self._answers("off", commands)
+        return [line.split()[-1] for line in lines if "Position ID:" in line]
+
+    def plays(self, decisions: list[tuple[Position, tuple[int, int]]]) -> list[list[str]]:
+        """Every legal play, as gnubg writes it, of each of `decisions`; none for a dance."""
+        commands = []
+        for position, (high, low) in decisions:
+            commands += [f"set board {simple_board(position)}", f"set dice {high} {low}", "hint 9999"]
+        found: list[list[str]] = []
+        for line in self._answers("on", commands):
+            if line.startswith("board:"):
+                found.append([])
+            elif play := re.match(r" *\d+\. Cubeful \S+ +(.*?) {2,}", line):
+                found[-1].append(play[1])
+        return found
+
+    def _answers(self, raw: str, commands: list[str]) -> list[str]:
+        # The answer to `set output rawboard` is known: behind it stand those to `commands`.
+        script = [*_TWO_PEOPLE_PLAYER_1_ON_ROLL, f"set output rawboard {raw}", *commands, "quit", "y", ""]
+        done = subprocess.run(
+            [self.path, "-t", "-q"],
+            input="\n".join(script),
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=True,
+            env={**os.environ, "HOME": str(self.home), "LC_ALL": "C"},
+        )
+        return done.stdout.partition("TTY boards will be given in ")[2].splitlines()

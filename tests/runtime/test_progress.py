@@ -1,0 +1,60 @@
+"""Progress is for people at a terminal who have waited for a second."""
+
+import io
+import sys
+
+import pytest
+
+from motif.runtime import progress as progress_module
+from motif.runtime.progress import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def use_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Make stderr a terminal.  No fixture: pytest sets stderr anew between a fixture and its test."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    return stream
+
+
+def test_quiet_when_not_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(progress_module, "_QUIET_SECONDS", -1.0)
+    with progress("rolling out", 3) as advance:
+        advance()
+        advance(2)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_quiet_on_a_terminal_when_it_is_over_at_once(monkeypatch):
+    terminal = use_terminal(monkeypatch)
+    with progress("rolling out", 3) as advance:
+        advance(3)
+    assert terminal.getvalue() == ""
+
+
+def test_a_bar_on_stderr_when_it_takes_longer(capsys, monkeypatch):
+    terminal = use_terminal(monkeypatch)
+    monkeypatch.setattr(progress_module, "_QUIET_SECONDS", -1.0)
+    with progress("rolling out", 3) as advance:
+        for _ in range(3):
+            advance()
+    assert "rolling out" in terminal.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+def test_an_error_passes_through_and_the_bar_is_gone(monkeypatch):
+    use_terminal(monkeypatch)
+    monkeypatch.setattr(progress_module, "_QUIET_SECONDS", -1.0)
+
+    def stopped():
+        with progress("rolling out", 3) as advance:
+            advance()
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        stopped()

@@ -43,9 +43,7 @@ def error_rate(
     losses, listed = decision_losses(player, benchmark, seed=seed, jobs=jobs)
     count = len(losses)
     se = float(losses.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
-    return ErrorRate(
-        _MILLIPOINTS * float(losses.mean()), _MILLIPOINTS * se, count, int(count - listed.sum())
-    )
+    return ErrorRate(_MILLIPOINTS * float(losses.mean()), _MILLIPOINTS * se, count, int(count - listed.sum()))
 
 
 def decision_losses(

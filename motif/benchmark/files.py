@@ -85,7 +85,9 @@ def _read_decision(
     losses: list[float],
 ) -> None:
     if len(words) < 6 or len(words) % 2:
-        raise BenchmarkError(f"{where}: expected 'm KEY die die PLAY EQUITY [PLAY LOSS]...', got {len(words)} words")
+        raise BenchmarkError(
+            f"{where}: expected 'm KEY die die PLAY EQUITY [PLAY LOSS]...', got {len(words)} words"
+        )
     dice = words[2:4]
     if not all(die in "123456" and len(die) == 1 for die in dice):
         raise BenchmarkError(f"{where}: no roll: {' '.join(dice)}")
@@ -113,5 +115,3 @@ def _decoded(keys: list[str], path: Path, lines: list[int]) -> Board:
             except PositionError as error:
                 raise BenchmarkError(f"{path}: line {line}: {error}") from None
         raise
-
-

@@ -16,7 +16,7 @@ from motif.board.position import OPPONENT_HALF, PACKED_BAR, PACKED_SIZE, PACKED_
 from motif.runtime.jit import inline_kernel, kernel, leading_zeros, trailing_zeros
 
 MAX_PLAYS = 3072
-"""More than any decision has: 15 lone checkers and a double make 3,060 plays."""
+"""More than any decision has: four moves of at most 15 checkers can be shared out in 3,060 ways."""
 
 # A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
 # plays the lower die of two different ones.

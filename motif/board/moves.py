@@ -18,7 +18,9 @@ from motif.board.movegen import (
     generate,
     new_play_buffer,
 )
+from motif.board.outcome import outcome
 from motif.board.position import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, Position, pack, unpack
+from motif.runtime.errors import PositionError
 from motif.runtime.jit import kernel
 
 _thread = local()
@@ -65,9 +67,11 @@ def thread_play_buffer() -> PlayBuffer:
 def legal_plays(position: Position, roll: tuple[int, int]) -> list[Play]:
     """Every legal play of `roll` with a distinct result; a dance is one play without moves.
 
-    Raises `PlayError` for a roll that dice cannot show.
+    Raises `PlayError` for a roll that dice cannot show, `PositionError` when the game is over.
     """
     high, low = checked_roll(*roll)
+    if outcome(position):
+        raise PositionError("no plays: the game is over, one player has borne off all checkers")
     batch = next(play_batches(position.board[None], np.array([[high, low]])))
     return [
         Play(Position(board), *decode_path(int(path), (high, low)))

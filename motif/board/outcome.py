@@ -34,6 +34,11 @@ def checkers_on_board(words, first):
 
 
 @inline_kernel
+def _is_empty(words, first):
+    return (words[first] | words[first + 1] | words[first + 2] | words[first + 3]) == 0
+
+
+@inline_kernel
 def _loss(words, loser):
     """1, 2 or 3: what the side whose half starts at word `loser` has lost."""
     if checkers_on_board(words, loser) < _CHECKERS:
@@ -45,10 +50,9 @@ def _loss(words, loser):
 def finished_points(words):
     """Points won (+) or lost (-) by the player on roll in the packed board int64[8]; 0 while it goes on."""
     opponent = PACKED_WORDS // 2
-    if words[opponent] == 0 and words[opponent + 1] == 0 and words[opponent + 2] == 0:
-        if words[opponent + 3] == 0:
-            return -_loss(words, 0)
-    if words[0] == 0 and words[1] == 0 and words[2] == 0 and words[3] == 0:
+    if _is_empty(words, opponent):
+        return -_loss(words, 0)
+    if _is_empty(words, 0):
         return _loss(words, opponent)
     return 0
 

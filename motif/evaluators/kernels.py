@@ -198,5 +198,3 @@ def score_packed(model, packed, space, scores):
     words = packed.view(np.int64)
     for k in range(packed.shape[0]):
         scores[k] = weights_score(model, words[k], packed[k], space)
-
-

@@ -27,7 +27,6 @@ MAX_ROWS = -(-(MAX_PARAMETERS + 1) // ROW_ALIGNMENT) * ROW_ALIGNMENT
 MAX_KEPT = 32
 
 
-
 class Model(NamedTuple):
     """Arrays of one evaluator; those that a kind does not use are small dummies."""
 
@@ -76,9 +75,7 @@ def random_model() -> Model:
     return table_model(np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.float32))._replace(kind=RANDOM)
 
 
-def table_model(
-    tables: npt.NDArray[np.float32], calibration: npt.NDArray[np.float64] | None = None
-) -> Model:
+def table_model(tables: npt.NDArray[np.float32], calibration: npt.NDArray[np.float64] | None = None) -> Model:
     """A model that scores by point tables (3, 2, 25, 16)."""
     return Model(
         TABLE,

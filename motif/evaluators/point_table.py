@@ -57,7 +57,9 @@ def pubeval_tables() -> npt.NDArray[np.float32]:
     """PubEval's tables (3, 2, 25, 16), one a position class; contact and crashed share one."""
     text = resources.files("motif").joinpath("data", "pubeval.json").read_text(encoding="utf-8")
     weights = {key: np.array(value) for key, value in json.loads(text).items() if isinstance(value, list)}
-    return np.stack([_pubeval_table(weights["race" if name == "race" else "contact"]) for name in CLASS_NAMES])
+    return np.stack(
+        [_pubeval_table(weights["race" if name == "race" else "contact"]) for name in CLASS_NAMES]
+    )
 
 
 def simple_tables() -> npt.NDArray[np.float32]:
@@ -67,7 +69,7 @@ def simple_tables() -> npt.NDArray[np.float32]:
     no blots where they cost most, do not stack, and that a checker on the bar is in trouble.  It
     plays badly by itself, but rolling out with it tells good positions from bad ones.
     """
-    table = np.zeros(TABLE_SHAPE)
+    table: npt.NDArray[np.float64] = np.zeros(TABLE_SHAPE)
     checkers = np.arange(CHECKERS + 1)
     for place in range(PACKED_BAR + 1):
         # Each checker that is still on the board costs its pips and a little more, so that it bears off.
@@ -78,6 +80,6 @@ def simple_tables() -> npt.NDArray[np.float32]:
         stack = -0.08 * np.maximum(checkers - 3, 0)
         if place == PACKED_BAR:
             made, blot, stack = -0.3 * checkers, 0.0 * checkers, 0.0 * checkers
-        table[0, place] = travel + made + blot + stack
-        table[1, place] = -table[0, place]
+        worth = travel + made + blot + stack
+        table[:, place] = worth, -worth
     return np.repeat(table[None].astype(np.float32), len(CLASS_NAMES), axis=0)

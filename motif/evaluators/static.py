@@ -84,7 +84,9 @@ def weights_model(weights: WeightFile) -> Model:
             _fill_triangle(arrays[code, head_code], chosen, scales)
     chosen_filter = weights.pre_filter
     base = table_model(
-        np.zeros((len(CLASS_NAMES), 2, 25, 16), np.float32) if chosen_filter is None else chosen_filter.tables()
+        np.zeros((len(CLASS_NAMES), 2, 25, 16), np.float32)
+        if chosen_filter is None
+        else chosen_filter.tables()
     )
     present = {head for heads in weights.classes.values() for head in heads}
     return base._replace(

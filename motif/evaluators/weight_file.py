@@ -98,9 +98,7 @@ class WeightFile:
                 yield from _head_lines(heads[head], self.parameters.names)
         if self.pre_filter is not None:
             yield from _filter_lines(self.pre_filter)
-        yield "fit: " + yaml.safe_dump(
-            dict(self.fit), default_flow_style=True, sort_keys=False, width=10**6
-        )
+        yield "fit: " + yaml.safe_dump(dict(self.fit), default_flow_style=True, sort_keys=False, width=10**6)
 
 
 def _scalar(value: str | None) -> str:

@@ -126,9 +126,7 @@ def _parameters(reader: _Reader, value: object) -> ParameterSet:
     return chosen
 
 
-def _classes(
-    reader: _Reader, value: object, parameters: ParameterSet
-) -> dict[str, dict[str, HeadWeights]]:
+def _classes(reader: _Reader, value: object, parameters: ParameterSet) -> dict[str, dict[str, HeadWeights]]:
     mapping = reader.mapping(value, "classes")
     reader.keys(mapping, CLASS_NAMES, "classes.")
     for required in _REQUIRED_CLASSES:
@@ -189,7 +187,9 @@ def _filter(reader: _Reader, value: object) -> PreFilter:
         reader.fail("filter.kept", f"must be a whole number from 1 to {MAX_KEPT}, not {_shown(kept)}")
     if "contact" not in mapping:
         reader.fail("filter.contact", "missing")
-    steps = {name: _filter_steps(reader, mapping[name], f"filter.{name}") for name in mapping if name != "kept"}
+    steps = {
+        name: _filter_steps(reader, mapping[name], f"filter.{name}") for name in mapping if name != "kept"
+    }
     return PreFilter(kept, steps)
 
 

@@ -16,6 +16,7 @@ from motif.fitting.problem import Problem, checked_weights
 from motif.fitting.result import FitResult, OnPass, Recorder
 from motif.fitting.terms import FloatArray, Terms
 from motif.runtime.errors import FitError
+from motif.runtime.parallel import one_thread
 
 METHOD = "coordinate"
 _NEGLIGIBLE_SHARE = 0.01
@@ -72,6 +73,7 @@ class _State:
         return float(np.sqrt(self.squares))
 
 
+@one_thread()
 def solve_coordinate(
     problem: Problem,
     *,

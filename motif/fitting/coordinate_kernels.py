@@ -122,8 +122,7 @@ def one_pass(
         gradient, curvature = _derivatives(a, mean_i, b, mean_j, shift, residuals, slopes)
         for _ in range(_MOST_STEPS):
             slope, bend = _penalty_derivatives(weights, target, ridge, q, i, j, mean_i, mean_j)
-            promised = (gradient + slope) ** 2
-            if promised <= negligible * (error + penalty) * (curvature + bend):
+            if (gradient + slope) ** 2 <= negligible * (error + penalty) * (curvature + bend):
                 break
             step, moved = -(gradient + slope) / (curvature + bend), 0.0
             for halving in range(_MOST_HALVINGS + 1):

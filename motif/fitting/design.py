@@ -5,8 +5,9 @@ The rows are cut into fixed chunks that threads share out; sums are added in the
 chunks, so the result is the same bytes for any number of threads.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,9 @@ import numpy.typing as npt
 from motif.fitting.terms import FloatArray, Terms
 from motif.runtime.jit import fast_kernel
 from motif.runtime.parallel import worker_count
+
+_Chunk = TypeVar("_Chunk")
+_Result = TypeVar("_Result")
 
 CHUNK_ROWS = 8192
 """Rows that a thread takes at a time."""
@@ -80,17 +84,18 @@ def _sums_chunk(features, row_values, first, second, sums):
             sums[1 + size + p] += total
 
 
-def _share_out(work: Callable[[slice], None], rows: int) -> None:
-    """Call `work` for every chunk of `rows` rows, on all cores when there are several chunks."""
-    chunks = [slice(begin, begin + CHUNK_ROWS) for begin in range(0, rows, CHUNK_ROWS)]
+def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> Iterator[_Result]:
+    """Yield `work` of each chunk in their order; several chunks are shared out among all cores."""
     workers = min(worker_count(None), len(chunks))
     if workers <= 1:
-        for chunk in chunks:
-            work(chunk)
+        yield from map(work, chunks)
         return
     with ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(work, chunks):
-            pass
+        yield from pool.map(work, chunks)
+
+
+def _row_chunks(rows: int) -> list[slice]:
+    return [slice(begin, begin + CHUNK_ROWS) for begin in range(0, rows, CHUNK_ROWS)]
 
 
 def raw_predictions(terms: Terms, features: npt.NDArray[np.float32], weights: npt.ArrayLike) -> FloatArray:
@@ -101,7 +106,8 @@ def raw_predictions(terms: Terms, features: npt.NDArray[np.float32], weights: np
     def work(rows: slice) -> None:
         _raw_chunk(features[rows], *split, terms.first, terms.second, raw[rows])
 
-    _share_out(work, len(features))
+    for _ in in_threads(work, _row_chunks(len(features))):
+        pass
     return raw
 
 
@@ -109,12 +115,11 @@ def term_sums(
     terms: Terms, features: npt.NDArray[np.float32], row_values: FloatArray, power: int = 1
 ) -> FloatArray:
     """X^T q: for every term, the sum over rows of value ** power * `row_values` (n,); (count,)."""
-    chunk_sums = np.zeros((-(-len(features) // CHUNK_ROWS), terms.count))
 
-    def work(rows: slice) -> None:
+    def work(rows: slice) -> FloatArray:
         block = features[rows] if power == 1 else features[rows] ** power  # of factors or of products
-        sums = chunk_sums[rows.start // CHUNK_ROWS]
+        sums = np.zeros(terms.count)
         _sums_chunk(block, row_values[rows], terms.first, terms.second, sums)
+        return sums
 
-    _share_out(work, len(features))
-    return chunk_sums.sum(axis=0)
+    return sum(in_threads(work, _row_chunks(len(features))), np.zeros(terms.count))

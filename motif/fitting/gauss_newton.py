@@ -7,7 +7,8 @@ is kept while it serves.  A step is halved until the error falls.  Sources: Noce
 "Numerical Optimization" (2006), sections 7.1 (inexact Newton), 5.1 (preconditioned conjugate
 gradients) and 10.3 (Gauss-Newton).
 
-The Gram matrix goes through BLAS: another number of BLAS threads may change the last bits.
+BLAS is kept to one thread and the Gram matrix shared out among threads of our own, in chunks whose
+sums are added in order: the same bytes for any number of threads.
 """
 
 import numpy as np
@@ -17,6 +18,7 @@ from motif.fitting.preconditioner import Preconditioner
 from motif.fitting.problem import Problem, checked_weights
 from motif.fitting.result import FitResult, OnPass, Recorder
 from motif.fitting.terms import FloatArray
+from motif.runtime.parallel import one_thread
 
 METHOD = "gauss-newton"
 _INNER_TOLERANCE = 0.1
@@ -29,6 +31,7 @@ _FRESH_PASSES = 2
 _MOST_HALVINGS = 20
 
 
+@one_thread()
 def solve_gauss_newton(
     problem: Problem,
     *,

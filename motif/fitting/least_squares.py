@@ -1,17 +1,19 @@
 """The same error minimised by `scipy.optimize.least_squares` with an analytic Jacobian.
 
 An independent check of the other solvers, for problems small enough to hold the (n, count)
-Jacobian in memory.  BLAS again: another number of threads may change the last bits.
+Jacobian in memory.  BLAS is kept to one thread: the same bytes for any number of cores.
 """
 
 import numpy as np
 from scipy import optimize
 
+from motif.fitting.design import term_sums
 from motif.fitting.objective import Objective
 from motif.fitting.problem import Problem, checked_weights
 from motif.fitting.result import CONVERGED, PASS_LIMIT, FitResult, OnPass, Recorder
 from motif.fitting.terms import FloatArray
 from motif.runtime.errors import FitError
+from motif.runtime.parallel import one_thread
 
 METHOD = "least-squares"
 MOST_NUMBERS = 2**28
@@ -29,15 +31,25 @@ class _EndOfPasses(Exception):  # noqa: N818 - a signal, not an error
 class _Passes:
     """Residuals and Jacobian for SciPy: the ranked residuals of the rows, then those of the ridge."""
 
-    def __init__(self, problem: Problem, recorder: Recorder) -> None:
+    def __init__(self, problem: Problem, recorder: Recorder, start: FloatArray) -> None:
         self._problem, self._recorder = problem, recorder
         self._objective = Objective(problem)
         self._ridge_roots = np.sqrt(self._objective.penalty)
-        self.weights = problem.target
+        self._anchors = problem.target.copy()
+        self.weights = start
+        self._hold_terms_that_never_occur()
+
+    def _hold_terms_that_never_occur(self) -> None:
+        """Their columns are zero: without a residual of their own, SciPy gives them any weight."""
+        problem = self._problem
+        squares = term_sums(problem.terms, problem.train.features, self._objective.roots**2, power=2)
+        free = (squares == 0) & (self._ridge_roots == 0)
+        self._ridge_roots[free] = 1.0
+        self._anchors[free] = self.weights[free]
 
     def residuals(self, weights: FloatArray) -> FloatArray:
         rows = self._objective.operator.apply(self._objective.at(weights).residuals)
-        return np.concatenate([rows, self._ridge_roots * (weights - self._problem.target)])
+        return np.concatenate([rows, self._ridge_roots * (weights - self._anchors)])
 
     def jacobian(self, weights: FloatArray) -> FloatArray:
         """SciPy asks for it at the start and after each accepted step: that is a pass."""
@@ -52,6 +64,7 @@ class _Passes:
         return np.concatenate([rows, np.diag(self._ridge_roots)])
 
 
+@one_thread()
 def solve_least_squares(
     problem: Problem,
     *,
@@ -74,11 +87,12 @@ def solve_least_squares(
             f"{rows} samples with {count} weights are too many for least-squares: use gauss-newton"
         )
     recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
-    passes = _Passes(problem, recorder)
+    first = checked_weights(problem.terms, start, "start")
+    passes = _Passes(problem, recorder, first)
     try:
         found = optimize.least_squares(
             passes.residuals,
-            checked_weights(problem.terms, start, "start"),
+            first,
             passes.jacobian,
             method="trf",
             ftol=_SCIPY_TOLERANCE,

@@ -51,7 +51,7 @@ def fit_pre_filter(
     for code, name in enumerate(CLASS_NAMES):
         rows = np.flatnonzero(position_class == code)
         if len(rows):
-            gain = turned_equities(equity[rows].astype(np.float64))
+            gain = np.asarray(turned_equities(equity[rows]), np.float64)
             weights = _fit_class(boards[rows], gain, decision[rows])
             steps[name] = weights.reshape(2, _PLACES, FILTER_STEPS).astype(np.float32)
     return PreFilter(kept, steps)
@@ -77,11 +77,10 @@ def _fit_class(
         moment += columns.T @ target
         first = last
     gram[np.diag_indices(_COLUMNS)] += _RIDGE * len(boards)
-    solution: npt.NDArray[np.float64] = np.linalg.solve(gram, moment)
-    return solution
+    return np.asarray(np.linalg.solve(gram, moment), np.float64)
 
 
 def _centred(values: npt.NDArray[np.float64], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     sizes = np.diff(starts)
     means = np.add.reduceat(values, starts[:-1]) / sizes[:, None]
-    return values - np.repeat(means, sizes, axis=0)
+    return np.asarray(values - np.repeat(means, sizes, axis=0))

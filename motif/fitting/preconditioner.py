@@ -10,20 +10,19 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.blas import ssyrk
 
-from motif.fitting.design import term_sums
+from motif.fitting.design import in_threads, term_sums
 from motif.fitting.objective import Objective, Point, sum_of_squares
 from motif.fitting.ranking import RankingOperator
-from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.fitting.terms import FloatArray, IntArray
 from motif.runtime.errors import FitError
 
 ROWS_PER_WEIGHT = 16
 """Rows in the sample, for each weight."""
 LEAST_ROWS = 16384
 """Rows in the sample at least: with few weights they cost next to nothing."""
-CHUNK_ROWS = 8192
-"""Rows expanded to all their terms at a time: 50 MB at 1,540 weights."""
+CHUNK_ROWS = 4096
+"""Rows that a thread expands to all their terms at a time: 25 MB at 1,540 weights."""
 _FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
 """Of the diagonal: float32 sums over collinear terms are not quite positive definite."""
 _UNDER_SAMPLED = 0.5
@@ -38,12 +37,17 @@ class Preconditioner:
         train, terms = objective.problem.train, objective.problem.terms
         total = sum_of_squares(operator.roots)
         scale = 1 / np.sqrt(total) if total > 0 else 1.0
-        gram = np.zeros((terms.count, terms.count), order="F")
-        for begin, end in decision_chunks(operator.starts, CHUNK_ROWS):
-            part = rows[operator.starts[begin] : operator.starts[end]]
-            jacobian = jacobian_rows(terms, train.features[part], scale * point.slopes[part])
-            operator.of_decisions(begin, end).apply_to_rows(jacobian)
-            gram += ssyrk(1.0, jacobian.T)
+
+        def chunk_gram(chunk: tuple[int, int]) -> npt.NDArray[np.float32]:
+            part = rows[operator.starts[chunk[0]] : operator.starts[chunk[1]]]
+            jacobian = terms.expand(train.features[part])
+            jacobian *= (scale * point.slopes[part]).astype(np.float32)[:, None]
+            operator.of_decisions(*chunk).apply_to_rows(jacobian)
+            return jacobian.T @ jacobian  # NumPy lets other threads run meanwhile
+
+        gram = np.zeros((terms.count, terms.count))
+        for part in in_threads(chunk_gram, list(decision_chunks(operator.starts, CHUNK_ROWS))):
+            gram += part
         _lift_under_sampled(gram, objective, point)
         gram[np.diag_indices_from(gram)] += objective.penalty
         self._factor = _factorised(gram)
@@ -51,15 +55,6 @@ class Preconditioner:
     def solve(self, vector: FloatArray) -> FloatArray:
         """`vector` (count,) times the approximate inverse of half the curvature."""
         return cho_solve(self._factor, vector, check_finite=False)
-
-
-def jacobian_rows(
-    terms: Terms, features: npt.NDArray[np.float32], slopes: FloatArray
-) -> npt.NDArray[np.float32]:
-    """float32 (n, count): term values times `slopes` (n,)."""
-    expanded = terms.expand(features)
-    expanded *= slopes.astype(np.float32)[:, None]
-    return expanded
 
 
 def decision_chunks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
@@ -94,7 +89,7 @@ def _lift_under_sampled(gram: FloatArray, objective: Objective, point: Point) ->
 
 
 def _factorised(gram: FloatArray) -> tuple[FloatArray, bool]:
-    """The Cholesky factor, with as little jitter as it takes; `gram` holds the upper triangle."""
+    """The Cholesky factor, with as little jitter as it takes."""
     diagonal = gram.diagonal().copy()
     diagonal[diagonal <= 0] = 1.0  # a term that never occurs: its gradient is zero anyway
     jitter = _FIRST_JITTER

@@ -78,7 +78,9 @@ class Terms:
         """The parts of a weight vector (count,), which must have the right length."""
         vector = np.asarray(weights, np.float64)
         if vector.shape != (self.count,):
-            raise FitError(f"{self.count} weights are needed for these terms, not an array of shape {vector.shape}")
+            raise FitError(
+                f"{self.count} weights are needed for these terms, not an array of shape {vector.shape}"
+            )
         end = 1 + self.size
         return SplitWeights(float(vector[0]), vector[1:end].copy(), vector[end:].copy())
 

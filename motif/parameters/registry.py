@@ -45,7 +45,7 @@ class ParameterSet:
     """Raised whenever the measured values change although names and scales do not."""
     parameters: tuple[Parameter, ...]
     side_count: int
-    """Features 0:side_count are the player on roll's, the next side_count the opponent's, then shared ones."""
+    """Features of the player on roll come first, as many of the opponent follow, then the shared ones."""
 
     def __len__(self) -> int:
         return len(self.parameters)

@@ -80,12 +80,10 @@ def _summary(points: npt.NDArray[np.int64]) -> MatchResult:
         p_value = 1.0 if ppg == 0 or math.isnan(se) else 0.0
     count = [int((points >= k).sum()) for k in (1, 2, 3)]
     lost = [int((points <= -k).sum()) for k in (1, 2, 3)]
-    return MatchResult(points.size, ppg, se, *count, *lost, p_value)
+    return MatchResult(points.size, ppg, se, count[0], count[1], count[2], lost[0], lost[1], lost[2], p_value)
 
 
-def _play_pairs(
-    first: Player, second: Player, seed: int, start: int, count: int
-) -> npt.NDArray[np.int64]:
+def _play_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> npt.NDArray[np.int64]:
     """Points of `first` in the pairs start .. start + count - 1: (count, 2), he moves first in column 0."""
     pairs = np.tile(np.arange(start, start + count), 2)
     boards = np.repeat(Position.start().board[None], 2 * count, axis=0)

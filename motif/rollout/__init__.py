@@ -1,5 +1,21 @@
-"""Rollouts: playing a position to its end many times."""
+"""Rollouts: playing a position to its end many times.
+
+The package is also the function: `motif.rollout(position, evaluator)` is `motif.rollout.rollout`.
+"""
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from motif.rollout.rollout import RESULT_NAMES, RolloutResult, RolloutSettings, rollout
+
+
+class _CallablePackage(ModuleType):
+    def __call__(self, *arguments: Any, **options: Any) -> RolloutResult:
+        return rollout(*arguments, **options)
+
+
+# The import system binds the package to `motif.rollout`, the name that the library gives the function.
+sys.modules[__name__].__class__ = _CallablePackage
 
 __all__ = ["RESULT_NAMES", "RolloutResult", "RolloutSettings", "rollout"]

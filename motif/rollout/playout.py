@@ -85,7 +85,7 @@ def count_plies(model, start, games, seed, space):
     current = np.zeros(PACKED_WORDS, np.int64)
     board = current.view(np.int8)
     first = start.view(np.int64)
-    plies, generated = 0, 0
+    plies = 0
     for game in range(games):
         stream[0] = derive(np.uint64(seed), np.uint64(game), np.uint64(0))
         for w in range(PACKED_WORDS):
@@ -99,5 +99,3 @@ def count_plies(model, start, games, seed, space):
                 current[k] = space.plays.words[play, k]
             plies += 1
     return plies
-
-

@@ -92,7 +92,9 @@ def rollout(
     if len(blocks) == 1:
         jobs = 1
     with progress(f"rolling out with {evaluator.name}", len(blocks)) as advance:
-        for block, (part_sums, part_squares) in zip(blocks, run_ordered(_roll_block, blocks, jobs), strict=True):
+        for block, (part_sums, part_squares) in zip(
+            blocks, run_ordered(_roll_block, blocks, jobs), strict=True
+        ):
             sums[block[2]] += part_sums
             squares[block[2]] += part_squares
             advance(1)

@@ -21,7 +21,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         with open(temporary, "rb+") as handle:
             os.fsync(handle.fileno())
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -57,13 +57,14 @@ def _cache_folder(module_file: Path) -> str:
 
 
 def _compiled(function: _F, **options: Any) -> _F:
-    previous = numba.config.CACHE_DIR
+    config: Any = numba.config
+    previous = config.CACHE_DIR
     # Read only while decorating, so nobody else's kernels move.
-    numba.config.CACHE_DIR = _cache_folder(Path(function.__code__.co_filename).resolve())
+    config.CACHE_DIR = _cache_folder(Path(function.__code__.co_filename).resolve())
     try:
         compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     finally:
-        numba.config.CACHE_DIR = previous
+        config.CACHE_DIR = previous
     return cast(_F, compiled)
 
 

@@ -10,7 +10,8 @@ from typing import Protocol
 class Advance(Protocol):
     """Called with the number of steps done since the last call."""
 
-    def __call__(self, steps: int = 1, /) -> None: ...
+    def __call__(self, steps: int = 1, /) -> None:
+        """Advance by `steps`."""
 
 
 _QUIET_SECONDS = 1.0

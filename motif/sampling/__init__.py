@@ -1,6 +1,12 @@
 """Labelled positions from self-play, and the dataset that keeps them."""
 
-from motif.sampling.dataset import Samples, dataset_fingerprint, read_dataset, read_parts
+from motif.sampling.dataset import (
+    Samples,
+    dataset_fingerprint,
+    read_dataset,
+    read_manifest_positions,
+    read_parts,
+)
 from motif.sampling.sample import SampleResult, SampleSettings, sample
 
 __all__ = [
@@ -9,6 +15,7 @@ __all__ = [
     "Samples",
     "dataset_fingerprint",
     "read_dataset",
+    "read_manifest_positions",
     "read_parts",
     "sample",
 ]

@@ -133,6 +133,11 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
         raise DatasetError(f"{path}: damaged: {type(error).__name__} {error}") from None
 
 
+def read_manifest_positions(folder: Path) -> int:
+    """Number of positions in a dataset."""
+    return sum(part.rows for part in read_manifest(folder)[1])
+
+
 def dataset_fingerprint(folder: Path) -> str:
     """Identifies the content of a dataset: a hash over its parts' checksums."""
     _, parts, _ = read_manifest(folder)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,11 +90,18 @@ class SampleResult:
 
 
 def sample(
-    settings: SampleSettings, folder: Path | str, *, resume: bool = False, jobs: int | None = None
+    settings: SampleSettings,
+    folder: Path | str,
+    *,
+    resume: bool = False,
+    jobs: int | None = None,
+    player_label: str | None = None,
 ) -> SampleResult:
     """Play, label and write a dataset to `folder`.
 
     The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.
+    `player_label` is what the dataset calls the player, by default the name that loads it; what the
+    player is stands there as a fingerprint of its weights.
     Raises `DatasetError` when `folder` holds a dataset already and `resume` is not set, or when that
     one was made with other settings.
     """
@@ -102,6 +110,7 @@ def sample(
     evaluator = filtered(load_static(settings.player))
     provenance = {
         **asdict(settings),
+        "player": player_label or settings.player,
         "player_fingerprint": model_fingerprint(evaluator.model),
         "games_a_part": -(-settings.games // _PARTS),
         "motif": VERSION,
@@ -206,7 +215,5 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
         }
         for name, values in made.items():
             columns.setdefault(name, []).append(values)
-    return {
-        name: sum(values, []) if name == "position" else np.concatenate(values)
-        for name, values in columns.items()
-    }
+    ids = list(chain.from_iterable(columns.pop("position")))
+    return {"position": ids, **{name: np.concatenate(values) for name, values in columns.items()}}

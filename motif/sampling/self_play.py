@@ -66,7 +66,7 @@ def _put(record, row, words, item, ply, chosen):
 
 @inline_kernel
 def _draw_others(count, chosen, wanted, order, stream):
-    """Put into order[1:] `wanted` - 1 of the `count` plays other than `chosen`, each as likely; chosen first."""
+    """Put `chosen` and then `wanted` - 1 of the other plays, each as likely, first in `order`."""
     for k in range(count):
         order[k] = k
     order[0], order[chosen] = chosen, 0

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from fitting_samples import correlated_features, decision_ids, noisy_problem
 
 from motif.fitting.link import EQUITY
 from motif.fitting.objective import Objective, rmse
@@ -10,6 +9,7 @@ from motif.fitting.problem import Problem
 from motif.fitting.ranking import RankingOperator, decision_starts
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
+from tests.fitting.fitting_samples import correlated_features, decision_ids, noisy_problem
 
 
 def _random_weights(terms: Terms, seed: int = 3) -> np.ndarray:
@@ -96,19 +96,14 @@ def test_decision_starts():
 
 def test_weight_two_equals_a_row_given_twice():
     plain = noisy_problem(300, 4, ranking=3.0)
-    weights = np.random.default_rng(2).integers(0, 3, 300)
-    repeated = np.repeat(np.arange(300), weights)
-    settings = {"ranking": 3.0, "ridge": 1e-3}
+    times = np.random.default_rng(2).integers(0, 3, 300)
+    repeated = np.repeat(np.arange(300), times)
+    settings = {"terms": plain.terms, "ranking": 3.0, "ridge": 1e-3}
     weighted = Problem(
-        plain.features, plain.labels, plain.terms, sample_weights=weights, decisions=plain.decisions, **settings
+        plain.features, plain.labels, sample_weights=times, decisions=plain.decisions, **settings
     )
-    twice = Problem(
-        plain.features[repeated],
-        plain.labels[repeated],
-        plain.terms,
-        decisions=plain.decisions[repeated],
-        **settings,
-    )
+    decisions = plain.decisions[repeated]
+    twice = Problem(plain.features[repeated], plain.labels[repeated], decisions=decisions, **settings)
     vector = _random_weights(plain.terms)
     one, other = Objective(weighted), Objective(twice)
     assert one.at(vector).error == pytest.approx(other.at(vector).error, rel=1e-12)

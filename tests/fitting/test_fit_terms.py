@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from fitting_samples import correlated_features, planted_weights
 
 from motif.fitting import design
 from motif.fitting.design import raw_predictions, term_sums
@@ -10,6 +9,7 @@ from motif.fitting.link import EQUITY, INVERSE_MARGIN, PROBABILITY, Link, fast_t
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from motif.runtime.jit import kernel
+from tests.fitting.fitting_samples import correlated_features, planted_weights
 
 SOME_PAIRS = np.array([[2, 4], [0, 0], [0, 3], [4, 4]])
 

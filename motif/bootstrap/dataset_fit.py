@@ -182,7 +182,7 @@ def fit_dataset(
         rmse_train,
         rmse_validation,
     )
-    facts = {
+    facts: dict[str, Any] = {
         "method": settings.method,
         "samples": len(samples),
         "dataset": [dataset_fingerprint(Path(folder)) for folder in folders],
@@ -276,10 +276,12 @@ def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
 
 
 def _solve(problem: Problem, settings: FitSettings) -> FitResult:
-    limit = {} if settings.max_passes is None else {"max_passes": settings.max_passes}
+    solve = solver(settings.method)
     # One BLAS thread a fit: more would make the last bits depend on their number.
     with one_thread():
-        return solver(settings.method)(problem, **limit)
+        if settings.max_passes is None:
+            return solve(problem)
+        return solve(problem, max_passes=settings.max_passes)
 
 
 def _win_errors(

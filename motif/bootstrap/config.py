@@ -1,0 +1,125 @@
+"""What a bootstrap run does: its versions, how each is sampled and fitted, and how strength is measured."""
+
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from motif.bootstrap.dataset_fit import FitSettings
+from motif.runtime.errors import SettingError
+from motif.runtime.files import write_text
+from motif.sampling import SampleSettings
+
+CONFIG = "config.yaml"
+_VALUE_TYPES: dict[Any, tuple[type, ...]] = {int: (int,), float: (float, int), str: (str,), bool: (bool,)}
+_PRESETS = resources.files("motif").joinpath("data", "presets")
+
+
+@dataclass(frozen=True)
+class VersionStep:
+    """How one version comes about; the fields are those of `SampleSettings`, and how far back to pool."""
+
+    games: int
+    trials: int
+    decide: str = "evaluator"
+    candidates: int = 0
+    rate: float = 1.0
+    cut: int = 0
+    stop_at_race: bool = False
+    pooled: int = 0
+    """How many earlier versions' samples join this version's in the fit."""
+
+    def sample_settings(self, player: str, seed: int) -> SampleSettings:
+        """Settings for sampling with `player`."""
+        chosen = {name: value for name, value in asdict(self).items() if name != "pooled"}
+        return SampleSettings(player=player, seed=seed, **chosen)
+
+
+@dataclass(frozen=True)
+class BootstrapConfig:
+    """All that is needed to repeat a run."""
+
+    name: str
+    """Versions are called NAME-v0, NAME-v1, ..."""
+    start: str
+    """The player that version zero's samples are rolled out by."""
+    seed: int
+    strength_games: int
+    """Games of each match that measures a version."""
+    fit: dict[str, Any] = field(default_factory=dict)
+    """Fields of `FitSettings` that differ from its defaults."""
+    versions: tuple[VersionStep, ...] = ()
+
+    def fit_settings(self) -> FitSettings:
+        """Settings of every fit of the run."""
+        return FitSettings(seed=self.seed, **self.fit)
+
+    def save(self, folder: Path) -> None:
+        """Write `config.yaml`."""
+        document = asdict(self)
+        document["versions"] = [asdict(step) for step in self.versions]
+        write_text(folder / CONFIG, yaml.safe_dump(document, sort_keys=False))
+
+
+def preset_names() -> list[str]:
+    """Names of the presets that come with motif."""
+    return sorted(entry.name.removesuffix(".yaml") for entry in _PRESETS.iterdir())
+
+
+def load_preset(name: str) -> BootstrapConfig:
+    """The preset called `name`; raises `SettingError` when there is none."""
+    if name not in preset_names():
+        raise SettingError(f"no preset is called {name!r}; there are {', '.join(preset_names())}")
+    return parse_config(_PRESETS.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), f"preset {name}")
+
+
+def load_config(path: Path) -> BootstrapConfig:
+    """The configuration in a file; raises `SettingError`."""
+    try:
+        return parse_config(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path}: cannot be read: {error}") from None
+
+
+def parse_config(text: str, where: str) -> BootstrapConfig:
+    """Read a configuration; raises `SettingError` naming `where` and the key that is wrong."""
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise SettingError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
+    values = _checked(document, BootstrapConfig, where)
+    steps = values.get("versions")
+    if not isinstance(steps, list) or not steps:
+        raise SettingError(f"{where}: versions: must list at least one version")
+    values["versions"] = tuple(
+        VersionStep(**_checked(step, VersionStep, f"{where}: versions[{k}]")) for k, step in enumerate(steps)
+    )
+    values["fit"] = _checked(values.get("fit", {}), FitSettings, f"{where}: fit")
+    config = BootstrapConfig(**values)
+    config.fit_settings().check()
+    for step in config.versions:
+        step.sample_settings(config.start, config.seed).check()
+    return config
+
+
+def _checked(mapping: object, kind: Any, where: str) -> dict[str, Any]:
+    """`mapping` if its keys are fields of the dataclass `kind` and its values look like theirs."""
+    if not isinstance(mapping, dict):
+        raise SettingError(f"{where}: must be a mapping, not {mapping!r}")
+    known = {item.name: item for item in fields(kind)}
+    for key, value in mapping.items():
+        if key not in known:
+            raise SettingError(f"{where}: {key}: unknown key; known are {', '.join(known)}")
+        expected = _VALUE_TYPES.get(known[key].type)
+        if expected and (not isinstance(value, expected) or isinstance(value, bool) != (expected == (bool,))):
+            raise SettingError(f"{where}: {key}: must be {expected[0].__name__}, not {value!r}")
+    for name, item in known.items():
+        if name not in mapping and kind is not FitSettings and _is_required(item):
+            raise SettingError(f"{where}: {name}: missing")
+    return dict(mapping)
+
+
+def _is_required(item: Any) -> bool:
+    return item.default is MISSING and item.default_factory is MISSING

@@ -1,0 +1,166 @@
+"""The bootstrap: sample, label, fit; and again with the version that came of it.
+
+A run's folder holds ``config.yaml`` and a folder for each version: ``v0/samples``,
+``v0/weights.yaml``, ``v0/history.csv`` and ``v0/summary.json``, which is written last and says that
+the version is finished.  A run that was stopped goes on where it was.
+"""
+
+import csv
+import io
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from motif.bootstrap.config import CONFIG, BootstrapConfig, load_config
+from motif.bootstrap.dataset_fit import FittedWeights, fit_dataset
+from motif.players import load
+from motif.players.match import MatchResult, play_match
+from motif.runtime.errors import SettingError
+from motif.runtime.files import write_text
+from motif.sampling import read_manifest_positions, sample
+
+SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
+_REFERENCE = "pubeval"
+
+OnVersion = Callable[[Path, dict[str, Any]], None]
+"""Called with a version's folder and summary when it is finished."""
+
+
+def run_bootstrap(
+    folder: Path | str,
+    config: BootstrapConfig,
+    *,
+    jobs: int | None = None,
+    on_version: OnVersion | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> list[dict[str, Any]]:
+    """Run or resume the bootstrap in `folder` and return the summaries of its versions.
+
+    The same configuration gives the same weights for any number of `jobs`, stopped and resumed or
+    not.  `tell` is given a line about each step as it begins.  Raises `SettingError` when `folder`
+    holds a run with another configuration.
+    """
+    folder = Path(folder)
+    _claim(folder, config)
+    summaries: list[dict[str, Any]] = []
+    for version in range(len(config.versions)):
+        home = folder / f"v{version}"
+        summary = _finished(home)
+        if summary is None:
+            summary = _make_version(folder, config, version, jobs, tell)
+            write_text(home / SUMMARY, json.dumps(summary, indent=1) + "\n")
+        summaries.append(summary)
+        if on_version is not None:
+            on_version(home, summary)
+    return summaries
+
+
+def _claim(folder: Path, config: BootstrapConfig) -> None:
+    if (folder / CONFIG).exists():
+        if load_config(folder / CONFIG) != config:
+            raise SettingError(f"{folder}: holds a run with another {CONFIG}; choose another folder")
+        return
+    if folder.exists() and any(folder.iterdir()):
+        raise SettingError(f"{folder}: is not empty and holds no {CONFIG}: not a bootstrap run")
+    try:
+        config.save(folder)
+    except OSError as error:
+        raise SettingError(f"{folder}: cannot be written: {error}") from None
+
+
+def _finished(home: Path) -> dict[str, Any] | None:
+    try:
+        summary: dict[str, Any] = json.loads((home / SUMMARY).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{home / SUMMARY}: cannot be read: {error}; delete it to make it anew") from None
+    return summary
+
+
+def _make_version(
+    folder: Path, config: BootstrapConfig, version: int, jobs: int | None, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    home, step = folder / f"v{version}", config.versions[version]
+    previous = config.start if version == 0 else str(folder / f"v{version - 1}" / WEIGHTS)
+    name = f"{config.name}-v{version}"
+    seconds = {}
+
+    tell(f"{name}: sampling {step.games} games of {_label(config, version - 1)}, {step.trials} trials each")
+    started = time.monotonic()
+    # Each version has streams of its own: its seed follows from the run's.
+    settings = step.sample_settings(previous, config.seed * 1000 + version)
+    sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=_label(config, version - 1))
+    seconds["sample"] = time.monotonic() - started
+
+    pools = [folder / f"v{k}" / SAMPLES for k in range(max(0, version - step.pooled), version + 1)]
+    positions = sum(read_manifest_positions(pool) for pool in pools)
+    tell(f"{name}: fitting {positions} positions")
+    started = time.monotonic()
+    fitted = fit_dataset(
+        pools,
+        config.fit_settings(),
+        name=name,
+        version=version,
+        parent=_label(config, version - 1),
+        jobs=jobs,
+    )
+    fitted.weights.save(home / WEIGHTS)
+    _write_history(home / HISTORY, fitted)
+    seconds["fit"] = time.monotonic() - started
+
+    tell(f"{name}: measuring strength in matches of {config.strength_games} games")
+    started = time.monotonic()
+    measured = _strength(config, home, previous, version, jobs)
+    seconds["measure"] = time.monotonic() - started
+    return {
+        "version": version,
+        "name": name,
+        "positions": positions,
+        "trials": step.trials,
+        "seconds": sum(seconds.values()),
+        "seconds_by_step": seconds,
+        **{key: value for key, value in fitted.as_dict().items() if key != "seconds"},
+        **measured,
+    }
+
+
+def _label(config: BootstrapConfig, version: int) -> str:
+    """Name of a version, or of the start player for -1."""
+    return config.start if version < 0 else f"{config.name}-v{version}"
+
+
+def _strength(
+    config: BootstrapConfig, home: Path, previous: str, version: int, jobs: int | None
+) -> dict[str, float]:
+    player = load(str(home / WEIGHTS))
+
+    def against(opponent: str, seed: int) -> MatchResult:
+        return play_match(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
+
+    # Seeds that no sampling uses.
+    seed = config.seed * 1000 + 900 + version
+    reference, before = against(_REFERENCE, seed), against(previous, seed)
+    return {
+        "ppg_vs_pubeval": reference.ppg,
+        "ppg_se": reference.se,
+        "ppg_vs_previous": before.ppg,
+        "ppg_vs_previous_se": before.se,
+    }
+
+
+def _write_history(path: Path, fitted: FittedWeights) -> None:
+    rows = fitted.history_rows()
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
+
+
+def with_seed(config: BootstrapConfig, seed: int | None) -> BootstrapConfig:
+    """The configuration with another seed, or as it is for None."""
+    return config if seed is None else replace(config, seed=seed)

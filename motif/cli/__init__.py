@@ -1,0 +1,1 @@
+"""The command line: one module a command group; whatever a command needs, it imports when it runs."""

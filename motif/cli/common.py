@@ -1,0 +1,156 @@
+"""What commands share: options, the default player, ways to print."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.parallel import worker_count
+
+if TYPE_CHECKING:
+    from motif.evaluators import Evaluator, StaticEvaluator
+
+_CHECKOUT = Path(__file__).resolve().parent.parent.parent
+_NEWEST_WEIGHTS = Path("weights", "motif-v2.yaml")
+_PIPED_WIDTH = 120
+_LARGEST_SEED = 2**53
+
+
+def _default_player() -> str:
+    """The newest weights of the checkout, by their short path where that leads there; else PubEval."""
+    path = _CHECKOUT / _NEWEST_WEIGHTS
+    if not path.is_file():
+        return "pubeval"
+    return str(_NEWEST_WEIGHTS if Path.cwd() == _CHECKOUT else path)
+
+
+DEFAULT_PLAYER = _default_player()
+"""Who evaluates when nobody is named."""
+
+
+def _checked_jobs(jobs: int | None) -> int | None:
+    if jobs is not None:
+        worker_count(jobs)
+    return jobs
+
+
+def checked_seed(seed: int | None) -> int | None:
+    """`seed` if it is one, or None; raises `SettingError` otherwise."""
+    if seed is not None and not 0 <= seed <= _LARGEST_SEED:
+        raise SettingError(f"--seed must be 0 to {_LARGEST_SEED}, not {seed}")
+    return seed
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+SeedOption = Annotated[
+    int,
+    typer.Option("--seed", metavar="N", callback=checked_seed, help="Where chance plays a part, its seed."),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        callback=_checked_jobs,
+        show_default="all cores",
+        help="Processes for long work.",
+    ),
+]
+PlayerOption = Annotated[
+    str,
+    typer.Option(
+        "--player", metavar="PLAYER", help="pubeval, simple or a weight file; with @1 or @2 it looks ahead."
+    ),
+]
+StaticOption = Annotated[
+    str,
+    typer.Option("--player", metavar="PLAYER", help="Plays both sides: pubeval, simple or a weight file."),
+]
+CutOption = Annotated[
+    int, typer.Option("--cut", metavar="N", help="End rollouts after N plies by the evaluator; 0: never.")
+]
+StopAtRaceOption = Annotated[
+    bool, typer.Option("--stop-at-race", help="End rollouts by the evaluator when contact ends.")
+]
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Ctrl-C in long work; the message says how to go on."""
+
+
+@contextmanager
+def resumable(how: str) -> Iterator[None]:
+    """Turn Ctrl-C into `Interrupted`, which says `how` to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(how) from None
+
+
+def example(*lines: str) -> str:
+    """The end of a command's help: each of `lines` as it would be typed."""
+    return "\n".join(("\b", "Example:", *(f"  {line}" for line in lines)))
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks and other control characters."""
+    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+
+
+def evaluator_of(name: str) -> "Evaluator":
+    """The evaluator of the player called `name`; raises `PlayerError` when he has none."""
+    from motif.players import load
+
+    evaluator = load(name).evaluator
+    if evaluator is None:
+        raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate a position")
+    return evaluator
+
+
+def static_evaluator(name: str) -> "StaticEvaluator":
+    """The evaluator of the player called `name`; raises `PlayerError` when he is not a static one."""
+    from motif.evaluators import StaticEvaluator
+
+    evaluator = evaluator_of(name)
+    if not isinstance(evaluator, StaticEvaluator):
+        raise PlayerError(f"rollouts are played by a player without lookahead, not by {name!r}")
+    return evaluator
+
+
+def json_line(document: Any) -> str:
+    """`document` as JSON on one line; a number that is not finite becomes null."""
+    try:
+        return json.dumps(document, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(document), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
+    """Print a table; its first `left` columns are aligned to the left, numbers to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console()
+    if not console.is_terminal:
+        console.width = _PIPED_WIDTH
+    console.print(table)

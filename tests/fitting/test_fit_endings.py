@@ -1,0 +1,126 @@
+"""How fits end and what they tell: history, reasons to stop, determinism, memory, refusals."""
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from motif.fitting import design
+from motif.fitting.coordinate import solve_coordinate
+from motif.fitting.gauss_newton import solve_gauss_newton
+from motif.fitting.least_squares import solve_least_squares
+from motif.fitting.objective import rmse
+from motif.fitting.solve import SOLVERS, solver
+from motif.runtime.errors import FitError
+from tests.fitting.fitting_samples import (
+    decision_ids,
+    noisy_problem,
+)
+
+every_solver = pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
+
+
+@every_solver
+def test_history_tells_the_fit(solve):
+    seen = []
+    problem = noisy_problem(3000, 5, training=decision_ids(3000) % 5 != 0)
+    result = solve(problem, on_pass=seen.append)
+    assert tuple(seen) == result.history
+    assert [record.number for record in seen] == list(range(result.passes + 1))
+    for before, after in itertools.pairwise(seen):
+        assert after.error <= before.error * (1 + 1e-12)
+        assert after.seconds >= before.seconds
+    assert result.rmse_train == seen[-1].rmse_train == pytest.approx(np.sqrt(seen[-1].error), rel=1e-6)
+    assert result.rmse_train == pytest.approx(rmse(problem, problem.train, result.weights), rel=1e-6)
+    assert result.rmse_validation == rmse(problem, problem.validation, result.weights)
+    assert result.weights.dtype == np.float64
+    assert result.weights.shape == (problem.terms.count,)
+
+
+@every_solver
+def test_same_bytes_for_any_number_of_threads(solve, monkeypatch):
+    problem = noisy_problem(3 * design.CHUNK_ROWS, 8, training=decision_ids(3 * design.CHUNK_ROWS) % 9 != 0)
+    results = []
+    for threads in (1, 2, 4):
+        monkeypatch.setattr(design, "worker_count", lambda jobs, threads=threads: threads)
+        results.append(solve(problem, max_passes=4))
+    for other in results[1:]:
+        assert other.weights.tobytes() == results[0].weights.tobytes()
+        assert other.rmse_validation == results[0].rmse_validation
+
+
+@every_solver
+def test_pass_limit(solve):
+    result = solve(noisy_problem(2000, 8), max_passes=2)
+    assert (result.stopped, result.passes) == ("pass limit", 2)
+
+
+@every_solver
+def test_caller_can_stop_a_fit(solve):
+    result = solve(noisy_problem(2000, 8), on_pass=lambda record: record.number == 3)
+    assert (result.stopped, result.passes) == ("stopped by the caller", 3)
+
+
+@every_solver
+def test_rising_validation_error_returns_the_best_weights(solve):
+    # More weights than the few training rows can support: the later passes fit noise.
+    problem = noisy_problem(1500, 12, noise=0.25, training=decision_ids(1500) < 20)
+    result = solve(problem, tolerance=0.0, patience=3)
+    errors = [record.rmse_validation for record in result.history]
+    assert result.stopped == "validation error rises"
+    assert errors.index(min(errors)) == result.passes - 3
+    assert result.rmse_validation == min(errors) == rmse(problem, problem.validation, result.weights)
+
+
+def test_gauss_newton_never_holds_the_matrix_of_terms():
+    problem = noisy_problem(60_000, 16)
+    solve_gauss_newton(problem, max_passes=1)
+    tracemalloc.start()
+    try:
+        solve_gauss_newton(problem)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    matrix = len(problem.train) * problem.terms.count * np.dtype(np.float32).itemsize
+    assert peak < matrix / 2
+
+
+def test_coordinate_descent_refuses_the_ranking_term():
+    with pytest.raises(FitError, match="coordinate descent does not know the ranking term: use gauss-newton"):
+        solve_coordinate(noisy_problem(100, 3, ranking=1.0))
+
+
+def test_least_squares_refuses_what_does_not_fit_in_memory(monkeypatch):
+    monkeypatch.setattr("motif.fitting.least_squares.MOST_NUMBERS", 999)
+    message = "100 samples with 10 weights are too many for least-squares: use gauss-newton"
+    with pytest.raises(FitError, match=message):
+        solve_least_squares(noisy_problem(100, 3))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_passes": 0}, "the pass limit must be at least 1, not 0"),
+        ({"tolerance": -1.0}, "the tolerance must be finite and at least 0, not -1.0"),
+        ({"tolerance": np.nan}, "the tolerance must be finite and at least 0, not nan"),
+        ({"patience": 0}, "the patience must be at least 1 pass, not 0"),
+        ({"patience": 2}, "stopping by the validation error needs validation samples"),
+        ({"start": np.zeros(3)}, "the start must hold 10 weights, not an array of shape (3,)"),
+        ({"start": np.full(10, np.inf)}, "weight 0 of the start is inf"),
+    ],
+)
+@every_solver
+def test_bad_options_are_named(solve, options, message):
+    with pytest.raises(FitError) as caught:
+        solve(noisy_problem(100, 3), **options)
+    assert str(caught.value) == message
+
+
+def test_solver_by_name():
+    assert solver("coordinate") is solve_coordinate
+    with pytest.raises(FitError) as caught:
+        solver("magic")
+    assert str(caught.value) == (
+        "unknown method 'magic': choose one of coordinate, least-squares, gauss-newton"
+    )

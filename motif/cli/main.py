@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -78,8 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         return INTERNAL_ERROR
     except OSError as error:
-        _discard_output()
-        return _ended(BAD_INPUT, f"error: {error.filename or 'output'}: {error.strerror or error}")
+        if error.filename is None:
+            _discard_output()
+        where = f"{error.filename}: " if error.filename else ""
+        return _ended(BAD_INPUT, f"error: {where}{error.strerror or error}")
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
@@ -95,6 +98,5 @@ def _ended(code: int, line: str) -> int:
 
 def _discard_output() -> None:
     """Point stdout to nowhere, so that flushing it again at exit says nothing."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    with suppress(OSError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

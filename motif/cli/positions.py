@@ -196,10 +196,11 @@ def _write(
 ) -> None:
     """Print each record as it comes; a bar shows how far that is unless the lines themselves do."""
     form = json_line if json else describe
+    output = sys.stdout  # while the bar shows, rich puts something else in its place
     quiet: nullcontext[Advance] = nullcontext(lambda steps=1: None)
-    with quiet if sys.stdout.isatty() else progress(f"{total} lines", total) as advance:
+    with quiet if output.isatty() else progress(f"{total} lines", total) as advance:
         for number, record in enumerate(records, 1):
-            sys.stdout.write(form(record) + "\n")
+            output.write(form(record) + "\n")
             if number % _LINES_AT_ONCE == 0:
                 advance(_LINES_AT_ONCE)
 

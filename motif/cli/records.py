@@ -19,7 +19,7 @@ from motif.runtime.parallel import run_ordered
 Record = dict[str, Any]
 
 # Small parts keep every worker busy with lookahead; large ones are quicker without.
-_ROWS_AT_ONCE = 8192
+_ROWS_AT_ONCE = 2048
 _LOOKAHEAD_ROWS_AT_ONCE = 64
 _PLAYS_AT_ONCE = 1 << 17
 

@@ -53,6 +53,8 @@ class LookaheadEvaluator(Evaluator):
             below = self._below
             values[finished] = below.evaluate_many(ended) if want_probabilities else below.equity_many(ended)
         going = np.flatnonzero(~finished)
+        if not len(going):
+            return values
         best_boards, best_equities = self._best_replies(boards[going])
         if want_probabilities:
             replies = turned(self._below.evaluate_many(best_boards)).reshape(len(going), len(ROLLS), -1)
@@ -76,8 +78,6 @@ class LookaheadEvaluator(Evaluator):
             first = reaching[np.unique(decision[reaching], return_index=True)[1]]
             best_boards.append(batch.boards[first])
             best_equities.append(best)
-        if not best_boards:
-            return boards, np.empty(0)
         return np.concatenate(best_boards), np.concatenate(best_equities)
 
 

@@ -14,6 +14,7 @@ from motif.evaluators.model import (
     ABSENT,
     HEADS,
     LINEAR,
+    MAX_KEPT,
     MAX_ROWS,
     QUADRATIC,
     WEIGHTS,
@@ -29,6 +30,7 @@ from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import SET_CODES
+from motif.runtime.errors import SettingError
 
 _thread = local()
 
@@ -121,13 +123,15 @@ def model_fingerprint(model: Model) -> str:
 def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvaluator:
     """The same evaluator with its pre-filter of plays switched on (`kept` plays, or the file's own number).
 
-    An evaluator without a pre-filter stays as it is.
+    An evaluator without a pre-filter stays as it is.  Raises `SettingError` for a number out of range.
     """
     weights = evaluator.weights
     if weights is None or weights.pre_filter is None:
         return evaluator
-    model = evaluator.model._replace(kept=kept or weights.pre_filter.kept)
-    return StaticEvaluator(evaluator.name, model, weights)
+    kept = weights.pre_filter.kept if kept is None else kept
+    if not 1 <= kept <= MAX_KEPT:
+        raise SettingError(f"a pre-filter keeps 1 to {MAX_KEPT} plays, not {kept}")
+    return StaticEvaluator(evaluator.name, evaluator.model._replace(kept=kept), weights)
 
 
 def pubeval() -> StaticEvaluator:

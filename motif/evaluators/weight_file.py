@@ -84,9 +84,7 @@ class WeightFile:
 
     def _lines(self) -> Iterator[str]:
         yield f"format: {FORMAT}\n"
-        yield f"name: {_scalar(self.name)}\n"
-        yield f"version: {self.version}\n"
-        yield f"parent: {_scalar(self.parent)}\n"
+        yield _yaml({"name": self.name, "version": self.version, "parent": self.parent})
         fingerprint = self.parameters.fingerprint
         yield f'parameters: {{set: {self.parameters.name}, fingerprint: "{fingerprint}"}}\n'
         yield "classes:\n"
@@ -98,11 +96,11 @@ class WeightFile:
                 yield from _head_lines(heads[head], self.parameters.names)
         if self.pre_filter is not None:
             yield from _filter_lines(self.pre_filter)
-        yield "fit: " + yaml.safe_dump(dict(self.fit), default_flow_style=True, sort_keys=False, width=10**6)
+        yield "fit: " + _yaml(self.fit, default_flow_style=True)
 
 
-def _scalar(value: str | None) -> str:
-    return yaml.safe_dump(value, default_flow_style=True).split("\n")[0]
+def _yaml(values: Mapping[str, Any], **style: Any) -> str:
+    return yaml.safe_dump(dict(values), sort_keys=False, width=10**6, **style)
 
 
 def _number(value: float) -> str:

@@ -1,7 +1,6 @@
 """Reading a weight file: everything in it is checked, and a fault is named by its key's path."""
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,7 +16,10 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import WeightFileError
 
 _TOP_KEYS = ("format", "name", "version", "parent", "parameters", "classes", "filter", "fit")
+_REQUIRED_KEYS = ("name", "version", "parameters", "classes", "fit")
 _REQUIRED_CLASSES = ("contact", "race")
+# From here on a number rounds to an infinite float32.
+_BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -26,12 +28,13 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
         if len(mapping) != len(node.value):
-            seen: set[str] = set()
+            seen: set[Any] = set()
             for key_node, _ in node.value:
-                if key_node.value in seen:
+                key = self.construct_object(key_node, deep=True)
+                if key in seen:
                     line = key_node.start_mark.line + 1
                     raise yaml.YAMLError(f"line {line}: the key {key_node.value!r} is given twice")
-                seen.add(key_node.value)
+                seen.add(key)
         return mapping
 
 
@@ -52,14 +55,14 @@ class _Reader:
     def number(self, value: object, key: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fail(key, f"must be a number, not {_shown(value)}")
-        if not math.isfinite(value) or abs(value) > np.finfo(np.float32).max:
-            self.fail(key, f"must be a finite number, not {value}")
+        if not abs(value) < _BEYOND_FLOAT32:
+            self.fail(key, f"must be a finite number, not {_shown(value)}")
         return float(value)
 
-    def keys(self, mapping: Mapping[Any, Any], known: tuple[str, ...], prefix: str) -> None:
+    def keys(self, mapping: Mapping[Any, Any], known: Sequence[object], prefix: str) -> None:
         for key in mapping:
             if key not in known:
-                self.fail(f"{prefix}{key}", f"unknown key; known are {', '.join(known)}")
+                self.fail(f"{prefix}{key}", f"unknown key; known are {', '.join(map(str, known))}")
 
 
 def _shown(value: object) -> str:
@@ -79,7 +82,8 @@ def read_weight_file(path: Path | str) -> WeightFile:
     if document.get("format") != FORMAT:
         reader.fail("format", f"must be {FORMAT!r}, not {_shown(document.get('format'))}")
     reader.keys(document, _TOP_KEYS, "")
-    for key in ("name", "version", "parameters", "classes"):
+    # `fit` comes last, so a file that has been cut short lacks it.
+    for key in _REQUIRED_KEYS:
         if key not in document:
             reader.fail(key, "missing")
     name, version, parent = document["name"], document["version"], document.get("parent")
@@ -92,7 +96,7 @@ def read_weight_file(path: Path | str) -> WeightFile:
     parameters = _parameters(reader, document["parameters"])
     classes = _classes(reader, document["classes"], parameters)
     chosen = _filter(reader, document["filter"]) if "filter" in document else None
-    fit = reader.mapping(document.get("fit", {}), "fit")
+    fit = reader.mapping(document["fit"], "fit")
     return WeightFile(name, version, parent, parameters, classes, chosen, fit)
 
 
@@ -113,10 +117,11 @@ def _parsed(path: Path) -> object:
 def _parameters(reader: _Reader, value: object) -> ParameterSet:
     mapping = reader.mapping(value, "parameters")
     reader.keys(mapping, ("set", "fingerprint"), "parameters.")
-    chosen = PARAMETER_SETS.get(mapping.get("set", ""))
+    name = mapping.get("set")
+    chosen = PARAMETER_SETS.get(name) if isinstance(name, str) else None
     if chosen is None:
         known = ", ".join(PARAMETER_SETS)
-        reader.fail("parameters.set", f"no such set: {_shown(mapping.get('set'))}; there are {known}")
+        reader.fail("parameters.set", f"no such set: {_shown(name)}; there are {known}")
     if mapping.get("fingerprint") != chosen.fingerprint:
         reader.fail(
             "parameters.fingerprint",
@@ -183,7 +188,7 @@ def _filter(reader: _Reader, value: object) -> PreFilter:
     mapping = reader.mapping(value, "filter")
     reader.keys(mapping, ("kept", *CLASS_NAMES), "filter.")
     kept = mapping.get("kept")
-    if not isinstance(kept, int) or not 1 <= kept <= MAX_KEPT:
+    if not isinstance(kept, int) or isinstance(kept, bool) or not 1 <= kept <= MAX_KEPT:
         reader.fail("filter.kept", f"must be a whole number from 1 to {MAX_KEPT}, not {_shown(kept)}")
     if "contact" not in mapping:
         reader.fail("filter.contact", "missing")
@@ -199,7 +204,9 @@ def _filter_steps(reader: _Reader, value: object, prefix: str) -> npt.NDArray[np
     steps = np.zeros((2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
     for side, side_name in enumerate(("own", "opponent")):
         rows = reader.mapping(mapping.get(side_name), f"{prefix}.{side_name}")
-        for place in range(1, PACKED_BAR + 2):
+        places = range(1, PACKED_BAR + 2)
+        reader.keys(rows, places, f"{prefix}.{side_name}.")
+        for place in places:
             key = f"{prefix}.{side_name}.{place}"
             row = rows.get(place)
             if not isinstance(row, list) or len(row) != FILTER_STEPS:

@@ -98,13 +98,22 @@ def _row_chunks(rows: int) -> list[slice]:
     return [slice(begin, begin + CHUNK_ROWS) for begin in range(0, rows, CHUNK_ROWS)]
 
 
-def raw_predictions(terms: Terms, features: npt.NDArray[np.float32], weights: npt.ArrayLike) -> FloatArray:
-    """X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size)."""
+def _raised(features: npt.NDArray[np.float32], power: int) -> npt.NDArray[np.float32]:
+    return features if power == 1 else features**power  # a product's power is its factors' powers
+
+
+def raw_predictions(
+    terms: Terms, features: npt.NDArray[np.float32], weights: npt.ArrayLike, power: int = 1
+) -> FloatArray:
+    """X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
+
+    With `power`, every term's value is raised to it first.
+    """
     split = terms.split(weights)
     raw = np.empty(len(features))
 
     def work(rows: slice) -> None:
-        _raw_chunk(features[rows], *split, terms.first, terms.second, raw[rows])
+        _raw_chunk(_raised(features[rows], power), *split, terms.first, terms.second, raw[rows])
 
     for _ in in_threads(work, _row_chunks(len(features))):
         pass
@@ -114,12 +123,14 @@ def raw_predictions(terms: Terms, features: npt.NDArray[np.float32], weights: np
 def term_sums(
     terms: Terms, features: npt.NDArray[np.float32], row_values: FloatArray, power: int = 1
 ) -> FloatArray:
-    """X^T q: for every term, the sum over rows of value ** power * `row_values` (n,); (count,)."""
+    """X^T q: for every term, the sum over rows of its value times `row_values` (n,); (count,).
+
+    With `power`, every term's value is raised to it first.
+    """
 
     def work(rows: slice) -> FloatArray:
-        block = features[rows] if power == 1 else features[rows] ** power  # of factors or of products
         sums = np.zeros(terms.count)
-        _sums_chunk(block, row_values[rows], terms.first, terms.second, sums)
+        _sums_chunk(_raised(features[rows], power), row_values[rows], terms.first, terms.second, sums)
         return sums
 
     return sum(in_threads(work, _row_chunks(len(features))), np.zeros(terms.count))

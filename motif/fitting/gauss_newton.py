@@ -22,7 +22,10 @@ from motif.runtime.parallel import one_thread
 
 METHOD = "gauss-newton"
 _INNER_TOLERANCE = 0.1
-"""Conjugate gradients stop when the residual has fallen to this, in the preconditioner's norm."""
+"""Of the gain so far: conjugate gradients stop when steps like the last one promise less."""
+_LAST_SHARE = 0.1
+"""Of the tolerance: conjugate gradients also stop when steps like the last one promise less."""
+_LEAST_LAST = 10
 _MOST_INNER = 100
 _SLOW_INNER = 12
 """More steps than this, and a fresh preconditioner pays."""
@@ -57,7 +60,7 @@ def solve_gauss_newton(
     while stopped is None:
         if preconditioner is None or len(recorder.history) <= _FRESH_PASSES or inner > _SLOW_INNER:
             preconditioner = Preconditioner(objective, point)
-        direction, inner = _direction(objective, weights, point, preconditioner)
+        direction, inner = _direction(objective, weights, point, preconditioner, tolerance)
         weights, point = _descend(objective, weights, point, direction)
         stopped = recorder.record(weights, point.error, point.rmse)
     return recorder.result(weights, stopped)
@@ -74,25 +77,38 @@ def _starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
 
 
 def _direction(
-    objective: Objective, weights: FloatArray, point: Point, preconditioner: Preconditioner
+    objective: Objective,
+    weights: FloatArray,
+    point: Point,
+    preconditioner: Preconditioner,
+    tolerance: float,
 ) -> tuple[FloatArray, int]:
-    """Conjugate gradients for curvature * direction = -gradient; also the number of steps taken."""
+    """Conjugate gradients for curvature * direction = -gradient; also the number of steps taken.
+
+    They end when what is still to be gained looks small beside what has been gained, by the rule
+    of Nash and Sofer ("Assessing a search direction within a truncated-Newton method", 1990).  A
+    direction that gains too little for another pass is only believed after `_LEAST_LAST` steps.
+    """
     residual = -objective.gradient(weights, point)
     direction = np.zeros_like(residual)
     search = preconditioner.solve(residual)
-    size = first_size = residual @ search
+    size = float(residual @ search)
+    gained = 0.0
     for inner in range(1, _MOST_INNER + 1):
         product = objective.curvature_product(point, search)
-        bend = search @ product
+        bend = float(search @ product)
         if size <= 0 or bend <= 0:  # at the optimum, or nothing but rounding left
             return direction, inner
         length = size / bend
         direction += length * search
         residual -= length * product
-        preconditioned = preconditioner.solve(residual)
-        new_size = residual @ preconditioned
-        if new_size <= _INNER_TOLERANCE**2 * first_size:
+        gain = length * size / 2
+        gained += gain
+        enough = gained > tolerance * point.error or inner >= _LEAST_LAST
+        if enough and inner * gain <= max(_INNER_TOLERANCE * gained, _LAST_SHARE * tolerance * point.error):
             return direction, inner
+        preconditioned = preconditioner.solve(residual)
+        new_size = float(residual @ preconditioned)
         search = preconditioned + new_size / size * search
         size = new_size
     return direction, _MOST_INNER

@@ -26,14 +26,14 @@ HOME_HELD = _side("home_points", "home points that {side} holds", unit="points",
 BLOTS = _side("blots", "blots of {side}", unit="blots", full=4, group="safety")
 DIRECT = _side(
     "direct_shots",
-    "pairs of a die and a blot of {other} that it lets {side} hit",
+    "pairs of a blot of {other} and a distance of 1 to 6 pips at which {side} stands behind it",
     unit="shots",
     full=6,
     group="attack",
 )
 INDIRECT = _side(
     "indirect_shots",
-    "distances of 7 to 12 pips at which {side} stands before a blot of {other}",
+    "pairs of a blot of {other} and a distance of 7 to 12 pips at which {side} stands behind it",
     unit="shots",
     full=6,
     group="attack",

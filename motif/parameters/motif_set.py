@@ -31,14 +31,14 @@ REARMOST = _side(
 )
 SPREAD = _side(
     "spread",
-    "squared distance of {side}'s checkers from the 8 point, added up",
+    "squared distance of {side}'s checkers from the 8 point, added up (the bar is 25)",
     unit="squared pips",
     full=1000,
     group="timing",
 )
 STACKED = _side(
     "stacked",
-    "checkers of {side} above the third on any point",
+    "checkers of {side} above the third on any point or on the bar",
     unit="checkers",
     full=6,
     group="timing",
@@ -75,21 +75,23 @@ PRIME = _side(
 )
 CONTAINED = _side(
     "contained",
-    "rolls of 36 that do not let {other}'s rearmost checker run past {side}'s points",
+    "rolls of 36 that {other}'s rearmost checker cannot play in full (of a double two dice) "
+    "because of {side}'s points",
     unit="rolls",
     full=36,
     group="blocking",
 )
 BEST_BLOCK = _side(
     "best_block",
-    "rolls of 36 stopped where {side}'s points block best, wherever {other}'s checkers stand",
+    "rolls of 36 that a checker could not play in full (of a double two dice) because of {side}'s "
+    "points, at the worst of the places from {other}'s 16 point back to the bar",
     unit="rolls",
     full=36,
     group="blocking",
 )
 BOARD_ON_BAR = _side(
     "board_against_bar",
-    "square of {side}'s home points while {other} is on the bar",
+    "square of the number of home points that {side} has made, while {other} is on the bar",
     unit="squared points",
     full=36,
     group="attack",
@@ -99,7 +101,11 @@ BLOTS_ELSEWHERE = _side(
     "blots_elsewhere", "blots of {side} outside the home board", unit="blots", full=4, group="safety"
 )
 HITTING = _side(
-    "hitting_rolls", "rolls of 36 with which {side} can hit", unit="rolls", full=36, group="attack"
+    "hitting_rolls",
+    "rolls of 36 with which {side} can hit (with several checkers on the bar: by entering)",
+    unit="rolls",
+    full=36,
+    group="attack",
 )
 DIRECT = _side(
     "direct_shots",
@@ -145,7 +151,8 @@ MIDFIELD = _side(
 )
 MOBILITY = _side(
     "mobility",
-    "rolls that let each of {side}'s checkers outside the home board run, times its pips to get home",
+    "rolls of 36 that each of {side}'s checkers outside the home board can play in full (of a double "
+    "two dice), times its pips to get home, added up",
     unit="rolls x pips",
     full=3600,
     group="mobility",

@@ -13,10 +13,7 @@ from motif.fitting.least_squares import solve_least_squares
 from motif.fitting.objective import rmse
 from motif.fitting.solve import SOLVERS, solver
 from motif.runtime.errors import FitError
-from tests.fitting.fitting_samples import (
-    decision_ids,
-    noisy_problem,
-)
+from tests.fitting.fitting_samples import decision_ids, noisy_problem
 
 every_solver = pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
 

@@ -6,6 +6,7 @@ import pytest
 from motif.fitting import design
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.link import EQUITY, INVERSE_MARGIN, PROBABILITY, Link, fast_tanh
+from motif.fitting.preconditioner import centring, decision_chunks
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from motif.runtime.jit import kernel
@@ -47,6 +48,14 @@ def test_products_agree_with_the_expanded_matrix(terms, count):
     np.testing.assert_allclose(term_sums(terms, features, rows**2, power=2), squares, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms.linear(5), Terms(5, SOME_PAIRS)])
+def test_centring_turns_centred_terms_into_terms(terms):
+    features = correlated_features(50, 5)
+    means = features.mean(axis=0)
+    centred = terms.expand(features - means).astype(np.float64) @ centring(terms, means)
+    np.testing.assert_allclose(centred, terms.expand(features), atol=1e-6)
+
+
 def test_products_are_the_same_bytes_for_any_number_of_threads(monkeypatch):
     features, terms = correlated_features(3 * design.CHUNK_ROWS, 5), Terms.all_pairs(5)
     weights = planted_weights(terms, features)
@@ -56,6 +65,12 @@ def test_products_are_the_same_bytes_for_any_number_of_threads(monkeypatch):
         raw = raw_predictions(terms, features, weights)
         answers.append((raw.tobytes(), term_sums(terms, features, raw).tobytes()))
     assert answers[0] == answers[1]
+
+
+def test_chunks_never_split_a_decision():
+    starts = np.array([0, 3, 5, 20, 21, 22])
+    assert list(decision_chunks(starts, 5)) == [(0, 2), (2, 3), (3, 5)]
+    assert list(decision_chunks(starts, 100)) == [(0, 5)]
 
 
 @pytest.mark.parametrize(

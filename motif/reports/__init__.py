@@ -1,0 +1,1 @@
+"""What a person reads of a run: plots and the HTML report."""

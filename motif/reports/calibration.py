@@ -1,0 +1,128 @@
+"""Fitted chances against the chances that rollouts found, on positions that the fit never saw."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator, PercentFormatter
+
+from motif.evaluators import OUTPUTS
+from motif.parameters.position_class import CLASS_NAMES
+from motif.reports.reliability import BINS, Reliability, possible, reliability
+from motif.reports.style import BLUE, FAINT, GREEN, SMALL, VERMILION, picture
+from motif.sampling import Samples
+
+_LOOKS: dict[str, dict[str, Any]] = {
+    "win": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "win_gammon": {"color": VERMILION, "marker": "s", "linestyle": "--", "markerfacecolor": "white"},
+    "lose_gammon": {"color": GREEN, "marker": "^", "linestyle": ":"},
+}
+_COLUMNS = {"win": ("win",), "gammons": ("win_gammon", "lose_gammon")}
+_WORDS = {"win": "win", "win_gammon": "win gammon", "lose_gammon": "lose gammon"}
+_CORNERS: tuple[Literal["upper left", "lower right"], ...] = ("upper left", "lower right")
+"""Where a panel's labels go: the diagonal leaves these free."""
+_PANEL_HEIGHT, _NOTES_HEIGHT, _EMPTY_HEIGHT = 3.1, 1.6, 0.9
+_MARGIN = 0.03
+
+
+def plot_calibration(
+    samples: Samples,
+    fitted: npt.NDArray[np.floating],
+    path: Path,
+    *,
+    title: str = "Calibration",
+    outputs: Sequence[str] = OUTPUTS,
+) -> None:
+    """Draw to `path` how `fitted` chances (n, 5) agree with the rollouts of the held-out `samples`.
+
+    A row of panels for each position class that occurs; `outputs` names the chances that were
+    fitted.  Raises `SettingError` when the picture cannot be written.
+    """
+    columns = [chances for chances in _COLUMNS.items() if set(chances[1]) & set(outputs)]
+    codes = np.unique(samples.position_class)
+    height = _NOTES_HEIGHT + _PANEL_HEIGHT * len(codes) if len(codes) else _EMPTY_HEIGHT
+    with picture(path, height, title) as figure:
+        _explain(figure, samples)
+        if not len(codes):
+            return
+        # A panel and below it the strip that tells how many positions it stands on.
+        grid = figure.subplots(
+            2 * len(codes), len(columns), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes)
+        )
+        for code, curves, counts in zip(codes, grid[::2], grid[1::2], strict=True):
+            games = len(np.unique(samples.game[samples.position_class == code]))
+            for column, (kind, chances) in enumerate(columns):
+                found = {
+                    output: _compared(samples, fitted, int(code), output)
+                    for output in chances
+                    if output in outputs
+                }
+                known = {output: result for output, result in found.items() if result is not None}
+                _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}, {games} games: {kind}")
+                _draw_counts(counts[column], known)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("positions" if axes in grid[1::2, 0] else "chance by rollout")
+        for axes in grid[-1]:
+            axes.set_xlabel("fitted chance")
+
+
+def _compared(
+    samples: Samples, fitted: npt.NDArray[np.floating], code: int, output: str
+) -> Reliability | None:
+    rows = (samples.position_class == code) & possible(output, samples)
+    if not rows.any():
+        return None
+    column = OUTPUTS.index(output)
+    return reliability(
+        fitted[rows, column], samples.probabilities[rows, column], samples.trials[rows], samples.game[rows]
+    )
+
+
+def _draw_curves(axes: Axes, found: Mapping[str, Reliability], heading: str) -> None:
+    axes.set_title(heading, fontweight="bold", fontsize=SMALL)
+    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
+    for corner, (output, result) in zip(_CORNERS, found.items(), strict=False):
+        noise = "may all be noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
+        label = f"{_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
+        axes.errorbar(
+            result.fitted, result.rollout, result.se, label=label, capsize=2, elinewidth=1, **_LOOKS[output]
+        )
+        handles, _ = axes.get_legend_handles_labels()
+        axes.add_artist(axes.legend(handles=handles[-1:], loc=corner, handlelength=2.4, borderaxespad=0.2))
+    axes.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MultipleLocator(0.25))
+        axis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def _draw_counts(axes: Axes, found: Mapping[str, Reliability]) -> None:
+    edges = np.linspace(0, 1, BINS + 1)
+    for output, result in found.items():
+        look = _LOOKS[output]
+        axes.stairs(
+            result.counts, edges, color=look["color"], linestyle=look["linestyle"], linewidth=1.3,
+            fill=False,
+        )  # fmt: skip
+    highest = max((int(result.counts.max()) for result in found.values()), default=0)
+    axes.set_ylim(0, 1.15 * highest or 1)
+    axes.set_yticks([0, highest] if highest else [0])
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(visible=False)
+
+
+def _explain(figure: Figure, samples: Samples) -> None:
+    if not len(samples):
+        note = "No positions were held out, so there is nothing to compare with."
+    else:
+        low, high = int(samples.trials.min()), int(samples.trials.max())
+        trials = f"{low}" if low == high else f"{low} to {high}"
+        note = (
+            f"{len(samples):,} positions of {len(np.unique(samples.game))} games that the fit never saw.\n"
+            "Bars: one standard error, a game counting as one observation.\n"
+            f"Labels are rollouts of {trials} trials; their noise is part of the RMSE."
+        )
+    figure.supxlabel(note, fontsize=SMALL)

@@ -1,0 +1,192 @@
+"""How the errors of a fit fall from pass to pass, in training and in validation."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from motif.reports.style import (
+    FAINT,
+    GRID,
+    SMALL,
+    TRAINING,
+    VALIDATION,
+    error_scale,
+    marked,
+    picture,
+    sample_line,
+)
+from motif.runtime.errors import SettingError
+
+Rows = Sequence[Mapping[str, Any]]
+"""Rows as `FittedWeights.history_rows` gives them, or as read from a history.csv."""
+
+HEAD_WORDS = {
+    "win": "win",
+    "win_gammon": "win gammon",
+    "win_backgammon": "win backgammon",
+    "lose_gammon": "lose gammon",
+    "lose_backgammon": "lose backgammon",
+    "equity": "equity",
+}
+_RUN_HEADS = ("win", "equity")
+_MAX_NUMBERED = 5
+"""Versions of a run up to which there is room for their numbers."""
+_GAP = 0.3
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Errors of one fit by pass, from the start on; NaN where there is no validation."""
+
+    passes: list[int]
+    train: list[float]
+    validation: list[float]
+
+    def last(self) -> str:
+        """Errors at the end, training / validation."""
+        return " / ".join(f"{series[-1]:.3f}" for series in (self.train, self.validation) if _known(series))
+
+
+_Curves = dict[tuple[str, str], _Curve]
+"""By class and head."""
+
+
+def plot_convergence(history_rows: Rows, path: Path, *, title: str = "Error by pass") -> None:
+    """Draw every fit of a weight file to `path`: a row of panels a head, a column a class.
+
+    Raises `SettingError` for rows that hold no pass or lack a column.
+    """
+    curves = _curves(history_rows, str(path))
+    classes, heads = (list(dict.fromkeys(key[k] for key in curves)) for k in (0, 1))
+    height = 1.35 + (1.25 if len(heads) > 1 else 2.6) * len(heads)
+    with picture(path, height, title) as figure:
+        grid = figure.subplots(len(heads), len(classes), sharex="col", sharey="row", squeeze=False)
+        for head, row in zip(heads, grid, strict=True):
+            for class_name, axes in zip(classes, row, strict=True):
+                _draw_fit(axes, curves.get((class_name, head)))
+            error_scale(row[0], _values(curve for key, curve in curves.items() if key[1] == head))
+            row[0].set_ylabel(_words(head).replace(" ", "\n"))
+        for class_name, axes in zip(classes, grid[0], strict=True):
+            axes.annotate(
+                class_name, (0.5, 1), (0, 20), "axes fraction", "offset points",
+                ha="center", va="bottom", fontweight="bold",
+            )  # fmt: skip
+        for axes in grid[-1]:
+            axes.set_xlabel("pass")
+        figure.align_ylabels(grid[:, 0])
+        _explain(figure, curves.values(), "The numbers are the last errors.  Pass 0 is the start.")
+
+
+def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
+    """Draw the win and equity fits of all versions to `path`: a panel a fit, versions from left to right.
+
+    `version_rows` maps the versions' names, in order, to their rows.  Raises `SettingError`.
+    """
+    versions = {name: _curves(rows, f"{path}: {name}") for name, rows in version_rows.items()}
+    keys = {key: None for curves in versions.values() for key in curves}
+    shown = [key for class_name in dict.fromkeys(k[0] for k in keys) for key in keys if key[0] == class_name]
+    shown = [key for key in shown if key[1] in _RUN_HEADS]
+    if not shown:
+        raise SettingError(f"{path}: no fit of a win chance or equity to draw")
+    with picture(path, 1.3 + 1.55 * len(shown), "Error by pass, all versions") as figure:
+        grid = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
+        for key, axes in zip(shown, grid, strict=True):
+            _draw_versions(axes, {name: curves.get(key) for name, curves in versions.items()})
+            axes.set_ylabel(f"{key[0]}\n{_words(key[1])}")
+        grid[-1].set_xlabel("pass of each version's fit, counted from 0, the start")
+        every = [curve for curves in versions.values() for curve in curves.values()]
+        note = "The numbers beside a version are its last errors." if _has_room(versions) else ""
+        _explain(figure, every, note)
+
+
+def _curves(rows: Rows, where: str) -> _Curves:
+    found: _Curves = {}
+    try:
+        for row in rows:
+            curve = found.setdefault((row["class"], row["head"]), _Curve([], [], []))
+            curve.passes.append(int(row["pass"]))
+            curve.train.append(float(row["rmse_train"]))
+            # None in memory, nothing in a file.
+            curve.validation.append(float(row["rmse_validation"] or "nan"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise SettingError(f"{where}: not the history of a fit: {type(error).__name__} {error}") from None
+    if not found:
+        raise SettingError(f"{where}: the history of the fit is empty")
+    return found
+
+
+def _known(series: Iterable[float]) -> bool:
+    return any(map(math.isfinite, series))
+
+
+def _values(curves: Iterable[_Curve]) -> list[float]:
+    return [value for curve in curves for value in (*curve.train, *curve.validation)]
+
+
+def _words(head: str) -> str:
+    return HEAD_WORDS.get(head, head)
+
+
+def _draw_fit(axes: Axes, curve: _Curve | None) -> None:
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    if curve is None:
+        axes.set_title("not fitted", fontsize=SMALL, color=FAINT)
+        return
+    axes.set_title(curve.last(), fontsize=SMALL)
+    _draw_curve(axes, curve, 0)
+
+
+def _draw_curve(axes: Axes, curve: _Curve, shift: float) -> None:
+    places = [shift + number for number in curve.passes]
+    axes.plot(places, curve.train, **marked(TRAINING, len(places)))
+    if _known(curve.validation):
+        axes.plot(places, curve.validation, **marked(VALIDATION, len(places)))
+
+
+def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
+    """One panel: the versions side by side, each in a stretch as wide as the longest."""
+    present = [curve for curve in versions.values() if curve is not None]
+    longest = max(curve.passes[-1] for curve in present)
+    stretch = longest + max(1.0, _GAP * longest)
+    edge = (stretch - longest) / 2
+    ticks: dict[float, str] = {}
+    for k, (name, curve) in enumerate(versions.items()):
+        text = name
+        if curve is not None:
+            _draw_curve(axes, curve, k * stretch)
+            ticks[k * stretch + curve.passes[-1]] = str(curve.passes[-1])
+            if _has_room(versions):
+                ticks[k * stretch] = "0"
+                text += f"  {curve.last()}"
+        axes.text(
+            k * stretch + longest / 2, 1.02, text,
+            transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=SMALL,
+        )  # fmt: skip
+        if k:
+            axes.axvline(k * stretch - edge, color=FAINT, linewidth=0.8)
+    axes.set_xlim(-edge, len(versions) * stretch - edge)
+    axes.set_xticks(list(ticks), list(ticks.values()))
+    axes.grid(axis="x", visible=False)
+    axes.tick_params(axis="x", color=GRID)
+    error_scale(axes, _values(present))
+
+
+def _has_room(versions: Mapping[str, object]) -> bool:
+    return len(versions) <= _MAX_NUMBERED
+
+
+def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
+    """Legend and note below the panels."""
+    lines = [sample_line(TRAINING, "training")]
+    if any(_known(curve.validation) for curve in curves):
+        lines.append(sample_line(VALIDATION, "validation (games that the fit never saw)"))
+    figure.legend(
+        handles=lines, loc="outside lower center", ncols=2, title=note or None, title_fontsize=SMALL
+    )
+    figure.supylabel("root mean square error (chances 0 to 1, equity in points)", fontsize=SMALL)

@@ -1,0 +1,47 @@
+"""The style sheet of HTML reports: phone and desk, light and dark, nothing told by colour alone."""
+
+PAGE_STYLE = """\
+:root {
+  color-scheme: light dark;
+  --ink: #222; --page: #fff; --faint: #666; --line: #d5d5d5; --soft: #f3f3f3;
+}
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6e6; --page: #16181a; --faint: #a3a3a3; --line: #3a3d40; --soft: #212427; }
+}
+body {
+  margin: 0; color: var(--ink); background: var(--page);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
+  -webkit-text-size-adjust: 100%;
+}
+main { max-width: 46rem; margin: 0 auto; padding: 0.75rem; overflow-wrap: break-word; }
+h1 { font-size: 1.7rem; margin: 0.5rem 0; }
+h2 {
+  font-size: 1.25rem; margin: 2.5rem 0 0.75rem; padding-bottom: 0.2rem;
+  border-bottom: 1px solid var(--line);
+}
+h3 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
+.wide { overflow-x: auto; }
+table {
+  border-collapse: collapse; width: 100%;
+  font-size: 0.875rem; line-height: 1.35; font-variant-numeric: tabular-nums;
+}
+th, td {
+  padding: 0.35rem 0.2rem; border-bottom: 1px solid var(--line);
+  vertical-align: top; text-align: right;
+}
+/* Names of rows stay in sight when many versions make the table scroll. */
+th[scope=row] {
+  position: sticky; left: 0; background: var(--page); color: var(--faint);
+  text-align: left; font-weight: normal; min-width: 5rem;
+}
+.group th { text-align: left; padding-top: 1rem; }
+.terms th, .terms td { text-align: left; }
+.terms td:first-child { white-space: nowrap; text-align: right; }
+small { color: var(--faint); white-space: nowrap; }
+figure { margin: 0; }
+img { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0 auto; background: #fff; }
+figcaption, footer { color: var(--faint); font-size: 0.9rem; }
+figcaption { margin-top: 0.5rem; }
+footer { margin-top: 2.5rem; }
+pre { overflow-x: auto; padding: 0.75rem; background: var(--soft); font-size: 0.85rem; line-height: 1.4; }
+"""

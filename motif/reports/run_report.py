@@ -1,0 +1,136 @@
+"""Draws what a bootstrap run's folder holds: plots of each version, plots and a page of the run."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from motif.bootstrap import BootstrapConfig, load_config
+from motif.bootstrap.config import CONFIG
+from motif.bootstrap.dataset_fit import _pooled, _training_rows
+from motif.bootstrap.run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
+from motif.evaluators import StaticEvaluator, read_weight_file
+from motif.evaluators.static import weights_model
+from motif.reports.calibration import plot_calibration
+from motif.reports.convergence import Rows, plot_convergence, plot_run_convergence
+from motif.reports.page import Picture, report_page
+from motif.reports.strength import plot_strength
+from motif.runtime.errors import SettingError
+from motif.runtime.files import write_text
+from motif.sampling import Samples, read_dataset
+from motif.sampling.dataset import MANIFEST
+
+CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
+REPORT = "report.html"
+
+_NEEDED = {
+    "version", "name", "positions", "trials", "seconds_by_step", "rmse_train", "rmse_validation", "sweeps",
+    "stopped", "ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se",
+}  # fmt: skip
+_READING = {
+    STRENGTH: ("Strength", "Each version's points a game, against PubEval and against the one before."),
+    CONVERGENCE: (
+        "Convergence",
+        "How the errors fell from pass to pass of each version's fits. Later versions have better labels, so "
+        "their errors end lower; a validation error that rises again shows a fit that learns its samples "
+        "by heart.",
+    ),
+    CALIBRATION: (
+        "Calibration",
+        "On positions of games that the fit never saw: how often what is called likely happens in rollouts. "
+        "A curve on the diagonal says what it means; above it the chance is underrated, below it overrated.",
+    ),
+}
+
+
+def draw_version(home: Path, summary: Mapping[str, Any]) -> None:
+    """Draw convergence.png and calibration.png of one version into its folder, `home`.
+
+    `summary` is that of `run_bootstrap`, whose `on_version` this can be.  Calibration needs the
+    samples and is left out when they are gone.  Raises a `MotifError` for files that cannot be
+    read or written.
+    """
+    config = load_config(home.parent / CONFIG)
+    plot_convergence(_history(home), home / CONVERGENCE, title=f"{summary['name']}: error by pass")
+    _draw_calibration(home, config, summary, home / CALIBRATION)
+
+
+def draw_run(folder: Path) -> None:
+    """Draw the plots and report.html of the run in `folder`, as far as its versions are finished.
+
+    Raises a `MotifError` for files that cannot be read or written, and when no version is finished.
+    """
+    config = load_config(folder / CONFIG)
+    summaries = _summaries(folder, config)
+    homes = [folder / f"v{summary['version']}" for summary in summaries]
+    plot_run_convergence({home.name: _history(home) for home in homes}, folder / CONVERGENCE)
+    plot_strength(summaries, folder / STRENGTH, start=config.start)
+    drawn = [STRENGTH, CONVERGENCE]
+    if _draw_calibration(homes[-1], config, summaries[-1], folder / CALIBRATION):
+        drawn.append(CALIBRATION)
+    page = report_page(
+        config,
+        (folder / CONFIG).read_text(encoding="utf-8"),
+        summaries,
+        read_weight_file(homes[-1] / WEIGHTS),
+        [_picture(folder / name) for name in drawn],
+    )
+    try:
+        write_text(folder / REPORT, page)
+    except OSError as error:
+        raise SettingError(f"{folder / REPORT}: cannot be written: {error}") from None
+
+
+def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
+    """Summaries of the finished versions, in order."""
+    found = []
+    for version in range(len(config.versions)):
+        path = folder / f"v{version}" / SUMMARY
+        try:
+            summary = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            break
+        except (OSError, ValueError) as error:
+            raise SettingError(f"{path}: cannot be read: {error}") from None
+        if missing := _NEEDED - set(summary):
+            raise SettingError(f"{path}: {min(missing)}: missing")
+        found.append(summary)
+    if not found:
+        raise SettingError(f"{folder}: no version is finished yet")
+    return found
+
+
+def _history(home: Path) -> Rows:
+    try:
+        with open(home / HISTORY, encoding="utf-8", newline="") as handle:
+            return list(csv.DictReader(handle))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(f"{home / HISTORY}: cannot be read: {error}") from None
+
+
+def _draw_calibration(home: Path, config: BootstrapConfig, summary: Mapping[str, Any], path: Path) -> bool:
+    """Draw calibration to `path`; False when the samples are not there any more."""
+    version = int(summary["version"])
+    first = max(0, version - config.versions[version].pooled)
+    pools = [home.parent / f"v{k}" / SAMPLES for k in range(first, version + 1)]
+    if not all((pool / MANIFEST).exists() for pool in pools):
+        return False
+    samples = _held_out(pools, config)
+    weights = read_weight_file(home / WEIGHTS)
+    fitted = StaticEvaluator(weights.name, weights_model(weights)).evaluate_many(samples.boards)
+    outputs = [head for heads in weights.classes.values() for head in heads]
+    plot_calibration(samples, fitted, path, title=f"{summary['name']}: calibration", outputs=outputs)
+    return True
+
+
+def _held_out(pools: list[Path], config: BootstrapConfig) -> Samples:
+    """The positions that the fit to `pools` kept for validation."""
+    samples = _pooled([read_dataset(pool) for pool in pools])
+    held = ~_training_rows(samples, config.fit_settings())
+    return Samples(**{name: getattr(samples, name)[held] for name in Samples.__dataclass_fields__})
+
+
+def _picture(path: Path) -> Picture:
+    heading, caption = _READING[path.name]
+    return Picture(heading, path.read_bytes(), f"Plot: {caption}", caption)

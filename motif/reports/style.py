@@ -1,0 +1,148 @@
+"""One look for all pictures, and how they reach the disk.
+
+Pictures are drawn through matplotlib's object API, never pyplot.  They are made narrow with large
+letters, so that they can be read at the width of a phone; colours are Okabe and Ito's, which
+colour-blind readers tell apart, and every colour comes with its own line style and marker.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from matplotlib import style as matplotlib_style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+from motif.runtime.errors import SettingError
+from motif.runtime.files import replacing
+
+WIDTH = 5.4
+"""Of every picture, in inches."""
+DPI = 200
+
+INK, FAINT, GRID = "#222222", "#767676", "#dddddd"
+BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
+
+TRAINING: dict[str, Any] = {"color": BLUE, "linestyle": "-", "marker": "o"}
+VALIDATION: dict[str, Any] = {
+    "color": VERMILION,
+    "linestyle": "--",
+    "marker": "s",
+    "markerfacecolor": "white",
+}
+"""How lines of training and validation errors are drawn, in every picture."""
+
+SMALL, MEDIUM = 9.0, 10.0
+_STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": MEDIUM,
+    "axes.titlesize": MEDIUM,
+    "axes.labelsize": MEDIUM,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
+    "figure.titlesize": 12,
+    "figure.titleweight": "bold",
+    # Names are text, dollar signs included.
+    "text.parse_math": False,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4,
+    "lines.markeredgewidth": 1.2,
+    "legend.frameon": False,
+    "savefig.dpi": DPI,
+    # Names inside an SVG would otherwise be drawn by chance.
+    "svg.hashsalt": "motif",
+}
+# What would make two drawings of the same data differ: the program's version, the date.
+_METADATA = {".png": {"Software": None}, ".svg": {"Creator": None, "Date": None}}
+
+_TITLE_LETTERS = 46
+_MAX_MARKED = 25
+_MAX_TICKS = 4
+_LOG_FROM = 2.5
+
+
+def check_picture(path: Path) -> None:
+    """Raise `SettingError` unless `path` ends in .png or .svg."""
+    if path.suffix not in _METADATA:
+        raise SettingError(f"{path}: a picture's name must end in {' or '.join(_METADATA)}")
+
+
+@contextmanager
+def picture(path: Path, height: float, title: str) -> Iterator[Figure]:
+    """A figure of that `height` in inches to draw on; afterwards it is at `path`, whole or not at all.
+
+    Raises `SettingError` when it cannot be written there.
+    """
+    check_picture(path)
+    with matplotlib_style.context(["default", _STYLE]):
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.suptitle(fill(title, _TITLE_LETTERS))
+        yield figure
+        try:
+            with replacing(path) as temporary:
+                figure.savefig(temporary, metadata=_METADATA[path.suffix])
+        except OSError as error:
+            raise SettingError(f"{path}: cannot be written: {error}") from None
+
+
+def marked(look: dict[str, Any], count: int) -> dict[str, Any]:
+    """`look` for a line of `count` points: markers of a long one would hide it."""
+    return look if count <= _MAX_MARKED else look | {"marker": ""}
+
+
+def sample_line(look: dict[str, Any], label: str) -> Line2D:
+    """A line for a legend."""
+    return Line2D([], [], label=label, **look)
+
+
+def error_scale(axes: Axes, values: Iterable[float]) -> None:
+    """Give the y axis of errors the range of `values`: logarithmic where they differ by a large factor."""
+    known = [value for value in values if math.isfinite(value)]
+    if not known:
+        return
+    low, high = min(known), max(known)
+    if low <= 0 or high < _LOG_FROM * low:
+        margin = 0.1 * (high - low) or 0.1 * high or 1.0
+        axes.set_ylim(max(low - margin, 0.0), high + margin)
+        axes.yaxis.set_major_locator(MaxNLocator(_MAX_TICKS))
+        return
+    margin = (high / low) ** 0.08
+    axes.set_yscale("log")
+    axes.set_ylim(low / margin, high * margin)
+    axes.yaxis.set_major_locator(FixedLocator(_log_ticks(low / margin, high * margin)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter("{x:g}")
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers from `low` to `high`, as dense as leaves them apart."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    best: list[float] = []
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        ticks = [step * 10.0**decade for decade in decades for step in steps]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if not best or len(ticks) <= _MAX_TICKS:
+            best = ticks
+    every = math.ceil(len(best) / _MAX_TICKS)
+    return best[::every]

@@ -1,0 +1,159 @@
+"""Whatever is wrong with what a user gives: one line that says so, exit code 2, nothing on stdout."""
+
+import pytest
+
+from motif.sampling.dataset import MANIFEST, write_manifest
+
+START = "4HPwATDgc/ABMA"
+SIXTEEN = "4OfgA2DAz8EHwA"
+"""The start with a sixth checker on each 6 point."""
+
+
+@pytest.fixture
+def fault(motif):
+    """Runs a command that must fail, and returns its one line."""
+
+    def run(*words: object) -> str:
+        ending = motif(*words)
+        assert (ending.code, ending.out) == (2, "")
+        assert ending.err.startswith("motif: error: ")
+        assert ending.err.endswith("\n")
+        assert ending.err.count("\n") == 1
+        return ending.err.removeprefix("motif: error: ").strip()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("evaluate", "4HPwATDgc"), "has 9 characters"),
+        (("evaluate", SIXTEEN), "the player on roll has 16 checkers, at most 15"),
+        (("evaluate", ""), "it is empty"),
+        (("evaluate", "4HPwATDgc/ABM\n"), "has 13 characters"),
+        (("plays", START, "7", "1"), "7 is not a die"),
+        (("plays", START, "3", "x"), "'x' is not a die"),
+        (("plays", START, "3"), "two dice are needed"),
+        (("plays", START), "missing argument: D1 D2"),
+        (("plays", START, "-1", "3"), "option"),
+        (("plays", START, "3", "1", "2"), "unexpected extra argument"),
+        (("plays",), "missing argument: ID D1 D2, or --batch FILE"),
+        (("plays", START, "3", "1", "--batch", "x"), "not both"),
+        (("hint", START, "3", "1", "--player", "random"), "'random' chooses plays but cannot evaluate"),
+        (("hint", START, "3", "1", "--player", "nobody"), "no player is called 'nobody'"),
+        (("hint", START, "3", "1", "--player", "pubeval@9"), "lookahead must be 1 to 3 plies"),
+        (("evaluate", START, "--player", "none.yaml"), "none.yaml: no such weight file"),
+        (("evaluate", START, "--seed", "-1"), "--seed must be 0 to"),
+        (("evaluate", START, "--seed", "one"), "--seed"),
+        (("evaluate", START, "--seed"), "--seed"),
+        (("evaluate", START, "--jobs", "0"), "--jobs must be at least 1"),
+        (("evaluate", START, "--unknown"), "--unknown"),
+        (("--unknown",), "--unknown"),
+        (("frobnicate",), "frobnicate"),
+        (("rollout",), "ID"),
+        (("rollout", START, "--trials", "0"), "--trials must be at least 1, not 0"),
+        (("rollout", START, "--cut", "-1"), "--cut must be at least 0, not -1"),
+        (("rollout", START, "--player", "pubeval@1"), "without lookahead, not by 'pubeval@1'"),
+        (("match", "pubeval"), "B"),
+        (("match", "pubeval", "nobody"), "no player is called 'nobody'"),
+        (("match", "pubeval", "random", "--games", "0"), "at least 2 games, not 0"),
+        (("benchmark",), "FILE"),
+        (("benchmark", "none.bm"), "none.bm: no such benchmark file"),
+        (("sample", "--games", "1", "--trials", "1"), "--out"),
+        (("sample", "--out", "x", "--games", "1", "--trials", "0"), "--trials must be at least 1, not 0"),
+        (("sample", "--out", "x", "--games", "0", "--trials", "1"), "--games must be at least 1, not 0"),
+        (("sample", "--out", "x", "--games", "1", "--trials", "1", "--rate", "0"), "--rate must be above 0"),
+        (("sample", "--out", "x", "--games", "1", "--trials", "1", "--decide", "dice"), "--decide"),
+        (("sample", "--out", "x", "--games", "1", "--trials", "1", "--player", "random"), "cannot evaluate"),
+        (("fit", "--out", "x.yaml"), "DIR"),
+        (("fit", "none", "--out", "x.yaml"), "none: no dataset"),
+        (("fit", "none", "--out", "."), "is a folder"),
+        (("fit", "none", "--out", "x.yaml", "--method", "guess"), "--method"),
+        (("fit", "none", "--out", "x.yaml", "--parameters", "none"), "no parameter set is called 'none'"),
+        (("fit", "none", "--out", "x.yaml", "--validation", "1"), "--validation must be"),
+        (("bootstrap", "--out", "x", "--preset", "none"), "no preset is called 'none'"),
+    ],
+)
+def test_a_bad_word_is_named(fault, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    assert said in fault(*words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda text: text.replace("bias: 0.125", "bias: .nan", 1),
+            "contact.win.bias: must be a finite number",
+        ),
+        (
+            lambda text: text.replace("linear:\n", "linear:\n        luck: 1.0\n", 1),
+            "luck: no such parameter",
+        ),
+        (lambda text: text.replace("sha256:", "sha256:0", 1), "parameters.fingerprint"),
+        (lambda text: text[: len(text) // 2], ""),
+        (lambda text: text[: text.index("race:") + 9], "classes.race"),
+        (lambda text: "", "document"),
+        (lambda text: "\0" + text, ""),
+        (lambda text: text.replace("motif-weights/1", "motif-weights/9"), "format"),
+    ],
+)
+@pytest.mark.parametrize("command", [("evaluate", START), ("rollout", START, "--trials", "1")])
+def test_a_bad_weight_file_is_named(fault, weight_file, tmp_path, change, said, command):
+    path = tmp_path / "bad.yaml"
+    path.write_text(change(weight_file.read_text()))
+    line = fault(*command, "--player", path)
+    assert line.startswith(f"{path}: ")
+    assert said in line
+
+
+def test_an_empty_dataset_is_named(fault, tmp_path):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    assert (
+        fault("fit", folder, "--out", tmp_path / "x.yaml") == f"{folder}: no dataset (there is no {MANIFEST})"
+    )
+    write_manifest(folder, {}, [], complete=True)
+    assert fault("fit", folder, "--out", tmp_path / "x.yaml") == f"{folder}: the dataset is empty"
+
+
+def test_a_dataset_is_not_overwritten(fault, dataset):
+    words = ("sample", "--out", dataset, "--player", "pubeval", "--games", 30, "--trials")
+    assert "--resume continues it" in fault(*words, 2)
+    assert "cannot be resumed" in fault(*words, 3, "--resume")
+
+
+def test_a_dataset_cannot_be_made_of_a_file(fault, weight_file):
+    line = fault("sample", "--out", weight_file, "--player", "pubeval", "--games", 1, "--trials", 1)
+    assert str(weight_file) in line
+
+
+def test_a_weight_file_cannot_be_written_into_a_file(fault, weight_file, dataset):
+    assert "cannot be written" in fault("fit", dataset, "--out", weight_file / "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("command", "content", "said"),
+    [
+        ("evaluate", f"{START}\n\n# {START} 1 2\n{START[:9]}\n", "line 4: no position"),
+        ("evaluate", f"{START}\n{SIXTEEN}\n{START[:9]}\n", "line 2: no position"),
+        ("evaluate", f"{START}\n{START} 3 1\n", "line 2: expected a position alone, got 3 words"),
+        ("plays", f"{START} 3 1\n{START} 7 1\n", "line 2: no roll: 7 is not a die"),
+        ("plays", f"{START} 3 1\n{START}\n", "line 2: expected a position and two dice, got 1 word"),
+        ("hint", f"{START} 3 1\n{START} 3 1 1\n", "line 2: expected a position and two dice, got 4 words"),
+        ("hint", f"XGID=-b----E-C 3 1\n{START} 3 9\n", "line 1: no position"),
+        ("hint", f"{START} 3 1\n\xff\xfe 3 1\n", "line 2: no position"),
+    ],
+)
+def test_a_bad_line_is_numbered_and_nothing_is_printed(fault, tmp_path, command, content, said):
+    path = tmp_path / "lines.txt"
+    path.write_bytes(content.encode("latin-1"))
+    assert fault(command, "--batch", path, "--json").startswith(f"{path}: {said}")
+
+
+def test_a_missing_batch_file_is_named(fault, tmp_path):
+    assert fault("evaluate", "--batch", tmp_path / "none") == (
+        f"{tmp_path / 'none'}: cannot be read: No such file or directory"
+    )
+    assert fault("evaluate", "--batch", tmp_path) == f"{tmp_path}: cannot be read: Is a directory"

@@ -1,0 +1,202 @@
+"""The keys that each command promises, and what their values must agree with."""
+
+import math
+
+import pytest
+
+from motif import bootstrap
+from motif.board.dice import ROLLS
+from motif.board.identifiers import gnubg_id, position_from_gnubg_id
+from motif.board.moves import legal_plays
+from motif.board.position import Position
+from motif.cli.common import DEFAULT_PLAYER, json_line
+from motif.evaluators import OUTPUTS, load_evaluator
+from motif.evaluators.probabilities import turned_equities
+from motif.parameters.position_class import CLASS_NAMES
+from motif.players import load
+
+START = "4HPwATDgc/ABMA"
+CLOSED_OUT = Position.from_points({25: 1, 6: 14}, {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2, 7: 3})
+FORMS = [
+    START,
+    f"{START}:cIkFAAAAAAAE",
+    "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10",
+    "-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10",
+    "OAHDPAABDAOAHDPAABDA",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_position_is_evaluated(motif_json, form):
+    record = motif_json("evaluate", form, "--player", "pubeval")
+    assert set(OUTPUTS) < record.keys()
+    assert (record["class"], record["player"], record["position"]) == ("contact", "pubeval", START)
+
+
+@pytest.mark.parametrize("player", ["pubeval", "simple", "pubeval@1", "FILE"])
+def test_evaluate_says_what_the_library_says(motif_json, weight_file, player):
+    player = str(weight_file) if player == "FILE" else player
+    record = motif_json("evaluate", "sGfwATDgc/ABMA", "--player", player)
+    chances = load_evaluator(player).evaluate(position_from_gnubg_id("sGfwATDgc/ABMA"))
+    assert tuple(record[name] for name in OUTPUTS) == chances
+    gains = record["win_gammon"] + record["win_backgammon"]
+    losses = record["lose_gammon"] + record["lose_backgammon"]
+    assert record["equity"] == pytest.approx(2 * record["win"] - 1 + gains - losses, abs=1e-12)
+
+
+def test_the_default_player_is_named(motif_json):
+    assert motif_json("evaluate", START)["player"] == DEFAULT_PLAYER
+
+
+def test_a_race_is_a_race(motif_json):
+    race = Position.from_points({1: 3, 6: 2}, {2: 4})
+    assert motif_json("evaluate", gnubg_id(race))["class"] == CLASS_NAMES[2]
+
+
+@pytest.mark.parametrize("dice", [("3", "1"), ("1", "3"), ("31",)])
+def test_plays_lists_every_legal_play(motif_json, dice):
+    record = motif_json("plays", START, *dice)
+    expected = {play.notation: play.position for play in legal_plays(Position.start(), (3, 1))}
+    assert {p["notation"]: position_from_gnubg_id(p["position"]) for p in record["plays"]} == expected
+    assert {"notation": "8/5 6/5", "position": "sGfwATDgc/ABMA"} in record["plays"]
+
+
+def test_a_dance_is_one_play_without_notation(motif_json):
+    identifier = gnubg_id(CLOSED_OUT)
+    after = gnubg_id(CLOSED_OUT.switch_sides())
+    for command in ("plays", "hint"):
+        (play,) = motif_json(command, identifier, 6, 6)["plays"]
+        assert (play["notation"], play["position"]) == ("", after)
+
+
+@pytest.mark.parametrize("player", ["pubeval", "pubeval@1", "FILE"])
+def test_hint_ranks_by_the_movers_equity(motif_json, weight_file, player):
+    player = str(weight_file) if player == "FILE" else player
+    record = motif_json("hint", START, 6, 4, "--player", player)
+    evaluator = load_evaluator(player)
+    equities = [play["equity"] for play in record["plays"]]
+    assert equities == sorted(equities, reverse=True)
+    assert len(equities) == len(legal_plays(Position.start(), (6, 4)))
+    for play in record["plays"]:
+        board = position_from_gnubg_id(play["position"]).board
+        value = turned_equities(evaluator.equity_many(board[None]))[0]
+        assert play["equity"] == pytest.approx(value, abs=1e-12)
+
+
+def test_hint_agrees_with_the_player_who_plays(motif_json, weight_file):
+    player = load(str(weight_file))
+    for roll in ROLLS.tolist():
+        best = motif_json("hint", START, *roll, "--player", weight_file)["plays"][0]
+        assert position_from_gnubg_id(best["position"]) == player.choose(Position.start(), roll).position
+
+
+def test_rollout_gives_means_and_errors(motif_json, weight_file):
+    record = motif_json("rollout", START, "--player", weight_file, "--trials", 36, "--seed", 3, "--jobs", 1)
+    names = {*OUTPUTS, "equity"}
+    assert (record["mean"].keys(), record["se"].keys(), record["trials"]) == (names, names, 36)
+    assert record["seconds"] >= 0
+    assert 0 <= record["mean"]["win"] <= 1
+    assert record["se"]["equity"] > 0
+    again = motif_json("rollout", START, "--player", weight_file, "--trials", 36, "--seed", 3, "--jobs", 2)
+    assert again["mean"] == record["mean"]
+
+
+@pytest.mark.parametrize("option", [("--cut", "2"), ("--stop-at-race",), ("--every-play",)])
+def test_rollout_takes_its_options(motif_json, option):
+    assert motif_json("rollout", START, "--player", "pubeval", "--trials", 4, *option)["trials"] == 4
+
+
+def test_one_trial_has_no_error(motif_json):
+    record = motif_json("rollout", START, "--player", "pubeval", "--trials", 1)
+    assert set(record["se"].values()) == {None}
+
+
+def test_match_counts_games(motif_json):
+    words = ("match", "pubeval", "random", "--games", 20, "--jobs", 1)
+    record = motif_json(*words)
+    assert {"ppg", "se", "wins", "gammons", "backgammons", "p_value"} < record.keys()
+    assert record["games"] == 20 == record["wins"] + record["losses"]
+    assert record["ppg"] > 0
+    assert motif_json(*words) == record
+    assert motif_json(*words, "--seed", 1) != record
+    assert motif_json("match", "pubeval", "random", "--games", 2)["se"] is None
+
+
+def test_benchmark_reports_every_file(motif_json, tmp_path):
+    paths = [tmp_path / "one.bm", tmp_path / "two.bm"]
+    best = "m OAHDPAABDAOAHDPAABDA 3 1 LAGHPAABDAOAHDPAABDA 0.1\n"
+    paths[0].write_text(best)
+    paths[1].write_text(best * 2)
+    record = motif_json("benchmark", *paths, "--player", "pubeval")
+    assert list(record["files"]) == list(map(str, paths))
+    assert record["player"] == "pubeval"
+    first, second = record["files"].values()
+    assert first == {"er": 0.0, "se": None, "decisions": 1, "unlisted": 0}
+    assert second == {"er": 0.0, "se": 0.0, "decisions": 2, "unlisted": 0}
+
+
+def test_sample_counts_what_it_made(motif_json, tmp_path):
+    words = (
+        "sample",
+        "--out",
+        tmp_path / "a",
+        "--player",
+        "simple",
+        "--games",
+        3,
+        "--trials",
+        2,
+        "--jobs",
+        1,
+    )
+    options = ("--decide", "rollout", "--candidates", 2, "--rate", 0.5, "--cut", 3, "--stop-at-race")
+    record = motif_json(*words, *options)
+    assert record.keys() == {"positions", "trials", "games", "seconds", "games_per_second"}
+    assert (record["games"], record["trials"]) == (3, 2)
+    assert record["positions"] > 0
+    assert motif_json(*words, *options, "--resume")["positions"] == record["positions"]
+
+
+def test_fit_makes_a_player(motif_json, dataset, tmp_path):
+    path = tmp_path / "new" / "fitted.yaml"
+    options = ("--parameters", "keith", "--heads", "win", "--terms", "linear", "--jobs", 1)
+    record = motif_json("fit", dataset, "--out", path, *options, "--version", 3, "--parent", "pubeval")
+    assert {"rmse_train", "rmse_validation", "sweeps", "stopped", "seconds"} < record.keys()
+    evaluator = load_evaluator(str(path))
+    assert (evaluator.weights.name, evaluator.weights.version) == ("fitted", 3)
+    assert evaluator.weights.parent == "pubeval"
+    assert 0 < motif_json("evaluate", START, "--player", path)["win"] < 1
+
+
+def test_fit_plots_how_the_error_fell(motif_json, dataset, tmp_path):
+    options = ("--parameters", "keith", "--heads", "win", "--terms", "linear", "--jobs", 1)
+    motif_json("fit", dataset, "--out", tmp_path / "a.yaml", *options, "--plot", tmp_path / "a.svg")
+    assert "</svg>" in (tmp_path / "a.svg").read_text()
+
+
+@pytest.mark.parametrize("method", ["coordinate", "least-squares", "gauss-newton"])
+def test_every_method_fits(motif_json, dataset, tmp_path, method):
+    options = ("--parameters", "keith", "--heads", "win", "--terms", "linear", "--validation", 0)
+    record = motif_json(
+        "fit", dataset, "--out", tmp_path / "a.yaml", "--method", method, *options, "--jobs", 1
+    )
+    assert record["rmse_validation"] is None
+
+
+def test_bootstrap_reports_each_version(motif_json, tmp_path, monkeypatch):
+    steps = tuple(bootstrap.VersionStep(games=30, trials=trials) for trials in (1, 2))
+    fit = {"parameters": "keith", "terms": "linear", "heads": "win"}
+    config = bootstrap.BootstrapConfig("tiny", "simple", 1, 2, fit, steps)
+    monkeypatch.setattr(bootstrap, "load_preset", {"demo": config}.__getitem__)
+    words = ("bootstrap", "--out", tmp_path / "run", "--preset", "demo", "--jobs", 1)
+    versions = motif_json(*words)["versions"]
+    assert [version["version"] for version in versions] == [0, 1]
+    for version in versions:
+        assert {"rmse_validation", "ppg_vs_pubeval", "ppg_se"} < version.keys()
+    assert motif_json(*words)["versions"] == versions
+
+
+def test_numbers_that_are_not_finite_become_null():
+    assert json_line({"a": math.nan, "b": [math.inf, 1.5], "c": {"d": -math.inf}}) == (
+        '{"a": null, "b": [null, 1.5], "c": {"d": null}}'
+    )

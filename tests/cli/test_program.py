@@ -1,0 +1,170 @@
+"""The program as users start it: help, ways to end, and how it looks to people."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import motif.cli.main as program
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FULL = Path("/dev/full")
+START = "4HPwATDgc/ABMA"
+COMMANDS = [
+    "evaluate", "plays", "hint", "rollout", "match", "benchmark", "speed", "sample", "fit", "bootstrap",
+]  # fmt: skip
+
+
+def start(*words: str, **options) -> subprocess.Popen:
+    command = [sys.executable, str(ROOT / "cli.py"), *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, **{**pipes, **options})
+
+
+def finish(process: subprocess.Popen) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example_and_the_common_options(motif, command):
+    ending = motif(command, "--help")
+    assert (ending.code, ending.err) == (0, "")
+    assert re.search(rf"\n  Example:\n    motif {command} ", ending.out)
+    for option in ("--json", "--seed", "--jobs"):
+        assert option in ending.out
+    assert "\x1b" not in ending.out
+
+
+def test_the_examples_that_need_no_files_work(motif):
+    for command in ("evaluate", "plays", "hint"):
+        for example in re.findall(r"^    motif (.*)$", motif(command, "--help").out, re.MULTILINE):
+            if "FILE" not in example:
+                assert motif(*example.split()).code == 0
+
+
+def test_help_lists_every_command(motif):
+    for words in ((), ("--help",), ("-h",)):
+        ending = motif(*words)
+        assert ending.code == 0
+        assert re.findall(r"^  (\w+)  ", ending.out, re.MULTILINE) == COMMANDS
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from motif.cli.main import main; main(['fit', '--help']);"
+        "heavy = {'numpy', 'numba', 'scipy', 'pyarrow', 'joblib', 'rich', 'yaml', 'matplotlib'};"
+        "sys.exit(' '.join(heavy & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert ended.stderr == "\n"
+
+
+def test_version(motif):
+    assert re.fullmatch(r"motif \d+\.\d+\.\d+\n", motif("--version").out)
+
+
+def test_people_see_a_board_and_no_colour_codes(motif):
+    for words in (("evaluate", START), ("plays", START, 3, 1), ("hint", START, 3, 1, "--player", "pubeval")):
+        ending = motif(*words)
+        assert "+13-14-15-16-17-18------19-20-21-22-23-24-+" in ending.out
+        assert "\x1b" not in ending.out
+        assert max(map(len, ending.out.splitlines())) <= 80
+    assert "8/5 6/5" in ending.out
+    assert "16 legal plays of 31, ranked by pubeval" in ending.out
+
+
+def test_people_get_a_sentence_from_a_match(motif):
+    ending = motif("match", "random", "pubeval", "--games", 10, "--jobs", 1)
+    assert re.search(r"pubeval beats random by \d\.\d+ ± \d\.\d+ points a game over 10 games", ending.out)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("rollout", START, "--player", "pubeval", "--trials", 4), "4 trials by pubeval"),
+        (("evaluate", START, "--player", "pubeval"), "in a contact position, says pubeval"),
+    ],
+)
+def test_people_get_a_last_line(motif, command, said):
+    assert said in motif(*command).out.splitlines()[-1]
+
+
+def test_the_script_runs_from_anywhere(tmp_path):
+    code, out, err = finish(start("evaluate", START, "--player", "pubeval", "--json", cwd=tmp_path))
+    assert (code, err) == (0, "")
+    assert json.loads(out)["position"] == START
+
+
+def test_the_script_fails_with_one_line(tmp_path):
+    code, out, err = finish(start("plays", START, "7", "1", cwd=tmp_path))
+    assert (code, out, err) == (2, "", "motif: error: no roll: 7 is not a die (1 to 6)\n")
+
+
+def test_a_reader_who_leaves_is_no_error(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text(f"{START}\n" * 20000)
+    process = start("evaluate", "--batch", str(path), "--player", "pubeval")
+    with process.stdout, process.stderr:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.wait(60) == 1
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs a full device")
+def test_a_full_disk_is_an_error():
+    with FULL.open("w") as full:
+        process = start("evaluate", START, "--player", "pubeval", stdout=full)
+        assert process.communicate(timeout=60)[1] == "motif: error: No space left on device\n"
+    assert process.returncode == 2
+
+
+def test_an_interrupt_says_how_to_go_on(tmp_path):
+    folder = tmp_path / "samples"
+    words = ["--out", str(folder), "--player", "pubeval", "--games", "64000", "--trials", "36", "--jobs", "1"]
+    process = start("sample", *words)
+    while not list(folder.glob("*.json")):
+        time.sleep(0.02)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert finish(process) == (
+        130,
+        "",
+        "motif: interrupted; the same command with --resume goes on\n",
+    )
+
+
+def test_an_interrupt_elsewhere_is_one_line(motif, monkeypatch):
+    def interrupt(path: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("motif.cli.lines.read_positions", interrupt)
+    assert motif("evaluate", "--batch", "x") == (130, "", "motif: interrupted\n")
+
+
+def test_a_file_that_the_system_refuses_is_named(motif, monkeypatch):
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("motif.cli.lines.read_positions", refuse)
+    assert motif("evaluate", "--batch", "x") == (2, "", "motif: error: x: Permission denied\n")
+
+
+def test_a_fault_of_the_program_shows_its_traceback_on_demand(motif, monkeypatch):
+    def fail(path: str) -> None:
+        raise ZeroDivisionError("two\nlines")
+
+    monkeypatch.setattr("motif.cli.lines.read_positions", fail)
+    ending = motif("evaluate", "--batch", "x")
+    assert ending.code == 1
+    assert ending.err.startswith("motif: internal error: ZeroDivisionError: two lines (set MOTIF_TRACEBACK=1")
+    assert ending.err.count("\n") == 1
+    monkeypatch.setenv(program.TRACEBACK_VARIABLE, "1")
+    with pytest.raises(ZeroDivisionError):
+        motif("evaluate", "--batch", "x")

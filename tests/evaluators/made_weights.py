@@ -1,0 +1,56 @@
+"""Made-up weight files: random weights, for tests that must hold whatever a fit finds."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile
+from motif.evaluators.model import HEADS
+from motif.evaluators.static import weights_model
+from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, PreFilter
+from motif.parameters import parameter_set
+
+FIT = {"method": "made up", "samples": 12, "rmse_train": 0.0312, "rmse_validation": None}
+
+
+def head_weights(rng: np.random.Generator, size: int, pairs: int) -> HeadWeights:
+    """Weights that give raw sums of the order of one, with `pairs` second-degree terms."""
+    rows, columns = np.triu_indices(size)
+    chosen = np.sort(rng.permutation(len(rows))[:pairs])
+    return HeadWeights(
+        float(np.float32(rng.normal(0, 0.3))),
+        rng.normal(0, 0.3, size).astype(np.float32),
+        np.stack([rows[chosen], columns[chosen]], axis=1),
+        rng.normal(0, 0.5 / np.sqrt(max(pairs, 1)), pairs).astype(np.float32),
+    )
+
+
+def made_weights(
+    set_name: str = "keith",
+    *,
+    classes: Mapping[str, Sequence[str]] | None = None,
+    pairs: int = 0,
+    kept: int = 0,
+    seed: int = 0,
+    name: str = "made-up",
+) -> WeightFile:
+    """Random weights for the heads listed for each class; by default all chances in all classes.
+
+    With `kept` it has a random pre-filter.
+    """
+    chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
+    heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
+    weights = {
+        class_name: {head: head_weights(rng, len(chosen), pairs) for head in HEADS if head in wanted}
+        for class_name, wanted in heads.items()
+    }
+    steps = {class_name: random_steps(rng) for class_name in ("contact", "race")}
+    return WeightFile(name, 1, "parent", chosen, weights, PreFilter(kept, steps) if kept else None, FIT)
+
+
+def random_steps(rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(0, 1, (2, 25, FILTER_STEPS)).astype(np.float32)
+
+
+def evaluator_of(weights: WeightFile) -> StaticEvaluator:
+    return StaticEvaluator(weights.name, weights_model(weights), weights)

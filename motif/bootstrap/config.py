@@ -26,6 +26,9 @@ class VersionStep:
     decide: str = "evaluator"
     candidates: int = 0
     rate: float = 1.0
+    crashed_rate: float | None = None
+    race_rate: float | None = None
+    noise: float = 0.0
     cut: int = 0
     stop_at_race: bool = False
     pooled: int = 0

@@ -22,7 +22,7 @@ from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import features
 from motif.runtime.errors import FitError
-from motif.runtime.parallel import one_thread, run_ordered
+from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
 from motif.runtime.version import VERSION
@@ -46,7 +46,10 @@ class FitSettings:
     """All: the five probabilities, and for contact and crashed an equity head that chooses plays."""
     ranking: float | None = None
     """Weight of the ranking term for equity heads; by default 5 with gauss-newton, else 0."""
-    ridge: float = 1e-6
+    ridge: float = 5.0
+    """Weight of the squared weights against the sum of squared errors, for chances."""
+    equity_ridge: float = 50.0
+    """The same for equity heads, whose errors are larger."""
     validation: float = 0.1
     """Share of the games held out for validation."""
     max_passes: int | None = None
@@ -192,6 +195,7 @@ def fit_dataset(
         "rmse_validation": None if rmse_validation is None else round(rmse_validation, 6),
         "ranking": settings.equity_ranking if settings.heads == "all" else 0.0,
         "ridge": settings.ridge,
+        "equity_ridge": settings.equity_ridge,
         "seed": settings.seed,
         "motif": VERSION,
     }
@@ -262,7 +266,9 @@ def _fits(
                     Link(*bounds(head)),
                     decisions=samples.decision[rows][use],
                     training=training[rows][use],
-                    ridge=settings.ridge,
+                    # A problem's error is a mean, so the same prior weighs less the more rows there are.
+                    ridge=(settings.equity_ridge if head == "equity" else settings.ridge)
+                    / np.count_nonzero(training[rows][use]),
                     ranking=settings.equity_ranking if head == "equity" else 0.0,
                 ),
             )
@@ -277,11 +283,9 @@ def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
 
 def _solve(problem: Problem, settings: FitSettings) -> FitResult:
     solve = solver(settings.method)
-    # One BLAS thread a fit: more would make the last bits depend on their number.
-    with one_thread():
-        if settings.max_passes is None:
-            return solve(problem)
-        return solve(problem, max_passes=settings.max_passes)
+    if settings.max_passes is None:
+        return solve(problem)
+    return solve(problem, max_passes=settings.max_passes)
 
 
 def _win_errors(

@@ -142,27 +142,43 @@ def _pre_filter(count, table, kept, space):
 
 @kernel
 def choose(model, words, packed, high, low, space, stream):
-    """Generate the plays of a roll and return the number of the chosen one in ``space.plays``."""
+    """Generate the plays of a roll into ``space.plays``; return the chosen one's number and their count."""
     count = generate(words, high, low, space.plays)
     if count == 1:
-        return 0
+        return 0, 1
     if model.kind == RANDOM:
-        return next_below(stream, count)
+        return next_below(stream, count), count
     table = model.tables[_class_of(words, packed)]
     if model.kind == TABLE:
-        return _best_by_table(count, table, space)
+        return _best_by_table(count, table, space), count
+    considered = count
     filtered = 0 < model.kept < count
     if filtered:
         _pre_filter(count, table, model.kept, space)
-        count = model.kept
+        considered = model.kept
     best, best_score = 0, -np.inf
-    for k in range(count):
+    for k in range(considered):
         play = space.filter_kept[k] if filtered else k
         value = weights_score(model, space.plays.words[play], space.plays.boards[play], space)
         mover_score = turn_value(value)
         if mover_score > best_score:
             best, best_score = play, mover_score
-    return best
+    return best, count
+
+
+@kernel
+def score_plays(model, words, packed, count, space, scores):
+    """Write to `scores` how good each of the `count` plays in ``space.plays`` is for the mover."""
+    if model.kind == RANDOM:
+        scores[:count] = 0.0
+    elif model.kind == TABLE:
+        table = model.tables[_class_of(words, packed)]
+        for k in range(count):
+            scores[k] = table_score_of_mover(space.plays.boards[k], table)
+    else:
+        for k in range(count):
+            value = weights_score(model, space.plays.words[k], space.plays.boards[k], space)
+            scores[k] = turn_value(value)
 
 
 @kernel

@@ -115,7 +115,8 @@ def _leverages(objective: Objective, point: Point) -> FloatArray:
     terms, features = objective.problem.terms, objective.problem.train.features
     squares = term_sums(terms, features, point.slopes**2, power=2)
     inverse = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
-    return point.slopes**2 * raw_predictions(terms, features, inverse, power=2) / np.count_nonzero(squares)
+    columns = max(1, int(np.count_nonzero(squares)))
+    return point.slopes**2 * raw_predictions(terms, features, inverse, power=2) / columns
 
 
 def _factorised(

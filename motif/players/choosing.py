@@ -19,5 +19,5 @@ def choose_boards(model, boards, rolls, states, space, results):
     for row in range(boards.shape[0]):
         pack(boards[row], packed)
         stream[0] = states[row]
-        play = choose(model, words, packed, rolls[row, 0], rolls[row, 1], space, stream)
+        play, _ = choose(model, words, packed, rolls[row, 0], rolls[row, 1], space, stream)
         unpack(space.plays.boards[play], results[row])

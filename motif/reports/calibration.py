@@ -13,7 +13,7 @@ from matplotlib.ticker import MultipleLocator, PercentFormatter
 from motif.evaluators import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.reliability import BINS, Reliability, possible, reliability
-from motif.reports.style import BLUE, FAINT, GREEN, SMALL, VERMILION, picture
+from motif.reports.style import BLUE, FAINT, GREEN, HEAD_WORDS, SMALL, VERMILION, picture
 from motif.sampling import Samples
 
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -22,10 +22,9 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "lose_gammon": {"color": GREEN, "marker": "^", "linestyle": ":"},
 }
 _COLUMNS = {"win": ("win",), "gammons": ("win_gammon", "lose_gammon")}
-_WORDS = {"win": "win", "win_gammon": "win gammon", "lose_gammon": "lose gammon"}
 _CORNERS: tuple[Literal["upper left", "lower right"], ...] = ("upper left", "lower right")
 """Where a panel's labels go: the diagonal leaves these free."""
-_PANEL_HEIGHT, _NOTES_HEIGHT, _EMPTY_HEIGHT = 3.1, 1.6, 0.9
+_PANEL_HEIGHT, _NOTES_HEIGHT, _EMPTY_HEIGHT = 3.1, 1.75, 0.9
 _MARGIN = 0.03
 
 
@@ -54,7 +53,6 @@ def plot_calibration(
             2 * len(codes), len(columns), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes)
         )
         for code, curves, counts in zip(codes, grid[::2], grid[1::2], strict=True):
-            games = len(np.unique(samples.game[samples.position_class == code]))
             for column, (kind, chances) in enumerate(columns):
                 found = {
                     output: _compared(samples, fitted, int(code), output)
@@ -62,7 +60,7 @@ def plot_calibration(
                     if output in outputs
                 }
                 known = {output: result for output, result in found.items() if result is not None}
-                _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}, {games} games: {kind}")
+                _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}: {kind}")
                 _draw_counts(counts[column], known)
         for axes in grid[:, 0]:
             axes.set_ylabel("positions" if axes in grid[1::2, 0] else "chance by rollout")
@@ -83,16 +81,16 @@ def _compared(
 
 
 def _draw_curves(axes: Axes, found: Mapping[str, Reliability], heading: str) -> None:
-    axes.set_title(heading, fontweight="bold", fontsize=SMALL)
+    axes.set_title(heading, fontweight="bold")
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
     for corner, (output, result) in zip(_CORNERS, found.items(), strict=False):
         noise = "may all be noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
-        label = f"{_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
+        label = f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
         axes.errorbar(
             result.fitted, result.rollout, result.se, label=label, capsize=2, elinewidth=1, **_LOOKS[output]
         )
         handles, _ = axes.get_legend_handles_labels()
-        axes.add_artist(axes.legend(handles=handles[-1:], loc=corner, handlelength=2.4, borderaxespad=0.2))
+        axes.add_artist(axes.legend(handles=handles[-1:], loc=corner))
     axes.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MultipleLocator(0.25))
@@ -120,8 +118,13 @@ def _explain(figure: Figure, samples: Samples) -> None:
     else:
         low, high = int(samples.trials.min()), int(samples.trials.max())
         trials = f"{low}" if low == high else f"{low} to {high}"
+        games = ", ".join(
+            f"{CLASS_NAMES[code]} {len(np.unique(samples.game[samples.position_class == code])):,}"
+            for code in np.unique(samples.position_class)
+        )
         note = (
-            f"{len(samples):,} positions of {len(np.unique(samples.game))} games that the fit never saw.\n"
+            f"{len(samples):,} positions that the fit never saw.\n"
+            f"Games: {games}.\n"
             "Bars: one standard error, a game counting as one observation.\n"
             f"Labels are rollouts of {trials} trials; their noise is part of the RMSE."
         )

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from motif.reports.style import (
     FAINT,
     GRID,
+    HEAD_WORDS,
     SMALL,
     TRAINING,
     VALIDATION,
@@ -26,14 +27,6 @@ from motif.runtime.errors import SettingError
 Rows = Sequence[Mapping[str, Any]]
 """Rows as `FittedWeights.history_rows` gives them, or as read from a history.csv."""
 
-HEAD_WORDS = {
-    "win": "win",
-    "win_gammon": "win gammon",
-    "win_backgammon": "win backgammon",
-    "lose_gammon": "lose gammon",
-    "lose_backgammon": "lose backgammon",
-    "equity": "equity",
-}
 _RUN_HEADS = ("win", "equity")
 _MAX_NUMBERED = 5
 """Versions of a run up to which there is room for their numbers."""
@@ -74,13 +67,15 @@ def plot_convergence(history_rows: Rows, path: Path, *, title: str = "Error by p
             row[0].set_ylabel(_words(head).replace(" ", "\n"))
         for class_name, axes in zip(classes, grid[0], strict=True):
             axes.annotate(
-                class_name, (0.5, 1), (0, 20), "axes fraction", "offset points",
+                class_name, (0.5, 1), (0, 17), "axes fraction", "offset points",
                 ha="center", va="bottom", fontweight="bold",
             )  # fmt: skip
         for axes in grid[-1]:
             axes.set_xlabel("pass")
         figure.align_ylabels(grid[:, 0])
-        _explain(figure, curves.values(), "The numbers are the last errors.  Pass 0 is the start.")
+        _explain(
+            figure, curves.values(), "Numbers: last errors, training / validation.  Pass 0 is the start."
+        )
 
 
 def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
@@ -101,7 +96,7 @@ def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
             axes.set_ylabel(f"{key[0]}\n{_words(key[1])}")
         grid[-1].set_xlabel("pass of each version's fit, counted from 0, the start")
         every = [curve for curves in versions.values() for curve in curves.values()]
-        note = "The numbers beside a version are its last errors." if _has_room(versions) else ""
+        note = "Numbers: each version's last errors, training / validation." if _has_room(versions) else ""
         _explain(figure, every, note)
 
 

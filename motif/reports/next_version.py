@@ -1,7 +1,8 @@
 """How the version after the last could be made, and what the numbers say would help."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from motif.bootstrap import BootstrapConfig
@@ -11,7 +12,8 @@ _WIDE_GAP = 1.1
 """Validation error over training error from which the samples count as too few."""
 _CLEAR = 2.0
 """Standard errors that a difference must exceed to count."""
-_FIT_FLAGS = ("method", "parameters", "terms", "heads", "ranking", "ridge", "validation")
+# Said in other ways than by an option of the field's name.
+_NOT_OPTIONS = {"games", "trials", "pooled", "max_passes"}
 
 
 def next_commands(config: BootstrapConfig, last: int) -> list[str]:
@@ -19,24 +21,40 @@ def next_commands(config: BootstrapConfig, last: int) -> list[str]:
     step, version = config.versions[last], last + 1
     weights, previous = f"v{version}/{WEIGHTS}", f"v{last}/{WEIGHTS}"
     sample: list[object] = ["sample", "--out", f"v{version}/{SAMPLES}", "--player", previous]
-    sample += ["--games", step.games, "--trials", step.trials, "--decide", step.decide]
-    sample += ["--candidates", step.candidates, "--rate", step.rate, "--cut", step.cut]
-    sample += ["--stop-at-race"] if step.stop_at_race else []
+    sample += ["--games", step.games, "--trials", step.trials]
+    sample += _options(
+        {f.name: getattr(step, f.name) for f in fields(step) if getattr(step, f.name) != f.default}
+    )
     sample += ["--seed", config.seed * 1000 + version]
     pools = [f"v{k}/{SAMPLES}" for k in range(max(0, version - step.pooled), version + 1)]
     fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
     fit += ["--version", version, "--parent", f"{config.name}-v{last}", "--seed", config.seed]
-    for flag in _FIT_FLAGS:
-        if config.fit.get(flag) is not None:
-            fit += [f"--{flag}", config.fit[flag]]
+    fit += _options(config.fit)
     match = ["match", weights, previous, "--games", config.strength_games]
-    return [shlex.join(map(str, ["motif", *words])) for words in (sample, fit, match)]
+    return [_command(words) for words in (sample, fit, match)]
+
+
+def _options(settings: Mapping[str, object]) -> list[object]:
+    """Options of the command line, which are named like the settings."""
+    words: list[object] = []
+    for name, value in settings.items():
+        if name not in _NOT_OPTIONS and value is not None and value is not False:
+            words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    return words
+
+
+def _command(words: Sequence[object]) -> str:
+    """A line for the shell, broken before each option so that it fits a narrow page."""
+    line = "motif"
+    for word in map(str, words):
+        line += (" \\\n  " if word.startswith("--") else " ") + shlex.quote(word)
+    return line
 
 
 def advice(summary: Mapping[str, Any]) -> list[str]:
     """Sentences about what would help, from the numbers of the last version."""
     sentences = []
-    if summary["rmse_validation"] is not None:
+    if summary["rmse_validation"] and summary["rmse_train"]:
         ratio = summary["rmse_validation"] / summary["rmse_train"]
         side = "above" if ratio > 1 else "below"
         gap = f"The validation error of the win chance is {abs(ratio - 1):.0%} {side}"
@@ -50,10 +68,11 @@ def advice(summary: Mapping[str, Any]) -> list[str]:
     gain, se = summary["ppg_vs_previous"], summary["ppg_vs_previous_se"]
     if gain > _CLEAR * se:
         sentences.append(
-            "It clearly beats what it learned from, so a version that learns from it may gain again."
+            f"{summary['name']} clearly beats what it learned from, so learning from it may gain again."
         )
     else:
         sentences.append(
-            "It does not clearly beat what it learned from: another round alike will hardly gain."
+            f"{summary['name']} does not clearly beat what it learned from: "
+            "another round of the same kind will hardly gain."
         )
     return sentences

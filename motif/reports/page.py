@@ -41,7 +41,7 @@ def report_page(
     """The report of a run; `weights` are those of the last version, `config_text` is its config.yaml."""
     last = summaries[-1]
     parts = [
-        f"<h1>{escape(config.name)}</h1>",
+        f"<h1>{escape(config.name)}: bootstrap report</h1>",
         f"<p>{_opening(config, summaries)}</p>",
         "<h2>Versions</h2>",
         _versions_table(config, summaries),
@@ -105,7 +105,7 @@ def _facts(summary: Mapping[str, Any], step: VersionStep, parent: str) -> dict[s
             "games": f"{step.games:,}",
             "positions fitted": f"{summary['positions']:,}",
             "trials a position": f"{summary['trials']:,}",
-            "rollouts stop": _ending(step),
+            "trials end with": _ending(step),
         },
         "Seconds": {
             "sampling": f"{seconds['sample']:,.0f}",
@@ -126,9 +126,9 @@ def _facts(summary: Mapping[str, Any], step: VersionStep, parent: str) -> dict[s
 
 
 def _ending(step: VersionStep) -> str:
-    ends = [f"after {step.cut} plies"] if step.cut else []
-    ends += ["in races"] if step.stop_at_race else []
-    return ", ".join(ends) or "never early"
+    ends = [f"ply {step.cut}"] if step.cut else []
+    ends += ["contact"] if step.stop_at_race else []
+    return " or ".join(ends) or "the game"
 
 
 def _error(rmse: float | None) -> str:
@@ -137,7 +137,11 @@ def _error(rmse: float | None) -> str:
 
 def _points(summary: Mapping[str, Any], value: str, error: str) -> str:
     # A line may break before the sign, not behind it.
-    return f"{summary[value]:+.3f} ±\N{NO-BREAK SPACE}{summary[error]:.3f}"
+    return f"{_signed(summary[value])} ±\N{NO-BREAK SPACE}{summary[error]:.3f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _figure(picture: Picture) -> str:
@@ -166,7 +170,7 @@ def _terms_section(weights: WeightFile) -> list[str]:
 
 
 def _terms_table(terms: Sequence[LargeTerm]) -> str:
-    rows = "\n".join(f"<tr><td>{term.weight:+.3f}</td><td>{_factors(term)}</td></tr>" for term in terms)
+    rows = "\n".join(f"<tr><td>{_signed(term.weight)}</td><td>{_factors(term)}</td></tr>" for term in terms)
     return (
         '<table class="terms"><thead><tr><th scope="col">weight</th>'
         f'<th scope="col">of what</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
@@ -175,13 +179,11 @@ def _terms_table(terms: Sequence[LargeTerm]) -> str:
 
 def _factors(term: LargeTerm) -> str:
     """What a term multiplies, a factor a line."""
-    factors = [
-        f"{escape(p.sentence)} <small>1 = {escape(full_value(p))}</small>"
-        for p in dict.fromkeys(term.parameters)
-    ]
-    if len(factors) < len(term.parameters):
-        return f"{factors[0]}, squared"
-    return "<br>× ".join(factors)
+    squared = ", squared" if len(set(term.parameters)) < len(term.parameters) else ""
+    return "<br>× ".join(
+        f"{escape(parameter.sentence)}{squared} <small>1 = {escape(full_value(parameter))}</small>"
+        for parameter in dict.fromkeys(term.parameters)
+    )
 
 
 def _preformatted(text: str) -> str:

@@ -36,12 +36,15 @@ th[scope=row] {
 }
 .group th { text-align: left; padding-top: 1rem; }
 .terms th, .terms td { text-align: left; }
-.terms td:first-child { white-space: nowrap; text-align: right; }
+.terms td:first-child { white-space: nowrap; text-align: right; padding-right: 0.75rem; }
 small { color: var(--faint); white-space: nowrap; }
 figure { margin: 0; }
 img { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0 auto; background: #fff; }
 figcaption, footer { color: var(--faint); font-size: 0.9rem; }
 figcaption { margin-top: 0.5rem; }
 footer { margin-top: 2.5rem; }
-pre { overflow-x: auto; padding: 0.75rem; background: var(--soft); font-size: 0.85rem; line-height: 1.4; }
+pre {
+  white-space: pre-wrap; padding: 0.75rem; background: var(--soft);
+  font-size: 0.85rem; line-height: 1.4;
+}
 """

@@ -32,9 +32,9 @@ _READING = {
     STRENGTH: ("Strength", "Each version's points a game, against PubEval and against the one before."),
     CONVERGENCE: (
         "Convergence",
-        "How the errors fell from pass to pass of each version's fits. Later versions have better labels, so "
-        "their errors end lower; a validation error that rises again shows a fit that learns its samples "
-        "by heart.",
+        "How the errors fell from pass to pass of each version's fits. A validation error that rises again "
+        "belongs to a fit that learns its samples by heart. Errors hold the noise of the labels, so those of "
+        "versions with other numbers of trials do not compare.",
     ),
     CALIBRATION: (
         "Calibration",

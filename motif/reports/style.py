@@ -38,6 +38,16 @@ VALIDATION: dict[str, Any] = {
 }
 """How lines of training and validation errors are drawn, in every picture."""
 
+HEAD_WORDS = {
+    "win": "win",
+    "win_gammon": "win gammon",
+    "win_backgammon": "win backgammon",
+    "lose_gammon": "lose gammon",
+    "lose_backgammon": "lose backgammon",
+    "equity": "equity",
+}
+"""What the heads of weight files are called in pictures."""
+
 SMALL, MEDIUM = 9.0, 10.0
 _STYLE = {
     "font.family": "DejaVu Sans",
@@ -68,6 +78,9 @@ _STYLE = {
     "lines.markersize": 4,
     "lines.markeredgewidth": 1.2,
     "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "legend.handletextpad": 0.5,
+    "legend.borderaxespad": 0.2,
     "savefig.dpi": DPI,
     # Names inside an SVG would otherwise be drawn by chance.
     "svg.hashsalt": "motif",

@@ -45,7 +45,7 @@ def _play_out(model, words, board, cut, stop_at_race, space, stream, row):
             row[WIN] = 0.5
             break
         high, low = next_roll(stream)
-        play = choose(model, words, board, high, low, space, stream)
+        play, _ = choose(model, words, board, high, low, space, stream)
         for k in range(PACKED_WORDS):
             words[k] = space.plays.words[play, k]
         ply += 1
@@ -94,7 +94,7 @@ def count_plies(model, start, games, seed, space):
             if finished_points(current) != 0:
                 break
             high, low = next_roll(stream)
-            play = choose(model, current, board, high, low, space, stream)
+            play, _ = choose(model, current, board, high, low, space, stream)
             for k in range(PACKED_WORDS):
                 current[k] = space.plays.words[play, k]
             plies += 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from motif.board.identifiers import gnubg_ids
 from motif.board.position import Position, pack_many, unpack_many
@@ -15,7 +16,7 @@ from motif.evaluators import StaticEvaluator, load_static
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.static import filtered, model_fingerprint, thread_workspace
-from motif.parameters.position_class import classify_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.rollout.statistics import mean_and_error
 from motif.runtime.errors import DatasetError, SettingError
 from motif.runtime.parallel import run_ordered
@@ -50,19 +51,36 @@ class SampleSettings:
     """Plays of a decision that are recorded at most, the chosen one among them; 0 for all."""
     rate: float = 1.0
     """Share of the decisions that are recorded."""
+    crashed_rate: float | None = None
+    """The same for crashed positions, which are few; as `rate` when absent."""
+    race_rate: float | None = None
+    """The same for races; as `rate` when absent."""
+    noise: float = 0.0
+    """Share of the plays that are drawn by lot, so that odd positions occur too."""
     cut: int = 0
     """Rollouts end after so many plies with the evaluator's value; 0 plays to the end."""
     stop_at_race: bool = False
     """Rollouts end with the evaluator's value when contact ends."""
     seed: int = 0
 
+    def rates(self) -> npt.NDArray[np.float64]:
+        """Share of the decisions recorded, by class."""
+        given = {"crashed": self.crashed_rate, "race": self.race_rate}
+        chosen = (given.get(name) for name in CLASS_NAMES)
+        return np.array([self.rate if value is None else value for value in chosen])
+
     def check(self) -> None:
         """Raise `SettingError` for a value that makes no sense."""
         for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0), ("seed", 0)):
             if getattr(self, name) < low:
                 raise SettingError(f"--{name} must be at least {low}, not {getattr(self, name)}")
-        if not 0 < self.rate <= 1:
-            raise SettingError(f"--rate must be above 0 and at most 1, not {self.rate}")
+        for name in ("rate", "crashed_rate", "race_rate"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value <= 1:
+                option = name.replace("_", "-")
+                raise SettingError(f"--{option} must be above 0 and at most 1, not {value}")
+        if not 0 <= self.noise < 1:
+            raise SettingError(f"--noise must be at least 0 and below 1, not {self.noise}")
         if self.decide not in ("evaluator", "rollout"):
             raise SettingError(f"--decide must be evaluator or rollout, not {self.decide!r}")
 
@@ -185,6 +203,7 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
     start = pack_many(Position.start().board[None])[0]
     record, space = new_record(), thread_workspace()
     columns: dict[str, list[Any]] = {}
+    rates = settings.rates()
     for game in range(first, first + count):
         rows = self_play(
             model,
@@ -193,7 +212,8 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
             game,
             settings.decide == "rollout",
             settings.candidates,
-            settings.rate,
+            rates,
+            settings.noise,
             settings.trials,
             settings.cut,
             settings.stop_at_race,

@@ -10,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.masks import occupied
 from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.outcome import finished_points
 from motif.board.position import PACKED_SIZE, PACKED_WORDS
-from motif.evaluators.kernels import choose
+from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import turn_value
+from motif.parameters.position_class import CONTACT, classify
 from motif.rollout.playout import COLUMNS, roll_out
 from motif.runtime.jit import inline_kernel, kernel
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
@@ -65,34 +67,47 @@ def _put(record, row, words, item, ply, chosen):
 
 
 @inline_kernel
-def _draw_others(count, chosen, wanted, order, stream):
-    """Put `chosen` and then `wanted` - 1 of the other plays, each as likely, first in `order`."""
+def _pick_candidates(count, chosen, wanted, scores, order, stream):
+    """Put first in `order` the `chosen` play, the best others, and some drawn from the rest: `wanted` in all.
+
+    Half of the others are the best ones, between which a player has to choose; half are any, so that
+    bad plays are known too.
+    """
     for k in range(count):
         order[k] = k
     order[0], order[chosen] = chosen, 0
+    best_end = 1 + wanted // 2
     for k in range(1, wanted):
-        other = k + next_below(stream, count - k)
+        other = k
+        if k < best_end:
+            for rival in range(k + 1, count):
+                if scores[order[rival]] > scores[order[other]]:
+                    other = rival
+        else:
+            other = k + next_below(stream, count - k)
         order[k], order[other] = order[other], order[k]
 
 
 @kernel
 def self_play(
-    model, start, seed, game, by_rollout, candidates, rate, trials, cut, stop_at_race, space, record
+    model, start, seed, game, by_rollout, candidates, rates, noise, trials, cut, stop_at_race, space, record
 ):
     """Play one game of the model against itself; label and record positions; return their number.
 
     With `by_rollout` every legal play is rolled out, all are recorded and the best is played.
-    Otherwise the model decides, each decision is recorded with the chance `rate`, with at most
-    `candidates` of its plays (0: all), the chosen one among them.  Finished games are not recorded.
+    Otherwise the model decides, or with the chance `noise` the dice do; a decision is recorded with
+    the chance that `rates` has for its class, with at most `candidates` of its plays (0: all), the
+    chosen one among them.  Finished games are not recorded.
     """
     stream = np.zeros(1, np.uint64)
     stream[0] = derive(np.uint64(seed), np.uint64(game), GAME_TRIAL)
     current = start.copy()
     words = current.view(np.int64)
     order = np.zeros(MAX_PLAYS, np.int64)
+    scores = np.zeros(MAX_PLAYS)
     item = game * DECISIONS_A_GAME
     rows = 0
-    if by_rollout or next_unit(stream) < rate:
+    if by_rollout or next_unit(stream) < rates[CONTACT]:
         _put(record, 0, words, item, 0, True)
         rows = 1
     for ply in range(1, _MAX_DECISIONS):
@@ -107,14 +122,17 @@ def self_play(
             for k in range(count):
                 order[k] = k
         else:
-            play = choose(model, words, current, high, low, space, stream)
-            count = 0
-            if next_unit(stream) < rate:
-                # `choose` has left all plays in the buffer, but not their number: ask again.
-                count = generate(words, high, low, space.plays)
+            play, count = choose(model, words, current, high, low, space, stream)
+            if next_unit(stream) < noise:
+                play = next_below(stream, count)
+            wanted = 0
+            own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
+            if next_unit(stream) < rates[classify(words, current, own, other)]:
                 wanted = count if candidates == 0 else min(count, candidates)
-                _draw_others(count, play, wanted, order, stream)
-                count = wanted
+                if wanted < count:
+                    score_plays(model, words, current, count, space, scores)
+                _pick_candidates(count, play, wanted, scores, order, stream)
+            count = wanted
         if rows + count > MAX_ROWS:
             break
         for k in range(count):

@@ -1,0 +1,173 @@
+"""Lookahead, against every one of the 36 throws played out in plain Python."""
+
+import numpy as np
+import pytest
+
+from motif.board.moves import legal_plays
+from motif.board.outcome import Outcome, outcome
+from motif.board.position import Position
+from motif.evaluators import (
+    Evaluator,
+    LookaheadEvaluator,
+    Probabilities,
+    load_evaluator,
+    load_static,
+)
+from motif.evaluators.model import HEADS
+from motif.players import load
+from motif.runtime.errors import PlayerError, PositionError
+from tests.evaluators.made_weights import evaluator_of, made_weights
+from tests.games import some_boards
+
+THROWS = [(first, second) for first in range(1, 7) for second in range(1, 7)]
+
+BASES = {
+    "pubeval": load_static("pubeval"),
+    "keith": evaluator_of(made_weights("keith", pairs=12, seed=1)),
+    "keith with equity": evaluator_of(
+        made_weights("keith", classes=dict.fromkeys(("contact", "race"), HEADS), seed=2)
+    ),
+    "win only": evaluator_of(made_weights("keith", classes={"contact": ["win"], "race": ["win"]}, seed=3)),
+}
+every_base = pytest.mark.parametrize("base", BASES.values(), ids=BASES)
+
+
+def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.ndarray, float]:
+    """Chances and ranking equity of the player on roll, `plies` further, by brute force."""
+    if plies == 0 or outcome(position):
+        return (
+            np.array(base.evaluate(position), float),
+            float(base.equity_many(position.board[None])[0]),
+        )
+    chances, equity = np.zeros(5), 0.0
+    for throw in THROWS:
+        values = [looked_ahead(base, play.position, plies - 1) for play in legal_plays(position, throw)]
+        his_chances, his_equity = min(values, key=lambda value: value[1])
+        chances += np.array(Probabilities(*his_chances).turned())
+        equity -= his_equity
+    return chances / 36, equity / 36
+
+
+def positions_to_look_from() -> list[Position]:
+    boards = [*some_boards("pubeval", 4, seed=5), *some_boards("random", 2, seed=6)]
+    return [
+        Position.start(),
+        Position.from_points({1: 2}, {2: 1}),  # some throws end the game
+        Position.from_points({25: 2, 13: 3}, {6: 2, 5: 2, 4: 2, 3: 2, 2: 2, 7: 2}),  # nearly all dance
+        *map(Position, boards),
+    ]
+
+
+@every_base
+def test_one_ply(base):
+    evaluator = LookaheadEvaluator(base, 1)
+    positions = positions_to_look_from()
+    boards = np.array([position.board for position in positions])
+    rows, equities = evaluator.evaluate_many(boards), evaluator.equity_many(boards)
+    assert rows.dtype == np.float32
+    for position, row, equity in zip(positions, rows, equities, strict=True):
+        expected_row, expected_equity = looked_ahead(base, position, 1)
+        np.testing.assert_allclose(row, expected_row, atol=2e-6)
+        assert equity == pytest.approx(expected_equity, abs=2e-6)
+
+
+TINY = [
+    Position.from_points({1: 1}, {1: 1}),
+    Position.from_points({2: 1, 1: 1}, {2: 1}),
+    Position.from_points({6: 1, 2: 1}, {3: 2}),
+]
+
+
+@every_base
+@pytest.mark.parametrize("plies", [2, 3])
+def test_more_plies_in_tiny_endings(base, plies):
+    for position in TINY[: 5 - plies]:
+        expected_row, expected_equity = looked_ahead(base, position, plies)
+        evaluator = LookaheadEvaluator(base, plies)
+        np.testing.assert_allclose(evaluator.evaluate(position), expected_row, atol=2e-6)
+        assert evaluator.equity_many(position.board[None])[0] == pytest.approx(expected_equity, abs=2e-6)
+
+
+def test_two_plies_where_every_reply_ends_the_game():
+    # Whoever is on roll bears off his last checker.
+    position = Position.from_points({1: 1}, {1: 1})
+    for plies in (1, 2, 3):
+        evaluator = LookaheadEvaluator(BASES["keith"], plies)
+        assert evaluator.evaluate(position) == Probabilities(1, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("plies", [1, 2])
+def test_finished_games_stay_what_they_are(plies):
+    won = Position.from_points({}, {25: 1, 6: 14})
+    evaluator = LookaheadEvaluator(BASES["keith"], plies)
+    assert outcome(won) == Outcome.WIN_BACKGAMMON
+    assert evaluator.evaluate(won) == Probabilities(1, 1, 1, 0, 0)
+    assert evaluator.evaluate(won.switch_sides()) == Probabilities(0, 0, 0, 1, 1)
+    mixed = np.stack([won.board, Position.from_points({1: 1}, {1: 1}).board, won.switch_sides().board])
+    assert evaluator.evaluate_many(mixed).tolist() == [[1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 1, 1]]
+
+
+def test_each_position_by_itself_or_many_at_once():
+    boards = np.concatenate([some_boards("pubeval", 600, seed=7), Position.start().board[None]])
+    evaluator = LookaheadEvaluator(BASES["keith"], 1)
+    together = evaluator.evaluate_many(boards)
+    for row in (0, 511, 512, 513, 600):
+        assert together[row].tolist() == evaluator.evaluate_many(boards[row : row + 1])[0].tolist()
+    assert evaluator.evaluate_many(boards[:0]).shape == (0, 5)
+
+
+def test_rows_that_are_no_positions_are_refused():
+    with pytest.raises(PositionError, match="row 0: no position"):
+        LookaheadEvaluator(BASES["keith"], 1).evaluate_many(np.zeros((1, 26), np.int8))
+
+
+def test_by_name():
+    assert load_evaluator("pubeval@2").name == load("pubeval@2").name == "pubeval@2"
+    assert load_evaluator("pubeval@0").name == "pubeval"
+    position = Position.from_points({3: 1, 1: 1}, {4: 1})
+    expected = looked_ahead(BASES["pubeval"], position, 1)[0]
+    np.testing.assert_allclose(load_evaluator("pubeval@1").evaluate(position), expected, atol=1e-6)
+
+
+def test_by_a_weight_files_name(tmp_path):
+    path = tmp_path / "keith.yaml"
+    weights = made_weights("keith", pairs=12, seed=1)
+    weights.save(path)
+    position = TINY[1]
+    assert load_evaluator(str(path)).name == str(path)
+    evaluator = load_evaluator(f"{path}@1")
+    assert evaluator.name == f"{path}@1"
+    np.testing.assert_allclose(
+        evaluator.evaluate(position), looked_ahead(BASES["keith"], position, 1)[0], atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["", "nobody", "PubEval", " pubeval", "pubeval@", "pubeval@x", "pubeval@-1", "@1"]
+)
+def test_names_that_mean_nothing(name):
+    known = "pubeval, simple, FILE.yaml, each also with @1 or @2, and random"
+    message = f"^no player is called '.*'; there are {known}$"
+    for loader in (load, load_evaluator):
+        with pytest.raises(PlayerError, match=message):
+            loader(name)
+
+
+@pytest.mark.parametrize("plies", [4, 17])
+def test_too_many_plies(plies):
+    with pytest.raises(PlayerError, match=f"^pubeval@{plies}: lookahead must be 1 to 3 plies$"):
+        load(f"pubeval@{plies}")
+
+
+def test_lookahead_is_not_for_two():
+    with pytest.raises(PlayerError, match=r"^no player is called 'pubeval@1'; there are"):
+        load("pubeval@1@1")
+
+
+@pytest.mark.parametrize("name", ["random@1", "random@0"])
+def test_who_cannot_evaluate_cannot_look_ahead(name):
+    message = "^the player 'random' chooses plays but cannot evaluate a position$"
+    with pytest.raises(PlayerError, match=message):
+        load(name)
+    with pytest.raises(PlayerError, match=message):
+        load_static("random")

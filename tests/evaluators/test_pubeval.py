@@ -1,0 +1,133 @@
+"""PubEval as tables, against Tesauro's 122 inputs; and the tables of pre-filters."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from motif.board.position import OWN_BAR, Position, pack_many
+from motif.evaluators import load_static
+from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, table_score_of_mover
+from motif.evaluators.weight_file import PreFilter
+from motif.parameters.position_class import CLASS_NAMES
+from motif.players import load
+from motif.runtime.jit import kernel
+from tests.evaluators import tesauro
+from tests.evaluators.made_weights import random_steps
+from tests.games import some_decisions
+from tests.strategies import positions
+
+# Both dice played, all 15 checkers: 15/15 off is the part of the score that the tables leave out.
+OFF_WEIGHT = {name: tesauro.WEIGHTS["race" if name == "race" else "contact"][-1] for name in CLASS_NAMES}
+
+
+@kernel
+def mover_scores(packed, table, out):
+    for k in range(packed.shape[0]):
+        out[k] = table_score_of_mover(packed[k], table)
+
+
+def table_scores(boards: np.ndarray, table: np.ndarray) -> np.ndarray:
+    out = np.empty(len(boards))
+    mover_scores(pack_many(boards), table, out)
+    return out
+
+
+def test_the_inputs_of_the_start_position():
+    values = tesauro.inputs(tuple(Position.start().board.tolist()))
+    assert len(values) == 122
+    shown = {
+        (24 - k // 5, k % 5): value for k, value in enumerate(values[:120]) if value
+    }  # point, input  # fmt: skip
+    assert shown == {(24, 2): 1, (13, 2): 1, (13, 4): 1, (8, 2): 1, (8, 3): 1, (6, 2): 1, (6, 4): 1}
+    assert values[120:] == [0, 0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(positions())
+def test_table_scores_are_the_122_inputs(position):
+    mover = tuple(position.switch_sides().board.tolist())
+    for name, table in zip(CLASS_NAMES, pubeval_tables(), strict=True):
+        weights = tesauro.WEIGHTS["race" if name == "race" else "contact"]
+        found = table_scores(position.board[None], table)[0]
+        assert found + OFF_WEIGHT[name] == pytest.approx(tesauro.score(mover, weights), abs=2e-4)
+
+
+@pytest.fixture(scope="module")
+def decisions():
+    sets = [some_decisions("pubeval", 250, seed=3), some_decisions("random", 120, seed=4)]
+    return np.concatenate([boards for boards, _ in sets]), np.concatenate([rolls for _, rolls in sets])
+
+
+def test_it_chooses_what_the_122_inputs_choose(decisions):
+    boards, rolls = decisions
+    chosen = load("pubeval").choose_many(boards, rolls, np.zeros(len(boards), np.uint64))
+    differing = 0
+    for board, roll, choice in zip(boards, rolls, chosen, strict=True):
+        scores = tesauro.scores(tuple(board.tolist()), (int(roll[0]), int(roll[1])))
+        best = max(scores, key=scores.__getitem__)
+        # Two plays may score alike up to the rounding of float32.
+        assert scores[tuple(choice.tolist())] == pytest.approx(scores[best], abs=1e-4)
+        differing += tuple(choice.tolist()) != best
+    assert differing < len(boards) / 100
+
+
+def test_weights_are_chosen_by_the_position_before_the_play():
+    # A last shot: with 61 the checker on the 24 point passes everything, or stays in contact.
+    before = Position.from_points({8: 1, 2: 2}, {18: 2, 4: 13})
+    own = tuple(before.board.tolist())
+    contact = tesauro.scores(own, (6, 5))
+    race = {
+        play: tesauro.score(tesauro.other_view(play), tesauro.WEIGHTS["race"]) for play in contact
+    }  # what would be chosen if the plays, which are all races, were scored as such  # fmt: skip
+    best = max(contact, key=contact.__getitem__)
+    assert tuple(load("pubeval").choose(before, (6, 5)).position.board.tolist()) == best
+    assert set(contact) == set(race)
+
+
+def test_win_chances_come_from_the_score_of_the_player_who_has_moved(decisions):
+    evaluator, boards = load_static("pubeval"), decisions[0]
+    found = evaluator.evaluate_many(boards)
+    assert (found[:, 1:] == 0).all()
+    codes = {name: code for code, name in enumerate(CLASS_NAMES)}
+    for board, row in zip(boards, found, strict=True):
+        plain = tuple(board.tolist())
+        name = tesauro.position_class(plain)
+        mover = tesauro.other_view(plain)
+        score = tesauro.score(mover, tesauro.weights_for(plain)) - OFF_WEIGHT[name]
+        intercept, slope = evaluator.model.calibration[codes[name]]
+        assert row[0] == pytest.approx((np.tanh(intercept - slope * score) + 1) / 2, abs=1e-5)
+    assert np.isfinite(evaluator.model.calibration).all()
+    assert (evaluator.model.calibration[:, 1] > 0).all()
+
+
+@pytest.mark.parametrize("name", ["pubeval", "simple"])
+def test_more_winning_positions_have_higher_chances(name):
+    evaluator = load_static(name)
+    start, ahead, far_ahead = (
+        Position.from_points({24: 2, 13: 5, 8: 3, 6: 5}, opponent)
+        for opponent in ({24: 2, 13: 5, 8: 3, 6: 5}, {25: 1, 24: 2, 13: 5, 8: 3, 6: 4}, {25: 4, 24: 4, 13: 7})
+    )
+    chances = [evaluator.evaluate(position).win for position in (start, ahead, far_ahead)]
+    assert 0.3 < chances[0] < chances[1] < chances[2] < 1
+
+
+def test_the_tables_of_a_pre_filter(decisions):
+    """Steps: what 1, 2 and 3 checkers on a place add, and each further one; a missing class is contact's."""
+    rng = np.random.default_rng(1)
+    chosen = PreFilter(4, {"contact": random_steps(rng), "race": random_steps(rng)})
+    tables = chosen.tables()
+    assert tables.shape == (3, *TABLE_SHAPE)
+    assert (tables[:, :, :, 0] == 0).all()
+    boards = decisions[0][:60]
+    for name, table in zip(CLASS_NAMES, tables, strict=True):
+        steps = chosen.steps.get(name, chosen.steps["contact"])
+        for board, found in zip(boards, table_scores(boards, table), strict=True):
+            mover = tesauro.other_view(tuple(board.tolist()))
+            expected = 0.0
+            for side, view in enumerate((mover, tesauro.other_view(mover))):
+                for place in range(1, OWN_BAR + 1):
+                    first, second, third, more = steps[side, place - 1].astype(float)
+                    n = view[place]
+                    if n > 0:
+                        expected += (first, second, third)[min(n, 3) - 1] + more * max(n - 3, 0)
+            assert found == pytest.approx(expected, abs=1e-4)

@@ -1,0 +1,239 @@
+"""Evaluation by weights, against the sum written out from the weight file."""
+
+import math
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from motif.board.moves import play_batches
+from motif.board.position import Position
+from motif.evaluators import OUTPUTS, Probabilities, StaticEvaluator, WeightFile
+from motif.evaluators.probabilities import equities
+from motif.evaluators.static import filtered, model_fingerprint, weights_model
+from motif.parameters.sets import features
+from motif.players import CompiledPlayer
+from motif.runtime.errors import PositionError, SettingError
+from tests.evaluators.made_weights import evaluator_of, made_weights
+from tests.evaluators.test_probabilities import is_consistent
+from tests.games import some_boards, some_decisions
+from tests.parameters import reference
+from tests.strategies import positions
+
+ALL = ("contact", "crashed", "race")
+WIN_ONLY = {"contact": ["win"], "crashed": ["win"], "race": ["win"]}
+WITH_EQUITY = {"contact": [*OUTPUTS, "equity"], "crashed": [*OUTPUTS, "equity"], "race": OUTPUTS}
+
+
+def raw_sum(weights: WeightFile, class_name: str, head: str, position: Position) -> float:
+    """bias + sum of w_i f_i + sum of w_ij f_i f_j, read off the weight file."""
+    f = features(weights.parameters, position.board[None])[0].astype(float)
+    chosen = weights.classes[class_name][head]
+    i, j = chosen.pairs.T
+    return float(chosen.bias + (chosen.linear * f).sum() + (chosen.quadratic * f[i] * f[j]).sum())
+
+
+def class_used(weights: WeightFile, position: Position) -> str:
+    name = reference.position_class(tuple(position.board.tolist()))
+    return name if name in weights.classes else "contact"
+
+
+def chance(weights: WeightFile, head: str, position: Position) -> float:
+    """(tanh x + 1) / 2; a head that is not there says never."""
+    class_name = class_used(weights, position)
+    if head not in weights.classes[class_name]:
+        return 0.0
+    return (math.tanh(raw_sum(weights, class_name, head, position)) + 1) / 2
+
+
+def expected(weights: WeightFile, position: Position) -> Probabilities:
+    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = (
+        chance(weights, head, position) for head in OUTPUTS
+    )
+    win_gammon = 0.0 if position.opponent_off else min(win_gammon, win)
+    lose_gammon = 0.0 if position.own_off else min(lose_gammon, 1 - win)
+    return Probabilities(
+        win, win_gammon, min(win_backgammon, win_gammon), lose_gammon, min(lose_backgammon, lose_gammon)
+    )
+
+
+@pytest.fixture(scope="module")
+def boards() -> np.ndarray:
+    """Positions of all classes, none of a finished game."""
+    return np.concatenate([some_boards("random", 250, seed=5), some_boards("pubeval", 250, seed=6)])
+
+
+MADE = {
+    "motif, 60 pairs": made_weights("motif", pairs=60, seed=1),
+    "motif, all pairs": made_weights("motif", pairs=54 * 55 // 2, seed=2),
+    "keith, all pairs": made_weights("keith", pairs=19 * 20 // 2, seed=3),
+    "keith, linear": made_weights("keith", seed=4),
+    "keith, with equity heads": made_weights("keith", classes=WITH_EQUITY, pairs=20, seed=5),
+    "no crashed class": made_weights("keith", classes=dict.fromkeys(("contact", "race"), OUTPUTS), pairs=9),
+    "win only": made_weights("keith", classes=WIN_ONLY, pairs=30, seed=7),
+    "no backgammons": made_weights("keith", classes=dict.fromkeys(ALL, OUTPUTS[:2]), pairs=30, seed=8),
+}
+every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
+
+
+@every_made
+def test_chances_are_the_sums_of_the_weight_file(weights, boards):
+    found = evaluator_of(weights).evaluate_many(boards)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, [expected(weights, Position(board)) for board in boards], atol=1e-5)
+
+
+def test_those_boards_show_every_class(boards):
+    names = [reference.position_class(tuple(board.tolist())) for board in boards]
+    assert min(names.count(name) for name in ALL) > 20
+
+
+def test_a_mix_of_linear_and_quadratic_heads(boards):
+    linear, pairs = made_weights(seed=1), made_weights(pairs=50, seed=2)
+    mixed = {name: linear.classes[name] | {"win": pairs.classes[name]["win"]} for name in ALL}
+    weights = replace(linear, classes=mixed)
+    found = evaluator_of(weights).evaluate_many(boards)
+    np.testing.assert_allclose(found, [expected(weights, Position(board)) for board in boards], atol=1e-5)
+
+
+def test_classes_have_weights_of_their_own(boards):
+    weights = made_weights(pairs=5)
+    for name in ALL:
+        others = made_weights(pairs=5, seed=99).classes
+        changed = replace(weights, classes={**others, name: weights.classes[name]})
+        same = (
+            evaluator_of(changed).evaluate_many(boards) == evaluator_of(weights).evaluate_many(boards)
+        ).all(axis=1)
+        assert same.tolist() == [class_used(weights, Position(board)) == name for board in boards]
+
+
+@every_made
+def test_one_position_is_evaluated_as_many_are(weights, boards):
+    evaluator = evaluator_of(weights)
+    rows = evaluator.evaluate_many(boards[:20])
+    assert [evaluator.evaluate(Position(board)) for board in boards[:20]] == [
+        Probabilities(*row) for row in rows.tolist()
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(positions())
+def test_chances_of_any_position_are_consistent(position):
+    for name in ("motif, 60 pairs", "keith, with equity heads"):
+        row = evaluator_of(MADE[name]).evaluate(position)
+        # Chances are rounded to float32, so that a win and a loss may add up to a hair over 1.
+        assert is_consistent(row, position.own_off, position.opponent_off, tolerance=1e-6)
+
+
+@every_made
+def test_ranking_equities(weights, boards):
+    """An equity head's own value where there is one; with ``win`` alone its tanh; else the chances'."""
+    found = evaluator_of(weights).equity_many(boards)
+    for board, equity in zip(boards, found, strict=True):
+        position = Position(board)
+        heads = weights.classes[class_used(weights, position)]
+        if "equity" in heads:
+            value = 3 * math.tanh(raw_sum(weights, class_used(weights, position), "equity", position))
+        elif all(list(each) == ["win"] for each in weights.classes.values()):
+            value = 2 * chance(weights, "win", position) - 1
+        else:
+            value = expected(weights, position).equity
+        assert equity == pytest.approx(value, abs=3e-5)
+
+
+@every_made
+def test_players_choose_the_play_that_ranks_best(weights):
+    evaluator = evaluator_of(weights)
+    before, rolls = some_decisions("pubeval", 200, seed=9)
+    player = CompiledPlayer("made up", evaluator.model)
+    chosen = player.choose_many(before, rolls, np.zeros(len(before), np.uint64))
+    (batch,) = play_batches(before, rolls)
+    equity = evaluator.equity_many(batch.boards)
+    for k, (start, end) in enumerate(zip(batch.offsets[:-1], batch.offsets[1:], strict=True)):
+        # Best for the mover is worst for the next player on roll.
+        assert (chosen[k] == batch.boards[start + np.argmin(equity[start:end])]).all()
+
+
+def test_scores_rank_beyond_what_floats_can_tell_apart():
+    # Chances this close to 1 are the same float32, but the raw sums are not.
+    weights = made_weights(classes=WIN_ONLY)
+    steep = {
+        name: {"win": replace(heads["win"], bias=9.0, linear=heads["win"].linear * np.float32(1e-3))}
+        for name, heads in weights.classes.items()
+    }
+    evaluator = evaluator_of(replace(weights, classes=steep))
+    boards = some_boards("pubeval", 100, seed=1)
+    assert len(np.unique(evaluator.evaluate_many(boards)[:, 0])) == 1
+    assert len(np.unique(evaluator.equity_many(boards))) > 80
+
+
+def test_an_evaluator_survives_pickling(boards):
+    evaluator = evaluator_of(MADE["motif, 60 pairs"])
+    copy: StaticEvaluator = pickle.loads(pickle.dumps(evaluator))
+    assert copy.evaluate_many(boards).tobytes() == evaluator.evaluate_many(boards).tobytes()
+    assert model_fingerprint(copy.model) == model_fingerprint(evaluator.model)
+
+
+def test_the_models_fingerprint_tells_players_apart():
+    weights = made_weights(pairs=3, kept=4)
+    other_bias = {
+        **weights.classes,
+        "race": {**weights.classes["race"], "win": replace(weights.classes["race"]["win"], bias=0.5)},
+    }
+    models = [
+        weights_model(weights),
+        weights_model(made_weights(pairs=3, kept=4, seed=1)),
+        weights_model(replace(weights, classes=other_bias)),
+        weights_model(replace(weights, pre_filter=None)),
+        filtered(evaluator_of(weights)).model,
+        filtered(evaluator_of(weights), 5).model,
+    ]
+    prints = [model_fingerprint(model) for model in models]
+    assert len(set(prints)) == len(prints)
+    assert model_fingerprint(weights_model(weights)) == prints[0]
+
+
+def test_switching_the_pre_filter_on():
+    plain, chosen = evaluator_of(made_weights()), evaluator_of(made_weights(kept=4))
+    assert filtered(plain) is plain
+    assert plain.model.kept == chosen.model.kept == 0
+    assert filtered(chosen).model.kept == 4
+    assert filtered(chosen, 7).model.kept == 7
+
+
+@pytest.mark.parametrize("kept", [0, -1, 33])
+def test_a_pre_filter_has_room_for_so_many_plays(kept):
+    with pytest.raises(SettingError, match=f"a pre-filter keeps 1 to 32 plays, not {kept}"):
+        filtered(evaluator_of(made_weights(kept=4)), kept)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.zeros((2, 25), np.int8), r"the shape \(n, 26\), not \(2, 25\)"),
+        (np.zeros(26, np.int8), r"the shape \(n, 26\), not \(26,\)"),
+        (np.full((2, 26), 0.5), "whole numbers"),
+        (np.stack([Position.start().board, np.zeros(26, np.int8)]), "row 1: no position"),
+    ],
+)
+def test_rows_that_are_no_positions_are_refused(rows, message):
+    evaluator = evaluator_of(made_weights())
+    with pytest.raises(PositionError, match=message):
+        evaluator.evaluate_many(rows)
+    with pytest.raises(PositionError, match=message):
+        evaluator.equity_many(rows)
+
+
+def test_no_positions_no_values():
+    evaluator = evaluator_of(made_weights())
+    assert evaluator.evaluate_many(np.zeros((0, 26), np.int8)).shape == (0, 5)
+    assert evaluator.equity_many(np.zeros((0, 26), np.int8)).shape == (0,)
+
+
+def test_equities_of_chances_and_ranking_agree_without_an_equity_head(boards):
+    evaluator = evaluator_of(MADE["keith, all pairs"])
+    np.testing.assert_allclose(
+        evaluator.equity_many(boards), equities(evaluator.evaluate_many(boards).astype(float)), atol=1e-6
+    )

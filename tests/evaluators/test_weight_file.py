@@ -1,0 +1,176 @@
+"""Weight files: what is written is what is read, to the last bit, and again the same bytes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motif.evaluators import OUTPUTS, WeightFile, load_static, read_weight_file
+from motif.evaluators.model import HEADS
+from motif.evaluators.weight_file import HeadWeights
+from tests.evaluators.made_weights import FIT, evaluator_of, made_weights
+from tests.games import some_boards
+
+LARGEST = float(np.finfo(np.float32).max)
+SMALLEST = float(np.float32(1e-45))
+ODD_NUMBERS = [0.0, -0.0, 1.0, -1e-7, 1e-8, 1e10, 1e16, 1e20, 1.5e-30, 3.0, 0.1, LARGEST, -LARGEST, SMALLEST]
+
+MADE = {
+    "all pairs": made_weights(pairs=19 * 20 // 2),
+    "motif": made_weights("motif", pairs=40),
+    "linear with a filter": made_weights(kept=8),
+    "equity heads": made_weights(classes=dict.fromkeys(("contact", "race"), HEADS), pairs=3),
+    "win only": made_weights(classes={"race": ["win"], "contact": ["win"]}, pairs=3),
+}
+every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
+
+
+def round_trip(weights: WeightFile, folder: Path) -> WeightFile:
+    """`weights` saved, read, and saved again to the same bytes."""
+    first, second = folder / "first.yaml", folder / "second.yaml"
+    weights.save(first)
+    read = read_weight_file(first)
+    read.save(second)
+    assert second.read_bytes() == first.read_bytes()
+    return read
+
+
+def same_bits(one: HeadWeights, other: HeadWeights) -> bool:
+    return (
+        np.float32(one.bias).tobytes() == np.float32(other.bias).tobytes()
+        and one.linear.tobytes() == other.linear.tobytes()
+        and one.pairs.tolist() == other.pairs.tolist()
+        and one.quadratic.tobytes() == other.quadratic.tobytes()
+    )
+
+
+def same_content(one: WeightFile, other: WeightFile) -> bool:
+    heads_alike = {name: list(heads) for name, heads in one.classes.items()} == {
+        name: list(heads) for name, heads in other.classes.items()
+    }
+    filters = [
+        chosen.pre_filter
+        and (chosen.pre_filter.kept, {k: v.tobytes() for k, v in chosen.pre_filter.steps.items()})
+        for chosen in (one, other)
+    ]
+    return (
+        heads_alike
+        and filters[0] == filters[1]
+        and all(
+            same_bits(head, other.classes[name][key])
+            for name, heads in one.classes.items()
+            for key, head in heads.items()
+        )
+        and (one.name, one.version, one.parent, one.fit)
+        == (other.name, other.version, other.parent, other.fit)
+        and one.parameters is other.parameters
+    )
+
+
+@every_made
+def test_round_trip(weights, tmp_path):
+    assert same_content(round_trip(weights, tmp_path), weights)
+
+
+@every_made
+def test_scores_stay_the_same(weights, tmp_path):
+    path = tmp_path / "weights.yaml"
+    weights.save(path)
+    boards = np.concatenate([some_boards("random", 100, seed=1), some_boards("pubeval", 100, seed=2)])
+    before, after = evaluator_of(weights), load_static(str(path))
+    assert after.name == str(path)
+    assert after.evaluate_many(boards).tobytes() == before.evaluate_many(boards).tobytes()
+    assert after.equity_many(boards).tobytes() == before.equity_many(boards).tobytes()
+
+
+def with_numbers(numbers: list[float]) -> WeightFile:
+    """A weight file whose linear and quadratic weights and filter are made of `numbers`."""
+    weights = made_weights(classes={"contact": ["win"], "race": ["win"]}, pairs=5, kept=3)
+    values = np.resize(np.array(numbers, np.float32), 19)
+    head = replace(
+        weights.classes["race"]["win"], bias=float(values[0]), linear=values, quadratic=values[:5].copy()
+    )
+    steps = {name: np.resize(values, each.shape) for name, each in weights.pre_filter.steps.items()}
+    return replace(
+        weights,
+        classes={"contact": {"win": head}, "race": {"win": head}},
+        pre_filter=replace(weights.pre_filter, steps=steps),
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=19))
+def test_any_float32_survives(tmp_path_factory, numbers):
+    weights = with_numbers(numbers)
+    assert same_content(round_trip(weights, tmp_path_factory.getbasetemp()), weights)
+
+
+def test_odd_numbers_survive(tmp_path):
+    weights = with_numbers(ODD_NUMBERS)
+    assert same_content(round_trip(weights, tmp_path), weights)
+    assert "1.0e-45" in (tmp_path / "first.yaml").read_text()
+
+
+NAMES = [
+    "motif-v1",
+    "",
+    "null",
+    "3",
+    "- a",
+    "a: b",
+    "#1",
+    "two\nlines",
+    "word " * 60,
+    "Größe",
+    "💥",
+    "'",
+    '"',
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name_survives(name, tmp_path):
+    read = round_trip(replace(made_weights(), name=name, parent=name, fit={name: [name]}), tmp_path)
+    assert (read.name, read.parent, read.fit) == (name, name, {name: [name]})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_text_survives_as_a_name(tmp_path_factory, name):
+    read = round_trip(replace(made_weights(), name=name), tmp_path_factory.getbasetemp())
+    assert read.name == name
+
+
+def test_a_version_without_a_parent(tmp_path):
+    read = round_trip(replace(made_weights(), parent=None, version=0, fit={}), tmp_path)
+    assert (read.parent, read.version, read.fit) == (None, 0, {})
+
+
+def test_a_person_can_read_it(tmp_path):
+    path = tmp_path / "weights.yaml"
+    made_weights(classes={"contact": ["win"], "race": OUTPUTS[:2]}, pairs=1, seed=3).save(path)
+    lines = path.read_text().splitlines()
+    assert lines[:4] == ["format: motif-weights/1", "name: made-up", "version: 1", "parent: parent"]
+    assert lines[4].startswith('parameters: {set: keith, fingerprint: "sha256:')
+    assert lines[5:10] == [
+        "classes:",
+        "  contact:",
+        "    win:",
+        lines[8],
+        "      linear:",
+    ]
+    assert lines[10].startswith("        pip_count: ")
+    assert sum(line.startswith("      quadratic:") for line in lines) == 3
+    assert lines[-1] == "fit: {method: made up, samples: 12, rmse_train: 0.0312, rmse_validation: null}"
+    assert lines[-1] == "fit: " + str(FIT).replace("'", "").replace("None", "null")
+
+
+def test_classes_and_heads_are_written_in_one_order(tmp_path):
+    weights = made_weights(pairs=2)
+    backwards = {name: dict(reversed(weights.classes[name].items())) for name in reversed(weights.classes)}
+    weights.save(tmp_path / "one.yaml")
+    replace(weights, classes=backwards).save(tmp_path / "other.yaml")
+    assert (tmp_path / "one.yaml").read_bytes() == (tmp_path / "other.yaml").read_bytes()

@@ -1,0 +1,229 @@
+"""What a weight file is refused for, and how the fault is named."""
+
+import re
+
+import pytest
+
+from motif.evaluators import load_static, read_weight_file
+from motif.runtime.errors import WeightFileError
+from tests.evaluators.made_weights import made_weights
+from tests.evaluators.test_weight_file import same_content
+
+WEIGHTS = made_weights(pairs=3, kept=4, seed=1)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("whole") / "weights.yaml"
+    WEIGHTS.save(path)
+    return path.read_text()
+
+
+def complaint(text: str | bytes, folder) -> str:
+    """The one line that says what is wrong, after the file's name."""
+    path = folder / "bad.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(WeightFileError) as caught:
+        read_weight_file(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+UNKNOWN: list[tuple[str, str, str]] = [
+    ("name: made-up", "name: made-up\nauthor: me", "author"),
+    ("{set: keith", "{date: 1, set: keith", "parameters.date"),
+    ("  crashed:", "  smashed:", "classes.smashed"),
+    ("    win:", "    draw: 1\n    win:", "classes.contact.draw"),
+    ("      bias:", "      offset: 1\n      bias:", "classes.contact.win.offset"),
+    ("  kept: 4", "  kept: 4\n  blots: 1", "filter.blots"),
+    ("    own:", "    mine: 1\n    own:", "filter.contact.mine"),
+    ("      25: [", "      26: [1, 1, 1, 1]\n      25: [", "filter.contact.own.26"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "key"), UNKNOWN, ids=[row[2] for row in UNKNOWN])
+def test_unknown_keys_at_every_level(text, tmp_path, old, new, key):
+    assert old in text
+    assert complaint(text.replace(old, new, 1), tmp_path).startswith(f"{key}: unknown key; known are ")
+
+
+WRONG: list[tuple[str, str, str]] = [
+    (r"format: .*", "format: motif-weights/2", "format: must be 'motif-weights/1', not 'motif-weights/2'"),
+    (r"format: .*\n", "", "format: must be 'motif-weights/1', not None"),
+    (r"name: .*\n", "", "name: missing"),
+    (r"name: .*", "name: 3", "name: must be text, not 3"),
+    (r"version: .*\n", "", "version: missing"),
+    (r"version: 1", "version: 1.0", "version: must be a whole number from 0, not 1.0"),
+    (r"version: 1", "version: -1", "version: must be a whole number from 0, not -1"),
+    (r"version: 1", "version: true", "version: must be a whole number from 0, not True"),
+    (r"parent: .*", "parent: [a]", "parent: must be text or null, not ['a']"),
+    (r"parameters: .*\n", "", "parameters: missing"),
+    (r"parameters: .*", "parameters: keith", "parameters: must be a mapping, not 'keith'"),
+    (r"set: keith", "set: tesauro", "parameters.set: no such set: 'tesauro'; there are motif, keith"),
+    (r"set: keith", "set: [keith]", "parameters.set: no such set: ['keith']; there are motif, keith"),
+    (r"set: keith, ", "", "parameters.set: no such set: None; there are motif, keith"),
+    (
+        r"set: keith",
+        "set: motif",
+        "parameters.fingerprint: the file was fitted to another revision of the set motif: it says 'sha256:",
+    ),
+    (
+        r"sha256:[0-9a-f]*",
+        "sha256:0",
+        "parameters.fingerprint: the file was fitted to another revision of the set keith: it says 'sha256",
+    ),
+    (r", fingerprint: \S*}", "}", "parameters.fingerprint: the file was fitted to another revision"),
+    (r"classes:(.|\n)*(?=filter:)", "classes: {}\n", "classes.contact: missing"),
+    (r"classes:(.|\n)*(?=filter:)", "classes:\n", "classes: must be a mapping, not None"),
+    (r"  race:(.|\n)*(?=filter:)", "", "classes.race: missing"),
+    (r"    win:\n", "    equity:\n", "classes.contact.win: missing"),
+    (r"      bias: .*\n", "", "classes.contact.win.bias: missing"),
+    (r"      bias: .*", "      bias: null", "classes.contact.win.bias: must be a number, not None"),
+    (r"      bias: .*", "      bias: '1'", "classes.contact.win.bias: must be a number, not '1'"),
+    (r"      bias: .*", "      bias: yes", "classes.contact.win.bias: must be a number, not True"),
+    (r"      bias: .*", "      bias: .nan", "classes.contact.win.bias: must be a finite number, not nan"),
+    (r"      bias: .*", "      bias: -.inf", "classes.contact.win.bias: must be a finite number, not -inf"),
+    (
+        r"      bias: .*",
+        "      bias: 1.0e+39",
+        "classes.contact.win.bias: must be a finite number, not 1e+39",
+    ),
+    (
+        r"      bias: .*",
+        "      bias: 3.4028236e+38",
+        "classes.contact.win.bias: must be a finite number, not 3.4028236e+38",
+    ),
+    (
+        r"      bias: .*",
+        "      bias: 1" + 400 * "0",
+        "classes.contact.win.bias: must be a finite number, not 1" + 36 * "0" + "...",
+    ),
+    (
+        r"        blots: .*\n",
+        "",
+        "classes.contact.win.linear.blots: missing",
+    ),
+    (
+        r"        blots: .*",
+        "        blots: .inf",
+        "classes.contact.win.linear.blots: must be a finite number, not inf",
+    ),
+    (
+        r"        blots: (.*)",
+        r"        blots: \1\n        blobs: 1",
+        "classes.contact.win.linear.blobs: no such parameter in the set keith",
+    ),
+    (
+        r"      linear:\n(        .*\n)*",
+        "      linear: 3\n",
+        "classes.contact.win.linear: must be a mapping, not 3",
+    ),
+    (
+        r"      quadratic:\n",
+        '      quadratic:\n        "blots": 1.0\n',
+        "classes.contact.win.quadratic.blots: must be two parameters joined by *",
+    ),
+    (
+        r"      quadratic:\n",
+        '      quadratic:\n        "blots*on_bar*rearmost": 1.0\n',
+        "classes.contact.win.quadratic.blots*on_bar*rearmost: must be two parameters joined by *",
+    ),
+    (
+        r"      quadratic:\n",
+        '      quadratic:\n        "blots*luck": 1.0\n',
+        "classes.contact.win.quadratic.blots*luck: no parameter 'luck' in the set keith",
+    ),
+    (
+        r"      quadratic:\n",
+        '      quadratic:\n        "blots*on_bar": .nan\n',
+        "classes.contact.win.quadratic.blots*on_bar: must be a finite number, not nan",
+    ),
+    (
+        r"      quadratic:\n",
+        '      quadratic:\n        "blots*on_bar": 1.0\n        "on_bar*blots": 1.0\n',
+        "classes.contact.win.quadratic.on_bar*blots: the pair is given twice",
+    ),
+    (r"kept: 4", "kept: 0", "filter.kept: must be a whole number from 1 to 32, not 0"),
+    (r"kept: 4", "kept: 33", "filter.kept: must be a whole number from 1 to 32, not 33"),
+    (r"kept: 4", "kept: true", "filter.kept: must be a whole number from 1 to 32, not True"),
+    (r"  kept: 4\n", "", "filter.kept: must be a whole number from 1 to 32, not None"),
+    (r"filter:(.|\n)*(?=fit:)", "filter: {kept: 3}\n", "filter.contact: missing"),
+    (r"filter:(.|\n)*(?=fit:)", "filter:\n", "filter: must be a mapping, not None"),
+    (r"      7: \[.*", "", "filter.contact.own.7: must be 4 numbers, not None"),
+    (r"      7: \[.*", "      7: [1, 2, 3]", "filter.contact.own.7: must be 4 numbers, not [1, 2, 3]"),
+    (r"      7: \[.*", "      7: [1, 2, 3, .nan]", "filter.contact.own.7: must be a finite number, not nan"),
+    (r"    own:\n(      .*\n)*", "", "filter.contact.own: must be a mapping, not None"),
+    (r"fit: .*\n", "", "fit: missing"),
+    (r"fit: .*", "fit: well", "fit: must be a mapping, not 'well'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG, ids=[row[2][:50] for row in WRONG])
+def test_faults_are_named_by_their_key(text, tmp_path, old, new, message):
+    wrong, count = re.subn(old, new, text, count=1)
+    assert count == 1
+    assert complaint(wrong, tmp_path).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("name: made-up", "name: made-up\nname: other", "line 3: the key 'name' is given twice"),
+        ("    win:", "    win: {}\n    win:", "the key 'win' is given twice"),
+        ("        blots:", "        blots: 1\n        blots:", "the key 'blots' is given twice"),
+        ("      1: [", "      0x1: [1, 1, 1, 1]\n      1: [", "the key '1' is given twice"),
+    ],
+)
+def test_a_key_given_twice(text, tmp_path, old, new, message):
+    assert message in complaint(text.replace(old, new, 1), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[1, 2]",
+        b"words",
+        b"\xff\xfe",
+        b"\x00",
+        b"format: [",
+        b"a: " + b"[" * 20_000,
+        b"a: " + b"[" * 20_000 + b"]" * 20_000,
+        b"? {a: 1}\n: 2",
+        b"? [a]\n: 2",
+        b"a: !!python/object/apply:os.getcwd []",
+        b"a: 2001-99-99",
+        b"a: 1" + 5000 * b"0",
+        b"a: 1\n---\nb: 2\n",
+    ],
+)
+def test_what_is_no_weight_file_at_all(content, tmp_path):
+    assert complaint(content, tmp_path)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    missing = tmp_path / "none.yaml"
+    with pytest.raises(WeightFileError, match=r"none\.yaml: no such weight file$"):
+        read_weight_file(missing)
+    with pytest.raises(WeightFileError, match=r"none\.yaml: no such weight file$"):
+        load_static(str(missing))
+    with pytest.raises(WeightFileError, match="cannot be read: "):
+        read_weight_file(tmp_path)
+
+
+def test_a_file_that_is_cut_short_is_never_taken_for_a_whole_one(text, tmp_path):
+    path = tmp_path / "torn.yaml"
+    ends_of_lines = [match.end() for match in re.finditer("\n", text)]
+    cuts = {*range(0, len(text), 97), *ends_of_lines, *(end - 3 for end in ends_of_lines[::4]), len(text) - 1}
+    whole = 0
+    for cut in sorted(cuts):
+        path.write_text(text[:cut])
+        try:
+            read = read_weight_file(path)
+        except WeightFileError:
+            continue
+        assert same_content(read, WEIGHTS), f"cut at {cut}: {text[cut - 40 : cut]!r}"
+        whole += 1
+    assert whole == 2  # with its last line break and without

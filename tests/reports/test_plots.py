@@ -1,0 +1,187 @@
+"""Pictures: they are drawn from odd inputs too, whole or not at all, and the same each time."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from motif.evaluators import OUTPUTS
+from motif.reports.calibration import plot_calibration
+from motif.reports.convergence import plot_convergence, plot_run_convergence
+from motif.reports.reliability import BINS, possible, reliability
+from motif.reports.strength import plot_strength
+from motif.runtime.errors import SettingError
+from motif.sampling import Samples
+from tests.reports.made_run import made_rows, made_samples, made_summary
+
+ALL_FITS = [(kind, head) for kind in ("contact", "crashed", "race") for head in (*OUTPUTS, "equity")]
+
+
+def checked_size(path: Path) -> tuple[int, int]:
+    """Height and width of a PNG in pixels, after a look at whether anything is drawn on it."""
+    pixels = imread(path)
+    assert 0.001 < (pixels[..., :3].min(axis=2) < 0.5).mean() < 0.5
+    assert path.stat().st_size < 1_000_000
+    return pixels.shape[:2]
+
+
+def some(samples: Samples, rows: np.ndarray) -> Samples:
+    return Samples(**{name: getattr(samples, name)[rows] for name in Samples.__dataclass_fields__})
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        made_rows([("contact", "win")]),
+        made_rows([("contact", "win")], validation=False),
+        made_rows([("contact", "win"), ("race", "win"), ("race", "win_gammon")], passes=300),
+        made_rows([("contact", "win")], passes=0),
+        [dict(row, rmse_train=0.1, rmse_validation="") for row in made_rows([("race", "win")])],
+        [dict(row, rmse_train=0.0, rmse_validation=0.0) for row in made_rows([("race", "win")])],
+    ],
+    ids=["one fit", "no validation", "many passes", "no pass", "constant", "zero"],
+)
+def test_convergence_of_few_fits(tmp_path, rows):
+    plot_convergence(rows, tmp_path / "plot.png")
+    height, width = checked_size(tmp_path / "plot.png")
+    assert 0.3 < height / width < 1.5
+
+
+def test_convergence_of_all_fits(tmp_path):
+    plot_convergence(made_rows(ALL_FITS[:-1]), tmp_path / "plot.png", title="$a_b$ <all> " * 8)
+    height, width = checked_size(tmp_path / "plot.png")
+    assert 1 < height / width < 2.5
+
+
+def test_convergence_of_a_run_whose_versions_differ(tmp_path):
+    versions = {f"v{k}": made_rows(ALL_FITS[k : k + 9], passes=3 + k) for k in range(3)}
+    plot_run_convergence(versions, tmp_path / "few.png")
+    plot_run_convergence({f"v{k}": made_rows(ALL_FITS[:6]) for k in range(9)}, tmp_path / "many.png")
+    plot_run_convergence({"v0": made_rows([("race", "win")], validation=False)}, tmp_path / "one.png")
+    for name in ("few", "many", "one"):
+        checked_size(tmp_path / f"{name}.png")
+
+
+def test_histories_that_say_nothing_are_refused(tmp_path):
+    target = tmp_path / "plot.png"
+    with pytest.raises(SettingError, match=r"plot\.png: the history of the fit is empty"):
+        plot_convergence([], target)
+    with pytest.raises(SettingError, match="not the history of a fit: KeyError 'rmse_train'"):
+        plot_convergence([{"class": "race", "head": "win", "pass": 0}], target)
+    with pytest.raises(SettingError, match="v0: not the history of a fit: ValueError"):
+        plot_run_convergence(
+            {"v0": [dict(made_rows([("race", "win")])[0], error="", rmse_train="x")]}, target
+        )
+    with pytest.raises(SettingError, match="no fit of a win chance or equity"):
+        plot_run_convergence({"v0": made_rows([("race", "win_gammon")])}, target)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_data_give_the_same_bytes(tmp_path):
+    samples = made_samples()
+    for name in ("a.png", "b.png"):
+        plot_convergence(made_rows(ALL_FITS[:4]), tmp_path / name)
+        plot_calibration(samples, samples.probabilities, tmp_path / f"c{name}")
+        plot_strength([made_summary("x", 0)], tmp_path / f"s{name}", start="simple")
+    plot_convergence(made_rows(ALL_FITS[:4]), tmp_path / "a.svg")
+    plot_convergence(made_rows(ALL_FITS[:4]), tmp_path / "b.svg")
+    for first in ("a.png", "ca.png", "sa.png", "a.svg"):
+        second = first.replace("a.", "b.")
+        assert (tmp_path / first).read_bytes() == (tmp_path / second).read_bytes()
+    assert b"<svg" in (tmp_path / "a.svg").read_bytes()
+
+
+def test_a_picture_that_cannot_be_written_leaves_nothing_behind(tmp_path):
+    rows = made_rows([("contact", "win")])
+    with pytest.raises(SettingError, match=r"must end in \.png or \.svg"):
+        plot_convergence(rows, tmp_path / "plot.jpeg")
+    (tmp_path / "plot.png").mkdir()
+    with pytest.raises(SettingError, match="cannot be written"):
+        plot_convergence(rows, tmp_path / "plot.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["plot.png"]
+
+
+def test_calibration_pictures(tmp_path):
+    samples = made_samples()
+    races = some(samples, samples.position_class == 2)
+    for name, chosen, outputs, tallness in (
+        ("all", samples, OUTPUTS, 1.47),
+        ("win", samples, ("win",), 1.47),
+        ("races", races, OUTPUTS, 0.9),
+        ("none", some(samples, np.zeros(len(samples), np.bool_)), OUTPUTS, 0.2),
+        ("one", some(samples, np.arange(1)), OUTPUTS, 0.9),
+    ):
+        path = tmp_path / f"{name}.png"
+        plot_calibration(chosen, chosen.probabilities, path, outputs=outputs)
+        height, width = checked_size(path)
+        assert height / width == pytest.approx(tallness, abs=0.2)
+
+
+def test_strength_pictures(tmp_path):
+    for versions in (1, 3, 12):
+        summaries = [made_summary("tiny", k) for k in range(versions)]
+        plot_strength(summaries, tmp_path / "plot.png", start="weights/$long$_name-of-a-player.yaml")
+        checked_size(tmp_path / "plot.png")
+    unknown = dict(made_summary("tiny", 0), ppg_se=math.nan, ppg_vs_previous=math.nan)
+    plot_strength([unknown], tmp_path / "plot.png", start="simple")
+
+
+def test_reliability_of_true_chances():
+    rng, games, plies, trials = np.random.default_rng(1), 400, 25, 8
+    fitted = rng.random(games * plies)
+    rollout = rng.binomial(trials, fitted) / trials
+    result = reliability(fitted, rollout, np.full(len(fitted), trials), np.repeat(np.arange(games), plies))
+    assert result.counts.sum() == len(fitted)
+    assert (np.abs(result.rollout - result.fitted) < 4 * result.se).all()
+    assert result.rmse == pytest.approx(result.noise, rel=0.03)
+    independent = np.sqrt(result.fitted * (1 - result.fitted) / trials / result.counts)
+    assert result.se == pytest.approx(independent, rel=0.2)
+
+
+def test_positions_of_one_game_count_as_one_observation():
+    rng, games, plies = np.random.default_rng(2), 300, 50
+    fitted, game = np.full(games * plies, 0.55), np.repeat(np.arange(games), plies)
+    rollout = np.repeat(rng.random(games), plies)
+    result = reliability(fitted, rollout, np.ones(len(game)), game)
+    assert result.se[5] == pytest.approx(rollout.std() / math.sqrt(games), rel=0.01)
+
+
+def test_bins_of_few_games_are_left_out():
+    fitted = np.array([0.0, 0.01, 0.02, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
+    result = reliability(fitted, fitted, np.ones(9), np.array([1, 2, 3, 1, 1, 2, 1, 2, 3]))
+    assert list(np.flatnonzero(np.isfinite(result.fitted))) == [0, BINS - 1]
+    assert list(result.counts[[0, 5, 9]]) == [3, 3, 3]
+    assert result.rmse == 0
+
+
+def test_no_gammon_once_a_checker_is_off():
+    samples = made_samples()
+    own, other = samples.boards.clip(min=0).sum(axis=1), -samples.boards.clip(max=0).sum(axis=1)
+    assert possible("win", samples).all()
+    assert (possible("win_gammon", samples) == (other == 15)).all()
+    assert (possible("lose_gammon", samples) == (own == 15)).all()
+    assert 0 < possible("lose_gammon", samples).sum() < len(samples)
+
+
+def test_drawing_leaves_no_global_state(tmp_path):
+    code = """
+import sys, matplotlib
+settings = lambda: dict(dict.items(matplotlib.rcParams))
+before = settings()
+import motif.reports.run_report
+from motif.reports.strength import plot_strength
+keys = ("ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se")
+plot_strength([{"version": 0, **dict.fromkeys(keys, 0.1)}], motif.reports.run_report.Path(sys.argv[1]), start="")
+assert "matplotlib.pyplot" not in sys.modules
+assert settings() == before
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "plot.png")], check=True)
+
+
+def test_the_package_itself_imports_nothing():
+    code = "import sys, motif.reports; assert not {'matplotlib', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

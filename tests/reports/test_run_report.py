@@ -1,0 +1,238 @@
+"""The pictures and the page of a run, from what lies in its folder."""
+
+import base64
+import json
+import re
+import shlex
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+
+from motif.bootstrap import BootstrapConfig, VersionStep
+from motif.reports.largest_terms import full_value, largest_terms
+from motif.reports.next_version import advice, next_commands
+from motif.reports.run_report import _held_out, draw_run, draw_version
+from motif.runtime.errors import DatasetError, SettingError
+from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
+
+VOID = {"meta", "img", "br"}
+PNG_MARK = b"\x89PNG\r\n\x1a\n"
+
+
+class Page(HTMLParser):
+    """The page's text, headings and pictures; complains of tags that do not match."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.pictures: list[bytes] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+        self.text = " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        values = dict(attrs)
+        if tag == "img":
+            assert values["alt"]
+            head, data = values["src"].split(",")
+            assert head == "data:image/png;base64"
+            self.pictures.append(base64.b64decode(data))
+        else:
+            assert "src" not in values
+            assert "href" not in values
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+
+def read_page(folder: Path) -> Page:
+    text = (folder / "report.html").read_text("utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "http" not in text
+    return Page(text)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_whole_run(tmp_path):
+    write_run(tmp_path, 2)
+    before = set(files(tmp_path))
+    for version in range(2):
+        draw_version(tmp_path / f"v{version}", made_summary("tiny", version))
+    draw_run(tmp_path)
+    drawn = {name: data for name, data in files(tmp_path).items() if name not in before}
+    of_versions = {f"v{k}/{name}.png" for k in range(2) for name in ("convergence", "calibration")}
+    assert set(drawn) == of_versions | {
+        "convergence.png", "calibration.png", "strength.png", "report.html",
+    }  # fmt: skip
+    assert all(data.startswith(PNG_MARK) for name, data in drawn.items() if name.endswith("png"))
+    assert drawn["calibration.png"] == drawn["v1/calibration.png"] != drawn["v0/calibration.png"]
+
+    page = read_page(tmp_path)
+    assert page.pictures == [drawn[f"{name}.png"] for name in ("strength", "convergence", "calibration")]
+    assert "script" not in page.tags
+    for number in ("12,345", "0.1234", "0.1432", "+0.222 ±\u00a00.012", "\u22120.222 ±\u00a00.013"):
+        assert number.replace("\u00a0", " ") in page.text
+    assert "the game ply 7" in page.text
+    assert "strength_games: 100" in page.text
+
+    draw_run(tmp_path)
+    assert files(tmp_path).items() >= drawn.items()
+
+
+def test_the_largest_terms_are_told_in_words(tmp_path):
+    write_run(tmp_path, 1)
+    draw_run(tmp_path)
+    page = read_page(tmp_path)
+    terms = largest_terms(made_weights("tiny-v0", ["win", "equity"]), 20)
+    shown = largest_terms(made_weights("tiny-v0", ["equity"]), 1)
+    assert (terms.head, shown.head, shown.class_name) == ("equity", "equity", "contact")
+    weights = [abs(term.weight) for term in terms.quadratic]
+    assert len(weights) == 20
+    assert weights == sorted(weights, reverse=True)
+    assert page.text.count(" 1 = ") > 40
+    assert ", squared" in page.text or " × " in page.text
+
+
+def test_words_of_a_parameter():
+    chosen = made_weights("x", ["win"]).parameters.parameters
+    assert {full_value(p).split()[0] for p in chosen if p.name.startswith("pip")} <= {"167", "100"}
+    weights = made_weights("x", ["win"], pairs=False)
+    terms = largest_terms(weights, 5)
+    assert (terms.head, len(terms.linear), terms.quadratic) == ("win", 5, ())
+    best = int(np.abs(weights.classes["contact"]["win"].linear).argmax())
+    assert terms.linear[0].parameters == (chosen[best],)
+
+
+def test_win_only_heads_and_no_validation(tmp_path):
+    write_run(tmp_path, 1, heads=["win"], validation=0.0)
+    draw_version(tmp_path / "v0", made_summary("tiny", 0, validation=False))
+    draw_run(tmp_path)
+    page = read_page(tmp_path)
+    assert "none held out" in page.text
+    assert "the win head" in page.text
+    assert len(page.pictures) == 3
+
+
+def test_a_run_that_goes_on_is_drawn_as_far_as_it_came(tmp_path):
+    write_run(tmp_path, 1, planned=3)
+    draw_run(tmp_path)
+    assert "One version of 3" in read_page(tmp_path).text
+
+
+def test_samples_that_are_gone_leave_out_calibration(tmp_path):
+    write_run(tmp_path, 1)
+    shutil.rmtree(tmp_path / "v0" / "samples")
+    draw_version(tmp_path / "v0", made_summary("tiny", 0))
+    draw_run(tmp_path)
+    assert len(read_page(tmp_path).pictures) == 2
+    assert not list(tmp_path.rglob("calibration.png"))
+
+
+def test_names_are_escaped(tmp_path):
+    name = "<b>&\"'$x_y$"
+    write_run(tmp_path, 1, name=name)
+    draw_run(tmp_path)
+    page = read_page(tmp_path)
+    assert "b" not in page.tags
+    assert f"{name}: bootstrap report" in page.text
+    assert f"{name}-v0" in page.text
+
+
+def test_held_out_positions_are_those_of_the_fit(tmp_path):
+    config = write_run(tmp_path, 2, pooled=1)
+    pools = [tmp_path / f"v{k}" / "samples" for k in range(2)]
+    held = _held_out(pools, config)
+    # A fifth of twice the 40 games, ten positions each.
+    assert len(np.unique(held.game)) == 16
+    assert len(held) == 160
+    first = held.boards[held.game < 40]
+    whole = {board.tobytes() for board in made_samples(0).boards}
+    assert {board.tobytes() for board in first} <= whole
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda f: (f / "v0" / "summary.json").unlink(), r"no version is finished yet"),
+        (lambda f: (f / "v0" / "summary.json").write_text("{"), r"summary\.json: cannot be read"),
+        (lambda f: (f / "v0" / "summary.json").write_text("{}"), r"summary\.json: name: missing"),
+        (lambda f: (f / "v0" / "summary.json").write_text("[]"), r"summary\.json: name: missing"),
+        (lambda f: (f / "v0" / "history.csv").unlink(), r"history\.csv: cannot be read"),
+        (lambda f: (f / "v0" / "history.csv").write_bytes(b"\xff\n"), r"history\.csv: cannot be read"),
+        (lambda f: (f / "v0" / "history.csv").write_text("class\nrace\n"), r"v0: not the history of a fit"),
+        (lambda f: (f / "config.yaml").unlink(), r"config\.yaml: cannot be read"),
+        (lambda f: (f / "report.html").mkdir(), r"report\.html: cannot be written"),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_named(tmp_path, spoil, message):
+    write_run(tmp_path, 1)
+    spoil(tmp_path)
+    with pytest.raises(SettingError, match=message) as failure:
+        draw_run(tmp_path)
+    assert "\n" not in str(failure.value)
+    assert not list(tmp_path.rglob("*.tmp*"))
+
+
+def test_damaged_samples_are_named(tmp_path):
+    write_run(tmp_path, 1)
+    (tmp_path / "v0" / "samples" / "part-00000.parquet").write_bytes(b"torn")
+    with pytest.raises(DatasetError, match="part-00000"):
+        draw_run(tmp_path)
+
+
+def test_the_next_version_can_be_made_by_the_commands_given():
+    from motif.cli.main import app
+
+    last = VersionStep(20, 3, decide="rollout", candidates=4, rate=0.5, cut=6, stop_at_race=True, pooled=1)
+    fit = {"method": "coordinate", "ridge": 0.001, "heads": "win", "ranking": None, "max_passes": 9}
+    config = BootstrapConfig("my run", "simple", 7, 100, fit, (VersionStep(10, 2), last))
+    lines = [shlex.split(line.replace("\\\n", " ")) for line in next_commands(config, 1)]
+    group = typer.main.get_command(app)
+    values = {}
+    for program, command, *rest in lines:
+        assert program == "motif"
+        values[command] = group.commands[command].make_context(command, rest).params
+    sample, made = values["sample"], values["fit"]
+    expected = {"games": 20, "trials": 3, "decide": "rollout", "candidates": 4, "rate": 0.5, "cut": 6}
+    expected |= {"stop_at_race": True, "seed": 7002, "player": "v1/weights.yaml"}
+    assert sample.items() >= expected.items()
+    assert [str(path) for path in made["folders"]] == ["v1/samples", "v2/samples"]
+    assert (made["name"], made["parent"], made["version"]) == ("my run-v2", "my run-v1", 2)
+    assert (made["method"], made["ridge"], made["heads"], made["seed"]) == ("coordinate", 0.001, "win", 7)
+    assert values["match"]["games"] == 100
+
+
+def test_advice_follows_the_numbers():
+    summary = made_summary("tiny", 0)
+    assert "16% above the training error: more games" in advice(summary)[0]
+    assert "does not clearly beat" in advice(summary)[1]
+    good = dict(summary, rmse_validation=0.12, ppg_vs_previous=0.1)
+    assert "3% below the training error" in advice(good)[0]
+    assert "clearly beats" in advice(good)[1]
+    assert len(advice(dict(summary, rmse_validation=None))) == 1
+
+
+def test_summaries_may_come_from_another_program(tmp_path):
+    write_run(tmp_path, 1)
+    path = tmp_path / "v0" / "summary.json"
+    summary = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(summary | {"stopped": "<pass limit>"}), "utf-8")
+    draw_run(tmp_path)
+    assert re.search(r"ended <pass limit>", read_page(tmp_path).text)

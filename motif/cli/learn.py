@@ -47,6 +47,16 @@ def sample(
     rate: Annotated[
         float, typer.Option("--rate", metavar="R", help="Share of the decisions recorded.")
     ] = 1.0,
+    crashed_rate: Annotated[
+        float | None,
+        typer.Option("--crashed-rate", metavar="R", help="The same for crashed positions, which are few."),
+    ] = None,
+    race_rate: Annotated[
+        float | None, typer.Option("--race-rate", metavar="R", help="The same for races.")
+    ] = None,
+    noise: Annotated[
+        float, typer.Option("--noise", metavar="SHARE", help="Share of the plays that are drawn by lot.")
+    ] = 0.0,
     cut: CutOption = 0,
     stop_at_race: StopAtRaceOption = False,
     resume: Annotated[
@@ -63,7 +73,20 @@ def sample(
     from motif.sampling import SampleSettings
     from motif.sampling import sample as make_samples
 
-    settings = SampleSettings(player, games, trials, decide, candidates, rate, cut, stop_at_race, seed)
+    settings = SampleSettings(
+        player=player,
+        games=games,
+        trials=trials,
+        decide=decide,
+        candidates=candidates,
+        rate=rate,
+        crashed_rate=crashed_rate,
+        race_rate=race_rate,
+        noise=noise,
+        cut=cut,
+        stop_at_race=stop_at_race,
+        seed=seed,
+    )
     settings.check()
     static_evaluator(player)
     with resumable("the same command with --resume goes on"):
@@ -96,7 +119,12 @@ def fit(
         float | None,
         typer.Option("--ranking", metavar="BETA", help="How much the order of a decision's plays counts."),
     ] = None,
-    ridge: Annotated[float, typer.Option("--ridge", metavar="R", help="Penalty on large weights.")] = 1e-6,
+    ridge: Annotated[
+        float, typer.Option("--ridge", metavar="R", help="Penalty on large weights of chances.")
+    ] = 5.0,
+    equity_ridge: Annotated[
+        float, typer.Option("--equity-ridge", metavar="R", help="Penalty on large weights of equity heads.")
+    ] = 50.0,
     validation: Annotated[
         float, typer.Option("--validation", metavar="SHARE", help="Share of the games held out.")
     ] = 0.1,
@@ -123,7 +151,15 @@ def fit(
     from motif.bootstrap.dataset_fit import FitSettings, fit_dataset
 
     settings = FitSettings(
-        method, parameters, terms, heads, ranking=ranking, ridge=ridge, validation=validation, seed=seed
+        method=method,
+        parameters=parameters,
+        terms=terms,
+        heads=heads,
+        ranking=ranking,
+        ridge=ridge,
+        equity_ridge=equity_ridge,
+        validation=validation,
+        seed=seed,
     )
     settings.check()
     for target in filter(None, (out, plot)):
@@ -148,8 +184,12 @@ def fit(
 
 def bootstrap(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the run, runs/NAME.")],
+    config_file: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="A config.yaml of one's own, instead of a preset."),
+    ] = None,
     preset: Annotated[
-        str, typer.Option("--preset", metavar="NAME", help="demo, classic or strong.")
+        str, typer.Option("--preset", metavar="NAME", help="demo, classic or standard.")
     ] = "demo",
     json: JsonOption = False,
     seed: Annotated[
@@ -162,11 +202,13 @@ def bootstrap(
 
     Each version plays and labels the next one's samples.  A run that was stopped goes on where it was.
     """
-    from motif.bootstrap import load_preset, run_bootstrap, with_seed
+    from motif.bootstrap import load_config, load_preset, run_bootstrap, with_seed
+    from motif.reports.run_report import draw_run, draw_version
 
-    config = with_seed(load_preset(preset), seed)
+    config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
     with resumable("the same command goes on"):
-        versions = run_bootstrap(out, config, jobs=jobs, tell=_tell)
+        versions = run_bootstrap(out, config, jobs=jobs, tell=_tell, on_version=draw_version)
+        draw_run(out)
     if json:
         print(json_line({"versions": versions}))
         return
@@ -176,11 +218,21 @@ def bootstrap(
             str(summary["positions"]),
             f"{summary['seconds']:.0f}",
             _error(summary["rmse_validation"]),
+            f"{summary['ppg_vs_previous']:+.3f} ± {summary['ppg_vs_previous_se']:.3f}",
             f"{summary['ppg_vs_pubeval']:+.3f} ± {summary['ppg_se']:.3f}",
         )
         for summary in versions
     ]
-    print_table(("version", "positions", "seconds", "RMSE validation", "points a game against pubeval"), rows)
+    titles = (
+        "version",
+        "positions",
+        "seconds",
+        "RMSE validation",
+        "against the one before",
+        "against pubeval",
+    )
+    print_table(titles, rows)
+    print("points a game ± standard error; version zero is compared with the start player")
     print(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(versions)))}")
 
 

@@ -10,6 +10,7 @@ from motif.cli.common import (
     JsonOption,
     PlayerOption,
     SeedOption,
+    StaticOption,
     example,
     json_line,
     print_table,
@@ -54,17 +55,18 @@ def speed(
     seconds: Annotated[
         float, typer.Option("--seconds", metavar="S", min=0.01, help="How long each number is measured.")
     ] = 2.0,
+    player: StaticOption = DEFAULT_PLAYER,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
     """Measure games and evaluations a second.
 
-    On one core, and on all.
+    On one core, and on all; the motif figures are those of PLAYER, a weight file.
     """
     from motif.benchmark.speed import measure_speed
 
-    rates = measure_speed(jobs, seconds)
+    rates = measure_speed(player, jobs, seconds)
     if json:
         print(json_line(rates))
         return

@@ -77,12 +77,12 @@ def _evaluations(evaluator: Evaluator, player: str, boards: Board) -> list[Recor
 def _hints(evaluator: Evaluator, player: str, boards: Board, rolls: Rolls) -> list[Record]:
     records: list[Record] = []
     for decisions, batch in _batches(boards, rolls):
-        values = evaluator.equity_many(batch.boards)
+        values = evaluator.play_equities(boards[decisions], batch)
         described = _described(batch, rolls[decisions])
-        for play, equity in zip(described, turned_equities(values).tolist(), strict=True):
+        for play, equity in zip(described, values.tolist(), strict=True):
             play["equity"] = equity
-        # What is worst for the opponent, whose values these are, comes first.
-        order = np.lexsort((values, _decision_of_each(batch))).tolist()
+        # Ascending ranks of a descending order: nothing is negated but by the one function for it.
+        order = np.lexsort((turned_equities(values), _decision_of_each(batch))).tolist()
         ranked = [described[row] for row in order]
         for record in _listed(boards, rolls, decisions, batch, ranked):
             records.append({**record, "player": player})

@@ -5,8 +5,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.moves import PlayBatch
 from motif.board.position import Board, Position
-from motif.evaluators.probabilities import Probabilities, equities
+from motif.evaluators.probabilities import Probabilities, equities, turned_equities
 
 
 class Evaluator(ABC):
@@ -27,5 +28,12 @@ class Evaluator(ABC):
         return Probabilities(*map(float, self.evaluate_many(position.board[None])[0]))
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
-        """The equities float64 (n,) by which it ranks plays; an equity head's where it has one."""
+        """The equities float64 (n,) by which it ranks positions; an equity head's where it has one."""
         return equities(self.evaluate_many(boards).astype(np.float64))
+
+    def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
+        """What each of `plays` (m in all) of the decisions on `before` (n, 26) is worth to its mover: (m,).
+
+        This is how plays are ranked everywhere.
+        """
+        return turned_equities(self.equity_many(plays.boards))

@@ -214,3 +214,10 @@ def score_packed(model, packed, space, scores):
     words = packed.view(np.int64)
     for k in range(packed.shape[0]):
         scores[k] = weights_score(model, words[k], packed[k], space)
+
+
+@kernel
+def score_by_tables(model, packed, classes, scores):
+    """Scores float64 (n,) of the players who moved to `packed` (n, 64), by the tables of `classes` (n,)."""
+    for k in range(packed.shape[0]):
+        scores[k] = table_score_of_mover(packed[k], model.tables[classes[k]])

@@ -12,10 +12,11 @@ from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, as_boards, pack_many
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
+from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.runtime.errors import PlayerError
 
 _POSITIONS_AT_ONCE = 512
+_ROLL_WEIGHTS = ROLL_COUNTS / 36
 MAX_PLIES = 3
 
 
@@ -58,9 +59,9 @@ class LookaheadEvaluator(Evaluator):
         best_boards, best_equities = self._best_replies(boards[going])
         if want_probabilities:
             replies = turned(self._below.evaluate_many(best_boards)).reshape(len(going), len(ROLLS), -1)
-            values[going] = np.tensordot(replies, ROLL_COUNTS / 36, axes=(1, 0))
+            values[going] = (replies * _ROLL_WEIGHTS[:, None]).sum(axis=1)
         else:
-            values[going] = best_equities.reshape(len(going), len(ROLLS)) @ (ROLL_COUNTS / 36)
+            values[going] = (best_equities.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
         return values
 
     def _best_replies(self, boards: Board) -> tuple[Board, npt.NDArray[np.float64]]:
@@ -68,9 +69,11 @@ class LookaheadEvaluator(Evaluator):
         repeated = np.repeat(boards, len(ROLLS), axis=0)
         rolls = np.tile(ROLLS, (len(boards), 1))
         best_boards, best_equities = [], []
+        done = 0
         for batch in play_batches(repeated, rolls):
-            equities = turned_equities(self._below.equity_many(batch.boards))
             starts = batch.offsets[:-1]
+            equities = self._below.play_equities(repeated[done : done + len(starts)], batch)
+            done += len(starts)
             best = np.maximum.reduceat(equities, starts)
             # The first play that reaches the decision's maximum.
             decision = np.repeat(np.arange(len(starts)), np.diff(batch.offsets))

@@ -7,9 +7,11 @@ from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.static import StaticEvaluator, from_weight_file, pubeval, simple
 from motif.runtime.errors import PlayerError
 
+# Each loads the static evaluator of that name.
 _STATIC = {"pubeval": pubeval, "simple": simple}
 _WITH_PLIES = re.compile(r"(.+)@(\d+)")
 
+RANDOM_NAME = "random"
 EVALUATOR_NAMES = (*_STATIC, "FILE.yaml")
 
 
@@ -24,6 +26,10 @@ def load_static(name: str) -> StaticEvaluator:
         raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate a position")
     if name.endswith((".yaml", ".yml")):
         return from_weight_file(name)
+    if _WITH_PLIES.fullmatch(name):
+        raise PlayerError(f"{name!r} looks ahead; a player without @ is needed here")
+    if name == RANDOM_NAME:
+        raise PlayerError("the player 'random' has no values: it cannot evaluate, look ahead or roll out")
     known = ", ".join(EVALUATOR_NAMES)
     raise PlayerError(f"no player is called {name!r}; there are {known}, each also with @1 or @2, and random")
 

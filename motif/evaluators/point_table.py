@@ -78,8 +78,6 @@ def simple_tables() -> npt.NDArray[np.float32]:
         # A blot loses the pips that it has come already, so one near home is the dearest.
         blot = np.where(checkers == 1, -0.012 * (POINTS - place), 0.0)
         stack = -0.08 * np.maximum(checkers - 3, 0)
-        if place == PACKED_BAR:
-            made, blot, stack = -0.3 * checkers, 0.0 * checkers, 0.0 * checkers
-        worth = travel + made + blot + stack
+        worth = travel - 0.3 * checkers if place == PACKED_BAR else travel + made + blot + stack
         table[:, place] = worth, -worth
     return np.repeat(table[None].astype(np.float32), len(CLASS_NAMES), axis=0)

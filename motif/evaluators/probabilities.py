@@ -43,8 +43,8 @@ class Probabilities(NamedTuple):
 
 def equities(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     """Cubeless money equity of each row of (..., 5): (...,)."""
-    values: npt.NDArray[np.float64] = probabilities @ _EQUITY_WEIGHTS - 1
-    return values
+    # Not a matrix product: its last bits may depend on the number of rows.
+    return np.asarray((probabilities * _EQUITY_WEIGHTS).sum(axis=-1) - 1)
 
 
 def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
@@ -54,7 +54,7 @@ def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return rows
 
 
-def turned_equities(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+def turned_equities(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Equities of one player as the other player's."""
     return -values
 

@@ -51,7 +51,7 @@ def fit_pre_filter(
     for code, name in enumerate(CLASS_NAMES):
         rows = np.flatnonzero(position_class == code)
         if len(rows):
-            gain = np.asarray(turned_equities(equity[rows]), np.float64)
+            gain = turned_equities(equity[rows].astype(np.float64))
             weights = _fit_class(boards[rows], gain, decision[rows])
             steps[name] = weights.reshape(2, _PLACES, FILTER_STEPS).astype(np.float32)
     return PreFilter(kept, steps)

@@ -1,6 +1,7 @@
 """Players by name, the same names wherever a player is asked for."""
 
 from motif.evaluators import StaticEvaluator, load_evaluator
+from motif.evaluators.named import RANDOM_NAME
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player, random_player
 
 
@@ -9,7 +10,7 @@ def load(name: str) -> Player:
 
     Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad weight file.
     """
-    if name == "random":
+    if name == RANDOM_NAME:
         return random_player()
     evaluator = load_evaluator(name)
     if isinstance(evaluator, StaticEvaluator):

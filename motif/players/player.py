@@ -10,7 +10,6 @@ from motif.board.moves import Play, legal_plays, play_batches
 from motif.board.position import Board, Position
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.model import Model, random_model
-from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import thread_workspace
 from motif.players.choosing import choose_boards
 from motif.runtime.errors import PlayerError
@@ -87,7 +86,8 @@ class EvaluatorPlayer(Player):
         results = np.empty_like(boards)
         done = 0
         for batch in play_batches(boards, rolls, _BOARDS_AT_ONCE):
-            equities = turned_equities(self._ranking.equity_many(batch.boards))
+            here = boards[done : done + len(batch.offsets) - 1]
+            equities = self._ranking.play_equities(here, batch)
             for start, end in zip(batch.offsets[:-1], batch.offsets[1:], strict=True):
                 results[done] = batch.boards[start + np.argmax(equities[start:end])]
                 done += 1

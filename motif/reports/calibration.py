@@ -12,7 +12,7 @@ from matplotlib.ticker import MultipleLocator, PercentFormatter
 
 from motif.evaluators import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.reports.reliability import BINS, Reliability, possible, reliability
+from motif.reports.reliability import BINS, FEWEST_GAMES, Reliability, possible, reliability
 from motif.reports.style import BLUE, FAINT, GREEN, HEAD_WORDS, SMALL, VERMILION, picture
 from motif.sampling import Samples
 
@@ -125,7 +125,7 @@ def _explain(figure: Figure, samples: Samples) -> None:
         note = (
             f"{len(samples):,} positions that the fit never saw.\n"
             f"Games: {games}.\n"
-            "Bars: one standard error, a game counting as one observation.\n"
+            f"Bars: one standard error over games; no point below {FEWEST_GAMES} games.\n"
             f"Labels are rollouts of {trials} trials; their noise is part of the RMSE."
         )
     figure.supxlabel(note, fontsize=SMALL)

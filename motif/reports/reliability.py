@@ -12,7 +12,7 @@ from motif.sampling import Samples
 
 BINS = 10
 """Equal parts of the chances from 0 to 1."""
-_FEWEST_GAMES = 3
+FEWEST_GAMES = 3
 """A mean over fewer games says nothing and has no usable error."""
 
 
@@ -62,7 +62,7 @@ def _means(
 ) -> tuple[float, float, float]:
     """Mean fitted chance, mean rollout and its standard error; NaN when the games are too few."""
     games, of_game = np.unique(game, return_inverse=True)
-    if len(games) < _FEWEST_GAMES:
+    if len(games) < FEWEST_GAMES:
         return math.nan, math.nan, math.nan
     # Positions of a game resemble each other, so its sum of deviations is one observation.
     gaps = rollout - fitted

@@ -64,18 +64,17 @@ def draw_run(folder: Path) -> None:
     config = load_config(folder / CONFIG)
     summaries = _summaries(folder, config)
     homes = [folder / f"v{summary['version']}" for summary in summaries]
-    plot_run_convergence({home.name: _history(home) for home in homes}, folder / CONVERGENCE)
+    # Whatever cannot be read is found before anything is drawn.
+    histories = {home.name: _history(home) for home in homes}
+    weights = read_weight_file(homes[-1] / WEIGHTS)
+    plot_run_convergence(histories, folder / CONVERGENCE)
     plot_strength(summaries, folder / STRENGTH, start=config.start)
     drawn = [STRENGTH, CONVERGENCE]
     if _draw_calibration(homes[-1], config, summaries[-1], folder / CALIBRATION):
         drawn.append(CALIBRATION)
-    page = report_page(
-        config,
-        (folder / CONFIG).read_text(encoding="utf-8"),
-        summaries,
-        read_weight_file(homes[-1] / WEIGHTS),
-        [_picture(folder / name) for name in drawn],
-    )
+    pictures = [_picture(folder / name) for name in drawn]
+    config_text = (folder / CONFIG).read_text(encoding="utf-8")
+    page = report_page(config, config_text, summaries, weights, pictures)
     try:
         write_text(folder / REPORT, page)
     except OSError as error:

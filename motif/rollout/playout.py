@@ -79,14 +79,17 @@ def roll_out(model, packed, items, seed, first_trial, trials, cut, stop_at_race,
 
 
 @kernel
-def count_plies(model, start, games, seed, space):
-    """Play `games` whole games from the packed board `start` (64,): (plies, legal plays generated)."""
+def play_games(model, start, first_game, games, seed, space):
+    """Play whole games of the model against itself from the packed board `start` (64,).
+
+    Returns the legal plays generated.
+    """
     stream = np.zeros(1, np.uint64)
     current = np.zeros(PACKED_WORDS, np.int64)
     board = current.view(np.int8)
     first = start.view(np.int64)
-    plies = 0
-    for game in range(games):
+    generated = 0
+    for game in range(first_game, first_game + games):
         stream[0] = derive(np.uint64(seed), np.uint64(game), np.uint64(0))
         for w in range(PACKED_WORDS):
             current[w] = first[w]
@@ -94,8 +97,8 @@ def count_plies(model, start, games, seed, space):
             if finished_points(current) != 0:
                 break
             high, low = next_roll(stream)
-            play, _ = choose(model, current, board, high, low, space, stream)
+            play, count = choose(model, current, board, high, low, space, stream)
+            generated += count
             for k in range(PACKED_WORDS):
                 current[k] = space.plays.words[play, k]
-            plies += 1
-    return plies
+    return generated

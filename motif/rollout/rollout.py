@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board, Position, as_boards, pack_many
+from motif.board.position import BOARD_SIZE, Board, Position, as_boards, pack_many
 from motif.evaluators import Probabilities, StaticEvaluator
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS
@@ -15,10 +15,12 @@ from motif.evaluators.static import filtered, thread_workspace
 from motif.rollout.playout import COLUMNS, roll_out
 from motif.rollout.statistics import mean_and_error
 from motif.runtime.errors import SettingError
-from motif.runtime.parallel import run_ordered
+from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import progress
 
 _TRIALS_AT_ONCE = 1296
+SEED_LIMIT = 2**63
+"""Seeds are below this: compiled code takes them as 64-bit numbers."""
 RESULT_NAMES = (*OUTPUTS, "equity")
 
 
@@ -40,6 +42,8 @@ class RolloutSettings:
         for name, low in (("trials", 1), ("cut", 0), ("seed", 0)):
             if getattr(self, name) < low:
                 raise SettingError(f"--{name} must be at least {low}, not {getattr(self, name)}")
+        if self.seed >= SEED_LIMIT:
+            raise SettingError(f"--seed must be below 2**63, not {self.seed}")
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def rollout(
     if isinstance(positions, Position):
         positions = [positions]
     if not isinstance(positions, np.ndarray):
-        positions = np.array([position.board for position in positions], np.int8)
+        positions = np.array([position.board for position in positions], np.int8).reshape(-1, BOARD_SIZE)
     packed = pack_many(as_boards(positions))
     model = evaluator.model if settings.every_play else filtered(evaluator).model
     starts = range(0, settings.trials, _TRIALS_AT_ONCE)
@@ -89,11 +93,12 @@ def rollout(
     ]
     sums, squares = np.zeros((2, len(packed), COLUMNS))
     started = time.monotonic()
+    workers = worker_count(jobs)
     if len(blocks) == 1:
-        jobs = 1
+        workers = 1
     with progress(f"rolling out with {evaluator.name}", len(blocks)) as advance:
         for block, (part_sums, part_squares) in zip(
-            blocks, run_ordered(_roll_block, blocks, jobs), strict=True
+            blocks, run_ordered(_roll_block, blocks, workers), strict=True
         ):
             sums[block[2]] += part_sums
             squares[block[2]] += part_squares

@@ -33,6 +33,8 @@ def progress(description: str, total: int) -> Iterator[Advance]:
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
     )
     task = bar.add_task(description, total=total)
     started = time.monotonic()

@@ -1,5 +1,8 @@
-"""The version of motif, as installed."""
+"""The version of motif."""
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
-VERSION = version("motif")
+try:
+    VERSION = version("motif")
+except PackageNotFoundError:  # run from a checkout that was never installed
+    VERSION = "unknown"

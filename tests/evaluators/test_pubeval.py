@@ -16,7 +16,7 @@ from tests.evaluators.made_weights import random_steps
 from tests.games import some_decisions
 from tests.strategies import positions
 
-# Both dice played, all 15 checkers: 15/15 off is the part of the score that the tables leave out.
+# What 15 checkers off add to the score of any play: the constant that the tables leave out.
 OFF_WEIGHT = {name: tesauro.WEIGHTS["race" if name == "race" else "contact"][-1] for name in CLASS_NAMES}
 
 
@@ -35,9 +35,7 @@ def table_scores(boards: np.ndarray, table: np.ndarray) -> np.ndarray:
 def test_the_inputs_of_the_start_position():
     values = tesauro.inputs(tuple(Position.start().board.tolist()))
     assert len(values) == 122
-    shown = {
-        (24 - k // 5, k % 5): value for k, value in enumerate(values[:120]) if value
-    }  # point, input  # fmt: skip
+    shown = {(24 - k // 5, k % 5): value for k, value in enumerate(values[:120]) if value}  # (point, input)
     assert shown == {(24, 2): 1, (13, 2): 1, (13, 4): 1, (8, 2): 1, (8, 3): 1, (6, 2): 1, (6, 4): 1}
     assert values[120:] == [0, 0]
 
@@ -72,16 +70,14 @@ def test_it_chooses_what_the_122_inputs_choose(decisions):
 
 
 def test_weights_are_chosen_by_the_position_before_the_play():
-    # A last shot: with 61 the checker on the 24 point passes everything, or stays in contact.
-    before = Position.from_points({8: 1, 2: 2}, {18: 2, 4: 13})
-    own = tuple(before.board.tolist())
-    contact = tesauro.scores(own, (6, 5))
-    race = {
-        play: tesauro.score(tesauro.other_view(play), tesauro.WEIGHTS["race"]) for play in contact
-    }  # what would be chosen if the plays, which are all races, were scored as such  # fmt: skip
+    # Every play comes in from the bar and leaves a race, in which the race weights prefer another one.
+    before, roll = Position.from_points({6: 5, 8: 3, 13: 5, 20: 1, 25: 1}, {1: 8}), (6, 3)
+    contact = tesauro.scores(tuple(before.board.tolist()), roll)
+    race = {play: tesauro.score(tesauro.other_view(play), tesauro.WEIGHTS["race"]) for play in contact}
+    assert {tesauro.position_class(play) for play in contact} == {"race"}
     best = max(contact, key=contact.__getitem__)
-    assert tuple(load("pubeval").choose(before, (6, 5)).position.board.tolist()) == best
-    assert set(contact) == set(race)
+    assert best != max(race, key=race.__getitem__)
+    assert tuple(load("pubeval").choose(before, roll).position.board.tolist()) == best
 
 
 def test_win_chances_come_from_the_score_of_the_player_who_has_moved(decisions):

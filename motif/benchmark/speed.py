@@ -1,0 +1,109 @@
+"""Speed: games, plays and evaluations a second, on one core and on all of them at once.
+
+Each figure is measured for a fixed time; the cores of the second round run side by side, so that
+what they share (memory, clock, a noisy machine) shows.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.dice import ROLLS
+from motif.board.position import Position, pack_many
+from motif.evaluators import StaticEvaluator, load_static
+from motif.evaluators.kernels import score_packed
+from motif.evaluators.model import Model, random_model
+from motif.evaluators.static import filtered, thread_workspace
+from motif.players import load
+from motif.rollout.playout import play_games
+from motif.runtime.errors import SettingError
+from motif.runtime.parallel import run_ordered, worker_count
+from motif.runtime.streams import derive_states
+
+_GAMES_AT_ONCE = 100
+_ALL_CORES = "_all_cores"
+
+
+def measure_speed(player: str, jobs: int | None = None, seconds: float = 2.0) -> dict[str, float]:
+    """Figures by name, for one core and, with ``_all_cores`` behind the name, for `jobs` workers.
+
+    ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: the weight
+    file `player` against itself, every legal play evaluated; ``motif_filtered_...`` with its
+    pre-filter.  ``plays_per_second``: legal plays generated in random games.
+    ``evaluations_per_second``: positions scored by `player`.  Each takes about `seconds`.
+    """
+    if not seconds > 0:
+        raise SettingError(f"--seconds must be above 0, not {seconds}")
+    evaluator = load_static(player)
+    workers = worker_count(jobs)
+    tasks = _tasks(evaluator)
+    for task, model in tasks.values():  # compile, or load what was compiled
+        task(model, 0.0)
+    one = {name: task(model, seconds) for name, (task, model) in tasks.items()}
+    every = {}
+    for name, (task, model) in tasks.items():
+        every[name + _ALL_CORES] = sum(run_ordered(task, [(model, seconds)] * workers, workers))
+    return {**one, **every}
+
+
+def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float], float], Model]]:
+    return {
+        "pubeval_games_per_second": (_games_per_second, load_static("pubeval").model),
+        "motif_games_per_second": (_games_per_second, evaluator.model),
+        "motif_filtered_games_per_second": (_games_per_second, filtered(evaluator).model),
+        "plays_per_second": (_plays_per_second, random_model()),
+        "evaluations_per_second": (_evaluations_per_second, evaluator.model),
+    }
+
+
+def _timed(step: Callable[[int], int], seconds: float) -> float:
+    """Items a second of `step`, which is called with a running number and returns items done."""
+    items, number = 0, 0
+    started = time.perf_counter()
+    while True:
+        items += step(number)
+        number += 1
+        elapsed = time.perf_counter() - started
+        if elapsed >= seconds:
+            return items / elapsed
+
+
+def _games_per_second(model: Model, seconds: float) -> float:
+    start, space = pack_many(Position.start().board[None])[0], thread_workspace()
+
+    def step(number: int) -> int:
+        play_games(model, start, number * _GAMES_AT_ONCE, _GAMES_AT_ONCE, 0, space)
+        return _GAMES_AT_ONCE
+
+    return _timed(step, seconds)
+
+
+def _plays_per_second(model: Model, seconds: float) -> float:
+    start, space = pack_many(Position.start().board[None])[0], thread_workspace()
+    return _timed(lambda number: int(play_games(model, start, number, 1, 0, space)), seconds)
+
+
+def _evaluations_per_second(model: Model, seconds: float) -> float:
+    packed, space = _midgame_positions(), thread_workspace()
+    scores = np.empty(len(packed))
+
+    def step(_: int) -> int:
+        score_packed(model, packed, space, scores)
+        return len(packed)
+
+    return _timed(step, seconds)
+
+
+def _midgame_positions() -> npt.NDArray[np.int8]:
+    """Packed positions (n, 64) that come up when PubEval plays itself."""
+    player = load("pubeval")
+    boards = np.repeat(Position.start().board[None], _GAMES_AT_ONCE, axis=0)
+    seen = []
+    for ply in range(30):
+        states = derive_states(ply, 0, len(boards), 0)
+        rolls = ROLLS[states % len(ROLLS)]
+        boards = player.choose_many(boards, rolls, states)
+        seen.append(boards)
+    return pack_many(np.concatenate(seen))

@@ -1,0 +1,41 @@
+"""Exact values of small endings: every roll followed to the end, by a player's own choices."""
+
+from functools import cache
+
+import numpy as np
+
+from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.evaluators.probabilities import certain
+from motif.players import Player
+from motif.runtime.jit import kernel
+
+
+@kernel
+def write_certain(points, row):
+    certain(points, row)
+
+
+def exact_chances(player: Player, position: Position) -> np.ndarray:
+    """The five chances of the player on roll when `player` plays both sides to the end.
+
+    For endings without hits only: a position must never come back.
+    """
+
+    @cache
+    def chances(position: Position) -> tuple[float, ...]:
+        if points := outcome(position):
+            row = np.empty(5)
+            write_certain(int(points), row)
+            return tuple(row.tolist())
+        total = np.zeros(5)
+        for (high, low), count in zip(ROLLS.tolist(), ROLL_COUNTS.tolist(), strict=True):
+            win, *rest = chances(player.choose(position, (high, low)).position)
+            win_gammon, win_backgammon, lose_gammon, lose_backgammon = rest
+            total += (
+                count / 36 * np.array([1 - win, lose_gammon, lose_backgammon, win_gammon, win_backgammon])
+            )
+        return tuple(total.tolist())
+
+    return np.array(chances(position))

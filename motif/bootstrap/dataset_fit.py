@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from motif.bootstrap.pool import pooled, training_rows
 from motif.evaluators import OUTPUTS
 from motif.evaluators.squash import bounds
 from motif.evaluators.weight_file import HeadWeights, WeightFile
@@ -24,9 +25,8 @@ from motif.parameters.sets import features
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.streams import derive_states
 from motif.runtime.version import VERSION
-from motif.sampling import Samples, dataset_fingerprint, read_dataset
+from motif.sampling import Samples, dataset_fingerprint
 
 _RANKING = 5.0
 _FILTER_KEEPS = 8
@@ -153,8 +153,8 @@ def fit_dataset(
     """
     settings.check()
     started = time.monotonic()
-    samples = _pooled([read_dataset(folder) for folder in folders])
-    training = _training_rows(samples, settings)
+    samples = pooled(folders)
+    training = training_rows(samples, settings.validation, settings.seed)
     chosen = parameter_set(settings.parameters)
     fits = list(_fits(samples, training, chosen, settings))
     results: dict[tuple[str, str], FitResult] = {}
@@ -203,34 +203,6 @@ def fit_dataset(
         facts["dataset"] = facts["dataset"][0]
     weights = WeightFile(name, version, parent, chosen, classes, filtered, facts)
     return FittedWeights(weights, results, len(samples), seconds, rmse_train, rmse_validation)
-
-
-def _pooled(pools: list[Samples]) -> Samples:
-    """Datasets put together; games and decisions keep apart."""
-    if not pools:
-        raise FitError("no dataset is given")
-    columns: dict[str, npt.NDArray[Any]] = {}
-    for field in Samples.__dataclass_fields__:
-        columns[field] = np.concatenate([getattr(pool, field) for pool in pools])
-    for field in ("game", "decision"):
-        largest, shifted = 0, []
-        for pool in pools:
-            shifted.append(getattr(pool, field).astype(np.int64) + largest)
-            largest = int(shifted[-1].max()) + 1
-        columns[field] = np.concatenate(shifted)
-    return Samples(**columns)
-
-
-def _training_rows(samples: Samples, settings: FitSettings) -> npt.NDArray[np.bool_]:
-    """True for the games that train; about the share `validation` of the games is held out."""
-    games, row_game = np.unique(samples.game, return_inverse=True)
-    if settings.validation == 0 or len(games) < 2:
-        return np.ones(len(samples), np.bool_)
-    order = np.argsort(derive_states(settings.seed, 0, len(games), 1), kind="stable")
-    held = np.zeros(len(games), np.bool_)
-    held[order[: max(1, round(settings.validation * len(games)))]] = True
-    training: npt.NDArray[np.bool_] = ~held[row_game]
-    return training
 
 
 def _fits(

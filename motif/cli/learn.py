@@ -149,6 +149,7 @@ def fit(
     Several are pooled.
     """
     from motif.bootstrap.dataset_fit import FitSettings, fit_dataset
+    from motif.reports.style import check_picture
 
     settings = FitSettings(
         method=method,
@@ -164,6 +165,8 @@ def fit(
     settings.check()
     for target in filter(None, (out, plot)):
         _check_target(target)
+    if plot is not None:
+        check_picture(plot)
     fitted = fit_dataset(folders, settings, name=name or out.stem, version=version, parent=parent, jobs=jobs)
     fitted.weights.save(out)
     if plot is not None:

@@ -22,8 +22,6 @@ def load_static(name: str) -> StaticEvaluator:
     """
     if name in _STATIC:
         return _STATIC[name]()
-    if name == "random":
-        raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate a position")
     if name.endswith((".yaml", ".yml")):
         return from_weight_file(name)
     if _WITH_PLIES.fullmatch(name):

@@ -1,12 +1,10 @@
 """Squashing: from a raw sum x to a value between two bounds, y = low + (high - low) (tanh x + 1) / 2.
 
-Source: Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1.
+Source: Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1.  Fits use the same squash as
+`motif.fitting.link.Link`; a test holds the two together.
 """
 
 import math
-
-import numpy as np
-import numpy.typing as npt
 
 from motif.runtime.jit import inline_kernel
 
@@ -22,14 +20,9 @@ def bounds(head: str) -> tuple[float, float]:
     return BOUNDS.get(head, _PROBABILITY_BOUNDS)
 
 
-def squash(x: npt.ArrayLike, low: float = 0.0, high: float = 1.0) -> npt.NDArray[np.float64]:
-    """Squashed values of raw sums `x`."""
-    return low + (high - low) * (np.tanh(np.asarray(x, np.float64)) + 1) / 2
-
-
 @inline_kernel
 def squash_probability(x):
-    """`squash` of one raw sum to a probability."""
+    """The probability that one raw sum stands for."""
     return 0.5 * (math.tanh(x) + 1.0)
 
 

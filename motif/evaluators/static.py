@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.moves import PlayBatch
+from motif.board.outcome import finished_points_many
 from motif.board.position import Board, as_boards, pack_many
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.kernels import evaluate_packed, score_by_tables, score_packed
@@ -25,7 +26,7 @@ from motif.evaluators.model import (
     table_model,
 )
 from motif.evaluators.point_table import pubeval_tables, simple_tables
-from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.probabilities import OUTPUTS, turned_equities
 from motif.evaluators.squash import EQUITY_BOUND
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
@@ -82,9 +83,11 @@ class StaticEvaluator(Evaluator):
         packed, decision = pack_many(before), np.repeat(np.arange(len(before)), np.diff(plays.offsets))
         classes = classify_many(packed)[decision]
         scores = np.empty(len(decision))
-        score_by_tables(self.model, pack_many(plays.boards), classes, scores)
+        after = pack_many(plays.boards)
+        score_by_tables(self.model, after, classes, scores)
         intercept, slope = self.model.calibration[classes].T
-        return np.tanh(slope * scores - intercept)
+        points = finished_points_many(after.view(np.int64))
+        return np.where(points, turned_equities(points), np.tanh(slope * scores - intercept))
 
 
 def weights_model(weights: WeightFile) -> Model:

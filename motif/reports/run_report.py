@@ -8,7 +8,7 @@ from typing import Any
 
 from motif.bootstrap import BootstrapConfig, load_config
 from motif.bootstrap.config import CONFIG
-from motif.bootstrap.dataset_fit import _pooled, _training_rows
+from motif.bootstrap.pool import held_out
 from motif.bootstrap.run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
 from motif.evaluators import StaticEvaluator, read_weight_file
 from motif.evaluators.static import weights_model
@@ -18,7 +18,6 @@ from motif.reports.page import Picture, report_page
 from motif.reports.strength import plot_strength
 from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text
-from motif.sampling import Samples, read_dataset
 from motif.sampling.dataset import MANIFEST
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
@@ -115,19 +114,13 @@ def _draw_calibration(home: Path, config: BootstrapConfig, summary: Mapping[str,
     pools = [home.parent / f"v{k}" / SAMPLES for k in range(first, version + 1)]
     if not all((pool / MANIFEST).exists() for pool in pools):
         return False
-    samples = _held_out(pools, config)
+    settings = config.fit_settings()
+    samples = held_out(pools, settings.validation, settings.seed)
     weights = read_weight_file(home / WEIGHTS)
     fitted = StaticEvaluator(weights.name, weights_model(weights)).evaluate_many(samples.boards)
     outputs = [head for heads in weights.classes.values() for head in heads]
     plot_calibration(samples, fitted, path, title=f"{summary['name']}: calibration", outputs=outputs)
     return True
-
-
-def _held_out(pools: list[Path], config: BootstrapConfig) -> Samples:
-    """The positions that the fit to `pools` kept for validation."""
-    samples = _pooled([read_dataset(pool) for pool in pools])
-    held = ~_training_rows(samples, config.fit_settings())
-    return Samples(**{name: getattr(samples, name)[held] for name in Samples.__dataclass_fields__})
 
 
 def _picture(path: Path) -> Picture:

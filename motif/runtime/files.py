@@ -8,6 +8,11 @@ from pathlib import Path
 TEMPORARY_SUFFIX = ".tmp"
 
 
+def is_temporary(path: Path) -> bool:
+    """Whether `path` is a temporary file of `replacing`, as a process that was killed leaves behind."""
+    return path.name.startswith(".") and TEMPORARY_SUFFIX in path.suffixes
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; on success it is flushed to disk and renamed to `path`.

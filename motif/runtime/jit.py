@@ -17,6 +17,10 @@ import numba
 from numba.core import types
 from numba.extending import intrinsic
 
+from motif.runtime.announce import announce_compilation
+
+announce_compilation()
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parent.parent

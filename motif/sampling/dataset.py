@@ -150,7 +150,7 @@ def read_parts(folder: Path) -> Iterator[Samples]:
     if not any(part.rows for part in parts):
         raise DatasetError(f"{folder}: the dataset is empty")
     for part in parts:
-        yield _read_part(folder / part.name, part.rows)
+        yield _read_part(folder / part.name, part)
 
 
 def read_dataset(folder: Path | str) -> Samples:
@@ -160,15 +160,17 @@ def read_dataset(folder: Path | str) -> Samples:
     return Samples(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields})
 
 
-def _read_part(path: Path, rows: int) -> Samples:
+def _read_part(path: Path, part: Part) -> Samples:
     try:
+        if checksum(path) != part.sha256:
+            raise DatasetError(f"{path}: damaged: its checksum is not the one in the {MANIFEST}")
         table = pq.read_table(path)
     except FileNotFoundError:
         raise DatasetError(f"{path}: missing, although the manifest names it") from None
     except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"{path}: damaged: {' '.join(str(error).split())}") from None
-    if table.schema.names != SCHEMA.names or table.num_rows != rows:
-        raise DatasetError(f"{path}: damaged: it does not hold {rows} rows of the columns it should")
+    if table.schema.names != SCHEMA.names or table.num_rows != part.rows:
+        raise DatasetError(f"{path}: damaged: it does not hold {part.rows} rows of the columns it should")
     try:
         boards = boards_from_gnubg_ids(table["position"].to_pylist())
     except PositionError as error:

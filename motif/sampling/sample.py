@@ -17,8 +17,10 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.static import filtered, model_fingerprint, thread_workspace
 from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.rollout.rollout import SEED_LIMIT
 from motif.rollout.statistics import mean_and_error
 from motif.runtime.errors import DatasetError, SettingError
+from motif.runtime.files import is_temporary
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.version import VERSION
@@ -74,6 +76,8 @@ class SampleSettings:
         for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0), ("seed", 0)):
             if getattr(self, name) < low:
                 raise SettingError(f"--{name} must be at least {low}, not {getattr(self, name)}")
+        if self.seed >= SEED_LIMIT:
+            raise SettingError(f"--seed must be below 2**63, not {self.seed}")
         for name in ("rate", "crashed_rate", "race_rate"):
             value = getattr(self, name)
             if value is not None and not 0 < value <= 1:
@@ -148,7 +152,7 @@ def _kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatasetError(f"{folder}: cannot be made: {error}") from None
-    if not any(folder.iterdir()):
+    if all(map(is_temporary, folder.iterdir())):
         return {}
     settings, parts, _ = read_manifest(folder)
     if not resume:

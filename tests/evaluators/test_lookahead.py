@@ -14,8 +14,10 @@ from motif.evaluators import (
     load_static,
 )
 from motif.evaluators.model import HEADS
+from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
 from motif.runtime.errors import PlayerError, PositionError
+from tests.evaluators import tesauro
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
 
@@ -32,6 +34,17 @@ BASES = {
 every_base = pytest.mark.parametrize("base", BASES.values(), ids=BASES)
 
 
+def worth(base: Evaluator, before: Position, after: Position) -> float:
+    """What a play is worth to its mover: for PubEval by the class before the play."""
+    if base is not BASES["pubeval"] or outcome(after):
+        return -float(base.equity_many(after.board[None])[0])
+    plain = tuple(before.board.tolist())
+    weights = tesauro.weights_for(plain)
+    score = tesauro.score(tesauro.other_view(tuple(after.board.tolist())), weights) - weights[-1]
+    intercept, slope = base.model.calibration[CLASS_NAMES.index(tesauro.position_class(plain))]
+    return float(np.tanh(slope * score - intercept))
+
+
 def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.ndarray, float]:
     """Chances and ranking equity of the player on roll, `plies` further, by brute force."""
     if plies == 0 or outcome(position):
@@ -41,10 +54,15 @@ def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.nd
         )
     chances, equity = np.zeros(5), 0.0
     for throw in THROWS:
-        values = [looked_ahead(base, play.position, plies - 1) for play in legal_plays(position, throw)]
-        his_chances, his_equity = min(values, key=lambda value: value[1])
-        chances += np.array(Probabilities(*his_chances).turned())
-        equity -= his_equity
+        plays = [play.position for play in legal_plays(position, throw)]
+        below = [looked_ahead(base, after, plies - 1) for after in plays]
+        if plies == 1:
+            values = [worth(base, position, after) for after in plays]
+        else:
+            values = [-his_equity for _, his_equity in below]
+        best = int(np.argmax(values))
+        chances += np.array(Probabilities(*below[best][0]).turned())
+        equity += values[best]
     return chances / 36, equity / 36
 
 
@@ -160,13 +178,13 @@ def test_too_many_plies(plies):
 
 
 def test_lookahead_is_not_for_two():
-    with pytest.raises(PlayerError, match=r"^no player is called 'pubeval@1'; there are"):
+    with pytest.raises(PlayerError, match=r"^'pubeval@1' looks ahead; a player without @ is needed here$"):
         load("pubeval@1@1")
 
 
 @pytest.mark.parametrize("name", ["random@1", "random@0"])
 def test_who_cannot_evaluate_cannot_look_ahead(name):
-    message = "^the player 'random' chooses plays but cannot evaluate a position$"
+    message = "^the player 'random' has no values: it cannot evaluate, look ahead or roll out$"
     with pytest.raises(PlayerError, match=message):
         load(name)
     with pytest.raises(PlayerError, match=message):

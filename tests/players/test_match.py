@@ -1,0 +1,152 @@
+"""Matches with paired dice: their statistics, and the same games for any number of workers."""
+
+import json
+import math
+import statistics
+
+import numpy as np
+import pytest
+
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.players import EvaluatorPlayer, load
+from motif.players import match as match_module
+from motif.players.match import MatchResult, play_match
+from motif.runtime.errors import SettingError
+from tests.evaluators.made_weights import evaluator_of, made_weights
+
+PUBEVAL, SIMPLE, RANDOM = map(load, ("pubeval", "simple", "random"))
+
+
+def points_of_pairs(first, second, seed, pairs) -> np.ndarray:
+    """Points of `first` in each pair of games: (pairs, 2)."""
+    return match_module._play_pairs(first, second, seed, 0, pairs)
+
+
+@pytest.mark.parametrize("player", [PUBEVAL, SIMPLE, RANDOM], ids=lambda player: player.name)
+def test_nobody_wins_against_himself(player):
+    result = play_match(player, player, 60, seed=1, jobs=1)
+    assert (result.games, result.ppg, result.se, result.p_value) == (60, 0, 0, 1)
+    assert result.wins == result.losses == 30
+    assert (result.gammons, result.backgammons) == (result.gammons_lost, result.backgammons_lost)
+
+
+def test_both_games_of_a_pair_have_the_same_dice():
+    points = points_of_pairs(PUBEVAL, PUBEVAL, 5, 40)
+    assert (points[:, 0] == -points[:, 1]).all()
+    assert set(np.abs(points).ravel().tolist()) <= {1, 2, 3}
+    assert len(np.unique(points[:, 0])) > 2
+
+
+@pytest.mark.parametrize("first", [PUBEVAL, RANDOM], ids=lambda player: player.name)
+def test_the_same_for_any_number_of_workers_and_blocks(first, monkeypatch):
+    one = play_match(first, SIMPLE, 50, seed=3, jobs=1)
+    monkeypatch.setattr(match_module, "_PAIRS_AT_ONCE", 4)
+    assert play_match(first, SIMPLE, 50, seed=3, jobs=2) == one
+    assert play_match(first, SIMPLE, 50, seed=3, jobs=1) == one
+    assert play_match(first, SIMPLE, 50, seed=4, jobs=1) != one
+
+
+def test_a_longer_match_begins_with_the_shorter_one():
+    assert (
+        points_of_pairs(PUBEVAL, SIMPLE, 3, 30)[:10].tolist()
+        == points_of_pairs(PUBEVAL, SIMPLE, 3, 10).tolist()
+    )
+
+
+def test_the_summary_by_hand():
+    result = play_match(PUBEVAL, SIMPLE, 80, seed=2, jobs=1)
+    points = points_of_pairs(PUBEVAL, SIMPLE, 2, 40).tolist()
+    games = [point for pair in points for point in pair]
+    pair_means = [statistics.mean(pair) for pair in points]
+    assert result.games == 80
+    assert result.ppg == pytest.approx(statistics.mean(games))
+    # Games with the same dice are not independent; pairs are.
+    assert result.se == pytest.approx(statistics.stdev(pair_means) / math.sqrt(40))
+    assert result.wins == sum(point > 0 for point in games)
+    assert result.gammons == sum(point >= 2 for point in games)
+    assert result.backgammons == games.count(3)
+    assert result.losses == sum(point < 0 for point in games)
+    assert result.gammons_lost == sum(point <= -2 for point in games)
+    assert result.backgammons_lost == games.count(-3)
+    assert result.wins + result.losses == 80
+    normal = statistics.NormalDist()
+    assert result.p_value == pytest.approx(2 * (1 - normal.cdf(abs(result.ppg) / result.se)), abs=1e-12)
+    assert result.as_dict() == {name: getattr(result, name) for name in MatchResult.__dataclass_fields__}
+    assert json.loads(json.dumps(result.as_dict())) == result.as_dict()
+
+
+def test_a_game_by_hand():
+    """One pair of games, followed ply by ply with its dice."""
+    for first_starts, column in ((True, 0), (False, 1)):
+        position, players = Position.start(), [PUBEVAL, SIMPLE] if first_starts else [SIMPLE, PUBEVAL]
+        for ply in range(400):
+            rolls, _ = match_module._dice(7, np.array([0]), ply)
+            assert ply > 0 or rolls[0, 0] != rolls[0, 1]
+            position = players[ply % 2].choose(position, tuple(rolls[0].tolist())).position
+            if points := outcome(position):
+                # The player on roll now has lost; he is the one who would move next.
+                first_is_on_roll = players[(ply + 1) % 2] is PUBEVAL
+                assert points_of_pairs(PUBEVAL, SIMPLE, 7, 1)[0, column] == (
+                    points if first_is_on_roll else -points
+                )
+                break
+        else:
+            pytest.fail("the game does not end")
+
+
+def test_the_seats_are_symmetric():
+    there, back = (
+        play_match(*players, 60, seed=1, jobs=1) for players in [(PUBEVAL, SIMPLE), (SIMPLE, PUBEVAL)]
+    )
+    # Each pair is the same two games, with the columns exchanged.
+    assert there.ppg == -back.ppg
+    assert there.se == back.se
+    assert (there.wins, there.gammons) == (back.losses, back.gammons_lost)
+
+
+def test_random_play_loses_to_pubeval():
+    result = play_match(PUBEVAL, RANDOM, 200, seed=1, jobs=1)
+    assert result.ppg > 1.5
+    assert result.wins >= 195
+    assert result.p_value < 1e-6
+    lost = play_match(RANDOM, PUBEVAL, 200, seed=1, jobs=1)
+    assert lost.ppg < -1.5
+    assert lost.losses >= 195
+
+
+def test_players_with_an_evaluator_only():
+    slow = EvaluatorPlayer(evaluator_of(made_weights("keith", pairs=5)))
+    result = play_match(slow, RANDOM, 10, seed=1, jobs=1)
+    assert result.games == 10
+    assert play_match(slow, slow, 6, jobs=1).ppg == 0
+
+
+@pytest.mark.parametrize(("asked", "played"), [(2, 2), (3, 4), (7, 8), (8, 8)])
+def test_games_come_in_pairs(asked, played):
+    result = play_match(SIMPLE, RANDOM, asked, jobs=1)
+    assert result.games == result.wins + result.losses == played
+
+
+def test_two_games_have_no_error():
+    result = play_match(SIMPLE, RANDOM, 2, jobs=1)
+    assert math.isnan(result.se)
+    assert result.p_value == 1
+
+
+@pytest.mark.parametrize("games", [1, 0, -4])
+def test_too_few_games(games):
+    with pytest.raises(SettingError, match=f"^a match needs at least 2 games, not {games}$"):
+        play_match(SIMPLE, RANDOM, games)
+
+
+def test_a_bad_number_of_jobs():
+    with pytest.raises(SettingError, match="--jobs must be at least 1"):
+        play_match(SIMPLE, RANDOM, 2, jobs=0)
+
+
+def test_always_the_same_result_leaves_no_doubt():
+    # Every pair is won by the same points: no spread, and a difference that cannot be chance.
+    result = match_module._summary(np.full((5, 2), 2))
+    assert (result.ppg, result.se, result.p_value) == (2, 0, 0)
+    assert (result.wins, result.gammons, result.backgammons) == (10, 10, 0)

@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from motif.evaluators.squash import EQUITY_BOUND, bounds, equity_to_raw, squash_probability
+from motif.fitting.link import EQUITY, PROBABILITY, Link
+from motif.runtime.jit import kernel
+
+
+@kernel
+def _squashed(raw):
+    return np.array([squash_probability(x) for x in raw])
+
+
+@kernel
+def _raw(equities):
+    return np.array([equity_to_raw(e) for e in equities])
+
+
+def test_players_and_fits_squash_alike():
+    raw = np.linspace(-6, 6, 101)
+    assert Link(*bounds("win")) == PROBABILITY
+    assert Link(*bounds("equity")) == EQUITY
+    assert _squashed(raw) == pytest.approx(PROBABILITY.predict(raw), abs=1e-12)
+
+
+def test_equity_to_raw_inverts_the_equity_link():
+    raw = np.linspace(-6, 6, 101)
+    assert _raw(EQUITY.predict(raw)) == pytest.approx(raw, abs=1e-6)
+
+
+def test_certain_equities_stay_finite_and_in_order():
+    points = np.array([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0])
+    raw = _raw(points)
+    assert np.isfinite(raw).all()
+    assert (np.diff(raw) > 0).all()
+    assert EQUITY_BOUND == 3

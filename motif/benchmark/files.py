@@ -7,13 +7,14 @@ are read as gzip.
 """
 
 import gzip
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.identifiers import boards_from_keys
+from motif.board.identifiers import boards_from_keys, position_from_key
 from motif.board.position import Board
 from motif.runtime.errors import BenchmarkError, PositionError
 
@@ -60,7 +61,7 @@ def read_benchmark(path: Path | str) -> BenchmarkFile:
                     lines.append(number)
     except FileNotFoundError:
         raise BenchmarkError(f"{path}: no such benchmark file") from None
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise BenchmarkError(f"{path}: cannot be read: {error}") from None
     if not keys:
         raise BenchmarkError(f"{path}: holds no decision (no line that starts with 'm')")
@@ -111,7 +112,7 @@ def _decoded(keys: list[str], path: Path, lines: list[int]) -> Board:
     except PositionError:
         for key, line in zip(keys, lines, strict=True):
             try:
-                boards_from_keys([key])
+                position_from_key(key)
             except PositionError as error:
                 raise BenchmarkError(f"{path}: line {line}: {error}") from None
         raise

@@ -8,12 +8,23 @@ from typing import Any
 import yaml
 
 from motif.bootstrap.dataset_fit import FitSettings
-from motif.runtime.errors import SettingError
+from motif.rollout.rollout import SEED_LIMIT
+from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.files import write_text
 from motif.sampling import SampleSettings
 
 CONFIG = "config.yaml"
-_VALUE_TYPES: dict[Any, tuple[type, ...]] = {int: (int,), float: (float, int), str: (str,), bool: (bool,)}
+_VALUE_TYPES: dict[Any, tuple[type, ...]] = {
+    int: (int,),
+    float: (float, int),
+    str: (str,),
+    bool: (bool,),
+    int | None: (int, type(None)),
+    float | None: (float, int, type(None)),
+}
+_SEEDS_A_RUN = 1000
+_FIRST_STRENGTH_SEED = 900
+_SEED_LIMIT = SEED_LIMIT // _SEEDS_A_RUN
 _PRESETS = resources.files("motif").joinpath("data", "presets")
 
 
@@ -57,7 +68,30 @@ class BootstrapConfig:
 
     def fit_settings(self) -> FitSettings:
         """Settings of every fit of the run."""
-        return FitSettings(seed=self.seed, **self.fit)
+        return FitSettings(**{"seed": self.seed, **self.fit})
+
+    def check(self) -> None:
+        """Raise a `MotifError` for a value that makes no sense."""
+        if not 0 <= self.seed < _SEED_LIMIT:
+            raise SettingError(f"seed must be at least 0 and below {_SEED_LIMIT}, not {self.seed}")
+        self.fit_settings().check()
+        for version, step in enumerate(self.versions):
+            try:
+                step.sample_settings(self.start, self.step_seed(version)).check()
+            except SettingError as error:
+                raise SettingError(f"versions[{version}]: {error}") from None
+            if step.pooled < 0:
+                raise SettingError(f"versions[{version}]: pooled must be at least 0, not {step.pooled}")
+        if self.strength_games < 2:
+            raise SettingError(f"strength_games must be at least 2, not {self.strength_games}")
+
+    def step_seed(self, version: int) -> int:
+        """Seed of a version's samples: each version has random streams of its own."""
+        return self.seed * _SEEDS_A_RUN + version
+
+    def strength_seed(self, version: int) -> int:
+        """Seed of the matches that measure a version: one that no sampling uses."""
+        return self.seed * _SEEDS_A_RUN + _FIRST_STRENGTH_SEED + version
 
     def save(self, folder: Path) -> None:
         """Write `config.yaml`."""
@@ -90,7 +124,7 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
     """Read a configuration; raises `SettingError` naming `where` and the key that is wrong."""
     try:
         document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SettingError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
     values = _checked(document, BootstrapConfig, where)
     steps = values.get("versions")
@@ -101,9 +135,10 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
     )
     values["fit"] = _checked(values.get("fit", {}), FitSettings, f"{where}: fit")
     config = BootstrapConfig(**values)
-    config.fit_settings().check()
-    for step in config.versions:
-        step.sample_settings(config.start, config.seed).check()
+    try:
+        config.check()
+    except MotifError as error:
+        raise SettingError(f"{where}: {error}") from None
     return config
 
 

@@ -1,5 +1,6 @@
 """From datasets to a weight file: one fit for each position class and head."""
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -60,6 +61,13 @@ class FitSettings:
         """Raise `FitError` for a value that makes no sense."""
         if not 0 <= self.validation < 1:
             raise FitError(f"--validation must be at least 0 and below 1, not {self.validation}")
+        for name in ("ranking", "ridge", "equity_ridge"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                option = name.replace("_", "-")
+                raise FitError(f"--{option} must be finite and at least 0, not {value}")
+        if self.max_passes is not None and self.max_passes < 1:
+            raise FitError(f"--max-passes must be at least 1, not {self.max_passes}")
         if self.terms not in ("pairs", "linear"):
             raise FitError(f"--terms must be pairs or linear, not {self.terms!r}")
         if self.heads not in ("all", "win"):

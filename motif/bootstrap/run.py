@@ -16,10 +16,11 @@ from typing import Any
 
 from motif.bootstrap.config import CONFIG, BootstrapConfig, load_config
 from motif.bootstrap.dataset_fit import FittedWeights, fit_dataset
+from motif.evaluators import load_static
 from motif.players import load
 from motif.players.match import MatchResult, play_match
 from motif.runtime.errors import SettingError
-from motif.runtime.files import write_text
+from motif.runtime.files import is_temporary, write_text
 from motif.sampling import read_manifest_positions, sample
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
@@ -41,8 +42,10 @@ def run_bootstrap(
 
     The same configuration gives the same weights for any number of `jobs`, stopped and resumed or
     not.  `tell` is given a line about each step as it begins.  Raises `SettingError` when `folder`
-    holds a run with another configuration.
+    holds a run with another configuration, `PlayerError` or `WeightFileError` for a start player that
+    cannot be loaded.
     """
+    config.check()
     folder = Path(folder)
     _claim(folder, config)
     summaries: list[dict[str, Any]] = []
@@ -63,9 +66,10 @@ def _claim(folder: Path, config: BootstrapConfig) -> None:
         if load_config(folder / CONFIG) != config:
             raise SettingError(f"{folder}: holds a run with another {CONFIG}; choose another folder")
         return
-    if folder.exists() and any(folder.iterdir()):
-        raise SettingError(f"{folder}: is not empty and holds no {CONFIG}: not a bootstrap run")
+    load_static(config.start)
     try:
+        if folder.exists() and not all(map(is_temporary, folder.iterdir())):
+            raise SettingError(f"{folder}: is not empty and holds no {CONFIG}: not a bootstrap run")
         config.save(folder)
     except OSError as error:
         raise SettingError(f"{folder}: cannot be written: {error}") from None
@@ -91,8 +95,7 @@ def _make_version(
 
     tell(f"{name}: sampling {step.games} games of {_label(config, version - 1)}, {step.trials} trials each")
     started = time.monotonic()
-    # Each version has streams of its own: its seed follows from the run's.
-    settings = step.sample_settings(previous, config.seed * 1000 + version)
+    settings = step.sample_settings(previous, config.step_seed(version))
     sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=_label(config, version - 1))
     seconds["sample"] = time.monotonic() - started
 
@@ -141,8 +144,7 @@ def _strength(
     def against(opponent: str, seed: int) -> MatchResult:
         return play_match(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
 
-    # Seeds that no sampling uses.
-    seed = config.seed * 1000 + 900 + version
+    seed = config.strength_seed(version)
     reference, before = against(_REFERENCE, seed), against(previous, seed)
     return {
         "ppg_vs_pubeval": reference.ppg,

@@ -159,12 +159,13 @@ def _head(reader: _Reader, value: object, parameters: ParameterSet, prefix: str)
     index = {name: k for k, name in enumerate(parameters.names)}
     linear = np.zeros(len(parameters), np.float32)
     given = reader.mapping(mapping["linear"], f"{prefix}.linear")
-    for name in index.keys() - given.keys():
-        reader.fail(f"{prefix}.linear.{name}", "missing")
     for name, weight in given.items():
         if name not in index:
             reader.fail(f"{prefix}.linear.{name}", f"no such parameter in the set {parameters.name}")
         linear[index[name]] = reader.number(weight, f"{prefix}.linear.{name}")
+    for name in parameters.names:
+        if name not in given:
+            reader.fail(f"{prefix}.linear.{name}", "missing")
     terms = reader.mapping(mapping.get("quadratic", {}), f"{prefix}.quadratic")
     pairs: dict[tuple[int, int], float] = {}
     for term, weight in terms.items():

@@ -18,7 +18,6 @@ from motif.evaluators.probabilities import (
     turned,
     turned_equities,
 )
-from motif.evaluators.squash import bounds, equity_to_raw, squash, squash_probability
 from motif.runtime.jit import kernel
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
@@ -49,17 +48,6 @@ def compiled_certain(points, row):
 @kernel
 def compiled_consistent(row, own_off, opponent_off):
     make_consistent(row, own_off, opponent_off)
-
-
-@kernel
-def compiled_squash(values, out):
-    for k in range(len(values)):
-        out[k] = squash_probability(values[k])
-
-
-@kernel
-def compiled_equity_to_raw(equity):
-    return equity_to_raw(equity)
 
 
 @settings(deadline=None)
@@ -187,27 +175,3 @@ def test_estimates_are_made_consistent(row, own_off, opponent_off):
     assert again.tolist() == found.tolist()
     if is_consistent(row, own_off, opponent_off):
         assert found.tolist() == row
-
-
-def test_squashing():
-    values = np.linspace(-30, 30, 1001)
-    out = np.empty_like(values)
-    compiled_squash(values, out)
-    np.testing.assert_allclose(out, (np.tanh(values) + 1) / 2, atol=1e-15)
-    np.testing.assert_allclose(squash(values), out, atol=1e-15)
-    np.testing.assert_allclose(squash(values, *bounds("equity")), 6 * out - 3, atol=1e-14)
-    assert bounds("win") == bounds("lose_backgammon") == (0.0, 1.0)
-    assert squash(0.0, *bounds("equity")) == 0
-
-
-@settings(deadline=None)
-@given(st.floats(-2.999, 2.999))
-def test_an_equity_and_its_raw_sum(equity):
-    assert float(squash(compiled_equity_to_raw(equity), -3, 3)) == pytest.approx(equity, abs=1e-12)
-
-
-def test_raw_sums_of_certain_equities_are_finite_and_apart():
-    raw = [compiled_equity_to_raw(float(points)) for points in (-4, -3, -2, -1, 0, 1, 2, 3, 4)]
-    assert np.isfinite(raw).all()
-    assert raw[0] == raw[1] < raw[2] < raw[3] < raw[4] == 0
-    assert [-value for value in reversed(raw)] == raw

@@ -1,4 +1,4 @@
-"""Exact values of small endings: every roll followed to the end, by a player's own choices."""
+"""What rollouts add up: single trials; and what they tend to: small endings with every roll followed."""
 
 from functools import cache
 
@@ -6,9 +6,11 @@ import numpy as np
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.outcome import outcome
-from motif.board.position import Position
+from motif.board.position import Position, pack_many
 from motif.evaluators.probabilities import certain
+from motif.evaluators.static import thread_workspace
 from motif.players import Player
+from motif.rollout.playout import COLUMNS, roll_out
 from motif.runtime.jit import kernel
 
 
@@ -39,3 +41,23 @@ def exact_chances(player: Player, position: Position) -> np.ndarray:
         return tuple(total.tolist())
 
     return np.array(chances(position))
+
+
+def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, cut=0, stop=False) -> np.ndarray:
+    """Results of trials 0, 1, ... of one board, each rolled out by itself: (trials, 6)."""
+    results = np.zeros((trials, COLUMNS))
+    for trial in range(trials):
+        roll_out(
+            model,
+            pack_many(board[None]),
+            np.array([item]),
+            seed,
+            trial,
+            1,
+            cut,
+            stop,
+            thread_workspace(),
+            results[trial : trial + 1],
+            np.zeros((1, COLUMNS)),
+        )
+    return results

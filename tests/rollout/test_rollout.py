@@ -8,21 +8,20 @@ import pytest
 import motif
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
-from motif.board.position import Position, pack_many
+from motif.board.position import Position
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities, StaticEvaluator, load_static
 from motif.evaluators.model import table_model
-from motif.evaluators.static import filtered, thread_workspace
+from motif.evaluators.static import filtered
 from motif.parameters.position_class import position_class
 from motif.players import CompiledPlayer
 from motif.rollout import RESULT_NAMES, RolloutResult, RolloutSettings, rollout
 from motif.rollout import rollout as rollout_package_function
-from motif.rollout.playout import COLUMNS, roll_out
 from motif.rollout.statistics import mean_and_error
 from motif.runtime.errors import PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.test_pubeval import table_scores
 from tests.games import some_boards
-from tests.rollout.exact import exact_chances
+from tests.rollout.exact import exact_chances, single_trials
 from tests.runtime.test_streams import rolls_of
 
 ALL_ROLLS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
@@ -32,26 +31,6 @@ MADE = evaluator_of(made_weights("keith", pairs=12, seed=1))
 
 def rolled(position, evaluator=PUBEVAL, *, jobs=1, **settings) -> RolloutResult:
     return rollout(position, evaluator, RolloutSettings(**settings), jobs=jobs)
-
-
-def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, cut=0, stop=False) -> np.ndarray:
-    """Results of trials 0, 1, ... of one board, each rolled out by itself: (trials, 6)."""
-    results = np.zeros((trials, COLUMNS))
-    for trial in range(trials):
-        roll_out(
-            model,
-            pack_many(board[None]),
-            np.array([item]),
-            seed,
-            trial,
-            1,
-            cut,
-            stop,
-            thread_workspace(),
-            results[trial : trial + 1],
-            np.zeros((1, COLUMNS)),
-        )
-    return results
 
 
 # Name, own checkers, the opponent's in his own numbering, and the five chances.

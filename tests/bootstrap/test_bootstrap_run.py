@@ -1,0 +1,247 @@
+"""A whole bootstrap in small: it completes, resumes to the same weights, and tells what it did."""
+
+import csv
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motif.bootstrap import BootstrapConfig, VersionStep, run_bootstrap
+from motif.evaluators import read_weight_file
+from motif.players import load
+from motif.runtime.errors import PlayerError, SettingError, WeightFileError
+from motif.runtime.version import VERSION
+from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions
+from motif.sampling.dataset import read_manifest
+from tests.sampling.folders import on_call
+
+STEP = VersionStep(games=8, trials=2, rate=0.4, crashed_rate=1.0, candidates=4, cut=6)
+TINY = BootstrapConfig(
+    "tiny",
+    "simple",
+    seed=4,
+    strength_games=20,
+    fit={"parameters": "keith", "terms": "linear"},
+    versions=(STEP, replace(STEP, games=6, noise=0.1, pooled=1)),
+)
+
+
+class StoppedError(Exception):
+    """Stands for Ctrl-C."""
+
+
+def stop(*arguments, **options):
+    raise StoppedError
+
+
+def kept_bytes(folder: Path) -> dict[str, bytes]:
+    """What must not depend on how often a run was stopped: weights, samples and the configuration."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("summary.json", "history.csv")
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run without a stop, with its summaries and what it told."""
+    folder, told, seen = tmp_path_factory.mktemp("whole") / "tiny", [], []
+    summaries = run_bootstrap(
+        folder, TINY, jobs=1, tell=told.append, on_version=lambda home, summary: seen.append((home, summary))
+    )
+    return folder, summaries, told, seen
+
+
+def test_what_a_run_leaves(whole):
+    folder, summaries, told, seen = whole
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    parts = [f"v{k}/samples/part-{part:05d}.parquet" for k, n in ((0, 8), (1, 6)) for part in range(n)]
+    files = [f"v{k}/{name}" for k in (0, 1) for name in ("history.csv", "summary.json", "weights.yaml")]
+    assert names == sorted(
+        ["config.yaml", *files, *parts, "v0/samples/manifest.json", "v1/samples/manifest.json"]
+    )
+    assert seen == [(folder / "v0", summaries[0]), (folder / "v1", summaries[1])]
+    assert [line.split(": ")[0] for line in told] == ["tiny-v0"] * 3 + ["tiny-v1"] * 3
+    assert told[0] == "tiny-v0: sampling 8 games of simple, 2 trials each"
+    assert told[3] == "tiny-v1: sampling 6 games of tiny-v0, 2 trials each"
+
+
+def test_summaries(whole):
+    folder, summaries, _, _ = whole
+    for version, summary in enumerate(summaries):
+        assert (summary["version"], summary["name"], summary["trials"]) == (version, f"tiny-v{version}", 2)
+        assert json.loads((folder / f"v{version}" / "summary.json").read_text()) == summary
+        assert {"rmse_train", "rmse_validation", "sweeps", "stopped", "heads", "samples"} <= summary.keys()
+        assert {"ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se"} <= summary.keys()
+        assert 0 < summary["rmse_train"] < 0.5
+        assert 0 < summary["rmse_validation"] < 0.6
+        assert summary["seconds"] == pytest.approx(sum(summary["seconds_by_step"].values()))
+        assert -3 <= summary["ppg_vs_pubeval"] <= 3
+        assert summary["ppg_se"] > 0
+    pooled = [read_manifest_positions(folder / f"v{k}" / "samples") for k in (0, 1)]
+    assert [summary["positions"] for summary in summaries] == [pooled[0], sum(pooled)]
+
+
+def test_weights_know_where_they_come_from(whole):
+    folder, summaries, _, _ = whole
+    for version, parent in enumerate(("simple", "tiny-v0")):
+        home = folder / f"v{version}"
+        weights = read_weight_file(home / "weights.yaml")
+        assert (weights.name, weights.version, weights.parent) == (f"tiny-v{version}", version, parent)
+        assert weights.parameters.name == "keith"
+        assert {"contact", "race"} <= set(weights.classes)
+        assert set(weights.classes["contact"]) >= {"win", "win_gammon", "lose_gammon", "equity"}
+        assert all(not len(head.pairs) for heads in weights.classes.values() for head in heads.values())
+        assert weights.pre_filter is not None
+        assert weights.fit["samples"] == summaries[version]["positions"]
+        assert weights.fit["motif"] == VERSION
+        pools = [dataset_fingerprint(folder / f"v{k}" / "samples") for k in range(version + 1)]
+        assert weights.fit["dataset"] == (pools[0] if version == 0 else pools)
+        settings = read_manifest(home / "samples")[0]
+        assert (settings["player"], settings["seed"]) == (parent, 4000 + version)
+        assert np.isfinite(
+            load(str(home / "weights.yaml")).evaluate_many(read_dataset(home / "samples").boards)
+        ).all()
+
+
+def test_history(whole):
+    folder, summaries, _, _ = whole
+    with open(folder / "v1" / "history.csv", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert list(rows[0]) == ["class", "head", "pass", "error", "rmse_train", "rmse_validation", "seconds"]
+    heads = {f"{row['class']}.{row['head']}" for row in rows}
+    assert heads == set(summaries[1]["heads"])
+    for head, facts in summaries[1]["heads"].items():
+        passes = [int(row["pass"]) for row in rows if f"{row['class']}.{row['head']}" == head]
+        assert passes[: facts["sweeps"] + 1] == list(range(facts["sweeps"] + 1))
+
+
+def test_a_finished_run_is_not_done_again(whole):
+    folder, summaries, _, _ = whole
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    told: list[str] = []
+    assert run_bootstrap(folder, TINY, jobs=1, tell=told.append) == summaries
+    assert told == []
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_the_same_weights_for_any_number_of_workers_and_any_folder(whole, tmp_path):
+    folder, _, _, _ = whole
+    run_bootstrap(tmp_path / "deep" / "other", TINY, jobs=2)
+    assert kept_bytes(tmp_path / "deep" / "other") == kept_bytes(folder)
+
+
+def stop_between_versions(patch):
+    return {"on_version": stop}
+
+
+def stop_in_sampling(patch):
+    sampling = sys.modules["motif.sampling.sample"]
+    patch.setattr(sampling, "write_part", on_call(11, sampling.write_part, stop))
+    return {}
+
+
+def stop_before_the_fit(patch):
+    running = sys.modules["motif.bootstrap.run"]
+    patch.setattr(running, "fit_dataset", on_call(2, running.fit_dataset, stop))
+    return {}
+
+
+def stop_before_the_matches(patch):
+    running = sys.modules["motif.bootstrap.run"]
+    patch.setattr(running, "play_match", on_call(1, running.play_match, stop))
+    return {}
+
+
+STOPS = [stop_between_versions, stop_in_sampling, stop_before_the_fit, stop_before_the_matches]
+
+
+@pytest.mark.parametrize("stopping", STOPS)
+def test_stopped_and_resumed(whole, tmp_path, monkeypatch, stopping):
+    folder, summaries, _, _ = whole
+    with monkeypatch.context() as patch:
+        options = stopping(patch)
+        with pytest.raises(StoppedError):
+            run_bootstrap(tmp_path / "run", TINY, jobs=1, **options)
+    assert not (tmp_path / "run" / "v1" / "summary.json").exists()
+    resumed = run_bootstrap(tmp_path / "run", TINY, jobs=1)
+    assert kept_bytes(tmp_path / "run") == kept_bytes(folder)
+    for one, other in zip(resumed, summaries, strict=True):
+        for key in (
+            "positions",
+            "rmse_train",
+            "rmse_validation",
+            "ppg_vs_pubeval",
+            "ppg_se",
+            "ppg_vs_previous",
+        ):
+            assert one[key] == other[key]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(TINY, seed=5),
+        replace(TINY, strength_games=30),
+        replace(TINY, fit={**TINY.fit, "ridge": 1.0}),
+        replace(TINY, versions=TINY.versions[:1]),
+        replace(TINY, versions=(STEP, replace(STEP, games=7))),
+    ],
+)
+def test_another_configuration_is_refused(whole, changed):
+    folder, _, _, _ = whole
+    before = kept_bytes(folder)
+    with pytest.raises(SettingError, match=r"holds a run with another config\.yaml; choose another folder$"):
+        run_bootstrap(folder, changed)
+    assert kept_bytes(folder) == before
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("three years of work")
+    with pytest.raises(SettingError, match=r"is not empty and holds no config\.yaml: not a bootstrap run$"):
+        run_bootstrap(tmp_path, TINY)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_what_a_kill_at_the_very_start_leaves_is_no_obstacle(tmp_path):
+    (tmp_path / ".config.tmp.yaml").write_text("half a conf")
+    with pytest.raises(StoppedError):
+        run_bootstrap(tmp_path, TINY, tell=stop)
+    assert (tmp_path / "config.yaml").exists()
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    for folder in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(SettingError, match="cannot be written"):
+            run_bootstrap(folder, TINY)
+
+
+@pytest.mark.parametrize(
+    ("start", "error"), [("nobody", PlayerError), ("random", PlayerError), ("none.yaml", WeightFileError)]
+)
+def test_a_start_player_that_does_not_exist_claims_no_folder(tmp_path, start, error):
+    with pytest.raises(error):
+        run_bootstrap(tmp_path / "run", replace(TINY, start=start))
+    assert not (tmp_path / "run").exists()
+
+
+def test_settings_that_make_no_sense_claim_no_folder(tmp_path):
+    with pytest.raises(SettingError, match=r"^versions\[0\]: --games must be at least 1, not 0$"):
+        run_bootstrap(tmp_path / "run", replace(TINY, versions=(replace(STEP, games=0),)))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_damaged_summary_is_named(whole, tmp_path):
+    folder, _, _, _ = whole
+    (tmp_path / "config.yaml").write_bytes((folder / "config.yaml").read_bytes())
+    (tmp_path / "v0").mkdir()
+    (tmp_path / "v0" / "summary.json").write_text("{")
+    with pytest.raises(
+        SettingError, match=r"v0/summary\.json: cannot be read: .*; delete it to make it anew$"
+    ):
+        run_bootstrap(tmp_path, TINY)

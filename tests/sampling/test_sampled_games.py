@@ -1,0 +1,325 @@
+"""What sampling records: the positions of whole games, with labels that a rollout would give."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import motif
+from motif.board.dice import ROLLS
+from motif.board.moves import legal_plays
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.evaluators import load_static
+from motif.parameters.position_class import CLASS_NAMES, position_class
+from motif.players import load
+from motif.rollout import RolloutSettings
+from motif.runtime.errors import PlayerError, SettingError
+from motif.sampling import Samples, SampleSettings, read_dataset, sample
+from motif.sampling.self_play import DECISIONS_A_GAME
+from tests.evaluators import tesauro
+from tests.rollout.exact import single_trials
+from tests.sampling.folders import QUICK, made
+
+ALL_ROLLS = [(int(high), int(low)) for high, low in ROLLS]
+# One position a decision, the chosen one: the dataset is the games themselves.
+GAMES = SampleSettings("pubeval", games=12, trials=2, candidates=1, cut=1, seed=3)
+EVERY_PLAY = replace(GAMES, games=3, candidates=0)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory) -> Samples:
+    return read_dataset(made(tmp_path_factory.mktemp("games") / "samples", GAMES))
+
+
+@pytest.fixture(scope="module")
+def every_play(tmp_path_factory) -> Samples:
+    return read_dataset(made(tmp_path_factory.mktemp("every") / "samples", EVERY_PLAY))
+
+
+def rows_by_decision(samples: Samples) -> dict[int, list[int]]:
+    rows = defaultdict(list)
+    for row, decision in enumerate(samples.decision.tolist()):
+        rows[decision].append(row)
+    return dict(rows)
+
+
+def position(samples: Samples, row: int) -> Position:
+    return Position(samples.boards[row])
+
+
+def decisions_with_the_position_before(samples: Samples):
+    """(position before the roll, rows of the decision), for decisions whose predecessor was played out."""
+    rows = rows_by_decision(samples)
+    for decision, here in rows.items():
+        before = [row for row in rows.get(decision - 1, []) if samples.chosen[row]]
+        if before:
+            yield position(samples, before[0]), here
+
+
+def rolls_that_give(before: Position, after: set[Position]) -> list[tuple[int, int]]:
+    """Rolls whose legal plays, but for those that end the game, are `after`."""
+    return [
+        roll
+        for roll in ALL_ROLLS
+        if {play.position for play in legal_plays(before, roll) if not outcome(play.position)} == after
+    ]
+
+
+def test_games_begin_at_the_start_and_go_on_by_legal_plays(games):
+    for game in range(4):
+        rows = np.flatnonzero(games.game == game)
+        assert position(games, rows[0]) == Position.start()
+        assert games.ply[rows].tolist() == list(range(len(rows)))
+        assert games.decision[rows].tolist() == [game * DECISIONS_A_GAME + k for k in range(len(rows))]
+        for row in rows[1:]:
+            plays = [legal_plays(position(games, row - 1), roll) for roll in ALL_ROLLS]
+            assert any(position(games, row) == play.position for each in plays for play in each)
+    assert games.chosen.all()
+
+
+def test_the_first_roll_is_no_double(tmp_path):
+    settings = replace(GAMES, games=60, trials=1, rate=1.0)
+    samples = read_dataset(made(tmp_path / "openings", settings))
+    openings = [position(samples, row) for row in np.flatnonzero(samples.ply == 1)]
+    rolls = [roll for roll in ALL_ROLLS if roll[0] != roll[1]]
+    usual = {load("pubeval").choose(Position.start(), roll).position for roll in rolls}
+    assert len(openings) == 60
+    assert set(openings) <= usual
+
+
+def test_finished_games_are_left_out(games, every_play):
+    for samples in (games, every_play):
+        assert not any(outcome(position(samples, row)) for row in range(len(samples)))
+    # The last position of a game is one from which the game can end at once.
+    for game in range(GAMES.games):
+        last = position(games, np.flatnonzero(games.game == game)[-1])
+        assert any(outcome(play.position) for roll in ALL_ROLLS for play in legal_plays(last, roll))
+
+
+def test_dances_and_forced_plays_are_recorded(every_play):
+    dances = forced = 0
+    for before, rows in decisions_with_the_position_before(every_play):
+        if len(rows) == 1:
+            forced += 1
+            dances += position(every_play, rows[0]) == before.switch_sides()
+    assert dances > 3
+    assert forced > dances
+
+
+def test_all_plays_of_a_roll_are_candidates_and_the_player_chose(every_play):
+    player = load("pubeval")
+    checked = 0
+    for before, rows in decisions_with_the_position_before(every_play):
+        after = {position(every_play, row) for row in rows}
+        assert len(after) == len(rows)
+        rolls = rolls_that_give(before, after)
+        assert rolls, before
+        chosen = {position(every_play, row) for row in rows if every_play.chosen[row]}
+        choices = {player.choose(before, roll).position for roll in rolls}
+        assert chosen <= choices or (not chosen and any(map(outcome, choices)))
+        checked += 1
+    assert checked > 100
+
+
+def test_each_decision_has_one_chosen_play_unless_it_ended_the_game(games, every_play):
+    for samples in (games, every_play):
+        last = {int(game): int(samples.decision[samples.game == game].max()) for game in set(samples.game)}
+        for decision, rows in rows_by_decision(samples).items():
+            chosen = int(samples.chosen[rows].sum())
+            assert chosen == 1 or (chosen == 0 and decision == last[decision // DECISIONS_A_GAME])
+
+
+def test_classes_are_those_of_the_positions(games):
+    found = [CLASS_NAMES[code] for code in games.position_class]
+    assert found == [position_class(position(games, row)) for row in range(len(games))]
+    assert set(found) == set(CLASS_NAMES)
+
+
+def test_labels_are_what_a_rollout_gives(tmp_path):
+    """Trial t of decision d of game g uses the stream (seed, g * 65536 + d, t)."""
+    samples, model = read_dataset(made(tmp_path / "samples")), load_static(QUICK.player).model
+    for row in range(0, len(samples), max(1, len(samples) // 40)):
+        item = int(samples.decision[row])
+        assert item // DECISIONS_A_GAME == samples.game[row]
+        assert item % DECISIONS_A_GAME == samples.ply[row]
+        results = single_trials(
+            samples.boards[row], item, QUICK.trials, model, seed=QUICK.seed, cut=QUICK.cut
+        )
+        found = [*samples.probabilities[row], samples.equity[row]]
+        np.testing.assert_allclose(found, results.mean(axis=0), atol=1e-6)
+        error = results[:, 5].std(ddof=1) / np.sqrt(QUICK.trials)
+        assert samples.equity_se[row] == pytest.approx(error, abs=1e-6)
+
+
+def test_labels_of_the_first_game_are_what_the_library_gives(every_play):
+    # The k-th position of a list is rolled out by the stream of item k.
+    rows = [row for row in range(len(every_play)) if every_play.decision[row] in (0, 3, 7)]
+    assert len(rows) > 10
+    settings = RolloutSettings(trials=EVERY_PLAY.trials, cut=EVERY_PLAY.cut, seed=EVERY_PLAY.seed)
+    for row in rows:
+        item = int(every_play.decision[row])
+        result = motif.rollout(
+            [position(every_play, row)] * (item + 1), load_static("pubeval"), settings, jobs=1
+        )
+        np.testing.assert_allclose(every_play.probabilities[row], result.mean[item, :5], atol=1e-6)
+        assert every_play.equity[row] == pytest.approx(result.mean[item, 5], abs=1e-6)
+
+
+def test_candidates_of_a_decision_are_rolled_out_with_the_same_dice(every_play):
+    # All positions one checker's side step apart: their labels differ by far less than single trials do.
+    spread_within = [
+        every_play.equity[rows].std() for rows in rows_by_decision(every_play).values() if len(rows) > 5
+    ]
+    assert np.mean(spread_within) < every_play.equity.std() / 2
+
+
+def test_more_trials_begin_with_the_same_ones(tmp_path):
+    few = read_dataset(made(tmp_path / "few", QUICK))
+    many = read_dataset(made(tmp_path / "many", replace(QUICK, trials=6)))
+    assert few.boards.tobytes() == many.boards.tobytes()
+    rest = 2 * many.equity - few.equity
+    assert (np.abs(rest) <= 3 + 1e-5).all()
+    assert (few.trials == 3).all()
+    assert (many.trials == 6).all()
+
+
+def test_a_single_trial_has_no_error(tmp_path):
+    samples = read_dataset(made(tmp_path / "one", replace(QUICK, trials=1, games=1)))
+    assert np.isnan(samples.equity_se).all()
+
+
+@pytest.mark.parametrize("wanted", [2, 4])
+def test_candidates_are_the_chosen_play_the_best_ones_and_some_others(tmp_path, wanted):
+    samples = read_dataset(made(tmp_path / "some", replace(GAMES, games=4, candidates=wanted)))
+    full, others = 0, 0
+    for before, rows in decisions_with_the_position_before(samples):
+        assert len(rows) <= wanted
+        plain = tuple(before.board.tolist())
+        after = {tuple(samples.boards[row].tolist()) for row in rows}
+        chosen = {tuple(samples.boards[row].tolist()) for row in rows if samples.chosen[row]}
+        scores = [tesauro.scores(plain, roll) for roll in ALL_ROLLS]
+        # Which roll it was: one whose plays hold all candidates and whose best play was chosen.
+        fitting = [
+            each
+            for each in scores
+            if after <= set(each) and (not chosen or {max(each, key=each.get)} == chosen)
+        ]
+        if not fitting:
+            pytest.fail(f"no roll gives {after} from {before!r}")
+        if len(fitting) == 1 and len(fitting[0]) > wanted and len(rows) == wanted:
+            best = sorted(fitting[0], key=fitting[0].get, reverse=True)[: 1 + wanted // 2]
+            assert sum(play in after for play in best) >= len(best) - 1  # floats of equal scores
+            full += set(best) <= after
+            others += len(after - set(best))
+    assert full > 50
+    # Half of the other candidates are drawn from all that is left.
+    assert (others > 0) == (wanted - 1 - wanted // 2 > 0)
+
+
+def test_the_rate_is_the_share_of_decisions(tmp_path, games):
+    # With one candidate a decision the games are the same, whatever is recorded of them.
+    some = read_dataset(made(tmp_path / "some", replace(GAMES, rate=0.3)))
+    whole = {int(item): games.boards[row].tobytes() for row, item in enumerate(games.decision)}
+    assert all(whole[int(item)] == some.boards[row].tobytes() for row, item in enumerate(some.decision))
+    expected, deviation = 0.3 * len(games), np.sqrt(0.3 * 0.7 * len(games))
+    assert abs(len(some) - expected) < 4 * deviation
+    assert set(some.game.tolist()) <= set(range(GAMES.games))
+
+
+@pytest.mark.parametrize("wanted", CLASS_NAMES)
+def test_rates_by_class_count_the_position_before_the_roll(tmp_path, games, wanted):
+    never = 1e-12
+    rates = {"rate": never, "crashed_rate": never, "race_rate": never}
+    rates["rate" if wanted == "contact" else f"{wanted}_rate"] = 1.0
+    some = read_dataset(made(tmp_path / "some", replace(GAMES, **rates)))
+    class_before = {
+        int(games.decision[row]) + 1: CLASS_NAMES[games.position_class[row]] for row in range(len(games))
+    }
+    expected = [int(item) for item in games.decision if class_before.get(int(item), "contact") == wanted]
+    assert some.decision.tolist() == expected
+    assert len(expected) > 10
+
+
+def test_noise_makes_odd_plays(tmp_path):
+    share = {}
+    for noise in (0.0, 0.5):
+        samples = read_dataset(made(tmp_path / str(noise), replace(EVERY_PLAY, noise=noise)))
+        best = 0
+        count = 0
+        for before, rows in decisions_with_the_position_before(samples):
+            if len(rows) < 5:
+                continue
+            after = {position(samples, row) for row in rows}
+            (chosen,) = [position(samples, row) for row in rows if samples.chosen[row]] or [None]
+            rolls = rolls_that_give(before, after)
+            best += chosen in {load("pubeval").choose(before, roll).position for roll in rolls}
+            count += 1
+        share[noise] = best / count
+    assert share[0.0] == 1
+    assert 0.35 < share[0.5] < 0.75
+
+
+def test_deciding_by_rollouts_plays_the_best_of_all_plays(tmp_path):
+    settings = SampleSettings("simple", games=2, trials=6, decide="rollout", cut=2, seed=1)
+    samples = read_dataset(made(tmp_path / "rollouts", settings))
+    assert position(samples, 0) == Position.start()
+    rows = rows_by_decision(samples)
+    for here in list(rows.values())[:-1]:
+        if samples.chosen[here].any():
+            (chosen,) = (row for row in here if samples.chosen[row])
+            # Labels belong to the next player on roll, so the mover's best is the lowest.
+            assert samples.equity[chosen] <= samples.equity[here].min() + 1e-6
+    checked = 0
+    for before, here in decisions_with_the_position_before(samples):
+        assert rolls_that_give(before, {position(samples, row) for row in here})
+        checked += 1
+    assert checked > 40
+    assert len(samples) > 10 * checked
+    model = load_static("simple").model
+    for row in (0, 1, len(samples) // 2):
+        results = single_trials(samples.boards[row], int(samples.decision[row]), 6, model, seed=1, cut=2)
+        assert samples.equity[row] == pytest.approx(results[:, 5].mean(), abs=1e-6)
+
+
+def test_the_result_says_what_was_done(tmp_path):
+    result = sample(QUICK, tmp_path / "samples", jobs=1)
+    assert (result.games, result.trials, result.folder) == (7, 3, tmp_path / "samples")
+    assert result.positions == len(read_dataset(tmp_path / "samples"))
+    facts = result.as_dict()
+    assert list(facts) == ["positions", "trials", "games", "seconds", "games_per_second"]
+    assert facts["games_per_second"] == pytest.approx(7 / result.seconds)
+
+
+BAD: list[tuple[dict, str]] = [
+    ({"games": 0}, "--games must be at least 1, not 0"),
+    ({"trials": 0}, "--trials must be at least 1, not 0"),
+    ({"candidates": -1}, "--candidates must be at least 0, not -1"),
+    ({"cut": -1}, "--cut must be at least 0, not -1"),
+    ({"seed": -1}, "--seed must be at least 0, not -1"),
+    ({"seed": 2**63}, f"--seed must be below 2**63, not {2**63}"),
+    ({"rate": 0.0}, "--rate must be above 0 and at most 1, not 0.0"),
+    ({"rate": 1.5}, "--rate must be above 0 and at most 1, not 1.5"),
+    ({"rate": float("nan")}, "--rate must be above 0 and at most 1, not nan"),
+    ({"crashed_rate": 0.0}, "--crashed-rate must be above 0 and at most 1, not 0.0"),
+    ({"race_rate": 2.0}, "--race-rate must be above 0 and at most 1, not 2.0"),
+    ({"noise": 1.0}, "--noise must be at least 0 and below 1, not 1.0"),
+    ({"noise": -0.1}, "--noise must be at least 0 and below 1, not -0.1"),
+    ({"decide": "coin"}, "--decide must be evaluator or rollout, not 'coin'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD, ids=[row[1][:40] for row in BAD])
+def test_settings_out_of_range(tmp_path, changes, message):
+    with pytest.raises(SettingError) as caught:
+        sample(replace(QUICK, **changes), tmp_path / "samples")
+    assert str(caught.value) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("player", ["random", "nobody", "pubeval@1"])
+def test_only_static_players_can_sample(tmp_path, player):
+    with pytest.raises(PlayerError):
+        sample(replace(QUICK, player=player), tmp_path / "samples")
+    assert list(tmp_path.iterdir()) == []

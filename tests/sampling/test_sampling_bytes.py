@@ -1,0 +1,202 @@
+"""The same settings give the same bytes: for any number of workers, stopped anywhere, and resumed."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from motif.runtime.errors import DatasetError
+from motif.runtime.files import is_temporary
+from motif.sampling import read_dataset, sample
+from tests.evaluators.made_weights import made_weights
+from tests.sampling.folders import QUICK, differences, files, made
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """A dataset made without a stop."""
+    return made(tmp_path_factory.mktemp("whole") / "samples")
+
+
+def test_a_part_for_each_few_games(whole):
+    assert sorted(files(whole)) == ["manifest.json", *(f"part-{k:05d}.parquet" for k in range(7))]
+
+
+def test_the_same_bytes_for_any_number_of_workers(whole, tmp_path):
+    assert differences(whole, made(tmp_path / "two", jobs=2)) == []
+
+
+def test_other_bytes_for_another_seed(whole, tmp_path):
+    assert len(differences(whole, made(tmp_path / "other", replace(QUICK, seed=6)))) == 8
+
+
+def test_parts_of_several_games_hold_the_same_games(tmp_path):
+    settings = replace(QUICK, games=70, rate=0.2, candidates=1, trials=1)
+    together = read_dataset(made(tmp_path / "seventy", settings))
+    assert sorted(set(together.game.tolist())) == list(range(70))
+    assert len(list((tmp_path / "seventy").glob("part-*"))) == 35
+    first = read_dataset(made(tmp_path / "seven", replace(settings, games=7)))
+    same = together.game < 7
+    assert together.boards[same].tobytes() == first.boards.tobytes()
+    assert together.equity[same].tobytes() == first.equity.tobytes()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_missing_and_torn_parts_are_made_anew(whole, tmp_path, jobs):
+    folder = made(tmp_path / "samples")
+    (folder / "part-00001.parquet").unlink()
+    torn = folder / "part-00003.parquet"
+    torn.write_bytes(torn.read_bytes()[:-100])
+    (folder / "part-00006.parquet").write_bytes(b"")
+    made(folder, resume=True, jobs=jobs)
+    assert differences(whole, folder) == []
+
+
+def test_resuming_a_finished_dataset_changes_nothing(whole, tmp_path):
+    folder = made(tmp_path / "samples")
+    parts = {path: path.stat().st_mtime_ns for path in folder.glob("part-*")}
+    result = sample(QUICK, folder, resume=True, jobs=1)
+    assert {path: path.stat().st_mtime_ns for path in parts} == parts
+    assert differences(whole, folder) == []
+    assert result.positions == len(read_dataset(folder))
+
+
+def test_resuming_where_nothing_is_yet(whole, tmp_path):
+    assert differences(whole, made(tmp_path / "new", resume=True)) == []
+    (tmp_path / "empty").mkdir()
+    assert differences(whole, made(tmp_path / "empty", resume=True)) == []
+
+
+KILLED = """
+import os, signal, sys
+import pyarrow.parquet
+from motif.sampling import sample
+from tests.sampling.folders import QUICK, on_call
+
+def die(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def die_halfway(table, path, **options):
+    open(path, "wb").write(b"half a part")
+    die()
+
+def die_after(*arguments, **options):
+    real_manifest(*arguments, **options)
+    die()
+
+sampling = sys.modules["motif.sampling.sample"]
+real_manifest = sampling.write_manifest
+moment, number = sys.argv[2], int(sys.argv[3])
+if moment == "in a part":
+    pyarrow.parquet.write_table = on_call(number, pyarrow.parquet.write_table, die_halfway)
+elif moment == "before a manifest":
+    sampling.write_manifest = on_call(number, real_manifest, die)
+elif moment == "in a manifest":
+    # The temporary file is there, the rename has not happened.
+    os.fsync = on_call(number, os.fsync, die)
+else:
+    sampling.write_manifest = on_call(number, real_manifest, die_after)
+sample(QUICK, sys.argv[1], jobs=1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "number", "parts"),
+    [("in a manifest", 1, 0), ("in a part", 4, 3), ("before a manifest", 4, 3), ("after a manifest", 8, 7)],
+)
+def test_killed_and_resumed(whole, tmp_path, moment, number, parts):
+    folder = tmp_path / "samples"
+    command = [sys.executable, "-c", KILLED, str(folder), moment, str(number)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == -9, ended.stderr
+    assert len(list(folder.glob("part-*.parquet"))) == parts
+    assert any(map(is_temporary, folder.iterdir())) == moment.startswith("in a ")
+    made(folder, resume=True, jobs=1)
+    assert differences(whole, folder) == []
+
+
+def test_what_was_made_before_a_stop_can_be_read(tmp_path):
+    folder = made(tmp_path / "samples")
+    before = files(folder)
+    for number in (5, 6):
+        (folder / f"part-{number:05d}.parquet").unlink()
+    with pytest.raises(DatasetError, match=r"part-00005\.parquet: missing, although the manifest names it"):
+        read_dataset(folder)
+    made(folder, resume=True)
+    assert files(folder) == before
+
+
+CHANGED = {
+    "games": 8,
+    "trials": 4,
+    "candidates": 2,
+    "rate": 0.4,
+    "crashed_rate": 0.5,
+    "race_rate": 0.5,
+    "noise": 0.1,
+    "cut": 4,
+    "stop_at_race": True,
+    "seed": 6,
+    "decide": "rollout",
+    "player": "simple",
+}
+
+
+@pytest.mark.parametrize("field", CHANGED)
+def test_other_settings_are_refused(whole, field):
+    before = files(whole)
+    message = f"was made with {field} = .*, not {CHANGED[field]!r}: cannot be resumed$"
+    with pytest.raises(DatasetError, match=message):
+        made(whole, replace(QUICK, **{field: CHANGED[field]}), resume=True)
+    assert files(whole) == before
+
+
+def test_every_setting_is_tried():
+    assert set(CHANGED) == set(QUICK.__dataclass_fields__)
+
+
+def test_other_weights_under_the_same_name_are_refused(tmp_path):
+    path = tmp_path / "weights.yaml"
+    settings = replace(QUICK, player=str(path), games=2)
+    made_weights("keith", seed=1).save(path)
+    folder = made(tmp_path / "samples", settings, player_label="keith-v0")
+    made(folder, settings, resume=True, player_label="keith-v0")
+    made_weights("keith", seed=2).save(path)
+    with pytest.raises(DatasetError, match=r"was made with player_fingerprint = 'sha256:\w+', not 'sha256:"):
+        made(folder, settings, resume=True, player_label="keith-v0")
+
+
+def test_a_label_stands_for_a_path(tmp_path):
+    for name in ("here", "there"):
+        path = tmp_path / name / "weights.yaml"
+        made_weights("keith", seed=1).save(path)
+        settings = replace(QUICK, player=str(path), games=2)
+        made(tmp_path / f"samples {name}", settings, player_label="keith-v0")
+    assert differences(tmp_path / "samples here", tmp_path / "samples there") == []
+
+
+def test_a_dataset_is_not_overwritten(whole):
+    before = files(whole)
+    with pytest.raises(DatasetError, match=r"holds a dataset already; --resume continues it$"):
+        made(whole)
+    assert files(whole) == before
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_with_something_else_is_left_alone(tmp_path, resume):
+    (tmp_path / "thesis.txt").write_text("three years of work")
+    with pytest.raises(DatasetError, match=r"no dataset \(there is no manifest\.json\)"):
+        made(tmp_path, resume=resume)
+    assert files(tmp_path) == {"thesis.txt": b"three years of work"}
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    for folder in (file, file / "samples"):
+        with pytest.raises(DatasetError, match="cannot be made"):
+            made(folder)

@@ -89,7 +89,7 @@ def _measured_class(model, words, packed, features):
     return classify(words, packed, own, other)
 
 
-@kernel
+@inline_kernel
 def weights_score(model, words, packed, space):
     """Score of a board by a weights model, for the player on roll: higher is better for him."""
     finished = finished_points(words)

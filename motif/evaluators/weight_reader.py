@@ -16,7 +16,6 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import WeightFileError
 
 _TOP_KEYS = ("format", "name", "version", "parent", "parameters", "classes", "filter", "fit")
-_REQUIRED_KEYS = ("name", "version", "parameters", "classes", "fit")
 _REQUIRED_CLASSES = ("contact", "race")
 # From here on a number rounds to an infinite float32.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
@@ -82,8 +81,7 @@ def read_weight_file(path: Path | str) -> WeightFile:
     if document.get("format") != FORMAT:
         reader.fail("format", f"must be {FORMAT!r}, not {_shown(document.get('format'))}")
     reader.keys(document, _TOP_KEYS, "")
-    # `fit` comes last, so a file that has been cut short lacks it.
-    for key in _REQUIRED_KEYS:
+    for key in ("name", "version", "parameters", "classes"):
         if key not in document:
             reader.fail(key, "missing")
     name, version, parent = document["name"], document["version"], document.get("parent")
@@ -96,6 +94,9 @@ def read_weight_file(path: Path | str) -> WeightFile:
     parameters = _parameters(reader, document["parameters"])
     classes = _classes(reader, document["classes"], parameters)
     chosen = _filter(reader, document["filter"]) if "filter" in document else None
+    # It stands last, so a file that was cut short between two lines lacks it.
+    if "fit" not in document:
+        reader.fail("fit", "missing")
     fit = reader.mapping(document["fit"], "fit")
     return WeightFile(name, version, parent, parameters, classes, chosen, fit)
 

@@ -14,6 +14,7 @@ from motif.evaluators.weight_file import HeadWeights
 from tests.evaluators.made_weights import FIT, evaluator_of, made_weights
 from tests.games import some_boards
 
+SHIPPED = sorted((Path(__file__).resolve().parent.parent.parent / "weights").glob("*.yaml"))
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = float(np.float32(1e-45))
 ODD_NUMBERS = [0.0, -0.0, 1.0, -1e-7, 1e-8, 1e10, 1e16, 1e20, 1.5e-30, 3.0, 0.1, LARGEST, -LARGEST, SMALLEST]
@@ -84,6 +85,14 @@ def test_scores_stay_the_same(weights, tmp_path):
     assert after.name == str(path)
     assert after.evaluate_many(boards).tobytes() == before.evaluate_many(boards).tobytes()
     assert after.equity_many(boards).tobytes() == before.equity_many(boards).tobytes()
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_weights_that_come_with_motif_are_written_as_motif_writes(path, tmp_path):
+    weights = read_weight_file(path)
+    weights.save(tmp_path / path.name)
+    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+    assert weights.name == path.stem
 
 
 def with_numbers(numbers: list[float]) -> WeightFile:

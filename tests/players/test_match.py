@@ -95,6 +95,14 @@ def test_a_game_by_hand():
             pytest.fail("the game does not end")
 
 
+def test_no_game_begins_with_a_double():
+    firsts, seconds = (match_module._dice(1, np.arange(600), ply)[0] for ply in (0, 1))
+    assert (firsts[:, 0] > firsts[:, 1]).all()
+    assert (seconds[:, 0] >= seconds[:, 1]).all()
+    doubles = int((seconds[:, 0] == seconds[:, 1]).sum())
+    assert abs(doubles - 100) < 4 * math.sqrt(600 * 5 / 36)
+
+
 def test_the_seats_are_symmetric():
     there, back = (
         play_match(*players, 60, seed=1, jobs=1) for players in [(PUBEVAL, SIMPLE), (SIMPLE, PUBEVAL)]

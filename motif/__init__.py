@@ -31,7 +31,7 @@ _HOMES = {
     "motif.players.match": ("MatchResult", "play_match"),
     "motif.rollout": ("RolloutResult", "RolloutSettings"),
     "motif.runtime.errors": ("MotifError",),
-    "motif.sampling.sample": ("SampleResult", "SampleSettings", "sample"),
+    "motif.sampling": ("SampleResult", "SampleSettings", "sample"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _NAME_THERE = {"fit": "fit_dataset"}

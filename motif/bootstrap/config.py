@@ -11,7 +11,7 @@ from motif.bootstrap.dataset_fit import FitSettings
 from motif.rollout.rollout import SEED_LIMIT
 from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.files import write_text
-from motif.sampling import SampleSettings
+from motif.sampling import SamplePlan, SampleSettings
 
 CONFIG = "config.yaml"
 _VALUE_TYPES: dict[Any, tuple[type, ...]] = {
@@ -29,26 +29,16 @@ _PRESETS = resources.files("motif").joinpath("data", "presets")
 
 
 @dataclass(frozen=True)
-class VersionStep:
-    """How one version comes about; the fields are those of `SampleSettings`, and how far back to pool."""
+class VersionStep(SamplePlan):
+    """How one version comes about: its samples, and how far back the fit reaches."""
 
-    games: int
-    trials: int
-    decide: str = "evaluator"
-    candidates: int = 0
-    rate: float = 1.0
-    crashed_rate: float | None = None
-    race_rate: float | None = None
-    noise: float = 0.0
-    cut: int = 0
-    stop_at_race: bool = False
     pooled: int = 0
     """How many earlier versions' samples join this version's in the fit."""
 
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
         """Settings for sampling with `player`."""
-        chosen = {name: value for name, value in asdict(self).items() if name != "pooled"}
-        return SampleSettings(player=player, seed=seed, **chosen)
+        plan = {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
+        return SampleSettings(player=player, seed=seed, **plan)
 
 
 @dataclass(frozen=True)

@@ -4,32 +4,22 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import worker_count
+from motif.runtime.shipped import default_player
 
 if TYPE_CHECKING:
     from motif.evaluators import Evaluator, StaticEvaluator
 
-_CHECKOUT = Path(__file__).resolve().parent.parent.parent
-_NEWEST_WEIGHTS = Path("weights", "motif-v2.yaml")
 _PIPED_WIDTH = 120
 _LARGEST_SEED = 2**53
 
 
-def _default_player() -> str:
-    """The newest weights of the checkout, by their short path where that leads there; else PubEval."""
-    path = _CHECKOUT / _NEWEST_WEIGHTS
-    if not path.is_file():
-        return "pubeval"
-    return str(_NEWEST_WEIGHTS if Path.cwd() == _CHECKOUT else path)
-
-
-DEFAULT_PLAYER = _default_player()
+DEFAULT_PLAYER = default_player()
 """Who evaluates when nobody is named."""
 
 

@@ -1,4 +1,4 @@
-"""Evaluators by name: ``pubeval``, ``simple``, ``weights/FILE.yaml``, any of them with ``@1`` or ``@2``."""
+"""Evaluators by name: ``pubeval``, ``simple``, ``motif-v2``, ``FILE.yaml``, any with ``@1`` or ``@2``."""
 
 import re
 
@@ -6,17 +6,17 @@ from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.static import StaticEvaluator, from_weight_file, pubeval, simple
 from motif.runtime.errors import PlayerError
+from motif.runtime.shipped import shipped_weights
 
 # Each loads the static evaluator of that name.
 _STATIC = {"pubeval": pubeval, "simple": simple}
 _WITH_PLIES = re.compile(r"(.+)@(\d+)")
 
 RANDOM_NAME = "random"
-EVALUATOR_NAMES = (*_STATIC, "FILE.yaml")
 
 
 def load_static(name: str) -> StaticEvaluator:
-    """The static evaluator called `name`: a known one, or a weight file's path.
+    """The static evaluator called `name`: a known one, weights that come with motif, or a file's path.
 
     Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad file.
     """
@@ -24,11 +24,13 @@ def load_static(name: str) -> StaticEvaluator:
         return _STATIC[name]()
     if name.endswith((".yaml", ".yml")):
         return from_weight_file(name)
+    if name in shipped_weights():
+        return from_weight_file(shipped_weights()[name], name)
     if _WITH_PLIES.fullmatch(name):
         raise PlayerError(f"{name!r} looks ahead; a player without @ is needed here")
     if name == RANDOM_NAME:
         raise PlayerError("the player 'random' has no values: it cannot evaluate, look ahead or roll out")
-    known = ", ".join(EVALUATOR_NAMES)
+    known = ", ".join((*_STATIC, *shipped_weights(), "FILE.yaml"))
     raise PlayerError(f"no player is called {name!r}; there are {known}, each also with @1 or @2, and random")
 
 

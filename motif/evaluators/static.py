@@ -161,7 +161,7 @@ def simple() -> StaticEvaluator:
     return StaticEvaluator("simple", table_model(simple_tables(), _SIMPLE_CALIBRATION))
 
 
-def from_weight_file(path: Path | str) -> StaticEvaluator:
-    """The evaluator of a weight file; raises `WeightFileError`."""
+def from_weight_file(path: Path | str, name: str | None = None) -> StaticEvaluator:
+    """The evaluator of a weight file, called `name` or as its path; raises `WeightFileError`."""
     weights = read_weight_file(path)
-    return StaticEvaluator(str(path), weights_model(weights), weights)
+    return StaticEvaluator(name or str(path), weights_model(weights), weights)

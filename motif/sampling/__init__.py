@@ -7,9 +7,11 @@ from motif.sampling.dataset import (
     read_manifest_positions,
     read_parts,
 )
-from motif.sampling.sample import SampleResult, SampleSettings, sample
+from motif.sampling.sample import SampleResult, sample
+from motif.sampling.settings import SamplePlan, SampleSettings
 
 __all__ = [
+    "SamplePlan",
     "SampleResult",
     "SampleSettings",
     "Samples",

@@ -5,21 +5,20 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.identifiers import gnubg_ids
+from motif.board.movegen import MAX_PLAYS
 from motif.board.position import Position, pack_many, unpack_many
 from motif.evaluators import StaticEvaluator, load_static
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.static import filtered, model_fingerprint, thread_workspace
-from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.rollout.rollout import SEED_LIMIT
+from motif.parameters.position_class import classify_many
 from motif.rollout.statistics import mean_and_error
-from motif.runtime.errors import DatasetError, SettingError
+from motif.runtime.errors import DatasetError
 from motif.runtime.files import is_temporary
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -33,60 +32,10 @@ from motif.sampling.dataset import (
     write_part,
 )
 from motif.sampling.self_play import new_record, self_play
+from motif.sampling.settings import SampleSettings
 
 _PARTS = 64
 """A dataset has about as many parts; a part is what a worker does at a time and what a stop loses."""
-
-
-@dataclass(frozen=True)
-class SampleSettings:
-    """Everything that decides what a dataset holds."""
-
-    player: str
-    """Name of the static player that plays and rolls out."""
-    games: int
-    trials: int
-    """Rollouts of each position."""
-    decide: Literal["evaluator", "rollout"] = "evaluator"
-    """Who chooses the plays: the evaluator, or the rollouts of every legal play."""
-    candidates: int = 0
-    """Plays of a decision that are recorded at most, the chosen one among them; 0 for all."""
-    rate: float = 1.0
-    """Share of the decisions that are recorded."""
-    crashed_rate: float | None = None
-    """The same for crashed positions, which are few; as `rate` when absent."""
-    race_rate: float | None = None
-    """The same for races; as `rate` when absent."""
-    noise: float = 0.0
-    """Share of the plays that are drawn by lot, so that odd positions occur too."""
-    cut: int = 0
-    """Rollouts end after so many plies with the evaluator's value; 0 plays to the end."""
-    stop_at_race: bool = False
-    """Rollouts end with the evaluator's value when contact ends."""
-    seed: int = 0
-
-    def rates(self) -> npt.NDArray[np.float64]:
-        """Share of the decisions recorded, by class."""
-        given = {"crashed": self.crashed_rate, "race": self.race_rate}
-        chosen = (given.get(name) for name in CLASS_NAMES)
-        return np.array([self.rate if value is None else value for value in chosen])
-
-    def check(self) -> None:
-        """Raise `SettingError` for a value that makes no sense."""
-        for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0), ("seed", 0)):
-            if getattr(self, name) < low:
-                raise SettingError(f"--{name} must be at least {low}, not {getattr(self, name)}")
-        if self.seed >= SEED_LIMIT:
-            raise SettingError(f"--seed must be below 2**63, not {self.seed}")
-        for name in ("rate", "crashed_rate", "race_rate"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value <= 1:
-                option = name.replace("_", "-")
-                raise SettingError(f"--{option} must be above 0 and at most 1, not {value}")
-        if not 0 <= self.noise < 1:
-            raise SettingError(f"--noise must be at least 0 and below 1, not {self.noise}")
-        if self.decide not in ("evaluator", "rollout"):
-            raise SettingError(f"--decide must be evaluator or rollout, not {self.decide!r}")
 
 
 @dataclass(frozen=True)
@@ -205,7 +154,7 @@ def _all_parts(
 def sample_games(settings: SampleSettings, model: Model, first: int, count: int) -> dict[str, Any]:
     """Columns of the dataset for the games first .. first + count - 1."""
     start = pack_many(Position.start().board[None])[0]
-    record, space = new_record(), thread_workspace()
+    record, tried, space = new_record(), new_record(MAX_PLAYS), thread_workspace()
     columns: dict[str, list[Any]] = {}
     rates = settings.rates()
     for game in range(first, first + count):
@@ -223,6 +172,7 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
             settings.stop_at_race,
             space,
             record,
+            tried,
         )
         means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], settings.trials)
         made = {

@@ -31,28 +31,28 @@ _EQUITY = COLUMNS - 1
 
 
 class GameRecord(NamedTuple):
-    """Room for the positions of one game; rows 0:n hold them."""
+    """Room for labelled positions; rows 0:n hold them."""
 
     boards: npt.NDArray[np.int8]
-    """(MAX_ROWS, 64) packed, seen by the player on roll."""
+    """(rows, 64) packed, seen by the player on roll."""
     items: npt.NDArray[np.int64]
-    """(MAX_ROWS,): item of the random streams, one a decision."""
+    """(rows,): item of the random streams, one a decision."""
     plies: npt.NDArray[np.int32]
     chosen: npt.NDArray[np.bool_]
     sums: npt.NDArray[np.float64]
-    """(MAX_ROWS, 6): rollout results added up."""
+    """(rows, 6): rollout results added up."""
     squares: npt.NDArray[np.float64]
 
 
-def new_record() -> GameRecord:
-    """Room for one game."""
+def new_record(rows: int = MAX_ROWS) -> GameRecord:
+    """Room for `rows` positions: those of one game, or with MAX_PLAYS those of one decision."""
     return GameRecord(
-        np.zeros((MAX_ROWS, PACKED_SIZE), np.int8),
-        np.zeros(MAX_ROWS, np.int64),
-        np.zeros(MAX_ROWS, np.int32),
-        np.zeros(MAX_ROWS, np.bool_),
-        np.zeros((MAX_ROWS, COLUMNS)),
-        np.zeros((MAX_ROWS, COLUMNS)),
+        np.zeros((rows, PACKED_SIZE), np.int8),
+        np.zeros(rows, np.int64),
+        np.zeros(rows, np.int32),
+        np.zeros(rows, np.bool_),
+        np.zeros((rows, COLUMNS)),
+        np.zeros((rows, COLUMNS)),
     )
 
 
@@ -90,14 +90,27 @@ def _pick_candidates(count, chosen, wanted, scores, order, stream):
 
 @kernel
 def self_play(
-    model, start, seed, game, by_rollout, candidates, rates, noise, trials, cut, stop_at_race, space, record
+    model,
+    start,
+    seed,
+    game,
+    by_rollout,
+    candidates,
+    rates,
+    noise,
+    trials,
+    cut,
+    stop_at_race,
+    space,
+    record,
+    tried,
 ):
     """Play one game of the model against itself; label and record positions; return their number.
 
-    With `by_rollout` every legal play is rolled out, all are recorded and the best is played.
-    Otherwise the model decides, or with the chance `noise` the dice do; a decision is recorded with
-    the chance that `rates` has for its class, with at most `candidates` of its plays (0: all), the
-    chosen one among them.  Finished games are not recorded.
+    The model decides, or with `by_rollout` the rollouts of every legal play, in room `tried`; with
+    the chance `noise` the dice do.  A decision is recorded with the chance that `rates` has for its
+    class, with at most `candidates` of its plays (0: all), the chosen one among them.  Finished games
+    are not recorded.
     """
     stream = np.zeros(1, np.uint64)
     stream[0] = derive(np.uint64(seed), np.uint64(game), GAME_TRIAL)
@@ -107,7 +120,7 @@ def self_play(
     scores = np.zeros(MAX_PLAYS)
     item = game * DECISIONS_A_GAME
     rows = 0
-    if by_rollout or next_unit(stream) < rates[CONTACT]:
+    if next_unit(stream) < rates[CONTACT]:
         _put(record, 0, words, item, 0, True)
         rows = 1
     for ply in range(1, _MAX_DECISIONS):
@@ -115,81 +128,52 @@ def self_play(
         while ply == 1 and high == low:
             high, low = next_roll(stream)
         item += 1
-        first = rows
         if by_rollout:
             count = generate(words, high, low, space.plays)
+            for k in range(count):
+                _put(tried, k, space.plays.words[k], item, ply, False)
+            _label(model, tried, count, seed, trials, cut, stop_at_race, space)
             play = 0
             for k in range(count):
-                order[k] = k
+                scores[k] = turn_value(tried.sums[k, _EQUITY])
+                if scores[k] > scores[play]:
+                    play = k
         else:
             play, count = choose(model, words, current, high, low, space, stream)
-            if next_unit(stream) < noise:
-                play = next_below(stream, count)
-            wanted = 0
-            own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
-            if next_unit(stream) < rates[classify(words, current, own, other)]:
-                wanted = count if candidates == 0 else min(count, candidates)
-                if wanted < count:
-                    score_plays(model, words, current, count, space, scores)
-                _pick_candidates(count, play, wanted, scores, order, stream)
-            count = wanted
-        if rows + count > MAX_ROWS:
-            break
-        for k in range(count):
-            _put(record, rows, space.plays.words[order[k]], item, ply, order[k] == play)
-            rows += 1
-        for k in range(PACKED_WORDS):
-            words[k] = space.plays.words[play, k]
-        if by_rollout:
-            part = slice(first, rows)
-            record.sums[part] = 0
-            record.squares[part] = 0
-            roll_out(
-                model, record.boards[part], record.items[part], seed, 0, trials, cut, stop_at_race, space,
-                record.sums[part], record.squares[part],
-            )  # fmt: skip
-            best = first
-            for row in range(first, rows):
-                if turn_value(record.sums[row, _EQUITY]) > turn_value(record.sums[best, _EQUITY]):
-                    best = row
-                record.chosen[row] = False
-            record.chosen[best] = True
-            chosen_words = record.boards[best].view(np.int64)
-            for k in range(PACKED_WORDS):
-                words[k] = chosen_words[k]
-        over = finished_points(words) != 0
-        rows = _without_finished(record, first, rows)
-        if over:
+            for k in range(count):
+                _put(tried, k, space.plays.words[k], item, ply, False)
+        if next_unit(stream) < noise:
+            play = next_below(stream, count)
+        own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
+        if next_unit(stream) < rates[classify(words, current, own, other)]:
+            wanted = count if candidates == 0 else min(count, candidates)
+            if wanted < count and not by_rollout:
+                score_plays(model, words, current, count, space, scores)
+            _pick_candidates(count, play, wanted, scores, order, stream)
+            if rows + wanted > MAX_ROWS:
+                break
+            for k in range(wanted):
+                source = tried.boards[order[k]].view(np.int64)
+                if finished_points(source) == 0:
+                    _put(record, rows, source, item, ply, order[k] == play)
+                    record.sums[rows] = tried.sums[order[k]]
+                    record.squares[rows] = tried.squares[order[k]]
+                    rows += 1
+        current[:] = tried.boards[play]
+        if finished_points(words) != 0:
             break
     if not by_rollout:
-        record.sums[:rows] = 0
-        record.squares[:rows] = 0
-        roll_out(
-            model, record.boards[:rows], record.items[:rows], seed, 0, trials, cut, stop_at_race, space,
-            record.sums[:rows], record.squares[:rows],
-        )  # fmt: skip
-    elif rows > 0:
-        record.sums[0] = 0
-        record.squares[0] = 0
-        roll_out(
-            model, record.boards[:1], record.items[:1], seed, 0, trials, cut, stop_at_race, space,
-            record.sums[:1], record.squares[:1],
-        )  # fmt: skip
+        _label(model, record, rows, seed, trials, cut, stop_at_race, space)
+    elif rows > 0 and record.plies[0] == 0:
+        _label(model, record, 1, seed, trials, cut, stop_at_race, space)
     return rows
 
 
 @inline_kernel
-def _without_finished(record, first, rows):
-    """Drop finished games from the rows first:rows and return the new number of rows."""
-    kept = first
-    for row in range(first, rows):
-        if finished_points(record.boards[row].view(np.int64)) == 0:
-            if kept != row:
-                record.boards[kept] = record.boards[row]
-                record.items[kept] = record.items[row]
-                record.plies[kept] = record.plies[row]
-                record.chosen[kept] = record.chosen[row]
-                record.sums[kept] = record.sums[row]
-                record.squares[kept] = record.squares[row]
-            kept += 1
-    return kept
+def _label(model, record, count, seed, trials, cut, stop_at_race, space):
+    """Roll out the first `count` rows of `record`."""
+    sums, squares = record.sums[:count], record.squares[:count]
+    sums[:] = 0
+    squares[:] = 0
+    boards, items = record.boards[:count], record.items[:count]
+    roll_out(model, boards, items, seed, 0, trials, cut, stop_at_race, space, sums, squares)

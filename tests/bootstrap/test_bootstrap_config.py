@@ -43,7 +43,7 @@ def test_a_configuration():
     )
     assert config.fit_settings() == FitSettings(parameters="keith", terms="linear", seed=4)
     sampled = config.versions[1].sample_settings("pubeval", 9)
-    assert sampled == SampleSettings("pubeval", 5, 4, rate=0.5, cut=3, stop_at_race=True, seed=9)
+    assert sampled == SampleSettings(5, 4, player="pubeval", rate=0.5, cut=3, stop_at_race=True, seed=9)
 
 
 def test_saved_and_loaded(tmp_path):

@@ -2,16 +2,16 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from motif import bootstrap
 from motif.board.dice import ROLLS
 from motif.board.identifiers import gnubg_id, position_from_gnubg_id
-from motif.board.moves import legal_plays
+from motif.board.moves import PlayBatch, legal_plays
 from motif.board.position import Position
 from motif.cli.common import DEFAULT_PLAYER, json_line
 from motif.evaluators import OUTPUTS, load_evaluator
-from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
 
@@ -78,8 +78,9 @@ def test_hint_ranks_by_the_movers_equity(motif_json, weight_file, player):
     assert equities == sorted(equities, reverse=True)
     assert len(equities) == len(legal_plays(Position.start(), (6, 4)))
     for play in record["plays"]:
-        board = position_from_gnubg_id(play["position"]).board
-        value = turned_equities(evaluator.equity_many(board[None]))[0]
+        after = position_from_gnubg_id(play["position"]).board[None]
+        alone = PlayBatch(np.array([0, 1]), after, np.zeros(1, np.uint64))
+        value = evaluator.play_equities(Position.start().board[None], alone)[0]
         assert play["equity"] == pytest.approx(value, abs=1e-12)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from motif.sampling import SampleSettings, sample
 
-QUICK = SampleSettings("pubeval", games=7, trials=3, candidates=3, rate=0.3, cut=3, seed=5)
+QUICK = SampleSettings(player="pubeval", games=7, trials=3, candidates=3, rate=0.3, cut=3, seed=5)
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -24,7 +24,7 @@ from tests.sampling.folders import QUICK, made
 
 ALL_ROLLS = [(int(high), int(low)) for high, low in ROLLS]
 # One position a decision, the chosen one: the dataset is the games themselves.
-GAMES = SampleSettings("pubeval", games=12, trials=2, candidates=1, cut=1, seed=3)
+GAMES = SampleSettings(player="pubeval", games=12, trials=2, candidates=1, cut=1, seed=3)
 EVERY_PLAY = replace(GAMES, games=3, candidates=0)
 
 
@@ -262,7 +262,7 @@ def test_noise_makes_odd_plays(tmp_path):
 
 
 def test_deciding_by_rollouts_plays_the_best_of_all_plays(tmp_path):
-    settings = SampleSettings("simple", games=2, trials=6, decide="rollout", cut=2, seed=1)
+    settings = SampleSettings(player="simple", games=2, trials=6, decide="rollout", cut=2, seed=1)
     samples = read_dataset(made(tmp_path / "rollouts", settings))
     assert position(samples, 0) == Position.start()
     rows = rows_by_decision(samples)

@@ -1,7 +1,8 @@
 """Parallel execution.  The only module that imports joblib."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -24,10 +25,11 @@ def worker_count(jobs: int | None) -> int:
 
 def run_ordered(
     function: Callable[..., _Result], calls: Iterable[tuple[Any, ...]], jobs: int | None = None
-) -> Iterator[_Result]:
+) -> Generator[_Result, None, None]:
     """Yield `function(*arguments)` for each of `calls`, in their order, as they become ready.
 
-    With one worker everything runs in this process.
+    With one worker everything runs in this process.  Who may leave before the end, by an error say,
+    closes it (`contextlib.closing`), so that the work under way is called off at once.
     """
     workers = worker_count(jobs)
     if workers == 1:
@@ -37,7 +39,16 @@ def run_ordered(
     import joblib
 
     runner = joblib.Parallel(n_jobs=workers, return_as="generator", pre_dispatch="2*n_jobs")
-    yield from runner(joblib.delayed(function)(*arguments) for arguments in calls)
+    results = runner(joblib.delayed(function)(*arguments) for arguments in calls)
+    try:
+        # Not `yield from`, which would close the results outside of the block below.
+        for result in results:  # noqa: UP028
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            # joblib warns of work that it calls off; here that is what the caller wants.
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -135,9 +136,11 @@ def _all_parts(
         (settings, evaluator.model, starts[k], min(games_a_part, settings.games - starts[k])) for k in missing
     )
     write_manifest(folder, provenance, sorted(kept.values(), key=lambda part: part.name), complete=False)
-    with progress(f"sampling {settings.games} games of {settings.player}", len(starts)) as advance:
+    with (
+        progress(f"sampling {settings.games} games of {settings.player}", len(starts)) as advance,
+        closing(run_ordered(sample_games, calls, jobs)) as made,
+    ):
         advance(len(kept))
-        made = run_ordered(sample_games, calls, jobs)
         done: list[Part] = []
         for k in range(len(starts)):
             if part_name(k) in kept:

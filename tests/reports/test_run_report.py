@@ -12,11 +12,12 @@ import pytest
 import typer
 
 from motif.bootstrap import BootstrapConfig, VersionStep
+from motif.bootstrap.pool import held_out
 from motif.evaluators import OUTPUTS
 from motif.parameters import parameter_set
 from motif.reports.largest_terms import full_value, largest_terms
 from motif.reports.next_version import advice, next_commands
-from motif.reports.run_report import _held_out, draw_run, draw_version
+from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import DatasetError, SettingError
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 
@@ -165,7 +166,8 @@ def test_samples_that_are_gone_leave_out_calibration(tmp_path):
 def test_held_out_positions_are_those_of_the_fit(tmp_path):
     config = write_run(tmp_path, 2, pooled=1)
     pools = [tmp_path / f"v{k}" / "samples" for k in range(2)]
-    held = _held_out(pools, config)
+    settings = config.fit_settings()
+    held = held_out(pools, settings.validation, settings.seed)
     # A fifth of twice the 40 games, ten positions each.
     assert len(np.unique(held.game)) == 16
     assert len(held) == 160

@@ -5,11 +5,10 @@ from enum import IntEnum
 import numpy as np
 
 from motif.board.masks import BAR_BIT, occupied
-from motif.board.position import PACKED_WORDS, Position, pack_many
+from motif.board.position import CHECKERS, PACKED_WORDS, Position, pack_many
 from motif.runtime.jit import inline_kernel, kernel
 
 _OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT
-_CHECKERS = 15
 
 
 class Outcome(IntEnum):
@@ -41,7 +40,7 @@ def _is_empty(words, first):
 @inline_kernel
 def _loss(words, loser):
     """1, 2 or 3: what the side whose half starts at word `loser` has lost."""
-    if checkers_on_board(words, loser) < _CHECKERS:
+    if checkers_on_board(words, loser) < CHECKERS:
         return 1
     return 3 if occupied(words, loser) & _OPPONENTS_HOME else 2
 

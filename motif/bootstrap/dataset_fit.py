@@ -3,13 +3,14 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.position import CHECKERS
 from motif.bootstrap.pool import pooled, training_rows
 from motif.evaluators import OUTPUTS
 from motif.evaluators.squash import bounds
@@ -183,13 +184,12 @@ def fit_dataset(
     filtered = fit_pre_filter(
         samples.boards, samples.equity, samples.decision, samples.position_class, _FILTER_KEEPS
     )
-    seconds = time.monotonic() - started
     rmse_train, rmse_validation = _win_errors(fits, results)
     fitted = FittedWeights(
         WeightFile(name, version, parent, chosen, classes, filtered),
         results,
         len(samples),
-        seconds,
+        time.monotonic() - started,
         rmse_train,
         rmse_validation,
     )
@@ -209,8 +209,7 @@ def fit_dataset(
     }
     if len(folders) == 1:
         facts["dataset"] = facts["dataset"][0]
-    weights = WeightFile(name, version, parent, chosen, classes, filtered, facts)
-    return FittedWeights(weights, results, len(samples), seconds, rmse_train, rmse_validation)
+    return replace(fitted, weights=replace(fitted.weights, fit=facts))
 
 
 def _fits(
@@ -225,8 +224,8 @@ def _fits(
                 raise FitError(f"the dataset holds no {class_name} positions to train on: sample more games")
             continue
         values = features(chosen, samples.boards[rows])
-        off_own = 15 - np.maximum(samples.boards[rows], 0).sum(axis=1)
-        off_opponent = 15 + np.minimum(samples.boards[rows], 0).sum(axis=1)
+        off_own = CHECKERS - np.maximum(samples.boards[rows], 0).sum(axis=1)
+        off_opponent = CHECKERS + np.minimum(samples.boards[rows], 0).sum(axis=1)
         for head in _heads(class_name, settings):
             use = np.ones(len(rows), np.bool_)
             if head.startswith("win_"):

@@ -33,7 +33,7 @@ _FINISHED_SCORE = 1e6
 
 @fast_kernel
 def _raw_sum(weights, features, size, terms):
-    """x of one head; `features` holds a 1 at `size` and zeros behind it."""
+    """x of one head; `features` holds a 1 at `size`; what stands behind it meets weights of zero."""
     last = weights[size]
     x = np.float32(0)
     for j in range(((size + ROW_ALIGNMENT) // ROW_ALIGNMENT) * ROW_ALIGNMENT):

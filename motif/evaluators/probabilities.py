@@ -6,7 +6,7 @@ before the roll; a gammon counts backgammons in.  A play's result is seen by the
 of it, and nothing else does.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from motif.runtime.jit import inline_kernel
 
 OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
 WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
+
+_Number = TypeVar("_Number", bound=np.number[Any])
 
 _EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
@@ -54,9 +56,9 @@ def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return rows
 
 
-def turned_equities(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Equities of one player as the other player's."""
-    return -values
+def turned_equities(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+    """Equities, scores or points of one player as the other player's."""
+    return np.negative(values)
 
 
 @inline_kernel

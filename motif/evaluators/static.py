@@ -25,7 +25,7 @@ from motif.evaluators.model import (
     new_workspace,
     table_model,
 )
-from motif.evaluators.point_table import pubeval_tables, simple_tables
+from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables
 from motif.evaluators.probabilities import OUTPUTS, turned_equities
 from motif.evaluators.squash import EQUITY_BOUND
 from motif.evaluators.weight_file import HeadWeights, WeightFile
@@ -86,8 +86,10 @@ class StaticEvaluator(Evaluator):
         after = pack_many(plays.boards)
         score_by_tables(self.model, after, classes, scores)
         intercept, slope = self.model.calibration[classes].T
-        points = finished_points_many(after.view(np.int64))
-        return np.where(points, turned_equities(points), np.tanh(slope * scores - intercept))
+        points = finished_points_many(after.view(np.int64)).astype(np.float64)
+        # As `evaluate_into` has it: the next player's score, squashed, and turned back to the mover.
+        chances = np.tanh(intercept + slope * turned_equities(scores))
+        return turned_equities(np.where(points, points, chances))
 
 
 def weights_model(weights: WeightFile) -> Model:
@@ -103,7 +105,7 @@ def weights_model(weights: WeightFile) -> Model:
             _fill_triangle(arrays[code, head_code], chosen, scales)
     chosen_filter = weights.pre_filter
     base = table_model(
-        np.zeros((len(CLASS_NAMES), 2, 25, 16), np.float32)
+        np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.float32)
         if chosen_filter is None
         else chosen_filter.tables()
     )

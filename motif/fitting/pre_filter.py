@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import PACKED_BAR, Board, pack_many
+from motif.board.position import OPPONENT_HALF, PACKED_BAR, Board, pack_many
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.weight_file import FILTER_STEPS, PreFilter
 from motif.fitting.ranking import decision_starts
@@ -14,7 +14,6 @@ _PLACES = PACKED_BAR + 1
 _COLUMNS = 2 * _PLACES * FILTER_STEPS
 _RIDGE = 1e-4
 _ROWS_AT_ONCE = 1 << 14
-_HALF = 32
 
 
 @kernel
@@ -23,7 +22,7 @@ def _step_columns(packed, out):
     for row in range(packed.shape[0]):
         out[row] = 0
         for side in range(2):
-            half = _HALF if side == 0 else 0
+            half = OPPONENT_HALF if side == 0 else 0
             for place in range(_PLACES):
                 count = packed[row, half + place]
                 if count == 0:

@@ -9,6 +9,7 @@ import numpy as np
 from motif.board.masks import BAR_BIT, HOME_POINTS, mirrored
 from motif.board.outcome import checkers_on_board
 from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR
+from motif.parameters.common import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import SetBuilder
 from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
@@ -16,9 +17,9 @@ from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
 _builder = SetBuilder("keith", revision=1)
 _side, _shared = _builder.side, _builder.shared
 
-PIPS = _side("pip_count", "pips that {side} must still travel", unit="pips", full=167, group="race")
-OFF = _side("borne_off", "checkers that {side} has borne off", unit="checkers", full=15, group="race")
-ON_BAR = _side("on_bar", "checkers of {side} on the bar", unit="checkers", full=2, group="attack")
+PIPS = _side(**PIP_COUNT)
+OFF = _side(**BORNE_OFF)
+ON_BAR = _side(**BAR)
 HELD = _side(
     "points_held", "points that {side} holds outside the home board", unit="points", full=6, group="blocking"
 )
@@ -38,10 +39,8 @@ INDIRECT = _side(
     full=6,
     group="attack",
 )
-REARMOST = _side(
-    "rearmost", "point of {side}'s rearmost checker (25 is the bar)", unit="points", full=25, group="race"
-)
-PIP_LEAD = _shared("pip_lead", "pips by which the player on roll leads", unit="pips", full=100, group="race")
+REARMOST = _side(**REAR)
+PIP_LEAD = _shared(**LEAD)
 
 KEITH_SET = _builder.build()
 _SIDE = KEITH_SET.side_count

@@ -9,6 +9,7 @@ import numpy as np
 from motif.board.masks import BAR_BIT, HOME_POINTS, mirrored
 from motif.board.outcome import checkers_on_board
 from motif.board.position import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR
+from motif.parameters.common import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR
 from motif.parameters.escapes import escapes
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import SetBuilder
@@ -18,17 +19,15 @@ from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
 _builder = SetBuilder("motif", revision=1)
 _side, _shared = _builder.side, _builder.shared
 
-PIPS = _side("pip_count", "pips that {side} must still travel", unit="pips", full=167, group="race")
-OFF = _side("borne_off", "checkers that {side} has borne off", unit="checkers", full=15, group="race")
+PIPS = _side(**PIP_COUNT)
+OFF = _side(**BORNE_OFF)
 NOTHING_OFF = _side(
     "nothing_off", "whether {side} has yet to bear off a checker", unit="yes or no", full=1, group="race"
 )
 BRING_HOME = _side(
     "bring_home", "pips that {side} needs to bring every checker home", unit="pips", full=100, group="race"
 )
-REARMOST = _side(
-    "rearmost", "point of {side}'s rearmost checker (25 is the bar)", unit="points", full=25, group="race"
-)
+REARMOST = _side(**REAR)
 SPREAD = _side(
     "spread",
     "squared distance of {side}'s checkers from the 8 point, added up (the bar is 25)",
@@ -57,7 +56,7 @@ DEEP = _side(
     full=6,
     group="timing",
 )
-ON_BAR = _side("on_bar", "checkers of {side} on the bar", unit="checkers", full=2, group="attack")
+ON_BAR = _side(**BAR)
 HOME_MADE = _side("home_points", "home points that {side} has made", unit="points", full=6, group="blocking")
 OUTFIELD_MADE = _side(
     "outfield_points",
@@ -157,7 +156,7 @@ MOBILITY = _side(
     full=3600,
     group="mobility",
 )
-PIP_LEAD = _shared("pip_lead", "pips by which the player on roll leads", unit="pips", full=100, group="race")
+PIP_LEAD = _shared(**LEAD)
 CONTACT_LEFT = _shared(
     "contact_left",
     "pips by which the two rearmost checkers still have to pass each other",

@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, Position, pack_many
+from motif.evaluators.probabilities import turned_equities
 from motif.players.player import Player
+from motif.rollout.playout import MAX_PLIES
 from motif.runtime.errors import SettingError
 from motif.runtime.jit import kernel
 from motif.runtime.parallel import run_ordered
@@ -22,7 +24,6 @@ from motif.runtime.progress import progress
 from motif.runtime.streams import derive, next_roll
 
 _PAIRS_AT_ONCE = 256
-_MAX_PLIES = 3000
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,12 @@ def _play_pairs(first: Player, second: Player, seed: int, start: int, count: int
     first_on_roll = np.arange(2 * count) < count
     points = np.zeros(2 * count, np.int64)
     going = np.arange(2 * count)
-    for ply in range(_MAX_PLIES):
+    for ply in range(MAX_PLIES):
         rolls, states = _dice(seed, pairs[going], ply)
         boards[going] = _one_ply(first, second, boards[going], first_on_roll[going], rolls, states)
         first_on_roll[going] = ~first_on_roll[going]
         result = finished_points_many(pack_many(boards[going]).view(np.int64)).astype(np.int64)
-        points[going] = np.where(first_on_roll[going], result, -result)
+        points[going] = np.where(first_on_roll[going], result, turned_equities(result))
         going = going[result == 0]
         if not len(going):
             break

@@ -17,7 +17,7 @@ from motif.board.position import PACKED_SIZE, PACKED_WORDS
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import turn_value
 from motif.parameters.position_class import CONTACT, classify
-from motif.rollout.playout import COLUMNS, roll_out
+from motif.rollout.playout import COLUMNS, MAX_PLIES, roll_out
 from motif.runtime.jit import inline_kernel, kernel
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
@@ -25,7 +25,6 @@ DECISIONS_A_GAME = 1 << 16
 GAME_TRIAL = np.uint64(1 << 63)
 MAX_ROWS = 1 << 16
 """Positions of one game at most; a game that yields more is not recorded further."""
-_MAX_DECISIONS = 3000
 
 _EQUITY = COLUMNS - 1
 
@@ -123,7 +122,7 @@ def self_play(
     if next_unit(stream) < rates[CONTACT]:
         _put(record, 0, words, item, 0, True)
         rows = 1
-    for ply in range(1, _MAX_DECISIONS):
+    for ply in range(1, MAX_PLIES):
         high, low = next_roll(stream)
         while ply == 1 and high == low:
             high, low = next_roll(stream)

@@ -30,8 +30,10 @@ TOP = ""
 """The folder of motif/__init__.py, which may import from everywhere and is imported by nobody inside."""
 ONLY_IN = {
     "joblib": [Path("motif/runtime/parallel.py")],
-    "numba": [Path("motif/runtime/jit.py"), Path("motif/runtime/announce.py")],
-    "llvmlite": [Path("motif/runtime/jit.py")],
+    "dask": [Path("motif/runtime/cluster.py")],
+    "distributed": [Path("motif/runtime/cluster.py")],
+    "numba": [Path("motif/runtime") / name for name in ("jit.py", "announce.py", "simd.py")],
+    "llvmlite": [Path("motif/runtime/jit.py"), Path("motif/runtime/simd.py")],
 }
 MAX_LINES = 300
 

@@ -6,68 +6,27 @@ one of them can be, the higher one must be if it can; checkers on the bar enter 
 may be borne off with a larger die when none stands behind it; doubles are played up to four times.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
-from motif.board.masks import ALL_POINTS, BAR_BIT, made, mirrored, occupied
-from motif.board.position import OPPONENT_HALF, PACKED_BAR, PACKED_SIZE, PACKED_WORDS, POINTS
-from motif.runtime.jit import inline_kernel, kernel, leading_zeros, trailing_zeros
-
-MAX_PLAYS = 3072
-"""More than any decision has: four moves of at most 15 checkers can be shared out in 3,060 ways."""
-
-# A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
-# plays the lower die of two different ones.
-PATH_SOURCE = 31
-PATH_HIT = 64
-PATH_LOW = 128
+from motif.board.masks import ALL_POINTS, made, mirrored, occupied
+from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_WORDS, POINTS
+from motif.board.single_moves import (
+    PATH_SOURCE,
+    hash_step,
+    move,
+    moved_mask,
+    path_step,
+    score_step,
+    sources_of,
+)
+from motif.runtime.jit import inline_kernel, lean_kernel, trailing_zeros
 
 _ONE = np.uint64(1)
-_S8 = np.uint64(8)
-_HOME_END = np.uint64(6)
+_HASH_SLOT = np.uint64(58)
 _ANY_SOURCE = np.int64(PACKED_BAR)
 
-
-def _hash_keys() -> npt.NDArray[np.uint64]:
-    # Additive keys: row 0 for a checker on a place, row 1 for an opponent's blot hit there.
-    return np.random.default_rng(26).integers(1, 2**63, (2, PACKED_BAR + 1), dtype=np.uint64)
-
-
-_KEYS = _hash_keys()
-
-
-class PlayBuffer(NamedTuple):
-    """Working memory of the generator, to be reused; `boards` and `words` are the same bytes."""
-
-    words: npt.NDArray[np.int64]
-    """Resulting boards (MAX_PLAYS, 8)."""
-    boards: npt.NDArray[np.int8]
-    """The same as packed boards (MAX_PLAYS, 64)."""
-    paths: npt.NDArray[np.uint64]
-    """How each came about: its moves, one byte each, the first in the highest byte used."""
-    hashes: npt.NDArray[np.uint64]
-    node_words: npt.NDArray[np.int64]
-    node_boards: npt.NDArray[np.int8]
-    node_masks: npt.NDArray[np.uint64]
-    node_paths: npt.NDArray[np.uint64]
-
-
-def new_play_buffer() -> PlayBuffer:
-    """A buffer for one thread."""
-    words = np.zeros((MAX_PLAYS, PACKED_WORDS), np.int64)
-    node_words = np.zeros((2, MAX_PLAYS, PACKED_WORDS), np.int64)
-    return PlayBuffer(
-        words,
-        words.view(np.int8).reshape(MAX_PLAYS, PACKED_SIZE),
-        np.zeros(MAX_PLAYS, np.uint64),
-        np.zeros(MAX_PLAYS, np.uint64),
-        node_words,
-        node_words.view(np.int8).reshape(2, MAX_PLAYS, PACKED_SIZE),
-        np.zeros((2, MAX_PLAYS), np.uint64),
-        np.zeros((2, MAX_PLAYS), np.uint64),
-    )
+STEPS_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
+_NO_STEPS = np.zeros(STEPS_SHAPE, np.int64)
 
 
 @inline_kernel
@@ -85,121 +44,69 @@ def _copy_switched(source, target):
 
 
 @inline_kernel
-def _sources(mask, open_points, die):
-    """Places in `mask` from which `die` can be played when `open_points` are not blocked."""
-    shift = np.uint64(die)
-    if mask & BAR_BIT:
-        return (open_points << shift) & BAR_BIT
-    sources = mask & (open_points << shift)
-    if (mask >> _HOME_END) == 0 and mask != 0:
-        exact = mask & (_ONE << (shift - _ONE))
-        if exact:
-            sources |= exact
-        elif (mask >> shift) == 0:
-            sources |= _ONE << (np.uint64(63) - leading_zeros(mask))
-    return sources
+def _is_known(play_hash, hashes, count):
+    """Whether `play_hash` is among the first `count` of `hashes`; no early end, so that it vectorises."""
+    known = False
+    for k in range(count):
+        known |= hashes[k] == play_hash
+    return known
 
 
 @inline_kernel
-def _move(board, own, opponent, source, die):
-    """Move one checker on the bytes of `board`, whose halves start at `own` and `opponent`.
-
-    Returns whether it hits.
-    """
-    board[own + source] -= 1
-    target = source - die
-    if target < 0:
-        return False
-    board[own + target] += 1
-    facing = opponent + POINTS - 1 - target
-    if board[facing] == 1:
-        board[facing] = 0
-        board[opponent + PACKED_BAR] += 1
-        return True
-    return False
-
-
-@inline_kernel
-def _moved_mask(mask, left, source, die):
-    """`mask` after a move from `source`, where `left` checkers remain."""
-    if left == 0:
-        mask &= ~(_ONE << np.uint64(source))
-    if source >= die:
-        mask |= _ONE << np.uint64(source - die)
-    return mask
-
-
-@inline_kernel
-def _path_step(path, source, low, hit):
-    step = np.uint64(source + 1)
-    if low:
-        step |= np.uint64(PATH_LOW)
-    if hit:
-        step |= np.uint64(PATH_HIT)
-    return (path << _S8) | step
-
-
-@inline_kernel
-def _hash_step(source, die, hit):
-    change = -_KEYS[0, source]
-    if source >= die:
-        change += _KEYS[0, source - die]
-        if hit:
-            change += _KEYS[1, source - die]
-    return change
-
-
-@inline_kernel
-def _add_two_dice(words, mask, open_points, first, second, buffer, count):
+def _add_two_dice(words, mask, open_points, first, second, buffer, count, taken, steps, scored):
     """Add the plays of `first` and then `second` that are not yet among the `count` found."""
     node, node_bytes = buffer.node_words[0, 0], buffer.node_boards[0, 0]
-    sources = _sources(mask, open_points, first)
+    sources = sources_of(mask, open_points, first)
     while sources:
         source = np.int64(trailing_zeros(sources))
         sources &= sources - _ONE
         _copy_words(words, node)
-        hit = _move(node_bytes, 0, OPPONENT_HALF, source, first)
-        node_mask = _moved_mask(mask, node_bytes[source], source, first)
-        node_hash = _hash_step(source, first, hit)
-        node_path = _path_step(np.uint64(0), source, first < second, hit)
-        next_sources = _sources(node_mask, open_points, second)
+        score = score_step(node_bytes, 0, OPPONENT_HALF, source, first, steps) if scored else 0
+        hit = move(node_bytes, 0, OPPONENT_HALF, source, first)
+        node_mask = moved_mask(mask, node_bytes[source], source, first)
+        node_hash = hash_step(source, first, hit)
+        node_path = path_step(np.uint64(0), source, first < second, hit)
+        next_sources = sources_of(node_mask, open_points, second)
         while next_sources:
             source = np.int64(trailing_zeros(next_sources))
             next_sources &= next_sources - _ONE
             hit = source >= second and node_bytes[OPPONENT_HALF + POINTS - 1 - source + second] == 1
-            play_hash = node_hash + _hash_step(source, second, hit)
-            known = False
-            for k in range(count):
-                if buffer.hashes[k] == play_hash:
-                    known = True
-                    break
-            if known:
+            play_hash = node_hash + hash_step(source, second, hit)
+            slot = _ONE << (play_hash >> _HASH_SLOT)
+            # Most plays are new, and most of these hash to a slot that no other has taken.
+            if taken & slot and _is_known(play_hash, buffer.hashes, count):
                 continue
+            taken |= slot
+            if scored:
+                change = score_step(node_bytes, 0, OPPONENT_HALF, source, second, steps)
+                buffer.scores[count] = score + change
             _copy_switched(node, buffer.words[count])
-            _move(buffer.boards[count], OPPONENT_HALF, 0, source, second)
+            move(buffer.boards[count], OPPONENT_HALF, 0, source, second)
             buffer.hashes[count] = play_hash
-            buffer.paths[count] = _path_step(node_path, source, second < first, hit)
+            buffer.paths[count] = path_step(node_path, source, second < first, hit)
             count += 1
-    return count
+    return count, taken
 
 
 @inline_kernel
-def _add_one_die(words, mask, open_points, die, low, buffer):
+def _add_one_die(words, board, mask, open_points, die, low, buffer, steps, scored):
     """Write the plays of `die` alone and return their number."""
     count = 0
-    sources = _sources(mask, open_points, die)
+    sources = sources_of(mask, open_points, die)
     while sources:
         source = np.int64(trailing_zeros(sources))
         sources &= sources - _ONE
+        if scored:
+            buffer.scores[count] = score_step(board, 0, OPPONENT_HALF, source, die, steps)
         _copy_switched(words, buffer.words[count])
-        hit = _move(buffer.boards[count], OPPONENT_HALF, 0, source, die)
-        buffer.paths[count] = _path_step(np.uint64(0), source, low, hit)
+        hit = move(buffer.boards[count], OPPONENT_HALF, 0, source, die)
+        buffer.paths[count] = path_step(np.uint64(0), source, low, hit)
         count += 1
     return count
 
 
 @inline_kernel
-def _add_doubles(words, mask, open_points, die, buffer):
+def _add_doubles(words, mask, open_points, die, buffer, steps, scored):
     """Write the plays of a double and return their number.
 
     Moves of one die can be played in the order of their sources, the rearmost first, whenever they
@@ -209,6 +116,7 @@ def _add_doubles(words, mask, open_points, die, buffer):
     _copy_words(words, buffer.node_words[0, 0])
     buffer.node_masks[0, 0] = mask
     buffer.node_paths[0, 0] = 0
+    buffer.node_scores[0, 0] = 0
     side, nodes = 0, 1
     for _ in range(4):
         children = 0
@@ -217,15 +125,18 @@ def _add_doubles(words, mask, open_points, die, buffer):
             last = np.int64(node_path & np.uint64(PATH_SOURCE)) - 1
             if last < 0:
                 last = _ANY_SOURCE
-            sources = _sources(node_mask, open_points, die) & ((_ONE << np.uint64(last + 1)) - _ONE)
+            sources = sources_of(node_mask, open_points, die) & ((_ONE << np.uint64(last + 1)) - _ONE)
             while sources:
                 source = np.int64(trailing_zeros(sources))
                 sources &= sources - _ONE
                 _copy_words(buffer.node_words[side, k], buffer.node_words[1 - side, children])
                 child = buffer.node_boards[1 - side, children]
-                hit = _move(child, 0, OPPONENT_HALF, source, die)
-                buffer.node_masks[1 - side, children] = _moved_mask(node_mask, child[source], source, die)
-                buffer.node_paths[1 - side, children] = _path_step(node_path, source, False, hit)
+                if scored:
+                    change = score_step(child, 0, OPPONENT_HALF, source, die, steps)
+                    buffer.node_scores[1 - side, children] = buffer.node_scores[side, k] + change
+                hit = move(child, 0, OPPONENT_HALF, source, die)
+                buffer.node_masks[1 - side, children] = moved_mask(node_mask, child[source], source, die)
+                buffer.node_paths[1 - side, children] = path_step(node_path, source, False, hit)
                 children += 1
         if children == 0:
             break
@@ -233,28 +144,49 @@ def _add_doubles(words, mask, open_points, die, buffer):
     for k in range(nodes):
         _copy_switched(buffer.node_words[side, k], buffer.words[k])
         buffer.paths[k] = buffer.node_paths[side, k]
+        if scored:
+            buffer.scores[k] = buffer.node_scores[side, k]
     return nodes
 
 
-@kernel
+@inline_kernel
+def _generate(words, board, high, low, buffer, steps, scored):
+    mask = occupied(words, 0)
+    open_points = ALL_POINTS & ~mirrored(made(words, PACKED_WORDS // 2))
+    if high == low:
+        return _add_doubles(words, mask, open_points, high, buffer, steps, scored)
+    count, taken = 0, np.uint64(0)
+    count, taken = _add_two_dice(words, mask, open_points, high, low, buffer, count, taken, steps, scored)
+    count, taken = _add_two_dice(words, mask, open_points, low, high, buffer, count, taken, steps, scored)
+    if count == 0:
+        count = _add_one_die(words, board, mask, open_points, high, False, buffer, steps, scored)
+    if count == 0:
+        count = _add_one_die(words, board, mask, open_points, low, True, buffer, steps, scored)
+    if count == 0:
+        _copy_switched(words, buffer.words[0])
+        buffer.paths[0] = 0
+        if scored:
+            buffer.scores[0] = 0
+        count = 1
+    return count
+
+
+@lean_kernel
 def generate(words, high, low, buffer):
     """Write all legal plays of the roll `high`, `low` (high first) on the packed board `words` int64[8].
 
     The resulting boards are seen by the next player on roll.  Returns their number, at least one: a
     dance leaves the board as it is.
     """
-    mask = occupied(words, 0)
-    open_points = ALL_POINTS & ~mirrored(made(words, PACKED_WORDS // 2))
-    if high == low:
-        return _add_doubles(words, mask, open_points, high, buffer)
-    count = _add_two_dice(words, mask, open_points, high, low, buffer, 0)
-    count = _add_two_dice(words, mask, open_points, low, high, buffer, count)
-    if count == 0:
-        count = _add_one_die(words, mask, open_points, high, False, buffer)
-    if count == 0:
-        count = _add_one_die(words, mask, open_points, low, True, buffer)
-    if count == 0:
-        _copy_switched(words, buffer.words[0])
-        buffer.paths[0] = 0
-        count = 1
-    return count
+    return _generate(words, buffer.boards[0], high, low, buffer, _NO_STEPS, False)
+
+
+@lean_kernel
+def generate_scored(words, board, high, low, buffer, steps):
+    """`generate`, and each play's score by a point table to ``buffer.scores``.
+
+    `board` int8[64] is the same bytes as `words`.
+    `steps` int64 (2, 25, 16): what one more checker on a place that holds 0 to 15 adds to the score,
+    for the mover's places (0) and the other player's (1), each in its own numbering.
+    """
+    return _generate(words, board, high, low, buffer, steps, True)

@@ -6,10 +6,10 @@ Scores rank plays; they are values BEFORE the squash, because squashed floats ti
 import numpy as np
 
 from motif.board.masks import made, occupied
-from motif.board.movegen import generate
+from motif.board.movegen import generate, generate_scored
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.position import CHECKERS, PACKED_WORDS
-from motif.evaluators.model import ABSENT, EQUITY_HEAD, QUADRATIC, RANDOM, ROW_ALIGNMENT, TABLE, WEIGHTS
+from motif.evaluators.model import ABSENT, EQUITY_HEAD, QUADRATIC, RANDOM, TABLE, WEIGHTS
 from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,
@@ -25,34 +25,20 @@ from motif.evaluators.probabilities import (
 from motif.evaluators.squash import equity_to_raw, squash_probability
 from motif.parameters.position_class import classify
 from motif.parameters.sets import measure
-from motif.runtime.jit import fast_kernel, inline_kernel, kernel
+from motif.runtime.jit import inline_kernel, lean_kernel
+from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
 
 _FINISHED_SCORE = 1e6
 
 
-@fast_kernel
-def _raw_sum(weights, features, size, terms):
-    """x of one head; `features` holds a 1 at `size`; what stands behind it meets weights of zero."""
-    last = weights[size]
-    x = np.float32(0)
-    for j in range(((size + ROW_ALIGNMENT) // ROW_ALIGNMENT) * ROW_ALIGNMENT):
-        x += last[j] * features[j]
-    if terms == QUADRATIC:
-        for i in range(size):
-            row = weights[i]
-            total = np.float32(0)
-            for j in range(((i + ROW_ALIGNMENT) // ROW_ALIGNMENT) * ROW_ALIGNMENT):
-                total += row[j] * features[j]
-            x += features[i] * total
-    return x
-
-
 @inline_kernel
 def _head(model, position_class, head, features):
     """Raw sum of a head that is present."""
-    weights, terms = model.weights[position_class, head], model.terms[position_class, head]
-    return np.float64(_raw_sum(weights, features, model.size, terms))
+    linear, tiles = model.linear[position_class, head], model.tiles[position_class, head]
+    if model.terms[position_class, head] != QUADRATIC:
+        tiles = tiles[:0]
+    return np.float64(model.bias[position_class, head] + weighted_form(features, linear, tiles, model.blocks))
 
 
 @inline_kernel
@@ -79,13 +65,13 @@ def _fill_probabilities(model, words, position_class, features, row):
 
 
 @inline_kernel
-def _measured_class(model, words, packed, features):
-    """Measure the board into `features` and return its class."""
+def _measured_class(model, words, packed, space):
+    """Measure the board into ``space.features`` and return its class."""
     half = PACKED_WORDS // 2
     own, own_made = occupied(words, 0), made(words, 0)
     other, other_made = occupied(words, half), made(words, half)
-    measure(model.set_code, words, packed, own, own_made, other, other_made, features)
-    features[model.size] = 1
+    features, known = space.features, space.known
+    measure(model.set_code, words, packed, own, own_made, other, other_made, features, known)
     return classify(words, packed, own, other)
 
 
@@ -97,7 +83,7 @@ def weights_score(model, words, packed, space):
         if model.win_only:
             return _FINISHED_SCORE * finished
         return equity_to_raw(np.float64(finished))
-    position_class = _measured_class(model, words, packed, space.features)
+    position_class = _measured_class(model, words, packed, space)
     if model.win_only:
         return _head(model, position_class, WIN, space.features)
     if model.terms[position_class, EQUITY_HEAD] != ABSENT:
@@ -112,22 +98,21 @@ def _class_of(words, packed):
 
 
 @inline_kernel
-def _best_by_table(count, table, space):
-    best, best_score = 0, np.float32(-np.inf)
-    for k in range(count):
-        score = table_score_of_mover(space.plays.boards[k], table)
-        if score > best_score:
-            best, best_score = k, score
+def _best_by_table(count, scores):
+    best = 0
+    for k in range(1, count):
+        if scores[k] > scores[best]:
+            best = k
     return best
 
 
 @inline_kernel
-def _pre_filter(count, table, kept, space):
-    """Write to `space.filter_kept` the `kept` best of `count` plays by the table."""
+def _pre_filter(count, kept, space):
+    """Write to `space.filter_kept` the `kept` best of `count` plays by their table scores."""
     scores, places = space.filter_scores, space.filter_kept
     filled = 0
     for k in range(count):
-        score = table_score_of_mover(space.plays.boards[k], table)
+        score = space.plays.scores[k]
         if filled == kept:
             if score <= scores[kept - 1]:
                 continue
@@ -140,21 +125,24 @@ def _pre_filter(count, table, kept, space):
         scores[slot], places[slot] = score, k
 
 
-@kernel
+@lean_kernel
 def choose(model, words, packed, high, low, space, stream):
     """Generate the plays of a roll into ``space.plays``; return the chosen one's number and their count."""
-    count = generate(words, high, low, space.plays)
+    if model.kind == TABLE or model.kept > 0:
+        steps = model.steps[_class_of(words, packed)]
+        count = generate_scored(words, packed, high, low, space.plays, steps)
+    else:
+        count = generate(words, high, low, space.plays)
     if count == 1:
         return 0, 1
     if model.kind == RANDOM:
         return next_below(stream, count), count
-    table = model.tables[_class_of(words, packed)]
     if model.kind == TABLE:
-        return _best_by_table(count, table, space), count
+        return _best_by_table(count, space.plays.scores), count
     considered = count
     filtered = 0 < model.kept < count
     if filtered:
-        _pre_filter(count, table, model.kept, space)
+        _pre_filter(count, model.kept, space)
         considered = model.kept
     best, best_score = 0, -np.inf
     for k in range(considered):
@@ -166,7 +154,7 @@ def choose(model, words, packed, high, low, space, stream):
     return best, count
 
 
-@kernel
+@lean_kernel
 def score_plays(model, words, packed, count, space, scores):
     """Write to `scores` how good each of the `count` plays in ``space.plays`` is for the mover."""
     if model.kind == RANDOM:
@@ -174,31 +162,31 @@ def score_plays(model, words, packed, count, space, scores):
     elif model.kind == TABLE:
         table = model.tables[_class_of(words, packed)]
         for k in range(count):
-            scores[k] = table_score_of_mover(space.plays.boards[k], table)
+            scores[k] = model.unit * table_score_of_mover(space.plays.boards[k], table)
     else:
         for k in range(count):
             value = weights_score(model, space.plays.words[k], space.plays.boards[k], space)
             scores[k] = turn_value(value)
 
 
-@kernel
+@lean_kernel
 def evaluate_into(model, words, packed, space, row):
     """Write the five probabilities of the player on roll to `row`."""
     finished = finished_points(words)
     if finished != 0:
         certain(finished, row)
     elif model.kind == WEIGHTS:
-        position_class = _measured_class(model, words, packed, space.features)
+        position_class = _measured_class(model, words, packed, space)
         _fill_probabilities(model, words, position_class, space.features, row)
     else:
         position_class = _class_of(words, packed)
-        score = turn_value(table_score_of_mover(packed, model.tables[position_class]))
+        score = turn_value(model.unit * table_score_of_mover(packed, model.tables[position_class]))
         intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
         certain(0, row)
         row[WIN] = squash_probability(intercept + slope * score)
 
 
-@kernel
+@lean_kernel
 def evaluate_packed(model, packed, space, rows):
     """`evaluate_into` for each packed board (n, 64): writes to float32 (n, 5) `rows`."""
     words = packed.view(np.int64)
@@ -208,7 +196,7 @@ def evaluate_packed(model, packed, space, rows):
             rows[k, j] = space.row[j]
 
 
-@kernel
+@lean_kernel
 def score_packed(model, packed, space, scores):
     """Ranking scores float64 (n,) of packed boards (n, 64) for the player on roll, by a weights model."""
     words = packed.view(np.int64)
@@ -216,8 +204,8 @@ def score_packed(model, packed, space, scores):
         scores[k] = weights_score(model, words[k], packed[k], space)
 
 
-@kernel
+@lean_kernel
 def score_by_tables(model, packed, classes, scores):
     """Scores float64 (n,) of the players who moved to `packed` (n, 64), by the tables of `classes` (n,)."""
     for k in range(packed.shape[0]):
-        scores[k] = table_score_of_mover(packed[k], model.tables[classes[k]])
+        scores[k] = model.unit * table_score_of_mover(packed[k], model.tables[classes[k]])

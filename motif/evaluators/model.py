@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.movegen import PlayBuffer, new_play_buffer
-from motif.evaluators.point_table import TABLE_SHAPE
+from motif.board.play_buffer import PlayBuffer, new_play_buffer
+from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.parameters.sets import MAX_PARAMETERS
+from motif.parameters.sets import KNOWN, MAX_PARAMETERS
+from motif.runtime.simd import ALIGNMENT, LANES, blocks_of
 
 HEADS = (*OUTPUTS, "equity")
 EQUITY_HEAD = HEADS.index("equity")
@@ -22,8 +23,8 @@ RANDOM, TABLE, WEIGHTS = range(3)
 ABSENT, LINEAR, QUADRATIC = range(3)
 """What a head of a weights model consists of."""
 
-ROW_ALIGNMENT = 8
-MAX_ROWS = -(-(MAX_PARAMETERS + 1) // ROW_ALIGNMENT) * ROW_ALIGNMENT
+MAX_ROW = LANES * blocks_of(MAX_PARAMETERS)
+"""Features and linear weights are padded with zeros to this length."""
 MAX_KEPT = 32
 
 
@@ -32,18 +33,25 @@ class Model(NamedTuple):
 
     kind: int
     set_code: int
-    size: int
-    """Number of parameters n; the feature at n is the constant 1 that carries linear weights."""
+    blocks: int
+    """Features of the parameter set, in blocks of `LANES`."""
     win_only: bool
     """No head but ``win`` anywhere: plays are ranked by its raw sum."""
     kept: int
     """Plays that the pre-filter leaves to the full evaluation; 0 for all."""
     terms: npt.NDArray[np.int8]
     """(classes, heads): ABSENT, LINEAR or QUADRATIC."""
-    weights: npt.NDArray[np.float32]
-    """(classes, heads, n + 1, rows): lower triangle; row n holds linear weights and, at n, the bias."""
-    tables: npt.NDArray[np.float32]
-    """(classes, 2, 25, 16): the point tables, or the pre-filter's."""
+    bias: npt.NDArray[np.float32]
+    """(classes, heads)"""
+    linear: npt.NDArray[np.float32]
+    """(classes, heads, MAX_ROW)"""
+    tiles: npt.NDArray[np.float32]
+    """(classes, heads, length): second-degree weights as `motif.runtime.simd.weighted_form` reads them."""
+    tables: npt.NDArray[np.int64]
+    """(classes, 2, 25, 16): the point tables, or the pre-filter's, in units."""
+    steps: npt.NDArray[np.int64]
+    """The same shape: what one more checker adds to them."""
+    unit: float
     calibration: npt.NDArray[np.float64]
     """(classes, 2): intercept and slope that turn a table's score into a raw sum for ``win``."""
 
@@ -53,7 +61,9 @@ class Workspace(NamedTuple):
 
     plays: PlayBuffer
     features: npt.NDArray[np.float32]
-    filter_scores: npt.NDArray[np.float32]
+    known: npt.NDArray[np.int64]
+    """What `features` holds, for `motif.parameters.sets.measure`."""
+    filter_scores: npt.NDArray[np.int64]
     filter_kept: npt.NDArray[np.int64]
     row: npt.NDArray[np.float64]
 
@@ -63,11 +73,23 @@ def new_workspace() -> Workspace:
     plays = new_play_buffer()
     return Workspace(
         plays,
-        np.zeros(MAX_ROWS, np.float32),
-        np.zeros(MAX_KEPT, np.float32),
+        aligned(np.zeros(MAX_ROW, np.float32)),
+        np.zeros(KNOWN, np.int64),
+        np.zeros(MAX_KEPT, np.int64),
         np.zeros(MAX_KEPT, np.int64),
         np.zeros(len(OUTPUTS)),
     )
+
+
+def aligned(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """`array`, or a copy of it that begins where vector instructions load fastest."""
+    if array.ctypes.data % ALIGNMENT == 0:
+        return array
+    room = np.empty(array.nbytes + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def random_model() -> Model:
@@ -77,14 +99,20 @@ def random_model() -> Model:
 
 def table_model(tables: npt.NDArray[np.float32], calibration: npt.NDArray[np.float64] | None = None) -> Model:
     """A model that scores by point tables (3, 2, 25, 16)."""
+    heads = (len(CLASS_NAMES), len(HEADS))
+    whole, unit = in_units(tables)
     return Model(
         TABLE,
         0,
         0,
         True,
         0,
-        np.zeros((len(CLASS_NAMES), len(HEADS)), np.int8),
-        np.zeros((len(CLASS_NAMES), len(HEADS), 1, ROW_ALIGNMENT), np.float32),
-        tables,
+        np.zeros(heads, np.int8),
+        np.zeros(heads, np.float32),
+        np.zeros((*heads, LANES), np.float32),
+        np.zeros((*heads, LANES), np.float32),
+        whole,
+        steps_of(whole),
+        unit,
         np.tile([0.0, 1.0], (len(CLASS_NAMES), 1)) if calibration is None else calibration,
     )

@@ -6,6 +6,7 @@ that side's own numbering (24 is its bar), what 0 to 15 checkers there add to th
 """
 
 import json
+import math
 from importlib import resources
 
 import numpy as np
@@ -18,16 +19,36 @@ from motif.runtime.jit import inline_kernel
 TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
 Table = npt.NDArray[np.float32]
 
+_UNIT_BITS = 40
+
 _PUBEVAL_INPUTS_A_POINT = 5
 
 
 @inline_kernel
 def table_score_of_mover(packed, table):
     """Score of the player who has just moved to reach `packed`, which is seen by the next one on roll."""
-    score = np.float32(0)
-    for place in range(PACKED_BAR + 1):
+    score = table[0, 0, packed[OPPONENT_HALF]] + table[1, 0, packed[0]]
+    for place in range(1, PACKED_BAR + 1):
         score += table[0, place, packed[OPPONENT_HALF + place]] + table[1, place, packed[place]]
     return score
+
+
+def in_units(tables: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], float]:
+    """`tables` in whole numbers of a unit, and that unit, a power of two.
+
+    Sums of whole numbers do not depend on their order: a play's score is the same whether it is added
+    up from the whole board or from what its moves change.
+    """
+    largest = float(np.abs(tables).max(initial=0.0))
+    unit = 2.0 ** (math.frexp(largest)[1] - _UNIT_BITS) if largest else 1.0
+    return np.rint(tables / np.float64(unit)).astype(np.int64), unit
+
+
+def steps_of(tables: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """What one more checker on a place adds: of tables (..., 2, 25, 16), the same shape."""
+    steps = np.zeros_like(tables)
+    steps[..., :-1] = np.diff(tables, axis=-1)
+    return steps
 
 
 def _pubeval_table(weights: npt.NDArray[np.float64]) -> Table:

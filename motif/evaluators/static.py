@@ -17,22 +17,24 @@ from motif.evaluators.model import (
     HEADS,
     LINEAR,
     MAX_KEPT,
-    MAX_ROWS,
+    MAX_ROW,
     QUADRATIC,
     WEIGHTS,
     Model,
     Workspace,
+    aligned,
     new_workspace,
     table_model,
 )
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables
 from motif.evaluators.probabilities import OUTPUTS, turned_equities
 from motif.evaluators.squash import EQUITY_BOUND
-from motif.evaluators.weight_file import HeadWeights, WeightFile
+from motif.evaluators.weight_file import WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import SET_CODES
 from motif.runtime.errors import SettingError
+from motif.runtime.simd import blocks_of, tile_floats, tile_places
 
 _thread = local()
 
@@ -95,14 +97,20 @@ class StaticEvaluator(Evaluator):
 def weights_model(weights: WeightFile) -> Model:
     """The compiled form of a weight file; the parameters' scales are folded into the weights."""
     size = len(weights.parameters)
-    terms = np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int8)
-    arrays = np.zeros((len(CLASS_NAMES), len(HEADS), size + 1, MAX_ROWS), np.float32)
-    scales = np.append(weights.parameters.scales, np.float32(1))
+    heads = (len(CLASS_NAMES), len(HEADS))
+    terms = np.full(heads, ABSENT, np.int8)
+    bias = np.zeros(heads, np.float32)
+    linear = np.zeros((*heads, MAX_ROW), np.float32)
+    tiles = np.zeros((*heads, tile_floats(size)), np.float32)
+    scales = weights.parameters.scales
     for code, class_name in enumerate(CLASS_NAMES):
         for head, chosen in weights.classes.get(class_name, weights.classes["contact"]).items():
-            head_code = HEADS.index(head)
-            terms[code, head_code] = QUADRATIC if len(chosen.pairs) else LINEAR
-            _fill_triangle(arrays[code, head_code], chosen, scales)
+            place = code, HEADS.index(head)
+            terms[place] = QUADRATIC if len(chosen.pairs) else LINEAR
+            bias[place] = chosen.bias
+            linear[place][:size] = chosen.linear * scales
+            low, high = chosen.pairs[:, 0], chosen.pairs[:, 1]
+            tiles[place][tile_places(high, low)] = chosen.quadratic * scales[low] * scales[high]
     chosen_filter = weights.pre_filter
     base = table_model(
         np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.float32)
@@ -113,22 +121,19 @@ def weights_model(weights: WeightFile) -> Model:
     return base._replace(
         kind=WEIGHTS,
         set_code=SET_CODES[weights.parameters.name],
-        size=size,
+        blocks=blocks_of(size),
         win_only=present == {"win"},
         kept=0,
         terms=terms,
-        weights=arrays,
+        bias=bias,
+        linear=linear,
+        tiles=tiles,
     )
 
 
-def _fill_triangle(
-    triangle: npt.NDArray[np.float32], head: HeadWeights, scales: npt.NDArray[np.float32]
-) -> None:
-    size = len(head.linear)
-    low, high = head.pairs[:, 0], head.pairs[:, 1]
-    triangle[high, low] = head.quadratic * scales[low] * scales[high]
-    triangle[size, :size] = head.linear * scales[:size]
-    triangle[size, size] = head.bias
+def prepared(model: Model) -> tuple[Model, Workspace]:
+    """What kernels need to be fast: `model` with its arrays aligned, and this thread's memory."""
+    return model._replace(linear=aligned(model.linear), tiles=aligned(model.tiles)), thread_workspace()
 
 
 def model_fingerprint(model: Model) -> str:

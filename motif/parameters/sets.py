@@ -6,7 +6,8 @@ import numpy.typing as npt
 from motif.board.masks import made, occupied
 from motif.board.position import PACKED_WORDS, Board, pack_many
 from motif.parameters.keith_set import KEITH_SET, measure_keith
-from motif.parameters.motif_set import MOTIF_SET, measure_motif
+from motif.parameters.motif_measures import measure_motif
+from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.registry import ParameterSet
 from motif.runtime.errors import WeightFileError
 from motif.runtime.jit import inline_kernel, kernel
@@ -18,6 +19,8 @@ SET_CODES = {name: code for code, name in enumerate(PARAMETER_SETS)}
 """The number by which compiled code knows each set."""
 _MOTIF_CODE = SET_CODES[MOTIF_SET.name]
 
+KNOWN = PACKED_WORDS // 2 + 1
+"""Length of what `measure` remembers of a half board."""
 MAX_PARAMETERS = max(map(len, PARAMETER_SETS.values()))
 
 
@@ -31,11 +34,16 @@ def parameter_set(name: str) -> ParameterSet:
 
 
 @inline_kernel
-def measure(set_code, words, packed, own, own_made, other, other_made, out):
-    """Write the values, unscaled, of the set with the code `set_code` to `out`."""
+def measure(set_code, words, packed, own, own_made, other, other_made, out, known):
+    """Write the values, unscaled, of the set with the code `set_code` to `out`.
+
+    `known` int64 (KNOWN,), zero at first, belongs to `out`: it says what `out` still holds from the
+    last measurement.
+    """
     if set_code == _MOTIF_CODE:
-        measure_motif(words, packed, own, own_made, other, other_made, out)
+        measure_motif(words, packed, own, own_made, other, other_made, out, known)
     else:
+        known[KNOWN - 1] = 0
         measure_keith(words, packed, own, own_made, other, other_made, out)
 
 
@@ -43,11 +51,13 @@ def measure(set_code, words, packed, own, own_made, other, other_made, out):
 def _measure_packed(set_code, packed, scales, features):
     words = packed.view(np.int64)
     half = PACKED_WORDS // 2
+    known = np.zeros(KNOWN, np.int64)
     for row in range(packed.shape[0]):
         board = words[row]
         own, own_made = occupied(board, 0), made(board, 0)
         other, other_made = occupied(board, half), made(board, half)
-        measure(set_code, board, packed[row], own, own_made, other, other_made, features[row])
+        measure(set_code, board, packed[row], own, own_made, other, other_made, features[row], known)
+        known[KNOWN - 1] = 0
         for k in range(features.shape[1]):
             features[row, k] *= scales[k]
 

@@ -6,7 +6,6 @@ calls has changed in another file.
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Callable
 from functools import cache
@@ -18,6 +17,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from motif.runtime.announce import announce_compilation
+from motif.runtime.cache import cache_root
 
 announce_compilation()
 
@@ -25,15 +25,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _IMPORTED = re.compile(r"^from (motif[\w.]*) import", re.MULTILINE)
+_LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
-
-
-def _cache_root() -> Path:
-    if configured := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(configured)
-    if configured := os.environ.get("XDG_CACHE_HOME"):
-        return Path(configured) / "motif"
-    return Path.home() / ".cache" / "motif"
 
 
 @cache
@@ -57,7 +50,7 @@ def _cache_folder(module_file: Path) -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(reached):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return str(_cache_root() / f"{module_file.stem}-{digest.hexdigest()[:16]}")
+    return str(cache_root() / f"{module_file.stem}-{digest.hexdigest()[:16]}")
 
 
 def _compiled(function: _F, **options: Any) -> _F:
@@ -82,9 +75,26 @@ def fast_kernel(function: _F) -> _F:
     return _compiled(function, fastmath=_SUM_IN_ANY_ORDER)
 
 
+def lean_kernel(function: _F) -> _F:
+    """Like `kernel`, for functions that make no array and return none.
+
+    They do without reference counts, which otherwise cost more than the work: a tuple of arrays that
+    is passed on has every one of them counted up and down.
+    """
+    return _compiled(function, **_LEAN)
+
+
 def inline_kernel(function: _F) -> _F:
-    """A small building block of kernels: always compiled into its callers."""
-    return cast(_F, numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+    """A small building block of kernels, always compiled into its callers; as lean as `lean_kernel`."""
+    return cast(_F, numba.njit(nogil=True, error_model="numpy", forceinline=True, **_LEAN)(function))
+
+
+def compilation_target() -> tuple[str, str]:
+    """Name and features of the processor that kernels are compiled for."""
+    from numba.core.registry import cpu_target
+
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    return name, features
 
 
 def _bit_intrinsic(build: Callable[[Any, Any], Any]) -> Any:

@@ -1,0 +1,124 @@
+"""The quadratic form in vector instructions, with one order of its sums on every machine.
+
+LLVM vectorises a sum only when it may reorder it, and then the last bits depend on the machine. Here
+the lanes and their order are written out, and every product is added by a fused multiply-add, which
+rounds once wherever it runs: the same features and weights give the same bits on any processor.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+IntArray = npt.NDArray[np.int64]
+
+LANES = 8
+"""Columns of a tile, and what features and weights are padded to."""
+ALIGNMENT = 64
+"""Arrays that begin at a multiple of so many bytes are loaded fastest; others are read all the same."""
+_CHAINS = 4
+"""Sums that run side by side, because one multiply-add takes as long as several started after it."""
+
+_FLOAT = ir.FloatType()
+_INT = ir.IntType(64)
+_VECTOR = ir.VectorType(_FLOAT, LANES)
+_ALIGNMENT = 4
+
+
+def tile_floats(size: int) -> int:
+    """Length of the tiles of a triangle over `size` features: see `weighted_form`."""
+    blocks = blocks_of(size)
+    return LANES * LANES * blocks * (blocks + 1) // 2
+
+
+def blocks_of(size: int) -> int:
+    """Blocks of `LANES` that hold `size` features."""
+    return -(-size // LANES)
+
+
+def tile_places(rows: IntArray, columns: IntArray) -> IntArray:
+    """Where `weighted_form` looks for the weights of feature pairs (row, column), columns <= rows."""
+    block, column_block = rows // LANES, columns // LANES
+    tile = block * (block + 1) // 2 + column_block
+    return (tile * LANES + rows % LANES) * LANES + columns % LANES
+
+
+def _data(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
+    return context.make_array(array_type)(context, builder, value).data
+
+
+def _load(builder: Any, pointer: Any, index: Any) -> Any:
+    place = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
+    return builder.load(place, align=_ALIGNMENT)
+
+
+def _spread(builder: Any, number: Any) -> Any:
+    """A vector of `number` in every lane."""
+    zero = ir.Constant(ir.IntType(32), 0)
+    alone = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, zero)
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    return builder.shuffle_vector(alone, ir.Constant(_VECTOR, ir.Undefined), lanes)
+
+
+def _lane_sum(builder: Any, vector: Any) -> Any:
+    lanes = [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(LANES)]
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = [builder.fadd(lanes[k], lanes[k + half]) for k in range(half)]
+    return lanes[0]
+
+
+@intrinsic
+def weighted_form(typing_context: Any, features: Any, linear: Any, tiles: Any, blocks: Any) -> Any:
+    """sum_j linear_j f_j + sum_{j <= i} weight_ij f_i f_j, a float32.
+
+    All arrays are float32 and contiguous.  `features` and `linear` hold `blocks` times `LANES`
+    numbers.  `tiles` holds the lower triangle of weight_ij in square tiles of `LANES`, row of tiles
+    by row of tiles (`tile_places`), with 0 above the diagonal; empty, it makes the form linear.
+    """
+    signature = types.float32(features, linear, tiles, blocks)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        f, w0, w = (
+            _data(context, builder, kind, value)
+            for kind, value in zip(signature.args[:3], arguments[:3], strict=True)
+        )
+        tile_array = context.make_array(signature.args[2])(context, builder, arguments[2])
+        count = builder.sext(arguments[3], _INT) if arguments[3].type.width < 64 else arguments[3]
+        fma_type = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+        fma = cgutils.get_or_insert_function(builder.module, fma_type, f"llvm.fma.v{LANES}f32")
+        zero, width = ir.Constant(_INT, 0), ir.Constant(_INT, LANES)
+        total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * LANES))
+        with cgutils.for_range(builder, count) as column:
+            first = builder.mul(column.index, width)
+            pair = [_load(builder, w0, first), _load(builder, f, first)]
+            builder.store(builder.call(fma, [*pair, builder.load(total)]), total)
+        is_quadratic = builder.icmp_signed(">", tile_array.nitems, zero)
+        place = cgutils.alloca_once_value(builder, zero)
+        with cgutils.for_range(builder, builder.select(is_quadratic, count, zero)) as rows:
+            first_row = builder.mul(rows.index, width)
+            spread = [
+                _spread(builder, builder.load(builder.gep(f, [builder.add(first_row, ir.Constant(_INT, k))])))
+                for k in range(LANES)
+            ]
+            with cgutils.for_range(builder, builder.add(rows.index, ir.Constant(_INT, 1))) as column:
+                tile = builder.load(place)
+                sums = []
+                for k in range(LANES):
+                    weights = _load(builder, w, builder.add(tile, ir.Constant(_INT, LANES * k)))
+                    if k < _CHAINS:
+                        sums.append(builder.fmul(weights, spread[k]))
+                    else:
+                        sums[k % _CHAINS] = builder.call(fma, [weights, spread[k], sums[k % _CHAINS]])
+                while len(sums) > 1:
+                    half = len(sums) // 2
+                    sums = [builder.fadd(sums[k], sums[k + half]) for k in range(half)]
+                features_here = _load(builder, f, builder.mul(column.index, width))
+                builder.store(builder.call(fma, [sums[0], features_here, builder.load(total)]), total)
+                builder.store(builder.add(tile, ir.Constant(_INT, LANES * LANES)), place)
+        return _lane_sum(builder, builder.load(total))
+
+    return signature, codegen

@@ -1,0 +1,39 @@
+"""Scores that the generator adds up move by move, against the whole boards."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motif.board.dice import ROLLS
+from motif.board.movegen import STEPS_SHAPE, generate, generate_scored
+from motif.board.play_buffer import new_play_buffer
+from motif.board.position import OPPONENT_HALF, Position, pack_many
+from tests.strategies import positions
+
+BUFFERS = new_play_buffer(), new_play_buffer()
+TABLE = np.random.default_rng(3).integers(-1000, 1000, STEPS_SHAPE)
+STEPS = np.zeros_like(TABLE)
+STEPS[..., :-1] = np.diff(TABLE, axis=-1)
+PLACES = np.arange(STEPS_SHAPE[1])
+
+
+def score(mover: np.ndarray, other: np.ndarray) -> int:
+    """What the table says of a whole board, given as the two halves of a packed one."""
+    return int(TABLE[0, PLACES, mover[:25]].sum() + TABLE[1, PLACES, other[:25]].sum())
+
+
+@settings(max_examples=300, deadline=None)
+@given(positions(), st.sampled_from(ROLLS.tolist()))
+def test_scores_are_differences_of_whole_boards(position: Position, roll):
+    packed = pack_many(position.board[None])[0]
+    words = packed.view(np.int64)
+    plain, scored = BUFFERS
+    count = generate(words, *roll, plain)
+    assert generate_scored(words, packed, *roll, scored, STEPS) == count
+    np.testing.assert_array_equal(scored.words[:count], plain.words[:count])
+    np.testing.assert_array_equal(scored.paths[:count], plain.paths[:count])
+    before = score(packed[:OPPONENT_HALF], packed[OPPONENT_HALF:])
+    for k in range(count):
+        after = scored.boards[k]
+        # The board after a play is seen by the other player: the mover's half is the far one.
+        assert scored.scores[k] == score(after[OPPONENT_HALF:], after[:OPPONENT_HALF]) - before

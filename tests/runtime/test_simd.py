@@ -1,0 +1,100 @@
+"""The quadratic form in vector instructions, against the same sum in float64."""
+
+import numpy as np
+import pytest
+
+from motif.evaluators.model import aligned
+from motif.runtime.jit import kernel
+from motif.runtime.simd import LANES, blocks_of, tile_floats, tile_places, weighted_form
+
+
+@kernel
+def form(features, linear, tiles, blocks):
+    return weighted_form(features, linear, tiles, blocks)
+
+
+def padded(values: np.ndarray) -> np.ndarray:
+    """`values` followed by zeros up to whole blocks."""
+    room = np.zeros(LANES * blocks_of(len(values)), np.float32)
+    room[: len(values)] = values
+    return room
+
+
+def tiles_of(weights: np.ndarray) -> np.ndarray:
+    """The tiles of a lower triangle."""
+    tiles = np.zeros(tile_floats(len(weights)), np.float32)
+    rows, columns = np.tril_indices(len(weights))
+    tiles[tile_places(rows, columns)] = weights[rows, columns]
+    return tiles
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 19, 54, 64])
+def test_the_form_is_the_sum_of_its_terms(size):
+    rng = np.random.default_rng(size)
+    features, linear = rng.normal(size=(2, size)).astype(np.float32)
+    weights = np.tril(rng.normal(size=(size, size))).astype(np.float32)
+    f, w0, w = (array.astype(np.float64) for array in (features, linear, weights))
+    found = form(padded(features), padded(linear), tiles_of(weights), blocks_of(size))
+    assert found == pytest.approx(w0 @ f + f @ w @ f, abs=1e-4)
+    without_pairs = form(padded(features), padded(linear), tiles_of(weights)[:0], blocks_of(size))
+    assert without_pairs == pytest.approx(w0 @ f, abs=1e-5)
+
+
+def test_every_pair_has_a_place_of_its_own():
+    rows, columns = np.tril_indices(54)
+    places = tile_places(rows, columns)
+    assert len(set(places.tolist())) == len(places)
+    assert places.min() >= 0
+    assert places.max() < tile_floats(54)
+
+
+def test_where_arrays_begin_does_not_change_a_bit():
+    rng = np.random.default_rng(5)
+    features, linear = padded(rng.normal(size=54)), padded(rng.normal(size=54))
+    tiles = tiles_of(np.tril(rng.normal(size=(54, 54))))
+    expected = form(features, linear, tiles, 7)
+    for shift in range(1, 9):
+        arrays = []
+        for array in (features, linear, tiles):
+            room = np.zeros(len(array) + shift, np.float32)
+            room[shift:] = array
+            arrays.append(room[shift:])
+        assert form(*arrays, 7) == expected
+
+
+def test_sums_follow_the_written_order():
+    """Each product is fused into its sum and rounded once, in the order that the module describes."""
+    size = 16
+    rng = np.random.default_rng(6)
+    features, linear = padded(rng.normal(size=size)), padded(rng.normal(size=size))
+    weights = np.tril(rng.normal(size=(size, size))).astype(np.float32)
+
+    def fused(a, b, c):
+        # Exact: the product of two float32 has 48 bits, and the sum is rounded once in long double.
+        return (a.astype(np.longdouble) * b + c).astype(np.float32)
+
+    total = np.zeros(LANES, np.float32)
+    for block in range(2):
+        here = slice(LANES * block, LANES * (block + 1))
+        total = fused(linear[here], features[here], total)
+    for row_block in range(2):
+        for block in range(row_block + 1):
+            here = slice(LANES * block, LANES * (block + 1))
+            rows = weights[LANES * row_block :, here]
+            f = features[LANES * row_block :]
+            chains = [rows[k] * f[k] for k in range(4)]
+            chains = [fused(rows[k + 4], np.repeat(f[k + 4], LANES), chains[k]) for k in range(4)]
+            pairs = [chains[0] + chains[2], chains[1] + chains[3]]
+            total = fused(pairs[0] + pairs[1], features[here], total)
+    halves = total[:4] + total[4:]
+    quarters = halves[:2] + halves[2:]
+    assert form(features, linear, tiles_of(weights), 2) == quarters[0] + quarters[1]
+
+
+def test_aligned_copies_only_what_needs_it():
+    room = np.zeros(100, np.float32)
+    start = (-room.ctypes.data % 64) // 4
+    good = room[start : start + 32]
+    assert aligned(good) is good
+    moved = aligned(room[start + 1 : start + 33].copy())
+    assert moved.ctypes.data % 64 == 0

@@ -10,13 +10,14 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers lint venv
+.PHONY: help demo test test-slow test-peers bench lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
 	@echo "make test        lint, and every test but the slow ones and the comparisons with peers"
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
+	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
 	@echo "make lint        ruff and mypy"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
@@ -33,6 +34,10 @@ test-slow: $(INSTALLED_DEV)
 test-peers: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: its tests are skipped"
 	$(BIN)/python -m pytest -rs tests/peers
+
+bench: $(INSTALLED_DEV)
+	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is left out"
+	$(BIN)/python -m tests.peers.bench
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

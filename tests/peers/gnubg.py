@@ -19,6 +19,22 @@ _TWO_PEOPLE_PLAYER_1_ON_ROLL = [
     "set turn 1",
 ]
 _SECONDS = 120
+# Plain 0-ply playouts to the very end, one thread, as motif's own full rollouts are.
+_FULL_ROLLOUTS = [
+    "set threads 1",
+    "set rollout cubeful off",
+    "set rollout varredn off",
+    "set rollout quasirandom off",
+    "set rollout truncation enable off",
+    "set rollout bearofftruncation exact off",
+    "set rollout bearofftruncation onesided off",
+    "set rollout initial off",
+    "set rollout late enable off",
+    "set rollout limit enable off",
+    "set rollout jsd stop off",
+    "set rollout chequerplay plies 0",
+    "set rollout seed 1",
+]
 
 
 def gnubg_path() -> str | None:
@@ -65,16 +81,29 @@ class TextGnubg:
                 found[-1].append(play[1])
         return found
 
+    def rollout_seconds(self, position: Position, trials: int) -> float:
+        """Seconds of processor time that so many full 0-ply playouts of `position` take, start included."""
+        commands = [*_FULL_ROLLOUTS, f"set rollout trials {trials}", f"set board {simple_board(position)}"]
+        before = os.times()
+        text = self._run([*_TWO_PEOPLE_PLAYER_1_ON_ROLL, *commands, "rollout"])
+        after = os.times()
+        if "Rollout done" not in text:
+            raise RuntimeError("gnubg did not roll out")
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
     def _answers(self, raw: str, commands: list[str]) -> list[str]:
         # The answer to `set output rawboard` is known: behind it stand those to `commands`.
-        script = [*_TWO_PEOPLE_PLAYER_1_ON_ROLL, f"set output rawboard {raw}", *commands, "quit", "y", ""]
+        script = [*_TWO_PEOPLE_PLAYER_1_ON_ROLL, f"set output rawboard {raw}", *commands]
+        return self._run(script).partition("TTY boards will be given in ")[2].splitlines()
+
+    def _run(self, script: list[str]) -> str:
         done = subprocess.run(
             [self.path, "-t", "-q"],
-            input="\n".join(script),
+            input="\n".join([*script, "quit", "y", ""]),
             capture_output=True,
             text=True,
             timeout=_SECONDS,
             check=True,
             env={**os.environ, "HOME": str(self.home), "LC_ALL": "C"},
         )
-        return done.stdout.partition("TTY boards will be given in ")[2].splitlines()
+        return done.stdout

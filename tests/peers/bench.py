@@ -1,0 +1,100 @@
+"""Speed beside two engines that nobody here wrote: `make bench`.
+
+One process, one core each, one after the other and in turns, because machines are noisy: a peer is
+measured right before and after motif's own figures, and ratios are of the means.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from motif.benchmark.speed import measure_speed
+from motif.board.position import Position
+from motif.evaluators import load_static
+from motif.rollout import RolloutSettings, rollout
+from motif.runtime.shipped import default_player
+from tests.peers.gnubg import TextGnubg, gnubg_path
+
+ROUNDS = 3
+SECONDS = 3.0
+GNUBG_TRIALS = 36, 1332
+SAGE_GAMES = 3000
+
+
+def gnubg_trials_per_second() -> float | None:
+    """Full 0-ply playouts of the start position a second by gnubg; None when it is not installed."""
+    path = gnubg_path()
+    if path is None:
+        return None
+    few, many = GNUBG_TRIALS
+    with tempfile.TemporaryDirectory() as home:
+        gnubg = TextGnubg(path, Path(home))
+        seconds = [gnubg.rollout_seconds(Position.start(), trials) for trials in (few, many)]
+    return (many - few) / (seconds[1] - seconds[0])
+
+
+def bgsage_games_per_second() -> float | None:
+    """Games a second of bgsage's PubEval against itself; None when it is not installed."""
+    try:
+        from bgbot_cpp import play_games_pubeval
+    except ImportError:
+        return None
+    started = time.perf_counter()
+    play_games_pubeval(SAGE_GAMES, seed=1, n_threads=1)
+    return SAGE_GAMES / (time.perf_counter() - started)
+
+
+def motif_trials_per_second(every_play: bool) -> float:
+    """Full playouts of the start position a second by the default weights."""
+    evaluator = load_static(default_player())
+    trials = 10_000
+    settings = RolloutSettings(trials=trials, every_play=every_play)
+    rollout(Position.start(), evaluator, RolloutSettings(trials=36, every_play=every_play), jobs=1)
+    return trials / rollout(Position.start(), evaluator, settings, jobs=1).seconds
+
+
+def mean_of(figures: list[float | None]) -> float | None:
+    """Mean of the rounds; None where the peer is missing."""
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) / len(known) if known else None
+
+
+def line(what: str, figure: float | None, base: float | None = None) -> str:
+    """One line of the table: a figure, and how many times `base` it is."""
+    if figure is None:
+        return f"{what:<58}not installed"
+    ratio = "" if base is None else f"{figure / base:8.1f} x"
+    return f"{what:<58}{figure:>10,.0f}{ratio}"
+
+
+def main() -> None:
+    """Measure and print."""
+    tasks: dict[str, Callable[[], float | None]] = {
+        "gnubg": gnubg_trials_per_second,
+        "bgsage": bgsage_games_per_second,
+        "every": lambda: motif_trials_per_second(True),
+        "filtered": lambda: motif_trials_per_second(False),
+    }
+    rounds: dict[str, list[float | None]] = {name: [] for name in tasks}
+    speeds = []
+    for _ in range(ROUNDS):
+        for name, task in tasks.items():
+            rounds[name].append(task())
+        speeds.append(measure_speed(default_player(), 2, SECONDS / ROUNDS))
+    found = {name: mean_of(figures) for name, figures in rounds.items()}
+    print(f"one core, a second; means of {ROUNDS} rounds; motif plays {default_player()}")
+    print(line("full rollout trials, gnubg 0-ply", found["gnubg"]))
+    print(line("full rollout trials, motif, every play evaluated", found["every"], found["gnubg"]))
+    print(line("full rollout trials, motif, filtered", found["filtered"], found["gnubg"]))
+    print(line("games, PubEval in bgsage (C++)", found["bgsage"]))
+    for name in speeds[0]:
+        if not name.endswith("_all_cores"):
+            one, two = (mean_of([speed[key] for speed in speeds]) for key in (name, name + "_all_cores"))
+            base = found["bgsage"] if name.startswith("pubeval") else None
+            print(line(name.replace("_", " "), one, base))
+            print(line("    two cores", two, one))
+
+
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,7 @@ from motif.board.masks import made, occupied
 from motif.board.movegen import generate, generate_scored
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.position import CHECKERS, PACKED_WORDS
+from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.model import ABSENT, EQUITY_HEAD, QUADRATIC, RANDOM, TABLE, WEIGHTS
 from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
@@ -22,7 +23,7 @@ from motif.evaluators.probabilities import (
     make_consistent,
     turn_value,
 )
-from motif.evaluators.squash import equity_to_raw, squash_probability
+from motif.evaluators.squash import equity_to_raw, probability_to_raw, squash_probability
 from motif.parameters.position_class import classify
 from motif.parameters.sets import measure
 from motif.runtime.jit import inline_kernel, lean_kernel
@@ -83,6 +84,9 @@ def weights_score(model, words, packed, space):
         if model.win_only:
             return _FINISHED_SCORE * finished
         return equity_to_raw(np.float64(finished))
+    if covered(model.bearoff, words, packed):
+        bearoff_probabilities(model.bearoff, words, packed, space.row)
+        return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
     position_class = _measured_class(model, words, packed, space)
     if model.win_only:
         return _head(model, position_class, WIN, space.features)
@@ -175,6 +179,8 @@ def evaluate_into(model, words, packed, space, row):
     finished = finished_points(words)
     if finished != 0:
         certain(finished, row)
+    elif covered(model.bearoff, words, packed):
+        bearoff_probabilities(model.bearoff, words, packed, row)
     elif model.kind == WEIGHTS:
         position_class = _measured_class(model, words, packed, space)
         _fill_probabilities(model, words, position_class, space.features, row)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.play_buffer import PlayBuffer, new_play_buffer
+from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
@@ -54,6 +55,8 @@ class Model(NamedTuple):
     unit: float
     calibration: npt.NDArray[np.float64]
     """(classes, 2): intercept and slope that turn a table's score into a raw sum for ``win``."""
+    bearoff: BearoffTables
+    """What a weights model knows of bearoffs; tables that cover nothing leave them to the weights."""
 
 
 class Workspace(NamedTuple):
@@ -115,4 +118,5 @@ def table_model(tables: npt.NDArray[np.float32], calibration: npt.NDArray[np.flo
         steps_of(whole),
         unit,
         np.tile([0.0, 1.0], (len(CLASS_NAMES), 1)) if calibration is None else calibration,
+        no_tables(),
     )

@@ -1,16 +1,27 @@
-"""Evaluators by name: ``pubeval``, ``simple``, ``motif-v2``, ``FILE.yaml``, any with ``@1`` or ``@2``."""
+"""Evaluators by name: ``pubeval``, ``simple``, ``motif-v2``, ``FILE.yaml``, any with ``@1`` or ``@2``.
+
+Weights also with ``+bearoff``, as in ``motif-v2+bearoff@1``.
+"""
 
 import re
 
+from motif.board.identifiers import quoted
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.lookahead import LookaheadEvaluator
-from motif.evaluators.static import StaticEvaluator, from_weight_file, pubeval, simple
+from motif.evaluators.static import (
+    BEAROFF_SUFFIX,
+    StaticEvaluator,
+    from_weight_file,
+    pubeval,
+    simple,
+    with_bearoff,
+)
 from motif.runtime.errors import PlayerError
 from motif.runtime.shipped import shipped_weights
 
 # Each loads the static evaluator of that name.
 _STATIC = {"pubeval": pubeval, "simple": simple}
-_WITH_PLIES = re.compile(r"(.+)@(\d+)")
+_WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})")
 
 RANDOM_NAME = "random"
 
@@ -20,6 +31,8 @@ def load_static(name: str) -> StaticEvaluator:
 
     Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad file.
     """
+    if name.endswith(BEAROFF_SUFFIX):
+        return with_bearoff(load_static(name.removesuffix(BEAROFF_SUFFIX)))
     if name in _STATIC:
         return _STATIC[name]()
     if name.endswith((".yaml", ".yml")):
@@ -27,11 +40,13 @@ def load_static(name: str) -> StaticEvaluator:
     if name in shipped_weights():
         return from_weight_file(shipped_weights()[name], name)
     if _WITH_PLIES.fullmatch(name):
-        raise PlayerError(f"{name!r} looks ahead; a player without @ is needed here")
+        raise PlayerError(f"{quoted(name)} looks ahead; a player without @ is needed here")
     if name == RANDOM_NAME:
         raise PlayerError("the player 'random' has no values: it cannot evaluate, look ahead or roll out")
     known = ", ".join((*_STATIC, *shipped_weights(), "FILE.yaml"))
-    raise PlayerError(f"no player is called {name!r}; there are {known}, each also with @1 or @2, and random")
+    raise PlayerError(
+        f"no player is called {quoted(name)}; there are {known}, each also with @1 or @2, and random"
+    )
 
 
 def load_evaluator(name: str) -> Evaluator:

@@ -27,6 +27,17 @@ def squash_probability(x):
 
 
 @inline_kernel
+def _unsquashed(share):
+    return math.atanh(min(max(share, -0.9999999999999), 0.9999999999999))
+
+
+@inline_kernel
+def probability_to_raw(probability):
+    """The raw sum whose squashed probability is `probability`; about plus or minus 15 at the bounds."""
+    return _unsquashed(2.0 * probability - 1.0)
+
+
+@inline_kernel
 def equity_to_raw(equity):
-    """The raw sum whose squashed equity is `equity`; plus or minus 20 at the bounds."""
-    return math.atanh(min(max(equity / EQUITY_BOUND, -0.9999999999999), 0.9999999999999))
+    """The raw sum whose squashed equity is `equity`; about plus or minus 15 at the bounds."""
+    return _unsquashed(equity / EQUITY_BOUND)

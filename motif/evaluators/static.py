@@ -10,6 +10,7 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, as_boards, pack_many
+from motif.evaluators.bearoff import bearoff_tables
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.kernels import evaluate_packed, score_by_tables, score_packed
 from motif.evaluators.model import (
@@ -33,8 +34,10 @@ from motif.evaluators.weight_file import WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import SET_CODES
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.simd import blocks_of, tile_floats, tile_places
+
+BEAROFF_SUFFIX = "+bearoff"
 
 _thread = local()
 
@@ -139,8 +142,10 @@ def prepared(model: Model) -> tuple[Model, Workspace]:
 def model_fingerprint(model: Model) -> str:
     """Identifies what a model plays: a hash over its arrays and numbers."""
     digest = hashlib.sha256()
-    for value in model:
-        digest.update(np.ascontiguousarray(value).tobytes())
+    for name, value in model._asdict().items():
+        # Bearoff tables are the same wherever there are any.
+        known = len(value.rows) > 0 if name == "bearoff" else value
+        digest.update(np.ascontiguousarray(known).tobytes())
     return "sha256:" + digest.hexdigest()
 
 
@@ -156,6 +161,17 @@ def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvalu
     if not 1 <= kept <= MAX_KEPT:
         raise SettingError(f"a pre-filter keeps 1 to {MAX_KEPT} plays, not {kept}")
     return StaticEvaluator(evaluator.name, evaluator.model._replace(kept=kept), weights)
+
+
+def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
+    """The same evaluator with exact values wherever the bearoff tables reach, called ``NAME+bearoff``.
+
+    Raises `PlayerError` for a point table, whose scores cannot be compared with values.
+    """
+    if evaluator.model.kind != WEIGHTS:
+        raise PlayerError(f"{evaluator.name!r} ranks plays by a score; bearoff tables go with a weight file")
+    model = evaluator.model._replace(bearoff=bearoff_tables())
+    return StaticEvaluator(evaluator.name + BEAROFF_SUFFIX, model, evaluator.weights)
 
 
 def pubeval() -> StaticEvaluator:

@@ -6,7 +6,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 from motif.board.position import PACKED_BAR
 from motif.evaluators.model import HEADS, MAX_KEPT
@@ -14,6 +13,9 @@ from motif.evaluators.weight_file import FILTER_STEPS, FORMAT, PAIR, HeadWeights
 from motif.parameters import PARAMETER_SETS, ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import WeightFileError
+from motif.runtime.files import reason
+from motif.runtime.shown import plain_text, shown
+from motif.runtime.yaml_text import YamlTextError, parse_yaml
 
 _TOP_KEYS = ("format", "name", "version", "parent", "parameters", "classes", "filter", "fit")
 _REQUIRED_CLASSES = ("contact", "race")
@@ -21,52 +23,31 @@ _REQUIRED_CLASSES = ("contact", "race")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """A safe loader that refuses a key given twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        if len(mapping) != len(node.value):
-            seen: set[Any] = set()
-            for key_node, _ in node.value:
-                key = self.construct_object(key_node, deep=True)
-                if key in seen:
-                    line = key_node.start_mark.line + 1
-                    raise yaml.YAMLError(f"line {line}: the key {key_node.value!r} is given twice")
-                seen.add(key)
-        return mapping
-
-
 class _Reader:
     """Walks the document and remembers where it is."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.where = plain_text(str(path))
 
     def fail(self, key: str, problem: str) -> NoReturn:
-        raise WeightFileError(f"{self.path}: {key}: {problem}")
+        raise WeightFileError(f"{self.where}: {plain_text(key)}: {problem}")
 
     def mapping(self, value: object, key: str) -> Mapping[Any, Any]:
         if not isinstance(value, dict):
-            self.fail(key, f"must be a mapping, not {_shown(value)}")
+            self.fail(key, f"must be a mapping, not {shown(value)}")
         return value
 
     def number(self, value: object, key: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(key, f"must be a number, not {_shown(value)}")
+            self.fail(key, f"must be a number, not {shown(value)}")
         if not abs(value) < _BEYOND_FLOAT32:
-            self.fail(key, f"must be a finite number, not {_shown(value)}")
+            self.fail(key, f"must be a finite number, not {shown(value)}")
         return float(value)
 
     def keys(self, mapping: Mapping[Any, Any], known: Sequence[object], prefix: str) -> None:
         for key in mapping:
             if key not in known:
                 self.fail(f"{prefix}{key}", f"unknown key; known are {', '.join(map(str, known))}")
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def read_weight_file(path: Path | str) -> WeightFile:
@@ -77,20 +58,20 @@ def read_weight_file(path: Path | str) -> WeightFile:
     """
     path = Path(path)
     reader = _Reader(path)
-    document = reader.mapping(_parsed(path), "document")
+    document = reader.mapping(_parsed(path, reader.where), "document")
     if document.get("format") != FORMAT:
-        reader.fail("format", f"must be {FORMAT!r}, not {_shown(document.get('format'))}")
+        reader.fail("format", f"must be {FORMAT!r}, not {shown(document.get('format'))}")
     reader.keys(document, _TOP_KEYS, "")
     for key in ("name", "version", "parameters", "classes"):
         if key not in document:
             reader.fail(key, "missing")
     name, version, parent = document["name"], document["version"], document.get("parent")
     if not isinstance(name, str):
-        reader.fail("name", f"must be text, not {_shown(name)}")
+        reader.fail("name", f"must be text, not {shown(name)}")
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
-        reader.fail("version", f"must be a whole number from 0, not {_shown(version)}")
+        reader.fail("version", f"must be a whole number from 0, not {shown(version)}")
     if parent is not None and not isinstance(parent, str):
-        reader.fail("parent", f"must be text or null, not {_shown(parent)}")
+        reader.fail("parent", f"must be text or null, not {shown(parent)}")
     parameters = _parameters(reader, document["parameters"])
     classes = _classes(reader, document["classes"], parameters)
     chosen = _filter(reader, document["filter"]) if "filter" in document else None
@@ -101,18 +82,20 @@ def read_weight_file(path: Path | str) -> WeightFile:
     return WeightFile(name, version, parent, parameters, classes, chosen, fit)
 
 
-def _parsed(path: Path) -> object:
+def _parsed(path: Path, where: str) -> object:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise WeightFileError(f"{path}: no such weight file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise WeightFileError(f"{path}: cannot be read: {error}") from None
+        raise WeightFileError(f"{where}: no such weight file") from None
+    except OSError as error:
+        raise WeightFileError(f"{where}: cannot be read: {reason(error)}") from None
+    # Bytes that are no UTF-8, or a name with a zero byte in it.
+    except ValueError as error:
+        raise WeightFileError(f"{where}: cannot be read: {error}") from None
     try:
-        return yaml.load(text, _Loader)
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        problem = " ".join(str(error).split())
-        raise WeightFileError(f"{path}: not YAML, or cut short: {problem}") from None
+        return parse_yaml(text)
+    except YamlTextError as error:
+        raise WeightFileError(f"{where}: not YAML, or cut short: {error}") from None
 
 
 def _parameters(reader: _Reader, value: object) -> ParameterSet:
@@ -122,12 +105,12 @@ def _parameters(reader: _Reader, value: object) -> ParameterSet:
     chosen = PARAMETER_SETS.get(name) if isinstance(name, str) else None
     if chosen is None:
         known = ", ".join(PARAMETER_SETS)
-        reader.fail("parameters.set", f"no such set: {_shown(name)}; there are {known}")
+        reader.fail("parameters.set", f"no such set: {shown(name)}; there are {known}")
     if mapping.get("fingerprint") != chosen.fingerprint:
         reader.fail(
             "parameters.fingerprint",
             f"the file was fitted to another revision of the set {chosen.name}: it says "
-            f"{_shown(mapping.get('fingerprint'))}, this program has {chosen.fingerprint[:19]}...",
+            f"{shown(mapping.get('fingerprint'))}, this program has {chosen.fingerprint[:19]}...",
         )
     return chosen
 
@@ -191,7 +174,7 @@ def _filter(reader: _Reader, value: object) -> PreFilter:
     reader.keys(mapping, ("kept", *CLASS_NAMES), "filter.")
     kept = mapping.get("kept")
     if not isinstance(kept, int) or isinstance(kept, bool) or not 1 <= kept <= MAX_KEPT:
-        reader.fail("filter.kept", f"must be a whole number from 1 to {MAX_KEPT}, not {_shown(kept)}")
+        reader.fail("filter.kept", f"must be a whole number from 1 to {MAX_KEPT}, not {shown(kept)}")
     if "contact" not in mapping:
         reader.fail("filter.contact", "missing")
     steps = {
@@ -212,6 +195,6 @@ def _filter_steps(reader: _Reader, value: object, prefix: str) -> npt.NDArray[np
             key = f"{prefix}.{side_name}.{place}"
             row = rows.get(place)
             if not isinstance(row, list) or len(row) != FILTER_STEPS:
-                reader.fail(key, f"must be {FILTER_STEPS} numbers, not {_shown(row)}")
+                reader.fail(key, f"must be {FILTER_STEPS} numbers, not {shown(row)}")
             steps[side, place - 1] = [reader.number(number, key) for number in row]
     return steps

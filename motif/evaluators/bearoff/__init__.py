@@ -1,0 +1,23 @@
+"""Exact endings: tables of bearoffs, made from the rules on first use."""
+
+from motif.evaluators.bearoff.loading import bearoff_tables
+from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
+from motif.evaluators.bearoff.race import (
+    BearoffChances,
+    RaceDistribution,
+    bearoff_chances,
+    race_distribution,
+)
+from motif.evaluators.bearoff.tables import BearoffTables, no_tables
+
+__all__ = [
+    "BearoffChances",
+    "BearoffTables",
+    "RaceDistribution",
+    "bearoff_chances",
+    "bearoff_probabilities",
+    "bearoff_tables",
+    "covered",
+    "no_tables",
+    "race_distribution",
+]

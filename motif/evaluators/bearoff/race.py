@@ -1,0 +1,99 @@
+"""Bearoffs for people and programs: rolls that a side needs, and the chances of both."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.outcome import outcome
+from motif.board.position import HOME, OWN_BAR, PACKED_WORDS, Position, pack_many
+from motif.evaluators.bearoff.loading import bearoff_tables
+from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
+from motif.evaluators.bearoff.numbering import FIRST_FULL, TWO_SIDED_POSITIONS, home_number
+from motif.evaluators.bearoff.tables import FIRST_OFF, distribution, mean_rolls, variances
+from motif.evaluators.probabilities import OUTPUTS, Probabilities
+from motif.runtime.errors import PositionError
+from motif.runtime.jit import kernel
+
+
+class RaceDistribution(NamedTuple):
+    """How many rolls a side needs whose checkers are all home, when it plays to need few."""
+
+    all_off: npt.NDArray[np.float64]
+    """Chance of needing exactly n rolls to bear off all checkers, at index n = 0, 1, ..."""
+    first_off: npt.NDArray[np.float64]
+    """The same to bear off the first checker; ``[1.0]`` where one is off already."""
+    mean: float
+    """Rolls until all checkers are off, on average."""
+    sd: float
+    """Standard deviation of the same."""
+
+
+class BearoffChances(NamedTuple):
+    """Chances of a position that the tables cover."""
+
+    probabilities: Probabilities
+    """Of the player on roll, before the roll."""
+    exact: bool
+    """Whether they are those of best play; else each side is taken to play for its fewest mean rolls."""
+
+
+def race_distribution(position: Position) -> RaceDistribution:
+    """Rolls that the player on roll needs to bear off; ``position.switch_sides()`` asks for the other.
+
+    Raises `PositionError` when he has checkers outside his home board, or can still be hit.
+    """
+    board = position.board
+    if (board[HOME + 1 :] > 0).any():
+        raise PositionError(f"no bearoff: checkers on {_places(board)} are outside the home board")
+    own, opponents = np.flatnonzero(board > 0), np.flatnonzero(board < 0)
+    if len(own) and len(opponents) and opponents[0] < own[-1]:
+        raise PositionError("no bearoff: the opponent has checkers behind, and may hit or block")
+    tables = bearoff_tables()
+    number = int(_home_numbers(pack_many(board[None]).view(np.int64))[0])
+    return RaceDistribution(
+        distribution(tables, number),
+        distribution(tables, number + FIRST_OFF) if number >= FIRST_FULL else np.ones(1),
+        float(mean_rolls(tables)[number]),
+        math.sqrt(variances(tables)[number]),
+    )
+
+
+def bearoff_chances(position: Position) -> BearoffChances:
+    """Chances of a position in which both sides have all their checkers home.
+
+    Raises `PositionError` for any other, and for a game that is over.
+    """
+    if outcome(position):
+        raise PositionError("no bearoff: the game is over, one player has borne off all checkers")
+    packed = pack_many(position.board[None])
+    row = np.empty(len(OUTPUTS))
+    if not _chances(bearoff_tables(), packed.view(np.int64)[0], packed[0], row):
+        who = "the player on roll" if (position.board[HOME + 1 :] > 0).any() else "the opponent"
+        raise PositionError(f"no bearoff: {who} has checkers outside his home board")
+    numbers = _home_numbers(packed.view(np.int64).reshape(2, PACKED_WORDS // 2))
+    return BearoffChances(Probabilities(*row.tolist()), bool((numbers < TWO_SIDED_POSITIONS).all()))
+
+
+@kernel
+def _home_numbers(words):
+    """Numbers int64 (n,) of the home positions whose points are the first of `words` int64 (n, ...)."""
+    numbers = np.empty(words.shape[0], np.int64)
+    for row in range(words.shape[0]):
+        numbers[row] = home_number(words[row, 0])
+    return numbers
+
+
+@kernel
+def _chances(tables, words, packed, row):
+    """Write the five probabilities to `row`, where the board is covered; return whether it is."""
+    if not covered(tables, words, packed):
+        return False
+    bearoff_probabilities(tables, words, packed, row)
+    return True
+
+
+def _places(board: npt.NDArray[np.int8]) -> str:
+    places = [place for place in range(HOME + 1, OWN_BAR + 1) if board[place] > 0]
+    return ", ".join("the bar" if place == OWN_BAR else str(place) for place in places)

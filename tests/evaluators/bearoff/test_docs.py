@@ -1,0 +1,25 @@
+"""The examples of docs/bearoff.md run, and give what they say."""
+
+import doctest
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "bearoff.md"
+
+
+def test_the_session_gives_what_it_says():
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False)
+    assert (failed, tried > 5) == (0, True)
+
+
+def test_the_script_runs(tmp_path, capsys):
+    scripts = re.findall(r"```python\n(import .*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    path = tmp_path / "script.py"
+    path.write_text("".join(scripts))
+    rows = runpy.run_path(str(path))["rows"]
+    assert rows[0].round(3).tolist() == [0.827, 0, 0, 0, 0]
+    assert np.isnan(rows[1]).all()
+    assert "nan" in capsys.readouterr().out

@@ -1,0 +1,130 @@
+"""The bearoff tables that gnubg ships and makes, against motif's: every position of both.
+
+gnubg stores chances and equities as 16-bit fractions, and makes each table from what it has stored.
+Where its rounding hides which of two plays needs fewer rolls it may take the other one; so its
+distributions are compared twice: with ours as they are, and with those of the plays that its own
+stored means call for, which must then agree to the rounding.
+
+The formats, as the files show: 40 bytes of header (``gnubg-OS-06-15-1-1-0``: 6 points, 15 checkers, with
+gammons, compressed; ``gnubg-TS-06-06-1``: 6 points, 6 checkers, cubeful).  One-sided: 8 bytes a position
+(where its chances start, how many there are and the first's number of rolls, for all checkers and then
+for the first of fifteen), then the chances, of 65535.  Two-sided: four numbers a pair, the first of them
+the cubeless equity, from -1 to 1 as 0 to 65535.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.play_buffer import MAX_PLAYS, new_play_buffer
+from motif.evaluators.bearoff import bearoff_tables
+from motif.evaluators.bearoff.numbering import FIRST_FULL, HOME_POSITIONS, TWO_SIDED_POSITIONS, home_words
+from motif.evaluators.bearoff.plays import home_plays
+from motif.evaluators.bearoff.tables import FIRST_OFF, distribution, equities, mean_rolls
+from motif.runtime.jit import kernel
+
+FOLDERS = [
+    Path("/usr/share/gnubg"),
+    Path("/usr/lib/gnubg"),
+    Path("/var/lib/gnubg"),
+    Path("/usr/local/share/gnubg"),
+]
+HEADER = 40
+ROLLS_KEPT = 32
+ONE = 65535
+ENTRY = np.dtype([("start", "<u4"), ("all", "u1"), ("all_from", "u1"), ("first", "u1"), ("first_from", "u1")])
+
+
+def contents_of(name: str, magic: bytes) -> bytes:
+    """What stands behind the header of gnubg's file `name`."""
+    for path in (folder / name for folder in FOLDERS):
+        if path.is_file():
+            contents = path.read_bytes()
+            if not contents.startswith(magic):
+                pytest.skip(f"{path} is of another kind: {contents[:20]!r}")
+            return contents[HEADER:]
+    pytest.skip(
+        f"there is no {name} of gnubg here (Debian: apt install gnubg-data, or gnubg for a two-sided one)"
+    )
+
+
+@pytest.fixture(scope="module")
+def stored():
+    """gnubg's chances (2, 54264, 32), of 65535: for all checkers, and for the first."""
+    contents = contents_of("gnubg_os0.bd", b"gnubg-OS-06-15-1-1-0")
+    entries = np.frombuffer(contents, ENTRY, HOME_POSITIONS)
+    chances = np.frombuffer(contents[entries.nbytes :], "<u2").astype(np.int64)
+    found = np.zeros((2, HOME_POSITIONS, ROLLS_KEPT), np.int64)
+    for number, (start, count, fewest, first_count, first_fewest) in enumerate(entries.tolist()):
+        end = start + count
+        found[0, number, fewest : fewest + count] = chances[start:end]
+        found[1, number, first_fewest : first_fewest + first_count] = chances[end : end + first_count]
+    return found
+
+
+@pytest.fixture(scope="module")
+def ours():
+    """Our chances, in the same form, not rounded."""
+    tables = bearoff_tables()
+    found = np.zeros((2, HOME_POSITIONS, ROLLS_KEPT))
+    for number in range(HOME_POSITIONS):
+        chances = distribution(tables, number)
+        found[0, number, : len(chances)] = chances * ONE
+    found[1, :FIRST_FULL, 0] = ONE
+    for number in range(FIRST_FULL, HOME_POSITIONS):
+        chances = distribution(tables, number + FIRST_OFF)
+        found[1, number, : len(chances)] = chances * ONE
+    return found
+
+
+@kernel
+def by_plays_of(means, words, buffer, chances):
+    """Fill `chances` (n, rolls) with distributions by the plays that leave the least of `means` (n,).
+
+    Of equal ones the highest number is taken: with the lowest a few hundred positions are apart.
+    """
+    board = np.zeros(8, np.int64)
+    found = np.empty(MAX_PLAYS, np.int64)
+    chances[0, 0] = 1
+    for number in range(1, chances.shape[0]):
+        for roll in range(ROLLS.shape[0]):
+            count = home_plays(words[number], ROLLS[roll, 0], ROLLS[roll, 1], board, buffer, found)
+            best = found[0]
+            for k in range(1, count):
+                after = found[k]
+                if means[after] < means[best] or (means[after] == means[best] and after > best):
+                    best = after
+            for n in range(1, chances.shape[1]):
+                chances[number, n] += ROLL_COUNTS[roll] * chances[best, n - 1] / 36
+
+
+def test_mean_rolls_agree(stored):
+    means = stored[0] @ np.arange(ROLLS_KEPT) / ONE
+    assert np.abs(means - mean_rolls(bearoff_tables())).max() < 13 / ONE
+
+
+def test_distributions_agree_but_for_plays_that_its_rounding_decides(stored, ours):
+    apart = np.abs(stored[0] - ours[0]).max(axis=1)
+    assert np.quantile(apart, 0.99) < 4
+    assert apart.max() < 200
+
+
+def test_distributions_of_its_own_plays_agree_to_the_rounding(stored):
+    chances = np.zeros((HOME_POSITIONS, ROLLS_KEPT))
+    means = (stored[0] * np.arange(ROLLS_KEPT)).sum(axis=1)
+    by_plays_of(means, home_words(HOME_POSITIONS), new_play_buffer(), chances)
+    assert np.abs(stored[0] - chances * ONE).max() < 4
+
+
+def test_rolls_until_the_first_checker_is_off_agree(stored, ours):
+    assert np.abs(stored[1] - ours[1]).max() < 2
+
+
+def test_two_sided_equities_agree():
+    contents = contents_of("gnubg_ts0.bd", b"gnubg-TS-06-06-1")
+    values = np.frombuffer(contents, "<u2").reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS, 4)[..., 0]
+    # A finished game has no equity there that anybody would look up.
+    apart = np.abs(values / (ONE / 2) - 1 - equities(bearoff_tables()))[1:, 1:]
+    assert apart.max() * ONE / 2 < 4

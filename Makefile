@@ -10,7 +10,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench lint venv
+.PHONY: help demo test test-slow test-peers bench fuzz cluster-demo cluster-scaling lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -18,6 +18,9 @@ help:
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
+	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
+	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
+	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/cluster.md"
 	@echo "make lint        ruff and mypy"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
@@ -38,6 +41,15 @@ test-peers: $(INSTALLED_DEV)
 bench: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is left out"
 	$(BIN)/python -m tests.peers.bench
+
+fuzz: $(INSTALLED_DEV)
+	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz
+
+cluster-demo: $(INSTALLED_DEV)
+	$(BIN)/python -m tests.cluster.demo
+
+cluster-scaling: $(INSTALLED_DEV)
+	$(BIN)/python -m tests.cluster.scaling
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

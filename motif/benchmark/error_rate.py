@@ -13,6 +13,7 @@ from motif.board.position import Board
 from motif.players.player import Player
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
+from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states
 
 _DECISIONS_AT_ONCE = 500
@@ -49,7 +50,11 @@ def error_rate(
 def decision_losses(
     player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """For each decision what the player's choice loses, in points, and whether the file lists it."""
+    """For each decision what the player's choice loses, in points, and whether the file lists it.
+
+    Raises `SettingError` for a seed that is none.
+    """
+    check_seed(seed)
     chosen = np.concatenate(list(_choices(player, benchmark, seed, jobs)))
     decision = np.repeat(np.arange(len(benchmark)), np.diff(benchmark.offsets))
     same = (benchmark.listed == chosen[decision]).all(axis=1)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from motif.runtime.errors import PlayError
+from motif.runtime.shown import shown
 
 ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
 """The 21 rolls (21, 2), the higher die first."""
@@ -16,5 +17,6 @@ def checked_roll(first: int, second: int) -> tuple[int, int]:
     """The roll of two dice, the higher first; raises `PlayError` for a die that is not 1 to 6."""
     for die in (first, second):
         if die not in range(1, 7):
-            raise PlayError(f"no roll: {die} is not a die (1 to 6)")
+            # Not as it is: Python refuses to write a number of thousands of digits.
+            raise PlayError(f"no roll: {shown(die) if type(die) is int else die} is not a die (1 to 6)")
     return int(max(first, second)), int(min(first, second))

@@ -17,6 +17,7 @@ from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_fro
 from motif.board.position import BOARD_SIZE, Position
 from motif.board.xgid import PREFIX, position_from_xgid
 from motif.runtime.errors import PlayError, PositionError
+from motif.runtime.shown import shown
 
 FORMS = (
     f"a GNUbg ID ({ID_LENGTH} characters), PositionID:MatchID ({ID_LENGTH}:{MATCH_ID_LENGTH}), "
@@ -68,15 +69,16 @@ def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, 
     """
     if second is not None:
         return checked_roll(_die(first), _die(second))
-    match = _ROLL.fullmatch(str(first).strip())
+    text = first.strip() if isinstance(first, str) else shown(int(first))
+    match = _ROLL.fullmatch(text)
     if not match:
-        raise PlayError(f"no roll in {quoted(str(first))}: two dice are needed, such as 31 or 3 1")
+        raise PlayError(f"no roll in {quoted(text)}: two dice are needed, such as 31 or 3 1")
     one, two = (group for group in match.groups() if group is not None)
     return checked_roll(_die(one), _die(two))
 
 
 def _die(die: str | int) -> int:
-    text = str(die).strip()
+    text = die.strip() if isinstance(die, str) else shown(int(die))
     digits = text.removeprefix("-")
     # Limited, because a number of thousands of digits is refused by int() itself.
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_DIE):

@@ -8,9 +8,11 @@ from typing import Any
 import yaml
 
 from motif.bootstrap.dataset_fit import FitSettings
-from motif.rollout.rollout import SEED_LIMIT
 from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.files import write_text
+from motif.runtime.seeds import SEED_LIMIT
+from motif.runtime.shown import plain_text, shown
+from motif.runtime.yaml_text import YamlTextError, parse_yaml
 from motif.sampling import SamplePlan, SampleSettings
 
 CONFIG = "config.yaml"
@@ -24,6 +26,8 @@ _VALUE_TYPES: dict[Any, tuple[type, ...]] = {
 }
 _SEEDS_A_RUN = 1000
 _FIRST_STRENGTH_SEED = 900
+_MOST_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
+_FEWEST_STRENGTH_GAMES = 4
 _SEED_LIMIT = SEED_LIMIT // _SEEDS_A_RUN
 _PRESETS = resources.files("motif").joinpath("data", "presets")
 
@@ -63,7 +67,7 @@ class BootstrapConfig:
     def check(self) -> None:
         """Raise a `MotifError` for a value that makes no sense."""
         if not 0 <= self.seed < _SEED_LIMIT:
-            raise SettingError(f"seed must be at least 0 and below {_SEED_LIMIT}, not {self.seed}")
+            raise SettingError(f"seed must be at least 0 and below {_SEED_LIMIT}, not {shown(self.seed)}")
         self.fit_settings().check()
         for version, step in enumerate(self.versions):
             try:
@@ -71,9 +75,16 @@ class BootstrapConfig:
             except SettingError as error:
                 raise SettingError(f"versions[{version}]: {error}") from None
             if step.pooled < 0:
-                raise SettingError(f"versions[{version}]: pooled must be at least 0, not {step.pooled}")
-        if self.strength_games < 2:
-            raise SettingError(f"strength_games must be at least 2, not {self.strength_games}")
+                raise SettingError(
+                    f"versions[{version}]: pooled must be at least 0, not {shown(step.pooled)}"
+                )
+        if len(self.versions) > _MOST_VERSIONS:
+            raise SettingError(f"versions: at most {_MOST_VERSIONS} are possible, not {len(self.versions)}")
+        # Games come in pairs, and a single pair has no standard error.
+        if self.strength_games < _FEWEST_STRENGTH_GAMES:
+            raise SettingError(
+                f"strength_games must be at least {_FEWEST_STRENGTH_GAMES}, not {shown(self.strength_games)}"
+            )
 
     def step_seed(self, version: int) -> int:
         """Seed of a version's samples: each version has random streams of its own."""
@@ -106,16 +117,17 @@ def load_config(path: Path) -> BootstrapConfig:
     """The configuration in a file; raises `SettingError`."""
     try:
         return parse_config(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
+    # A name with a zero byte in it is a ValueError, as bytes that are no UTF-8 are.
+    except (OSError, ValueError) as error:
         raise SettingError(f"{path}: cannot be read: {error}") from None
 
 
 def parse_config(text: str, where: str) -> BootstrapConfig:
     """Read a configuration; raises `SettingError` naming `where` and the key that is wrong."""
     try:
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
+        document = parse_yaml(text)
+    except YamlTextError as error:
+        raise SettingError(f"{where}: not YAML: {error}") from None
     values = _checked(document, BootstrapConfig, where)
     steps = values.get("versions")
     if not isinstance(steps, list) or not steps:
@@ -135,14 +147,14 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
 def _checked(mapping: object, kind: Any, where: str) -> dict[str, Any]:
     """`mapping` if its keys are fields of the dataclass `kind` and its values look like theirs."""
     if not isinstance(mapping, dict):
-        raise SettingError(f"{where}: must be a mapping, not {mapping!r}")
+        raise SettingError(f"{where}: must be a mapping, not {shown(mapping)}")
     known = {item.name: item for item in fields(kind)}
     for key, value in mapping.items():
         if key not in known:
-            raise SettingError(f"{where}: {key}: unknown key; known are {', '.join(known)}")
+            raise SettingError(f"{where}: {plain_text(str(key))}: unknown key; known are {', '.join(known)}")
         expected = _VALUE_TYPES.get(known[key].type)
         if expected and (not isinstance(value, expected) or isinstance(value, bool) != (expected == (bool,))):
-            raise SettingError(f"{where}: {key}: must be {expected[0].__name__}, not {value!r}")
+            raise SettingError(f"{where}: {key}: must be {expected[0].__name__}, not {shown(value)}")
     for name, item in known.items():
         if name not in mapping and kind is not FitSettings and _is_required(item):
             raise SettingError(f"{where}: {name}: missing")

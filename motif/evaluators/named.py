@@ -32,7 +32,10 @@ def load_static(name: str) -> StaticEvaluator:
     Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad file.
     """
     if name.endswith(BEAROFF_SUFFIX):
-        return with_bearoff(load_static(name.removesuffix(BEAROFF_SUFFIX)))
+        without = name.removesuffix(BEAROFF_SUFFIX)
+        if without.endswith(BEAROFF_SUFFIX):
+            raise PlayerError(f"{quoted(name)} has {BEAROFF_SUFFIX} more than once")
+        return with_bearoff(load_static(without))
     if name in _STATIC:
         return _STATIC[name]()
     if name.endswith((".yaml", ".yml")):

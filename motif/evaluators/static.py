@@ -129,8 +129,8 @@ def weights_model(weights: WeightFile) -> Model:
         kept=0,
         terms=terms,
         bias=bias,
-        linear=linear,
-        tiles=tiles,
+        linear=aligned(linear),
+        tiles=aligned(tiles),
     )
 
 

@@ -4,7 +4,15 @@ import numpy as np
 
 from motif.board.position import PACKED_SIZE, pack, unpack
 from motif.evaluators.kernels import choose
-from motif.runtime.jit import kernel
+from motif.runtime.jit import inline_kernel, kernel
+
+
+@inline_kernel
+def _choose_board(model, board, roll, state, space, packed, words, stream, result):
+    pack(board, packed)
+    stream[0] = state
+    play, _ = choose(model, words, packed, roll[0], roll[1], space, stream)
+    unpack(space.plays.boards[play], result)
 
 
 @kernel
@@ -17,7 +25,6 @@ def choose_boards(model, boards, rolls, states, space, results):
     words = packed.view(np.int64)
     stream = np.zeros(1, np.uint64)
     for row in range(boards.shape[0]):
-        pack(boards[row], packed)
-        stream[0] = states[row]
-        play, _ = choose(model, words, packed, rolls[row, 0], rolls[row, 1], space, stream)
-        unpack(space.plays.boards[play], results[row])
+        _choose_board(
+            model, boards[row], rolls[row], states[row], space, packed, words, stream, results[row]
+        )

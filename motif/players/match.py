@@ -7,6 +7,7 @@ over games, which are not.
 
 import math
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from motif.runtime.errors import SettingError
 from motif.runtime.jit import kernel
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
+from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive, next_roll
 
 _PAIRS_AT_ONCE = 256
@@ -55,16 +57,17 @@ def play_match(
 ) -> MatchResult:
     """Play `games` cubeless money games (rounded up to an even number) between two players.
 
-    The same `seed` gives the same games for any number of `jobs`.
+    The same `seed` gives the same games for any number of `jobs`.  Raises `SettingError` for fewer than
+    2 games, and for a seed that is none.
     """
+    check_seed(seed)
     if games < 2:
         raise SettingError(f"a match needs at least 2 games, not {games}")
     pairs = (games + 1) // 2
     blocks = [(start, min(_PAIRS_AT_ONCE, pairs - start)) for start in range(0, pairs, _PAIRS_AT_ONCE)]
     points = []
     with progress(f"{first.name} against {second.name}", 2 * pairs) as advance:
-        calls = ((first, second, seed, start, count) for start, count in blocks)
-        for block in run_ordered(_play_pairs, calls, jobs):
+        for block in run_ordered(partial(_play_pairs, first, second, seed), blocks, jobs):
             points.append(block)
             advance(block.size)
     return _summary(np.concatenate(points))

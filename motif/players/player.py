@@ -10,9 +10,10 @@ from motif.board.moves import Play, legal_plays, play_batches
 from motif.board.position import Board, Position
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.model import Model, random_model
-from motif.evaluators.static import thread_workspace
+from motif.evaluators.static import prepared
 from motif.players.choosing import choose_boards
 from motif.runtime.errors import PlayerError
+from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states
 
 _BOARDS_AT_ONCE = 4096
@@ -34,7 +35,11 @@ class Player(ABC):
         """
 
     def choose(self, position: Position, roll: tuple[int, int], seed: int = 0) -> Play:
-        """The play chosen for one roll."""
+        """The play chosen for one roll; `seed` decides where chance plays a part.
+
+        Raises `PlayError` for a roll that is none, `SettingError` for a seed that is none.
+        """
+        check_seed(seed)
         high, low = checked_roll(*roll)
         rolls = np.array([[high, low]])
         chosen = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
@@ -67,7 +72,8 @@ class CompiledPlayer(Player):
     ) -> Board:
         """See `Player.choose_many`."""
         results = np.empty_like(boards)
-        choose_boards(self.model, boards, rolls, states, thread_workspace(), results)
+        model, space = prepared(self.model)
+        choose_boards(model, boards, rolls, states, space, results)
         return results
 
 

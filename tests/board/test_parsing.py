@@ -114,6 +114,8 @@ def test_every_roll_in_every_form(roll):
     ("parts", "message"),
     [
         ((7, 1), "no roll: 7 is not a die (1 to 6)"),
+        ((10**5000, 1), "no roll: 'a number of 16610 bits' is not a die (1 to 6)"),
+        ((10**5000,), "no roll in 'a number of 16610 bits': two dice are needed, such as 31 or 3 1"),
         ((1, 7), "no roll: 7 is not a die (1 to 6)"),
         (("71",), "no roll: 7 is not a die (1 to 6)"),
         (("3 10",), "no roll: 10 is not a die (1 to 6)"),

@@ -91,7 +91,7 @@ WRONG: list[tuple[str, str, str]] = [
         "seed: 9223372036854775",
         "seed must be at least 0 and below 9223372036854775, not 922337203",
     ),
-    ("strength_games: 20", "strength_games: 1", "strength_games must be at least 2, not 1"),
+    ("strength_games: 20", "strength_games: 3", "strength_games must be at least 4, not 3"),
     ("name: tiny", "name: tiny\nauthor: me", "author: unknown key; known are name, start, seed, "),
     ("versions:", "versions: []\nsteps:", "steps: unknown key"),
     ("{games: 3, trials: 2}", "[3, 2]", "versions[0]: must be a mapping, not [3, 2]"),
@@ -118,6 +118,13 @@ WRONG: list[tuple[str, str, str]] = [
     ("terms: linear", "max_passes: 0", "--max-passes must be at least 1, not 0"),
     ("terms: linear", "max_passes: few", "fit: max_passes: must be int, not 'few'"),
     ("ranking: null", "ranking: high", "fit: ranking: must be float, not 'high'"),
+    ("ranking: null", "method: coordinate, ranking: 5", "--ranking: coordinate descent does not know the"),
+    ("terms: linear", "seed: -1", "--seed must be at least 0, not -1"),
+    ("terms: linear", "seed: 9223372036854775808", "--seed must be below 2**63, not 9223372036854775808"),
+    ("terms: linear", "ridge: 1" + "0" * 400, "--ridge must be finite and at least 0, not 1000"),
+    ("games: 3", "games: 2147483648", "versions[0]: --games must be below 2**31, not 2147483648"),
+    ("cut: 3", "cut: 1" + "0" * 99, "versions[1]: --cut must be below 2**31, not 1000"),
+    ("versions:\n", "versions:\n" + "  - {games: 1, trials: 1}\n" * 99, "versions: at most 100 are possible"),
     ("ranking: null", "ranking: .nan", "--ranking must be finite and at least 0, not nan"),
 ]
 
@@ -134,7 +141,12 @@ def test_faults_are_named_by_their_key(old, new, message):
         ("", "must be a mapping, not None"),
         ("[1]", "must be a mapping, not [1]"),
         ("{", "not YAML: "),
-        ("a: 2001-99-99", "not YAML: "),
+        ("a: !!int 1", "not YAML: line 1: tags are not read here"),
+        (TEXT + "name: again", "not YAML: line 10: the key 'name' is given twice"),
+        (
+            TEXT.replace("{games: 3", "{games: 3, games: 4"),
+            "not YAML: line 8: the key 'games' is given twice",
+        ),
         ("a: " + "[" * 20_000, "not YAML: "),
         ("? {a: 1}\n: 2", "not YAML: "),
         (TEXT.split("versions:")[0], "versions: must list at least one version"),
@@ -156,3 +168,11 @@ def test_files_that_cannot_be_read(tmp_path):
 def test_fit_settings_in_the_library():
     with pytest.raises(FitError, match="--ridge must be finite and at least 0, not nan"):
         FitSettings(ridge=float("nan")).check()
+
+
+@pytest.mark.parametrize("method", ["gauss-newton", "least-squares"])
+def test_a_ranking_term_where_it_is_known(method):
+    FitSettings(method=method, ranking=5.0).check()
+    FitSettings(method="coordinate", ranking=0.0).check()
+    with pytest.raises(FitError, match="--ranking: coordinate descent does not know the ranking term"):
+        FitSettings(method="coordinate", ranking=5.0).check()

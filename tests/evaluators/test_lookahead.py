@@ -161,7 +161,7 @@ def test_by_a_weight_files_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "nobody", "PubEval", " pubeval", "pubeval@", "pubeval@x", "pubeval@-1", "@1"]
+    "name", ["", "nobody", "PubEval", " pubeval", "pubeval@", "pubeval@x", "pubeval@-1", "@1", "pubeval@٣"]
 )
 def test_names_that_mean_nothing(name):
     known = "pubeval, simple, .*FILE.yaml, each also with @1 or @2, and random"
@@ -175,6 +175,12 @@ def test_names_that_mean_nothing(name):
 def test_too_many_plies(plies):
     with pytest.raises(PlayerError, match=f"^pubeval@{plies}: lookahead must be 1 to 3 plies$"):
         load(f"pubeval@{plies}")
+
+
+def test_more_plies_than_python_can_count():
+    with pytest.raises(PlayerError, match=r"^no player is called 'pubeval@9+'\.\.\.; there are ") as caught:
+        load("pubeval@" + "9" * 5000)
+    assert len(str(caught.value)) < 400
 
 
 def test_lookahead_is_not_for_two():

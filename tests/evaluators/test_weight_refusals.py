@@ -197,6 +197,10 @@ def test_a_key_given_twice(text, tmp_path, old, new, message):
         b"a: 2001-99-99",
         b"a: 1" + 5000 * b"0",
         b"a: 1\n---\nb: 2\n",
+        b"a: &a [1]\nb: *a\n",
+        b'format: !!int ""',
+        b"version: 0x" + b"f" * 5000,
+        b"{a: " * 50_000,
     ],
 )
 def test_what_is_no_weight_file_at_all(content, tmp_path):
@@ -211,6 +215,19 @@ def test_files_that_cannot_be_read(tmp_path):
         load_static(str(missing))
     with pytest.raises(WeightFileError, match="cannot be read: "):
         read_weight_file(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["zero\0byte.yaml", "x" * 5000 + ".yaml", "\ud800.yaml", "two\nlines.yaml"])
+def test_names_that_no_file_has(name):
+    with pytest.raises(WeightFileError) as caught:
+        load_static(name)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_a_key_of_two_lines(text, tmp_path):
+    changed = text.replace("name: made-up", 'name: made-up\n"two\\nlines": 1')
+    assert complaint(changed, tmp_path).startswith("'two\\nlines': unknown key; known are ")
 
 
 def test_a_file_that_is_cut_short_is_never_taken_for_a_whole_one(text, tmp_path):

@@ -1,0 +1,277 @@
+"""What must hold of a reader, whatever it is given; each check runs in the reading process.
+
+A check raises `MotifError` where the reader refuses.  Where it accepts, what was read must be sound, and
+written and read again it must be the same.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from motif.benchmark import read_benchmark
+from motif.board.identifiers import (
+    boards_from_gnubg_ids,
+    boards_from_keys,
+    gnubg_id,
+    gnubg_ids,
+    position_from_gnubg_id,
+    position_from_key,
+    position_key,
+)
+from motif.board.match_state import match_id, match_state_from_id
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play, format_moves, parse_moves
+from motif.board.parsing import parse_position, parse_roll
+from motif.board.position import BOARD_SIZE, Position, faults
+from motif.board.xgid import position_from_xgid, xgid
+from motif.bootstrap.config import CONFIG, load_config
+from motif.cli.lines import read_decisions, read_positions
+from motif.evaluators.static import StaticEvaluator, filtered, weights_model
+from motif.evaluators.weight_reader import read_weight_file
+from motif.parameters.position_class import CLASS_NAMES
+from motif.players import CompiledPlayer, load
+from motif.runtime.errors import PositionError
+from motif.sampling import read_dataset
+from motif.sampling.manifest import MANIFEST, read_manifest, write_manifest
+
+PART = "part-00000.parquet"
+
+
+def gnubg_id_check(text: str, folder: Path) -> None:
+    assert gnubg_id(position_from_gnubg_id(text)) == text
+
+
+def key_check(text: str, folder: Path) -> None:
+    assert position_key(position_from_key(text)) == text
+
+
+def match_id_check(text: str, folder: Path) -> None:
+    state = match_state_from_id(text)
+    assert match_state_from_id(match_id(state)) == state
+
+
+def xgid_check(text: str, folder: Path) -> None:
+    position, state = position_from_xgid(text)
+    # Written with the player on roll in capitals.
+    assert position_from_xgid(xgid(position, state)) == (position, replace(state, player=1))
+
+
+def position_check(text: str, folder: Path) -> None:
+    position, state = parse_position(text)
+    assert not faults(position.board)
+    written = gnubg_id(position) + (f":{match_id(state)}" if state else "")
+    again, state_again = parse_position(written)
+    assert again == position
+    assert state is None or state_again == replace(state, beavers=False)
+
+
+def _bulk(decode: Callable, read: Callable[[str], Position], texts: list[str]) -> None:
+    """`decode` accepts the `texts` if and only if `read` accepts each of them, and with the same result."""
+    try:
+        expected = [read(text).board for text in texts]
+    except PositionError:
+        expected = None
+    boards = decode(texts)
+    assert expected is not None, "the decoder of many texts accepts what the reader of one refuses"
+    assert (boards.shape, boards.dtype) == ((len(texts), BOARD_SIZE), np.int8)
+    assert not texts or (boards == np.array(expected)).all()
+
+
+def bulk_ids_check(texts: list[str], folder: Path) -> None:
+    _bulk(boards_from_gnubg_ids, position_from_gnubg_id, texts)
+    assert gnubg_ids(boards_from_gnubg_ids(texts)) == texts
+
+
+def bulk_keys_check(texts: list[str], folder: Path) -> None:
+    _bulk(boards_from_keys, position_from_key, texts)
+
+
+def roll_check(dice: tuple[str | int, str | int | None], folder: Path) -> None:
+    high, low = parse_roll(*dice)
+    assert 1 <= low <= high <= 6
+    assert parse_roll(f"{high}{low}") == parse_roll(f"{low}-{high}") == parse_roll(low, high) == (high, low)
+
+
+def notation_check(text: str, folder: Path) -> None:
+    moves = parse_moves(text)
+    assert all(25 >= start > end >= 0 and not (hit and end == 0) for start, end, hit in moves)
+    assert len(moves) <= 4
+    steps = [(start, end) for start, end, _ in moves]
+    written = format_moves(steps, [hit for _, _, hit in moves])
+    # The same checkers come to stand on the same points, whatever the stops on the way.
+    assert _shift([move[:2] for move in parse_moves(written)]) == _shift(steps)
+
+
+def _shift(moves: list[tuple[int, int]]) -> list[int]:
+    change = [0] * BOARD_SIZE
+    for start, end in moves:
+        change[start] -= 1
+        change[end] += 1
+    return change
+
+
+def play_check(given: tuple[str, tuple[int, int], str], folder: Path) -> None:
+    identifier, roll, text = given
+    plays = legal_plays(position_from_gnubg_id(identifier), roll)
+    play = find_play(text, plays)
+    assert find_play(play.notation, plays) is play
+
+
+def benchmark_check(content: bytes, folder: Path) -> None:
+    _benchmark(folder / "some.bm", content)
+
+
+def gzip_check(content: bytes, folder: Path) -> None:
+    _benchmark(folder / "some.bm.gz", content)
+
+
+def _benchmark(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    benchmark = read_benchmark(path)
+    count = len(benchmark)
+    assert benchmark.rolls.shape == (count, 2)
+    assert (benchmark.offsets[0], benchmark.offsets[-1]) == (0, len(benchmark.listed))
+    assert (np.diff(benchmark.offsets) > 0).all()
+    assert np.isfinite(benchmark.losses).all()
+    lines = []
+    for k in range(count):
+        part = slice(*benchmark.offsets[k : k + 2].tolist())
+        plays = [position_key(Position(board)) for board in benchmark.listed[part]]
+        words = [
+            word
+            for pair in zip(plays, benchmark.losses[part].tolist(), strict=True)
+            for word in map(str, pair)
+        ]
+        roll = " ".join(map(str, benchmark.rolls[k].tolist()))
+        lines.append(f"m {position_key(Position(benchmark.boards[k]))} {roll} {' '.join(words)}\n")
+    written = "".join(lines).encode("ascii")
+    path.write_bytes(gzip.compress(written, 1) if path.suffix == ".gz" else written)
+    again = read_benchmark(path)
+    for name in ("boards", "rolls", "offsets", "listed", "losses"):
+        assert (getattr(again, name) == getattr(benchmark, name)).all(), name
+
+
+def weight_file_check(content: bytes, folder: Path) -> None:
+    path = folder / "weights.yaml"
+    path.write_bytes(content)
+    weights = read_weight_file(path)
+    weights.save(path)
+    text = path.read_text("utf-8")
+    again = read_weight_file(path)
+    again.save(path)
+    assert path.read_text("utf-8") == text
+    for class_name, heads in weights.classes.items():
+        for head, chosen in heads.items():
+            read = again.classes[class_name][head]
+            assert (chosen.bias, chosen.pairs.tolist()) == (read.bias, read.pairs.tolist())
+            assert (chosen.linear.tolist(), chosen.quadratic.tolist()) == (
+                read.linear.tolist(),
+                read.quadratic.tolist(),
+            )
+    evaluator = filtered(StaticEvaluator("fuzz", weights_model(weights), weights))
+    chances = evaluator.evaluate_many(Position.start().board[None])
+    assert chances.shape == (1, 5)
+    assert ((chances >= 0) & (chances <= 1)).all()
+    player = CompiledPlayer("fuzz", evaluator.model, evaluator)
+    assert player.choose(Position.start(), (3, 1)) in legal_plays(Position.start(), (3, 1))
+
+
+def config_check(content: bytes, folder: Path) -> None:
+    path = folder / CONFIG
+    path.write_bytes(content)
+    config = load_config(path)
+    config.check()
+    config.save(folder)
+    assert load_config(path) == config
+    json.dumps(asdict(config), allow_nan=False)
+
+
+def manifest_check(given: tuple[bytes, bytes], folder: Path) -> None:
+    """A manifest, and the part that it should name."""
+    content, part = given
+    (folder / MANIFEST).write_bytes(content)
+    (folder / PART).write_bytes(part)
+    settings, parts, complete = read_manifest(folder)
+    write_manifest(folder, settings, parts, complete)
+    again = read_manifest(folder)
+    # By its text, because a NaN does not equal itself.
+    assert json.dumps([again[0], again[2]]) == json.dumps([settings, complete])
+    assert again[1] == parts
+    read_dataset(folder)
+
+
+def torn_part_check(parts: tuple[bytes, bytes, int], folder: Path) -> None:
+    """A part whose bytes are not those that the manifest vouches for: `parts` are those, and its rows."""
+    found, meant, rows = parts
+    (folder / PART).write_bytes(found)
+    _vouch(folder, meant, rows)
+    read_dataset(folder)
+    assert found == meant
+
+
+def part_check(given: tuple[bytes, int], folder: Path) -> None:
+    """A part whose bytes the manifest vouches for, whatever they are."""
+    content, rows = given
+    (folder / PART).write_bytes(content)
+    _vouch(folder, content, rows)
+    samples = read_dataset(folder)
+    assert len(samples) == rows
+    assert not any(faults(board) for board in samples.boards)
+    assert samples.probabilities.shape == (rows, 5)
+    for name, kind in (
+        ("probabilities", "f4"), ("equity", "f4"), ("equity_se", "f4"), ("trials", "i4"), ("game", "i4"),
+        ("ply", "i4"), ("decision", "i8"), ("chosen", "b1"), ("position_class", "i1"),
+    ):  # fmt: skip
+        values = getattr(samples, name)
+        assert (len(values), values.dtype) == (rows, np.dtype(kind)), name
+    assert set(samples.position_class.tolist()) <= set(range(len(CLASS_NAMES)))
+
+
+def _vouch(folder: Path, content: bytes, rows: int) -> None:
+    """Write a manifest that names one part, of that content."""
+    part = {"name": PART, "rows": rows, "sha256": hashlib.sha256(content).hexdigest()}
+    document = {
+        "format": "motif-dataset/1",
+        "complete": True,
+        "positions": rows,
+        "settings": {},
+        "parts": [part],
+    }
+    (folder / MANIFEST).write_text(json.dumps(document), encoding="utf-8")
+
+
+def positions_file_check(content: bytes, folder: Path) -> None:
+    path = folder / "lines.txt"
+    path.write_bytes(content)
+    boards = read_positions(str(path))
+    path.write_text("".join(f"{name}\n" for name in gnubg_ids(boards)), encoding="ascii")
+    assert (read_positions(str(path)) == boards).all()
+
+
+def decisions_file_check(content: bytes, folder: Path) -> None:
+    path = folder / "lines.txt"
+    path.write_bytes(content)
+    boards, rolls = read_decisions(str(path))
+    lines = (f"{name} {die1} {die2}\n" for name, (die1, die2) in zip(gnubg_ids(boards), rolls, strict=True))
+    path.write_text("".join(lines), encoding="ascii")
+    boards_again, rolls_again = read_decisions(str(path))
+    assert (boards_again == boards).all()
+    assert (rolls_again == rolls).all()
+
+
+def player_check(name: str, folder: Path) -> None:
+    player = load(name)
+    assert player.name
+    play = player.choose(Position.start(), (3, 1))
+    assert play in legal_plays(Position.start(), (3, 1))
+
+
+def seed_check(seed: Any, folder: Path) -> None:
+    player = load("random")
+    assert player.choose(Position.start(), (3, 1), seed=seed) == player.choose(Position.start(), (3, 1), seed)

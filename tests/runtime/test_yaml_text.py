@@ -1,0 +1,69 @@
+"""YAML as motif reads it: what is accepted, and what a small text is refused for."""
+
+import math
+import time
+
+import pytest
+
+from motif.runtime.yaml_text import MAX_DEPTH, YamlTextError, parse_yaml
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(YamlTextError) as caught:
+        parse_yaml(text)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_plain_data():
+    text = "a: 1\nb: [1.5, .inf, null, yes]\nc: {d: text, 3: '4'}\ndate: 2026-11-21\nbad: 2001-99-99\n"
+    assert parse_yaml(text) == {
+        "a": 1,
+        "b": [1.5, math.inf, None, True],
+        "c": {"d": "text", 3: "4"},
+        "date": "2026-11-21",
+        "bad": "2001-99-99",
+    }
+
+
+@pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3", "{a: 1, a: 1}", "c: {1: 2, 0x1: 3}"])
+def test_a_key_given_twice(text):
+    assert refusal(text).endswith("is given twice")
+
+
+@pytest.mark.parametrize("text", ["a: &x [1]\nb: *x", "&x [*x]", "a: &x {k: 1}\nb: {<<: *x}"])
+def test_aliases(text):
+    assert refusal(text).endswith("aliases are not read here")
+
+
+# The constructors of PyYAML fail on the first four with an IndexError, a KeyError, an AttributeError ...
+@pytest.mark.parametrize(
+    "text", ['!!int ""', "!!bool maybe", "!!timestamp x", "!!float ''", "!!set {a}", "! a"]
+)
+def test_tags(text):
+    assert refusal(text) == "line 1: tags are not read here"
+
+
+def test_depth():
+    assert parse_yaml("[" * MAX_DEPTH + "]" * MAX_DEPTH)
+    for opening in ("[", "{a: ", "- ", "? ", "[{a: "):
+        started = time.monotonic()
+        assert f"more than {MAX_DEPTH} lists and mappings" in refusal(opening * 200_000)
+        assert time.monotonic() - started < 1
+
+
+# int() itself refuses decimal numbers of that many digits.
+@pytest.mark.parametrize("text", ["1" * 5000, "0x" + "f" * 5000, ":".join(["1"] * 4000)])
+def test_numbers_that_cannot_be_written_again(text):
+    assert "Exceeds the limit" in refusal(f"a: {text}")
+
+
+def test_long_values():
+    assert refusal("a: " + "x" * 10_001) == "line 1: a value has more than 10000 characters"
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "a: b: c", "\0", '"\\ud800"', "a\n---\nb", "? [a]\n: b", "<<: 3", "=", "\ud800"]
+)
+def test_what_is_no_yaml(text):
+    assert refusal(text)

@@ -1,48 +1,49 @@
-"""Datasets put together, and which of their games train and which are held out."""
+"""Datasets put together, a part at a time, and which of their games are held out for validation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from motif.fitting.terms import IntArray
 from motif.runtime.errors import FitError
 from motif.runtime.streams import derive_states
-from motif.sampling import Samples, read_dataset
+from motif.sampling import Samples, joined, read_column, read_parts
 
 
-def pooled(folders: Sequence[Path]) -> Samples:
-    """The datasets in `folders`, one after the other; their games and decisions keep apart."""
-    pools = [read_dataset(folder) for folder in folders]
-    if not pools:
+def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:
+    """The datasets in `folders`, one after the other; their games and decisions keep apart.
+
+    They come in pieces of a bounded number of positions, so that their size does not matter.
+    """
+    if not folders:
         raise FitError("no dataset is given")
-    columns: dict[str, npt.NDArray[Any]] = {}
-    for field in Samples.__dataclass_fields__:
-        columns[field] = np.concatenate([getattr(pool, field) for pool in pools])
-    for field in ("game", "decision"):
-        largest, shifted = 0, []
-        for pool in pools:
-            shifted.append(getattr(pool, field).astype(np.int64) + largest)
-            largest = int(shifted[-1].max()) + 1
-        columns[field] = np.concatenate(shifted)
-    return Samples(**columns)
+    games, decisions = 0, 0
+    for folder in folders:
+        first_game, first_decision = games, decisions
+        for part in read_parts(Path(folder)):
+            game = part.game.astype(np.int64) + first_game
+            decision = part.decision.astype(np.int64) + first_decision
+            games, decisions = max(games, int(game.max()) + 1), max(decisions, int(decision.max()) + 1)
+            yield replace(part, game=game, decision=decision)
 
 
-def training_rows(samples: Samples, validation: float, seed: int) -> npt.NDArray[np.bool_]:
-    """True for the rows of games that train; about the share `validation` of the games is held out."""
-    games, row_game = np.unique(samples.game, return_inverse=True)
+def validation_games(folders: Sequence[Path], validation: float, seed: int) -> IntArray:
+    """Games of the pool, numbered as in `pooled_parts`, that are held out: about the share `validation`."""
+    every: list[IntArray] = [np.empty(0, np.int64)]
+    first = 0
+    for folder in folders:
+        every.append(np.unique(read_column(Path(folder), "game").astype(np.int64)) + first)
+        first = int(every[-1][-1]) + 1
+    games = np.concatenate(every)
     if validation == 0 or len(games) < 2:
-        return np.ones(len(samples), np.bool_)
+        return games[:0]
     order = np.argsort(derive_states(seed, 0, len(games), 1), kind="stable")
-    held = np.zeros(len(games), np.bool_)
-    held[order[: max(1, round(validation * len(games)))]] = True
-    training: npt.NDArray[np.bool_] = ~held[row_game]
-    return training
+    return np.sort(games[order[: max(1, round(validation * len(games)))]])
 
 
 def held_out(folders: Sequence[Path], validation: float, seed: int) -> Samples:
     """The positions that a fit to `folders` with this `validation` and `seed` keeps for validation."""
-    samples = pooled(folders)
-    held = ~training_rows(samples, validation, seed)
-    return Samples(**{name: getattr(samples, name)[held] for name in Samples.__dataclass_fields__})
+    games = validation_games(folders, validation, seed)
+    return joined(part.rows(np.isin(part.game, games)) for part in pooled_parts(folders))

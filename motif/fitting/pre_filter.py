@@ -5,9 +5,8 @@ import numpy.typing as npt
 
 from motif.board.position import OPPONENT_HALF, PACKED_BAR, Board, pack_many
 from motif.evaluators.probabilities import turned_equities
-from motif.evaluators.weight_file import FILTER_STEPS, PreFilter
+from motif.evaluators.weight_file import FILTER_STEPS
 from motif.fitting.ranking import decision_starts
-from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.jit import kernel
 
 _PLACES = PACKED_BAR + 1
@@ -35,33 +34,18 @@ def _step_columns(packed, out):
                     out[row, base + 3] = count - 3
 
 
-def fit_pre_filter(
-    boards: Board,
-    equity: npt.NDArray[np.floating],
-    decision: npt.NDArray[np.int64],
-    position_class: npt.NDArray[np.int8],
-    kept: int,
-) -> PreFilter:
-    """A pre-filter from labelled positions; only differences between the plays of a decision count.
+def fit_filter_steps(
+    boards: Board, equity: npt.NDArray[np.floating], decision: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float32]:
+    """The steps (2, places, steps) of a `PreFilter` for the positions of one class.
 
-    `boards` (n, 26), `equity` (n,) of the player on roll, rows of one `decision` consecutive.
+    `boards` (n, 26), `equity` (n,) of the player on roll, rows of one `decision` consecutive.  Ridge
+    least squares on columns and labels centred within each decision, so only differences between the
+    plays of a decision count.
     """
-    steps = {}
-    for code, name in enumerate(CLASS_NAMES):
-        rows = np.flatnonzero(position_class == code)
-        if len(rows):
-            gain = turned_equities(equity[rows].astype(np.float64))
-            weights = _fit_class(boards[rows], gain, decision[rows])
-            steps[name] = weights.reshape(2, _PLACES, FILTER_STEPS).astype(np.float32)
-    return PreFilter(kept, steps)
-
-
-def _fit_class(
-    boards: Board, gain: npt.NDArray[np.float64], decision: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Ridge least squares on columns and labels centred within each decision."""
     gram = np.zeros((_COLUMNS, _COLUMNS))
     moment = np.zeros(_COLUMNS)
+    gain = turned_equities(equity.astype(np.float64))
     starts = decision_starts(decision, len(decision))
     first = 0
     while first < len(starts) - 1:
@@ -76,7 +60,7 @@ def _fit_class(
         moment += columns.T @ target
         first = last
     gram[np.diag_indices(_COLUMNS)] += _RIDGE * len(boards)
-    return np.asarray(np.linalg.solve(gram, moment), np.float64)
+    return np.linalg.solve(gram, moment).reshape(2, _PLACES, FILTER_STEPS).astype(np.float32)
 
 
 def _centred(values: npt.NDArray[np.float64], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

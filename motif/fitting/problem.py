@@ -13,6 +13,8 @@ from motif.runtime.errors import FitError
 
 LARGEST_FEATURE = 1e6
 """Products of two features must stay well inside float32."""
+_ROWS_AT_ONCE = 1 << 16
+"""Rows checked at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +114,13 @@ def _checked_features(features: npt.ArrayLike, size: int) -> npt.NDArray[np.floa
         raise FitError(f"features must have shape (n, {size}) for these terms, not {array.shape}")
     if len(array) == 0:
         raise FitError("no training samples: the features have no rows")
-    usable = np.abs(array) <= LARGEST_FEATURE  # False for NaN too
-    if not usable.all():
-        row, column = np.argwhere(~usable)[0]
-        value = array[row, column]
-        reason = "scale features to about 0 to 1" if np.isfinite(value) else "it must be finite"
-        raise FitError(f"feature {column} of row {row} is {value}: {reason}")
+    for begin in range(0, len(array), _ROWS_AT_ONCE):
+        usable = np.abs(array[begin : begin + _ROWS_AT_ONCE]) <= LARGEST_FEATURE  # False for NaN too
+        if not usable.all():
+            row, column = np.argwhere(~usable)[0] + (begin, 0)
+            value = array[row, column]
+            reason = "scale features to about 0 to 1" if np.isfinite(value) else "it must be finite"
+            raise FitError(f"feature {column} of row {row} is {value}: {reason}")
     return array
 
 
@@ -166,7 +169,9 @@ def _rows(
     decisions: IntArray | None,
     mask: npt.NDArray[np.bool_],
 ) -> Rows:
-    if mask.all():  # no copy of what may be a gigabyte
-        return Rows(features, labels, weights, decision_starts(decisions, len(labels)))
-    kept = None if decisions is None else decisions[mask]
-    return Rows(features[mask], labels[mask], weights[mask], decision_starts(kept, int(mask.sum())))
+    rows = np.flatnonzero(mask)
+    together = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1
+    # A slice is no copy of what may be a gigabyte.
+    which = slice(rows[0], rows[-1] + 1) if together else rows
+    kept = None if decisions is None else decisions[which]
+    return Rows(features[which], labels[which], weights[which], decision_starts(kept, len(rows)))

@@ -1,13 +1,11 @@
-"""The dataset on disk: Parquet parts and a manifest.
+"""The dataset on disk: Parquet parts, and the manifest that says which of them are whole.
 
-Each part is written to a temporary name, flushed and renamed; the manifest names the parts that are
-whole, with their rows and checksums, and the settings that made them.
+Each part is written to a temporary name, flushed and renamed, and carries the settings that made it.
 """
 
-import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +19,15 @@ from motif.board.position import Board
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, PositionError
-from motif.runtime.files import replacing, write_text
+from motif.runtime.files import replacing
+from motif.sampling.manifest import MANIFEST, Part, checksum, part_name, read_manifest
 
-FORMAT = "motif-dataset/1"
-MANIFEST = "manifest.json"
+PROVENANCE = b"motif"
+"""Key of a part's metadata under which its settings stand, as JSON."""
+ROWS_AT_ONCE = 1 << 16
+"""Most positions of a part that are in memory at a time while it is read: about 20 MB."""
+_PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
+"""Columns of `SCHEMA` that are fields of `Samples` as they are."""
 
 SCHEMA = pa.schema(
     [
@@ -43,15 +46,6 @@ SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class Part:
-    """One whole part, as the manifest names it."""
-
-    name: str
-    rows: int
-    sha256: str
-
-
-@dataclass(frozen=True)
 class Samples:
     """Labelled positions in memory."""
 
@@ -63,7 +57,7 @@ class Samples:
     equity_se: npt.NDArray[np.float32]
     """Standard error of `equity`; NaN for a single trial."""
     trials: npt.NDArray[np.int32]
-    game: npt.NDArray[np.int32]
+    game: npt.NDArray[np.integer]
     ply: npt.NDArray[np.int32]
     decision: npt.NDArray[np.int64]
     chosen: npt.NDArray[np.bool_]
@@ -73,125 +67,109 @@ class Samples:
     def __len__(self) -> int:
         return len(self.boards)
 
+    def rows(self, which: slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Samples":
+        """Some of the rows: a slice, those of a mask (n,), or those with the given numbers."""
+        return Samples(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
 
-def part_name(number: int) -> str:
-    """File name of the part with that number."""
-    return f"part-{number:05d}.parquet"
+
+def joined(pieces: Iterable[Samples]) -> Samples:
+    """At least one piece, and those that follow, put together."""
+    pieces = list(pieces)
+    names = [field.name for field in fields(Samples)]
+    return Samples(**{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names})
 
 
 def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: dict[str, Any]) -> Part:
-    """Write one part whole or not at all; `columns` are arrays by the names of `SCHEMA`."""
+    """Write one part whole or not at all; `columns` are arrays by the names of `SCHEMA`.
+
+    Raises `FileError` when it cannot be written.
+    """
     codes = pa.array(columns["cls"], pa.int8())
     arrays = dict(columns, cls=pa.DictionaryArray.from_arrays(codes, pa.array(CLASS_NAMES)))
-    schema = SCHEMA.with_metadata({"motif": json.dumps(provenance, sort_keys=True)})
+    schema = SCHEMA.with_metadata({PROVENANCE: json.dumps(provenance, sort_keys=True)})
     table = pa.table([arrays[name] for name in SCHEMA.names], schema=schema)
     path = folder / part_name(number)
-    try:
-        with replacing(path) as temporary:
-            pq.write_table(table, temporary, compression="zstd")
-    except (OSError, pa.ArrowException) as error:
-        raise DatasetError(f"{path}: cannot be written: {error}") from None
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
     return Part(path.name, table.num_rows, checksum(path))
 
 
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with open(path, "rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def write_manifest(folder: Path, settings: dict[str, Any], parts: list[Part], complete: bool) -> None:
-    """Write the manifest, whole or not at all."""
-    document = {
-        "format": FORMAT,
-        "complete": complete,
-        "positions": sum(part.rows for part in parts),
-        "settings": settings,
-        "parts": [vars(part) for part in parts],
-    }
-    try:
-        write_text(folder / MANIFEST, json.dumps(document, indent=1) + "\n")
-    except OSError as error:
-        raise DatasetError(f"{folder / MANIFEST}: cannot be written: {error}") from None
-
-
-def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
-    """Settings, parts and whether the dataset is complete; raises `DatasetError` when there is none."""
-    path = folder / MANIFEST
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DatasetError(f"{folder}: no dataset (there is no {MANIFEST})") from None
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"{path}: cannot be read: {error}") from None
-    try:
-        if document["format"] != FORMAT:
-            raise DatasetError(f"{path}: format must be {FORMAT!r}, not {document['format']!r}")
-        parts = [Part(str(p["name"]), int(p["rows"]), str(p["sha256"])) for p in document["parts"]]
-        return dict(document["settings"]), parts, bool(document["complete"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise DatasetError(f"{path}: damaged: {type(error).__name__} {error}") from None
-
-
-def read_manifest_positions(folder: Path) -> int:
-    """Number of positions in a dataset."""
-    return sum(part.rows for part in read_manifest(folder)[1])
-
-
-def dataset_fingerprint(folder: Path) -> str:
-    """Identifies the content of a dataset: a hash over its parts' checksums."""
-    _, parts, _ = read_manifest(folder)
-    return "sha256:" + hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
-
-
 def read_parts(folder: Path) -> Iterator[Samples]:
-    """The dataset part by part; raises `DatasetError` naming a part that is missing or damaged."""
-    _, parts, _ = read_manifest(folder)
-    if not any(part.rows for part in parts):
-        raise DatasetError(f"{folder}: the dataset is empty")
-    for part in parts:
-        yield _read_part(folder / part.name, part)
+    """The dataset part by part, large parts in pieces of at most `ROWS_AT_ONCE` positions.
+
+    Raises `DatasetError` naming a part that is missing or damaged.
+    """
+    for path, part in _parts(folder):
+        start = 0
+        for batch in _batches(path, part):
+            yield _samples(batch, f"{path}: counted from row {start}" if start else str(path))
+            start += batch.num_rows
+
+
+def read_column(folder: Path, name: str) -> npt.NDArray[Any]:
+    """One of the columns of numbers, (n,), of the whole dataset; nothing else is read."""
+    batches = (batch for path, part in _parts(folder) for batch in _batches(path, part, [name]))
+    return np.concatenate([_numbers(batch, name) for batch in batches])
 
 
 def read_dataset(folder: Path | str) -> Samples:
     """The whole dataset in memory."""
-    parts = list(read_parts(Path(folder)))
-    fields = Samples.__dataclass_fields__
-    return Samples(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields})
+    return joined(read_parts(Path(folder)))
 
 
-def _read_part(path: Path, part: Part) -> Samples:
+def _parts(folder: Path) -> Iterator[tuple[Path, Part]]:
+    _, parts, _ = read_manifest(folder)
+    if not any(part.rows for part in parts):
+        raise DatasetError(f"{folder}: the dataset is empty")
+    for part in parts:
+        yield folder / part.name, part
+
+
+def _batches(path: Path, part: Part, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of one part, a bounded number at a time; all columns, or those named."""
     try:
         if checksum(path) != part.sha256:
             raise DatasetError(f"{path}: damaged: its checksum is not the one in the {MANIFEST}")
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            if not file.schema_arrow.equals(SCHEMA) or file.metadata.num_rows != part.rows:
+                raise DatasetError(
+                    f"{path}: damaged: it does not hold {part.rows} rows of the columns it should"
+                )
+            rows = 0
+            for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
+                # Texts that are no UTF-8, say, and offsets that point behind the end.
+                batch.validate(full=True)
+                if any(column.null_count for column in batch.columns):
+                    raise DatasetError(f"{path}: damaged: a value is missing")
+                rows += batch.num_rows
+                yield batch
+            # The number in the file's metadata is not what its row groups add up to, where it is damaged.
+            if rows != part.rows:
+                raise DatasetError(f"{path}: damaged: it holds {rows} rows, not {part.rows}")
     except FileNotFoundError:
         raise DatasetError(f"{path}: missing, although the manifest names it") from None
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise DatasetError(f"{path}: damaged: {' '.join(str(error).split())}") from None
-    if table.schema.names != SCHEMA.names or table.num_rows != part.rows:
-        raise DatasetError(f"{path}: damaged: it does not hold {part.rows} rows of the columns it should")
+
+
+def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
+    numbers: npt.NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _samples(batch: pa.RecordBatch, where: str) -> Samples:
     try:
-        boards = boards_from_gnubg_ids(table["position"].to_pylist())
+        boards = boards_from_gnubg_ids(batch.column("position").to_pylist())
     except PositionError as error:
-        raise DatasetError(f"{path}: {error}") from None
-
-    def column(name: str) -> npt.NDArray[Any]:
-        return table[name].to_numpy()
-
-    classes = table["cls"].cast(pa.string()).to_pylist()
-    codes = {name: code for code, name in enumerate(CLASS_NAMES)}
-    if unknown := set(classes) - codes.keys():
-        raise DatasetError(f"{path}: unknown position class {min(map(str, unknown))!r}")
+        raise DatasetError(f"{where}: {error}") from None
+    classes = batch.column("cls").cast(pa.string()).dictionary_encode("encode")
+    names = classes.dictionary.to_pylist()
+    if unknown := set(names) - set(CLASS_NAMES):
+        raise DatasetError(f"{where}: unknown position class {min(map(str, unknown))!r}")
+    codes = np.array([CLASS_NAMES.index(name) for name in names], np.int8)
     return Samples(
-        boards,
-        np.stack([column(name) for name in OUTPUTS], axis=1),
-        column("equity"),
-        column("equity_se"),
-        column("trials"),
-        column("game"),
-        column("ply"),
-        column("decision"),
-        column("chosen"),
-        np.array([codes[name] for name in classes], np.int8),
+        boards=boards,
+        probabilities=np.stack([_numbers(batch, name) for name in OUTPUTS], axis=1),
+        position_class=codes[classes.indices.to_numpy()],
+        **{name: _numbers(batch, name) for name in _PLAIN_COLUMNS},
     )

@@ -2,31 +2,25 @@
 
 import csv
 import json
+import shutil
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from motif.bootstrap import BootstrapConfig, VersionStep, run_bootstrap
+from motif.bootstrap import run_bootstrap
 from motif.evaluators import read_weight_file
 from motif.players import load
-from motif.runtime.errors import PlayerError, SettingError, WeightFileError
+from motif.reports.run_report import draw_version
+from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
 from motif.runtime.version import VERSION
 from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions
-from motif.sampling.dataset import read_manifest
+from motif.sampling.manifest import read_manifest
+from tests.faults.made_runs import STEP, TINY, unlike
 from tests.sampling.folders import on_call
-
-STEP = VersionStep(games=8, trials=2, rate=0.4, crashed_rate=1.0, candidates=4, cut=6)
-TINY = BootstrapConfig(
-    "tiny",
-    "simple",
-    seed=4,
-    strength_games=20,
-    fit={"parameters": "keith", "terms": "linear"},
-    versions=(STEP, replace(STEP, games=6, noise=0.1, pooled=1)),
-)
 
 
 class StoppedError(Exception):
@@ -217,7 +211,7 @@ def test_what_a_kill_at_the_very_start_leaves_is_no_obstacle(tmp_path):
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("no folder")
     for folder in (tmp_path / "file", tmp_path / "file" / "run"):
-        with pytest.raises(SettingError, match="cannot be written"):
+        with pytest.raises(FileError, match="cannot be made"):
             run_bootstrap(folder, TINY)
 
 
@@ -244,4 +238,66 @@ def test_a_damaged_summary_is_named(whole, tmp_path):
     with pytest.raises(
         SettingError, match=r"v0/summary\.json: cannot be read: .*; delete it to make it anew$"
     ):
+        run_bootstrap(tmp_path, TINY)
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process: nobody catches it."""
+
+
+def die_at(patch, name: str, when: str) -> None:
+    """End the process before or after the file called `name` of the last version is renamed to its name."""
+    real = Path.replace
+
+    def replace_or_die(temporary, target):
+        if when == "before" and (target.parent.name, target.name) == ("v1", name):
+            raise KilledError
+        real(temporary, target)
+        if when == "after" and (target.parent.name, target.name) == ("v1", name):
+            raise KilledError
+
+    patch.setattr(Path, "replace", replace_or_die)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """A run without a stop, with its pictures."""
+    folder = tmp_path_factory.mktemp("drawn") / "tiny"
+    run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    return folder
+
+
+FILES = ["weights.yaml", "history.csv", "summary.json", "convergence.png", "calibration.png"]
+QUICK_CASES = [("weights.yaml", "after"), ("summary.json", "before")]
+
+
+@pytest.mark.parametrize(
+    ("name", "when"),
+    [
+        pytest.param(*case, marks=() if case in QUICK_CASES else pytest.mark.slow)
+        for case in product(FILES, ("before", "after"))
+    ],
+)
+def test_killed_between_the_files_of_a_version(drawn, tmp_path, monkeypatch, name, when):
+    folder = tmp_path / "run"
+    shutil.copytree(drawn, folder)
+    for path in (folder / "v1").glob("*.*"):
+        path.unlink()
+    with monkeypatch.context() as patch:
+        die_at(patch, name, when)
+        with pytest.raises(KilledError):
+            run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    # What a real end of the process leaves beside them.
+    for home in (folder, folder / "v0", folder / "v1"):
+        (home / ".weights.77.tmp.yaml").write_text("half")
+    run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    assert unlike(folder, drawn) == []
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"version": 1}'])
+def test_a_summary_of_something_else_is_named(tmp_path, text):
+    TINY.save(tmp_path)
+    (tmp_path / "v0").mkdir()
+    (tmp_path / "v0" / "summary.json").write_text(text)
+    with pytest.raises(SettingError, match=r"is no summary of version 0; delete it to make it anew$"):
         run_bootstrap(tmp_path, TINY)

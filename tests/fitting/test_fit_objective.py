@@ -184,4 +184,18 @@ def test_input_is_not_modified():
     features.setflags(write=False)
     labels.setflags(write=False)
     problem = Problem(features, labels, Terms.linear(3))
-    assert problem.train.features is features
+    assert np.shares_memory(problem.train.features, features)
+    assert (problem.train.features == FEATURES).all()
+
+
+def test_rows_that_lie_together_are_not_copied():
+    training = np.arange(len(LABELS)) < 15
+    problem = Problem(FEATURES, LABELS, Terms.linear(3), training=training)
+    for rows, part in ((problem.train, training), (problem.validation, ~training)):
+        assert np.shares_memory(rows.features, FEATURES)
+        assert (rows.features == FEATURES[part]).all()
+        assert (rows.labels == LABELS[part]).all()
+    training[3] = False
+    apart = Problem(FEATURES, LABELS, Terms.linear(3), training=training)
+    assert (apart.train.features == FEATURES[training]).all()
+    assert (apart.validation.features == FEATURES[~training]).all()

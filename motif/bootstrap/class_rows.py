@@ -1,0 +1,127 @@
+"""What fits need of pooled datasets, class by class, in files that they map into memory.
+
+A dataset is read a part at a time and its features are appended to temporary files.  All fits, also
+those of other processes, share the pages of these files: nothing of the size of the dataset is held
+twice, and the system may drop the pages when memory gets short.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.position import BOARD_SIZE, Board
+from motif.bootstrap.pool import pooled_parts, validation_games
+from motif.evaluators import OUTPUTS
+from motif.fitting.terms import IntArray
+from motif.parameters import ParameterSet
+from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.sets import features
+from motif.runtime.errors import FileError
+from motif.runtime.files import reason
+from motif.sampling import Samples
+
+LABELS = (*OUTPUTS, "equity")
+"""Columns of `ClassRows.labels`."""
+_SIDES = ("training", "validation")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRows:
+    """The n positions of one class: those that train, in the pool's order, then those held out."""
+
+    features: npt.NDArray[np.float32]
+    """(n, size of the parameter set), scaled."""
+    labels: npt.NDArray[np.float32]
+    """(n, len(LABELS))"""
+    decisions: IntArray
+    """(n,) ids; the rows of one decision are consecutive."""
+    boards: Board
+    """(n, 26)"""
+    training: int
+    """Number of rows that train."""
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
+
+@contextmanager
+def class_rows(
+    folders: Sequence[Path], chosen: ParameterSet, validation: float, seed: int
+) -> Iterator[dict[str, ClassRows]]:
+    """The rows of each class that occurs in the datasets in `folders`, for the time of the block.
+
+    About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
+    temporary folder (TMPDIR says where): 274 bytes a position for 54 parameters.  Raises
+    `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
+    """
+    held = validation_games(folders, validation, seed)
+    with ExitStack() as stack:
+        with _refusals("a temporary folder"):
+            made = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(made))
+        for part in pooled_parts(folders):
+            with _refusals(str(folder)):
+                _append(folder, part, np.isin(part.game, held), chosen)
+        with _refusals(str(folder)):
+            rows = {name: _mapped(folder, name, len(chosen)) for name in CLASS_NAMES if _seen(folder, name)}
+        yield rows
+
+
+@contextmanager
+def _refusals(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{what}: cannot be written: {reason(error)}") from None
+
+
+def _path(folder: Path, class_name: str, column: str, side: str) -> Path:
+    return folder / f"{class_name}-{column}-{side}"
+
+
+def _append(folder: Path, part: Samples, held: npt.NDArray[np.bool_], chosen: ParameterSet) -> None:
+    for code in np.unique(part.position_class):
+        for side, on_side in zip(_SIDES, (~held, held), strict=True):
+            rows = part.rows(on_side & (part.position_class == code))
+            columns: dict[str, npt.NDArray[Any]] = {
+                "features": features(chosen, rows.boards),
+                "labels": np.column_stack([rows.probabilities, rows.equity]),
+                "decisions": rows.decision,
+                "boards": rows.boards,
+            }
+            for column, values in columns.items():
+                with open(_path(folder, CLASS_NAMES[code], column, side), "ab") as file:
+                    file.write(values.tobytes())
+
+
+def _seen(folder: Path, class_name: str) -> bool:
+    return _path(folder, class_name, "decisions", _SIDES[0]).exists()
+
+
+def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
+    """The files of one class as arrays, those of the two sides put together."""
+
+    def column(name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+        path, rest = (_path(folder, class_name, name, side) for side in _SIDES)
+        with open(path, "ab") as file, open(rest, "rb") as tail:
+            shutil.copyfileobj(tail, file)
+        rest.unlink()
+        # Copy on write: kernels are compiled once, for arrays that could be written to.
+        return np.asarray(np.memmap(path, kind, "c"))
+
+    decisions_that_train = _path(folder, class_name, "decisions", _SIDES[0]).stat().st_size
+    decisions: IntArray = column("decisions", np.int64)
+    return ClassRows(
+        column("features", np.float32).reshape(-1, size),
+        column("labels", np.float32).reshape(-1, len(LABELS)),
+        decisions,
+        column("boards", np.int8).reshape(-1, BOARD_SIZE),
+        training=decisions_that_train // decisions.itemsize,
+    )

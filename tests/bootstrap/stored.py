@@ -1,0 +1,49 @@
+"""Datasets stored again: in other parts, or larger."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from motif.board.identifiers import gnubg_ids
+from motif.evaluators import OUTPUTS
+from motif.sampling import Samples, joined
+from motif.sampling.dataset import write_part
+from motif.sampling.manifest import write_manifest
+
+
+def stored(folder: Path, samples: Samples, rows_a_part: int, times: int = 1) -> Path:
+    """Write `samples`, repeated as other games `times` over, to `folder`."""
+    folder.mkdir()
+    ids, parts = np.array(gnubg_ids(samples.boards)), []
+    games, decisions = int(samples.game.max()) + 1, int(samples.decision.max()) + 1
+    for start in range(0, len(samples) * times, rows_a_part):
+        rows = np.arange(start, min(start + rows_a_part, len(samples) * times))
+        turn, row = np.divmod(rows, len(samples))
+        part = samples.rows(row)
+        names = ("equity", "equity_se", "trials", "ply", "chosen")
+        columns = {
+            "position": ids[row].tolist(),
+            **{name: part.probabilities[:, k] for k, name in enumerate(OUTPUTS)},
+            **{name: getattr(part, name) for name in names},
+            "game": (part.game + turn * games).astype(np.int32),
+            "decision": part.decision + turn * decisions,
+            "cls": part.position_class,
+        }
+        parts.append(write_part(folder, len(parts), columns, {}))
+    write_manifest(folder, {}, parts, complete=True)
+    return folder
+
+
+def put_behind(first: Samples, second: Samples) -> Samples:
+    """Both, with games and decisions of the second that do not occur in the first."""
+    return joined(
+        [
+            first,
+            replace(
+                second,
+                game=second.game + first.game.max() + 1,
+                decision=second.decision + first.decision.max() + 1,
+            ),
+        ]
+    )

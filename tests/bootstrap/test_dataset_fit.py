@@ -1,0 +1,186 @@
+"""A fit that reads its dataset a part at a time, against the same fit done in memory."""
+
+import tempfile
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from motif.bootstrap.dataset_fit import FittedWeights, fit_dataset
+from motif.bootstrap.fit_settings import FitSettings
+from motif.bootstrap.pool import held_out, pooled_parts, validation_games
+from motif.evaluators import OUTPUTS
+from motif.evaluators.squash import bounds
+from motif.fitting.link import Link
+from motif.fitting.problem import Problem
+from motif.fitting.solve import solver
+from motif.fitting.terms import Terms
+from motif.parameters import parameter_set
+from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.sets import features
+from motif.runtime.errors import DatasetError, FileError, FitError
+from motif.sampling import Samples, SampleSettings, dataset, read_column, read_dataset, read_parts
+from tests.bootstrap.stored import put_behind, stored
+from tests.sampling.folders import made
+
+GAMES = SampleSettings(player="simple", games=40, trials=2, candidates=4, rate=0.3, cut=4, seed=8)
+SETTINGS = FitSettings(parameters="keith", terms="linear", validation=0.25, seed=3)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("fit") / "samples", GAMES)
+
+
+@pytest.fixture(scope="module")
+def samples(folder):
+    return read_dataset(folder)
+
+
+def fitted(folders, settings=SETTINGS, jobs=1) -> FittedWeights:
+    return fit_dataset(folders, settings, name="made", jobs=jobs)
+
+
+@pytest.fixture(scope="module")
+def plain(folder):
+    return fitted([folder])
+
+
+def same(one: FittedWeights, other: FittedWeights) -> bool:
+    """Whether two weight files agree in every bit, but for which dataset they name."""
+    assert list(one.results) == list(other.results)
+    assert (one.samples, one.rmse_train, one.rmse_validation) == (
+        other.samples, other.rmse_train, other.rmse_validation
+    )  # fmt: skip
+    pairs = [
+        *((one.results[fit].weights, other.results[fit].weights) for fit in one.results),
+        *((of_class, other.weights.pre_filter.steps[name]) for name, of_class in steps_of(one).items()),
+    ]
+    return all(here.tobytes() == there.tobytes() for here, there in pairs)
+
+
+def steps_of(fit: FittedWeights) -> dict[str, np.ndarray]:
+    return fit.weights.pre_filter.steps
+
+
+def in_memory(samples: Samples, held: np.ndarray, class_name: str, head: str) -> np.ndarray:
+    """The weights of one head, by the definition of its problem, from all samples at once."""
+    on_board = np.maximum(np.stack([samples.boards, -samples.boards]), 0).sum(axis=2)
+    rows = samples.position_class == CLASS_NAMES.index(class_name)
+    if head.startswith("win_"):
+        rows &= on_board[1] == 15
+    elif head.startswith("lose_"):
+        rows &= on_board[0] == 15
+    equity, chosen = head == "equity", parameter_set(SETTINGS.parameters)
+    training = ~held[rows]
+    problem = Problem(
+        features(chosen, samples.boards[rows]),
+        samples.equity[rows] if equity else samples.probabilities[rows, OUTPUTS.index(head)],
+        Terms.linear(len(chosen)),
+        Link(*bounds(head)),
+        decisions=samples.decision[rows],
+        training=training,
+        ridge=(50.0 if equity else 5.0) / training.sum(),
+        ranking=5.0 if equity else 0.0,
+    )
+    return solver("gauss-newton")(problem).weights
+
+
+def test_every_head_is_that_of_a_fit_in_memory(folder, samples, plain):
+    held = np.isin(samples.game, held_out([folder], 0.25, 3).game)
+    assert 0 < held.sum() < len(samples)
+    assert len(plain.results) == 17
+    for (class_name, head), result in plain.results.items():
+        expected = in_memory(samples, held, class_name, head)
+        assert result.weights.tobytes() == expected.tobytes(), (class_name, head)
+
+
+def test_two_processes_fit_the_same(folder, plain):
+    assert same(fitted([folder], jobs=2), plain)
+
+
+@pytest.mark.parametrize("rows", [117, 10**6])
+def test_parts_do_not_matter(tmp_path, samples, plain, rows):
+    other = stored(tmp_path / "other", samples, rows)
+    assert same(fitted([other]), plain)
+
+
+def test_large_parts_are_read_in_pieces(tmp_path, monkeypatch, samples, plain):
+    other = stored(tmp_path / "one", samples, 10**6)
+    monkeypatch.setattr(dataset, "ROWS_AT_ONCE", 100)
+    assert max(map(len, read_parts(other))) == 100
+    assert same(fitted([other]), plain)
+
+
+def test_a_pool_is_its_datasets_one_after_the_other(tmp_path, folder, samples):
+    together = put_behind(samples, samples)
+    assert same(fitted([folder, folder]), fitted([stored(tmp_path / "both", together, 500)]))
+    parts = list(pooled_parts([folder, folder]))
+    assert (np.concatenate([part.game for part in parts]) == together.game).all()
+    assert (np.concatenate([part.decision for part in parts]) == together.decision).all()
+
+
+def test_validation_games(folder, samples):
+    games = np.unique(samples.game)
+    assert len(validation_games([folder], 0, 1)) == 0
+    one, other = (validation_games([folder], 0.25, seed) for seed in (1, 2))
+    assert len(one) == len(set(one)) == round(len(games) / 4)
+    assert set(one) < set(games)
+    assert set(one) != set(other)
+    assert set(held_out([folder], 0.25, 1).game) == set(one)
+    assert validation_games([folder, folder], 0.5, 1).max() > games.max()
+
+
+def test_one_column(folder, samples):
+    assert read_column(folder, "game").tolist() == samples.game.tolist()
+    assert read_column(folder, "equity").tolist() == samples.equity.tolist()
+
+
+def test_parts_are_read_when_they_are_wanted(tmp_path, samples):
+    other = stored(tmp_path / "other", samples, 200)
+    parts = pooled_parts([other])
+    assert len(next(parts)) == 200
+    (other / "part-00001.parquet").unlink()
+    with pytest.raises(DatasetError, match=r"part-00001\.parquet: missing"):
+        next(parts)
+
+
+def test_reading_takes_no_more_memory_for_more_parts(tmp_path, samples):
+    def peak(times: int) -> int:
+        other = stored(tmp_path / str(times), samples, len(samples), times)
+        tracemalloc.start()
+        try:
+            assert sum(map(len, pooled_parts([other]))) == times * len(samples)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(1)
+    assert peak(16) < 1.2 * peak(4)
+
+
+def only(samples: Samples, class_name: str) -> Samples:
+    return samples.rows(samples.position_class == CLASS_NAMES.index(class_name))
+
+
+def test_a_class_that_is_missing(tmp_path, monkeypatch, samples):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    other = stored(tmp_path / "contact", only(samples, "contact"), 10**6)
+    with pytest.raises(FitError, match="the dataset holds no race positions to train on"):
+        fitted([other])
+    assert [path.name for path in tmp_path.iterdir()] == ["contact"]
+    with pytest.raises(FitError, match="no dataset is given"):
+        fitted([])
+
+
+def test_temporary_files_that_cannot_be_written(tmp_path, monkeypatch, folder):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(FileError) as caught:
+        fitted([folder])
+    assert str(caught.value) == "a temporary folder: cannot be written: No such file or directory"
+
+
+def test_nothing_is_left_behind(tmp_path, monkeypatch, folder, plain):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert same(fitted([folder]), plain)
+    assert list(tmp_path.iterdir()) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from motif.bootstrap.class_rows import LABELS, ClassRows, class_rows
 from motif.bootstrap.fit_settings import FitSettings
@@ -16,7 +17,7 @@ from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
 from motif.fitting.pre_filter import fit_filter_steps
 from motif.fitting.result import CONVERGED, FitResult
 from motif.parameters import parameter_set
-from motif.runtime.parallel import run_ordered, working_on
+from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import progress
 from motif.runtime.version import VERSION
 from motif.sampling import dataset_fingerprint
@@ -116,12 +117,9 @@ def fit_dataset(
             for fit, result in zip(fits, solved, strict=True):
                 results[fit] = result
                 advance(1)
-        steps = {
-            class_name: fit_filter_steps(
-                found.boards, found.labels[:, LABELS.index("equity")], found.decisions
-            )
-            for class_name, found in rows.items()
-        }
+        # One thread, or the last bits would depend on the number of cores.
+        with one_thread():
+            steps = {name: _filter_steps(found) for name, found in rows.items() if found.training}
         samples = sum(map(len, rows.values()))
         rmse_train, rmse_validation = _win_errors(rows, results)
     classes: dict[str, dict[str, HeadWeights]] = {}
@@ -159,6 +157,13 @@ def fit_dataset(
     if len(folders) == 1:
         facts["dataset"] = facts["dataset"][0]
     return replace(fitted, weights=replace(fitted.weights, fit=facts))
+
+
+def _filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
+    """The pre-filter's steps for one class, from the rows that train."""
+    train = slice(rows.training)
+    equity = rows.labels[train, LABELS.index("equity")]
+    return fit_filter_steps(rows.boards[train], equity, rows.decisions[train])
 
 
 def _win_errors(

@@ -2,7 +2,8 @@
 
 A run's folder holds ``config.yaml`` and a folder for each version: ``v0/samples``,
 ``v0/weights.yaml``, ``v0/history.csv`` and ``v0/summary.json``, which is written last and says that
-the version is finished.  A run that was stopped goes on where it was.
+the version is finished.  A run that was stopped or killed keeps what was sampled and makes the rest of
+that version anew.
 """
 
 import csv
@@ -20,7 +21,8 @@ from motif.evaluators import load_static
 from motif.players import load
 from motif.players.match import MatchResult, play_match
 from motif.runtime.errors import SettingError
-from motif.runtime.files import is_temporary, write_text
+from motif.runtime.files import clear_temporaries, make_folder, write_text
+from motif.runtime.locks import contents, working_in
 from motif.sampling import read_manifest_positions, sample
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
@@ -43,21 +45,30 @@ def run_bootstrap(
     The same configuration gives the same weights for any number of `jobs`, stopped and resumed or
     not.  `tell` is given a line about each step as it begins.  Raises `SettingError` when `folder`
     holds a run with another configuration, `PlayerError` or `WeightFileError` for a start player that
-    cannot be loaded.
+    cannot be loaded, `FileError` when a file cannot be written or another run works in `folder`.
+    Ctrl-C while a version is sampled is heard as `sample` does; elsewhere it ends the step at once.
     """
     config.check()
     folder = Path(folder)
-    _claim(folder, config)
+    if not (folder / CONFIG).exists():
+        # Before a folder is made for it.
+        load_static(config.start)
     summaries: list[dict[str, Any]] = []
-    for version in range(len(config.versions)):
-        home = folder / f"v{version}"
-        summary = _finished(home)
-        if summary is None:
-            summary = _make_version(folder, config, version, jobs, tell)
-            write_text(home / SUMMARY, json.dumps(summary, indent=1) + "\n")
-        summaries.append(summary)
-        if on_version is not None:
-            on_version(home, summary)
+    with working_in(folder):
+        _claim(folder, config)
+        try:
+            for version in range(len(config.versions)):
+                home = folder / f"v{version}"
+                make_folder(home)
+                clear_temporaries(home)
+                summaries.append(
+                    _finished(home, version) or _make_version(folder, config, version, jobs, tell)
+                )
+                if on_version is not None:
+                    on_version(home, summaries[-1])
+        except KeyboardInterrupt as interrupt:
+            done = f"{folder}: {len(summaries)} of {len(config.versions)} versions are done"
+            raise KeyboardInterrupt(str(interrupt) or done) from None
     return summaries
 
 
@@ -65,23 +76,22 @@ def _claim(folder: Path, config: BootstrapConfig) -> None:
     if (folder / CONFIG).exists():
         if load_config(folder / CONFIG) != config:
             raise SettingError(f"{folder}: holds a run with another {CONFIG}; choose another folder")
-        return
-    load_static(config.start)
-    try:
-        if folder.exists() and not all(map(is_temporary, folder.iterdir())):
-            raise SettingError(f"{folder}: is not empty and holds no {CONFIG}: not a bootstrap run")
+    elif contents(folder):
+        raise SettingError(f"{folder}: is not empty and holds no {CONFIG}: not a bootstrap run")
+    else:
         config.save(folder)
-    except OSError as error:
-        raise SettingError(f"{folder}: cannot be written: {error}") from None
 
 
-def _finished(home: Path) -> dict[str, Any] | None:
+def _finished(home: Path, version: int) -> dict[str, Any] | None:
+    """The summary of a version that is finished; None for one that is not."""
     try:
         summary: dict[str, Any] = json.loads((home / SUMMARY).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise SettingError(f"{home / SUMMARY}: cannot be read: {error}; delete it to make it anew") from None
+    if not isinstance(summary, dict) or summary.get("version") != version:
+        raise SettingError(f"{home / SUMMARY}: is no summary of version {version}; delete it to make it anew")
     return summary
 
 
@@ -119,7 +129,7 @@ def _make_version(
     started = time.monotonic()
     measured = _strength(config, home, previous, version, jobs)
     seconds["measure"] = time.monotonic() - started
-    return {
+    summary = {
         "version": version,
         "name": name,
         "positions": positions,
@@ -129,6 +139,8 @@ def _make_version(
         **{key: value for key, value in fitted.as_dict().items() if key != "seconds"},
         **measured,
     }
+    write_text(home / SUMMARY, json.dumps(summary, indent=1) + "\n")
+    return summary
 
 
 def _label(config: BootstrapConfig, version: int) -> str:

@@ -39,7 +39,7 @@ def plot_calibration(
     """Draw to `path` how `fitted` chances (n, 5) agree with the rollouts of the held-out `samples`.
 
     A row of panels for each position class that occurs; `outputs` names the chances that were
-    fitted.  Raises `SettingError` when the picture cannot be written.
+    fitted.  Raises `FileError` when the picture cannot be written.
     """
     columns = [chances for chances in _COLUMNS.items() if set(chances[1]) & set(outputs)]
     codes = np.unique(samples.position_class)

@@ -18,7 +18,7 @@ from motif.reports.page import Picture, report_page
 from motif.reports.strength import plot_strength
 from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text
-from motif.sampling.dataset import MANIFEST
+from motif.sampling.manifest import MANIFEST
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 REPORT = "report.html"
@@ -74,10 +74,7 @@ def draw_run(folder: Path) -> None:
     pictures = [_picture(folder / name) for name in drawn]
     config_text = (folder / CONFIG).read_text(encoding="utf-8")
     page = report_page(config, config_text, summaries, weights, pictures)
-    try:
-        write_text(folder / REPORT, page)
-    except OSError as error:
-        raise SettingError(f"{folder / REPORT}: cannot be written: {error}") from None
+    write_text(folder / REPORT, page)
 
 
 def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:

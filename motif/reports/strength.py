@@ -19,7 +19,7 @@ def plot_strength(summaries: Sequence[Mapping[str, Any]], path: Path, *, start: 
     """Draw the versions' points a game, against PubEval and against what came before, to `path`.
 
     `summaries` are those of `run_bootstrap`, in order; `start` names the player before version zero.
-    Raises `SettingError` when the picture cannot be written.
+    Raises `FileError` when the picture cannot be written.
     """
     names = [f"v{summary['version']}" for summary in summaries]
     duels = [f"{name} against {other}" for name, other in zip(names, [start, *names], strict=False)]

@@ -104,7 +104,7 @@ def check_picture(path: Path) -> None:
 def picture(path: Path, height: float, title: str) -> Iterator[Figure]:
     """A figure of that `height` in inches to draw on; afterwards it is at `path`, whole or not at all.
 
-    Raises `SettingError` when it cannot be written there.
+    Raises `SettingError` for a name that is no picture's, `FileError` when it cannot be written there.
     """
     check_picture(path)
     with matplotlib_style.context(["default", _STYLE]):
@@ -112,11 +112,8 @@ def picture(path: Path, height: float, title: str) -> Iterator[Figure]:
         FigureCanvasAgg(figure)
         figure.suptitle(fill(title, _TITLE_LETTERS))
         yield figure
-        try:
-            with replacing(path) as temporary:
-                figure.savefig(temporary, metadata=_METADATA[path.suffix])
-        except OSError as error:
-            raise SettingError(f"{path}: cannot be written: {error}") from None
+        with replacing(path) as temporary:
+            figure.savefig(temporary, metadata=_METADATA[path.suffix])
 
 
 def marked(look: dict[str, Any], count: int) -> dict[str, Any]:

@@ -33,9 +33,17 @@ class FitError(MotifError):
     """A fit that cannot be done: no data, a non-finite number, options that exclude each other."""
 
 
+class FileError(MotifError):
+    """A file or folder that cannot be written, or in which another process is at work."""
+
+
 class BenchmarkError(MotifError):
     """A benchmark file that cannot be read."""
 
 
 class SettingError(MotifError):
     """An option outside its range, or options that exclude each other."""
+
+
+class ClusterError(MotifError):
+    """A cluster that cannot be reached, has no workers, or whose workers would give other results."""

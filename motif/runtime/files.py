@@ -1,9 +1,16 @@
-"""Files that are either whole or not there."""
+"""Files that are either whole or not there, and that stay when the power goes.
+
+A file is written to a temporary name beside it, flushed to disk and renamed; then its folder is
+flushed, because the new name stands there.  Whatever the system refuses is a `FileError`.
+"""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from motif.runtime.errors import FileError
 
 TEMPORARY_SUFFIX = ".tmp"
 
@@ -13,26 +20,72 @@ def is_temporary(path: Path) -> bool:
     return path.name.startswith(".") and TEMPORARY_SUFFIX in path.suffixes
 
 
+def clear_temporaries(folder: Path) -> None:
+    """Remove what killed processes left in `folder`; the caller knows that nobody is writing there."""
+    with _refusals(folder):
+        for path in filter(is_temporary, folder.iterdir()):
+            path.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Make `folder` and those above it, to stay; raises `FileError` when that cannot be done."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in missing:
+            _flush_folder(path.parent)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {reason(error)}") from None
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; on success it is flushed to disk and renamed to `path`.
 
-    When the block fails, the temporary file is removed and `path` stays as it was.
+    When the block fails, the temporary file is removed and `path` stays as it was.  An `OSError`, in
+    the block too, becomes a `FileError` that names `path`.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # The suffix stays last, because writers (matplotlib, say) choose the format by it.
-    temporary = path.with_name(f".{path.stem}{TEMPORARY_SUFFIX}{path.suffix}")
-    try:
-        yield temporary
-        with open(temporary, "rb+") as handle:
-            os.fsync(handle.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with _refusals(path):
+        make_folder(path.parent)
+        # The process in its name keeps two writers apart; the suffix stays last, because writers
+        # (matplotlib, say) choose the format by it.
+        temporary = path.with_name(f".{path.stem}.{os.getpid()}{TEMPORARY_SUFFIX}{path.suffix}")
+        try:
+            yield temporary
+            with open(temporary, "rb+") as handle:
+                os.fsync(handle.fileno())
+            temporary.replace(path)
+            _flush_folder(path.parent)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path` in UTF-8, whole or not at all."""
+    """Write `text` to `path` in UTF-8, whole or not at all; raises `FileError`."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def reason(error: OSError) -> str:
+    """What the system said, without its number and the file's name, which the message has already."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {reason(error)}") from None
+
+
+def _flush_folder(folder: Path) -> None:
+    """Flush the names in a folder to disk: POSIX promises a rename to last only then."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

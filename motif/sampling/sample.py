@@ -1,42 +1,43 @@
 """Sampling: games of self-play whose positions are labelled by rollouts, in parallel, into a dataset."""
 
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from itertools import chain
+from functools import partial
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from motif.board.identifiers import gnubg_ids
-from motif.board.movegen import MAX_PLAYS
+from motif.board.play_buffer import MAX_PLAYS
 from motif.board.position import Position, pack_many, unpack_many
 from motif.evaluators import StaticEvaluator, load_static
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS
-from motif.evaluators.static import filtered, model_fingerprint, thread_workspace
+from motif.evaluators.static import filtered, model_fingerprint, prepared
 from motif.parameters.position_class import classify_many
 from motif.rollout.statistics import mean_and_error
-from motif.runtime.errors import DatasetError
-from motif.runtime.files import is_temporary
+from motif.runtime.interruption import stop_request
+from motif.runtime.locks import working_in
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.version import VERSION
-from motif.sampling.dataset import (
-    Part,
-    checksum,
-    part_name,
-    read_manifest,
-    write_manifest,
-    write_part,
-)
+from motif.sampling.dataset import write_part
+from motif.sampling.manifest import Part, part_name, write_manifest
+from motif.sampling.recovery import kept_parts
 from motif.sampling.self_play import new_record, self_play
 from motif.sampling.settings import SampleSettings
 
 _PARTS = 64
-"""A dataset has about as many parts; a part is what a worker does at a time and what a stop loses."""
+"""A dataset has about as many parts; a part is what a worker does at a time and what a kill loses."""
+_LARGEST_PART = 50_000
+"""Positions a part, about: a large dataset has more parts instead of larger ones."""
+_DECISIONS_A_GAME = np.array([41, 5, 13])
+"""By class, in self-play of motif-v2."""
+_PLAYS_A_DECISION = 16
+_STOPPING = "finishing the parts under way; Ctrl-C again stops at once"
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,12 @@ def sample(
     """Play, label and write a dataset to `folder`.
 
     The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.
+    At a first Ctrl-C or SIGTERM the parts under way are finished and written before
+    `KeyboardInterrupt` is raised, at a second one it is raised at once.
     `player_label` is what the dataset calls the player, by default the name that loads it; what the
     player is stands there as a fingerprint of its weights.
     Raises `DatasetError` when `folder` holds a dataset already and `resume` is not set, or when that
-    one was made with other settings.
+    one was made with other settings; `FileError` when it cannot be written, or another run works there.
     """
     settings.check()
     folder = Path(folder)
@@ -84,40 +87,23 @@ def sample(
         **asdict(settings),
         "player": player_label or settings.player,
         "player_fingerprint": model_fingerprint(evaluator.model),
-        "games_a_part": -(-settings.games // _PARTS),
+        "games_a_part": games_a_part(settings),
         "motif": VERSION,
     }
-    kept = _kept_parts(folder, provenance, resume)
     started = time.monotonic()
-    parts = list(_all_parts(settings, provenance, folder, evaluator, kept, jobs))
-    write_manifest(folder, provenance, parts, complete=True)
+    with working_in(folder):
+        kept = kept_parts(folder, provenance, resume)
+        parts = _all_parts(settings, provenance, folder, evaluator, kept, jobs)
     seconds = time.monotonic() - started
     positions = sum(part.rows for part in parts)
     return SampleResult(folder, positions, settings.trials, settings.games, seconds)
 
 
-def _kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, Part]:
-    """The whole parts of an earlier run with the same settings, by name."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DatasetError(f"{folder}: cannot be made: {error}") from None
-    if all(map(is_temporary, folder.iterdir())):
-        return {}
-    settings, parts, _ = read_manifest(folder)
-    if not resume:
-        raise DatasetError(f"{folder}: holds a dataset already; --resume continues it")
-    for key, value in provenance.items():
-        if settings.get(key) != value:
-            raise DatasetError(
-                f"{folder}: was made with {key} = {settings.get(key)!r}, not {value!r}: cannot be resumed"
-            )
-    return {part.name: part for part in parts if _is_whole(folder, part)}
-
-
-def _is_whole(folder: Path, part: Part) -> bool:
-    path = folder / part.name
-    return path.is_file() and checksum(path) == part.sha256
+def games_a_part(settings: SampleSettings) -> int:
+    """Games whose positions are worked out together and stored as one part."""
+    plays = min(settings.candidates or _PLAYS_A_DECISION, _PLAYS_A_DECISION)
+    positions_a_game = float(settings.rates() @ _DECISIONS_A_GAME) * plays
+    return max(1, min(-(-settings.games // _PARTS), int(_LARGEST_PART / positions_a_game)))
 
 
 def _all_parts(
@@ -127,37 +113,44 @@ def _all_parts(
     evaluator: StaticEvaluator,
     kept: dict[str, Part],
     jobs: int | None,
-) -> Iterator[Part]:
+) -> list[Part]:
     """Every part in order, made where it is not kept; the manifest follows each one."""
-    games_a_part = provenance["games_a_part"]
-    starts = range(0, settings.games, games_a_part)
-    missing = [k for k in range(len(starts)) if part_name(k) not in kept]
-    calls = (
-        (settings, evaluator.model, starts[k], min(games_a_part, settings.games - starts[k])) for k in missing
-    )
-    write_manifest(folder, provenance, sorted(kept.values(), key=lambda part: part.name), complete=False)
+    together = provenance["games_a_part"]
+    starts = range(0, settings.games, together)
+    names = [part_name(k) for k in range(len(starts))]
+    missing = [k for k, name in enumerate(names) if name not in kept]
+    make = partial(sample_games, settings, evaluator.model)
+    calls = ((starts[k], min(together, settings.games - starts[k])) for k in missing)
+    whole = dict(kept)
+
+    def record(complete: bool) -> list[Part]:
+        parts = [whole[name] for name in names if name in whole]
+        write_manifest(folder, provenance, parts, complete)
+        return parts
+
     with (
+        stop_request(_STOPPING) as stop,
         progress(f"sampling {settings.games} games of {settings.player}", len(starts)) as advance,
-        closing(run_ordered(sample_games, calls, jobs)) as made,
+        closing(run_ordered(make, takewhile(lambda _: not stop.made, calls), jobs)) as made,
     ):
+        record(complete=False)
         advance(len(kept))
-        done: list[Part] = []
-        for k in range(len(starts)):
-            if part_name(k) in kept:
-                part = kept[part_name(k)]
-            else:
-                part = write_part(folder, k, next(made), provenance)
-                advance(1)
-            done.append(part)
-            later = [kept[part_name(j)] for j in range(k + 1, len(starts)) if part_name(j) in kept]
-            write_manifest(folder, provenance, done + later, complete=False)
-            yield part
+        # Not strict: after a request to stop there are fewer.
+        for k, columns in zip(missing, made, strict=False):
+            whole[names[k]] = write_part(folder, k, columns, provenance)
+            record(complete=False)
+            advance(1)
+        parts = record(complete=len(whole) == len(names))
+        if stop.made:
+            raise KeyboardInterrupt(f"{folder}: {len(parts)} of {len(names)} parts are done")
+    return parts
 
 
 def sample_games(settings: SampleSettings, model: Model, first: int, count: int) -> dict[str, Any]:
     """Columns of the dataset for the games first .. first + count - 1."""
     start = pack_many(Position.start().board[None])[0]
-    record, tried, space = new_record(), new_record(MAX_PLAYS), thread_workspace()
+    record, tried = new_record(), new_record(MAX_PLAYS)
+    model, space = prepared(model)
     columns: dict[str, list[Any]] = {}
     rates = settings.rates()
     for game in range(first, first + count):

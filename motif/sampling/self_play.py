@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.masks import occupied
-from motif.board.movegen import MAX_PLAYS, generate
+from motif.board.movegen import generate
 from motif.board.outcome import finished_points
+from motif.board.play_buffer import MAX_PLAYS
 from motif.board.position import PACKED_SIZE, PACKED_WORDS
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import turn_value
@@ -168,7 +169,7 @@ def self_play(
     return rows
 
 
-@inline_kernel
+@kernel
 def _label(model, record, count, seed, trials, cut, stop_at_race, space):
     """Roll out the first `count` rows of `record`."""
     sums, squares = record.sums[:count], record.squares[:count]

@@ -2,10 +2,8 @@
 
 import json
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FULL = Path("/dev/full")
 START = "4HPwATDgc/ABMA"
 COMMANDS = [
-    "evaluate", "plays", "hint", "rollout", "match", "benchmark", "speed", "sample", "fit", "bootstrap",
+    "evaluate", "plays", "hint", "rollout", "bearoff", "match", "benchmark", "speed", "sample", "fit",
+    "bootstrap",
 ]  # fmt: skip
 
 
@@ -123,21 +122,6 @@ def test_a_full_disk_is_an_error():
         process = start("evaluate", START, "--player", "pubeval", stdout=full)
         assert process.communicate(timeout=60)[1] == "motif: error: No space left on device\n"
     assert process.returncode == 2
-
-
-def test_an_interrupt_says_how_to_go_on(tmp_path):
-    folder = tmp_path / "samples"
-    words = ["--out", str(folder), "--player", "pubeval", "--games", "64000", "--trials", "36", "--jobs", "1"]
-    process = start("sample", *words)
-    while not list(folder.glob("*.json")):
-        time.sleep(0.02)
-        assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    assert finish(process) == (
-        130,
-        "",
-        "motif: interrupted; the same command with --resume goes on\n",
-    )
 
 
 def test_an_interrupt_elsewhere_is_one_line(motif, monkeypatch):

@@ -14,7 +14,7 @@ from motif.reports.calibration import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.reliability import BINS, possible, reliability
 from motif.reports.strength import plot_strength
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import FileError, SettingError
 from motif.sampling import Samples
 from tests.reports.made_run import made_rows, made_samples, made_summary
 
@@ -100,7 +100,7 @@ def test_a_picture_that_cannot_be_written_leaves_nothing_behind(tmp_path):
     with pytest.raises(SettingError, match=r"must end in \.png or \.svg"):
         plot_convergence(rows, tmp_path / "plot.jpeg")
     (tmp_path / "plot.png").mkdir()
-    with pytest.raises(SettingError, match="cannot be written"):
+    with pytest.raises(FileError, match="cannot be written"):
         plot_convergence(rows, tmp_path / "plot.png")
     assert [path.name for path in tmp_path.iterdir()] == ["plot.png"]
 

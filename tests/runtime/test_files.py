@@ -1,8 +1,13 @@
 """Files are whole or not there."""
 
+import errno
+import os
+import stat
+
 import pytest
 
-from motif.runtime.files import replacing, write_text
+from motif.runtime.errors import FileError
+from motif.runtime.files import clear_temporaries, is_temporary, make_folder, replacing, write_text
 
 
 def names(folder):
@@ -60,6 +65,66 @@ def test_a_failure_before_anything_is_written(tmp_path):
 def test_a_block_that_writes_nothing_is_an_error_and_keeps_the_old_file(tmp_path):
     path = tmp_path / "weights.yaml"
     path.write_text("old")
-    with pytest.raises(FileNotFoundError), replacing(path):
+    with pytest.raises(FileError, match=r"weights\.yaml: cannot be written: No such file"), replacing(path):
         pass
     assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_the_system_refuses_names_the_file(tmp_path, monkeypatch, number):
+    """1: the file cannot be flushed; 2: the folder, when the new file is there already."""
+    path = tmp_path / "history.csv"
+    path.write_text("old")
+    flush, flushed = os.fsync, []
+
+    def refuse(descriptor):
+        flushed.append(descriptor)
+        if len(flushed) == number:
+            raise OSError(errno.ENOSPC, "anything", "a temporary name")
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(FileError) as caught:
+        write_text(path, "new")
+    assert str(caught.value) == f"{path}: cannot be written: No space left on device"
+    assert path.read_text() == ("old", "new")[number - 1]
+    assert names(tmp_path) == ["history.csv"]
+
+
+def test_a_file_is_flushed_before_it_has_its_name_and_its_folder_after(tmp_path, monkeypatch):
+    flush, seen = os.fsync, []
+
+    def watch(descriptor):
+        folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        seen.append((folder, (tmp_path / "runs" / "demo" / "weights.yaml").exists()))
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    write_text(tmp_path / "runs" / "demo" / "weights.yaml", "text")
+    made_folders = [(True, False)] * 2
+    assert seen == [*made_folders, (False, False), (True, True)]
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    for folder, why in ((tmp_path / "file", "File exists"), (tmp_path / "file" / "run", "Not a directory")):
+        with pytest.raises(FileError) as caught:
+            make_folder(folder)
+        assert str(caught.value) == f"{folder}: cannot be made: {why}"
+    with pytest.raises(FileError, match=r"file/run: cannot be made: Not a directory"):
+        write_text(tmp_path / "file" / "run" / "weights.yaml", "text")
+
+
+def test_only_temporary_files_are_cleared(tmp_path):
+    kept = [".gitignore", ".tmp", "a.tmp.yaml", "part-00000.parquet", "x.yaml"]
+    for name in (*kept, ".config.tmp.yaml", ".part-00000.99.tmp.parquet"):
+        (tmp_path / name).write_text("half")
+    clear_temporaries(tmp_path)
+    assert names(tmp_path) == kept
+
+
+def test_the_name_of_a_temporary_file_is_known_as_one(tmp_path):
+    for name in ("manifest.json", "part-00000.parquet", "no_suffix", "two.dots.png"):
+        with replacing(tmp_path / name) as temporary:
+            assert is_temporary(temporary)
+            temporary.touch()

@@ -2,7 +2,6 @@
 
 import errno
 import json
-import sys
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -14,10 +13,11 @@ from motif.board.identifiers import position_from_gnubg_id
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import DatasetError
+from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.version import VERSION
 from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions, read_parts
-from motif.sampling.dataset import SCHEMA, Part, checksum, read_manifest, write_manifest, write_part
+from motif.sampling.dataset import SCHEMA, write_part
+from motif.sampling.manifest import Part, checksum, read_manifest, write_manifest
 from tests.sampling.folders import QUICK, files, made, on_call
 
 
@@ -102,30 +102,6 @@ def test_an_empty_dataset(tmp_path):
     assert refusal(tmp_path) == f"{tmp_path}: the dataset is empty"
 
 
-BAD_MANIFESTS: list[tuple[str, str]] = [
-    ("", "cannot be read: "),
-    ("{", "cannot be read: "),
-    ("[]", "damaged: "),
-    ("null", "damaged: "),
-    ("3", "damaged: "),
-    ("{}", "damaged: KeyError 'format'"),
-    ('{"format": "motif-dataset/2"}', "format must be 'motif-dataset/1', not 'motif-dataset/2'"),
-    ('{"format": "motif-dataset/1"}', "damaged: KeyError 'parts'"),
-    ('{"format": "motif-dataset/1", "parts": [1], "settings": {}, "complete": true}', "damaged: "),
-    ('{"format": "motif-dataset/1", "parts": [{"name": "a"}], "settings": {}}', "damaged: KeyError 'rows'"),
-    ('{"format": "motif-dataset/1", "parts": 7, "settings": {}, "complete": true}', "damaged: "),
-    ('{"format": "motif-dataset/1", "parts": [], "settings": 7, "complete": true}', "damaged: "),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), BAD_MANIFESTS)
-def test_damaged_manifests(folder, text, message):
-    (folder / "manifest.json").write_text(text)
-    assert refusal(folder).startswith(f"{folder / 'manifest.json'}: {message}")
-    with pytest.raises(DatasetError):
-        made(folder, replace(QUICK, games=3), resume=True)
-
-
 def test_a_missing_part(folder):
     (folder / "part-00001.parquet").unlink()
     assert refusal(folder) == f"{folder / 'part-00001.parquet'}: missing, although the manifest names it"
@@ -177,8 +153,30 @@ def test_a_part_with_what_is_no_position(folder):
 
 def test_a_part_with_an_unknown_class(folder):
     table = pq.read_table(folder / "part-00000.parquet")
-    wrong = table.set_column(table.num_columns - 1, "cls", pa.array(["blitz"] * table.num_rows))
+    classes = pa.array(["blitz"] * table.num_rows, SCHEMA.field("cls").type)
+    wrong = table.set_column(table.num_columns - 1, "cls", classes)
     assert replaced_part(folder, wrong) == "unknown position class 'blitz'"
+
+
+def test_a_part_whose_metadata_count_too_many_rows(folder, monkeypatch):
+    path, rows = folder / "part-00000.parquet", read_manifest(folder)[1][0].rows
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *arguments, **options: iter(()))
+    assert refusal(folder) == f"{path}: damaged: it holds 0 rows, not {rows}"
+
+
+def test_a_part_with_a_missing_value(folder):
+    table = pq.read_table(folder / "part-00000.parquet")
+    for place, field in enumerate(SCHEMA):
+        values = [None, *table[place].to_pylist()[1:]]
+        wrong = table.set_column(place, field.name, pa.array(values, field.type))
+        assert replaced_part(folder, wrong) == "damaged: a value is missing"
+
+
+def test_a_part_with_a_column_of_another_type(folder):
+    table = pq.read_table(folder / "part-00000.parquet")
+    for place, field in enumerate(SCHEMA):
+        wrong = table.set_column(place, field.name, pa.nulls(table.num_rows, pa.float64()))
+        assert replaced_part(folder, wrong).startswith("damaged: it does not hold ")
 
 
 def full_disk(*arguments, **options):
@@ -195,10 +193,10 @@ def test_a_full_disk_while_a_part_is_written(tmp_path, monkeypatch, jobs):
     folder, whole = tmp_path / "samples", made(tmp_path / "whole")
     with monkeypatch.context() as patch:
         patch.setattr(pq, "write_table", on_call(4, pq.write_table, write_half))
-        with pytest.raises(DatasetError) as caught:
+        with pytest.raises(FileError) as caught:
             made(folder, jobs=jobs)
     path = folder / "part-00003.parquet"
-    assert str(caught.value) == f"{path}: cannot be written: [Errno 28] No space left on device"
+    assert str(caught.value) == f"{path}: cannot be written: No space left on device"
     left, complete = files(folder), files(whole)
     assert sorted(left) == ["manifest.json", *(f"part-{k:05d}.parquet" for k in range(3))]
     assert all(left[name] == complete[name] for name in left if name.startswith("part-"))
@@ -208,26 +206,11 @@ def test_a_full_disk_while_a_part_is_written(tmp_path, monkeypatch, jobs):
     assert files(folder) == complete
 
 
-def test_a_full_disk_while_the_manifest_is_written(tmp_path, monkeypatch):
-    dataset = sys.modules["motif.sampling.dataset"]
-    folder = tmp_path / "samples"
-    with monkeypatch.context() as patch:
-        patch.setattr(dataset, "write_text", on_call(3, dataset.write_text, full_disk))
-        with pytest.raises(DatasetError) as caught:
-            made(folder)
-    path = folder / "manifest.json"
-    assert str(caught.value) == f"{path}: cannot be written: [Errno 28] No space left on device"
-    assert sorted(files(folder)) == ["manifest.json", "part-00000.parquet", "part-00001.parquet"]
-    assert read_manifest(folder)[1][0].name == "part-00000.parquet"
-    made(folder, resume=True)
-    assert files(folder) == files(made(tmp_path / "whole"))
-
-
 def test_a_part_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     columns = {name: np.zeros(0) for name in SCHEMA.names} | {"position": [], "cls": np.zeros(0, np.int8)}
     columns |= {"chosen": np.zeros(0, bool)}
     with monkeypatch.context() as patch:
         patch.setattr(pq, "write_table", write_half)
-        with pytest.raises(DatasetError, match="cannot be written"):
+        with pytest.raises(FileError, match="cannot be written"):
             write_part(tmp_path, 0, columns, {})
     assert files(tmp_path) == {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from motif.runtime.errors import DatasetError
+from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.files import is_temporary
 from motif.sampling import read_dataset, sample
 from tests.evaluators.made_weights import made_weights
@@ -96,7 +96,7 @@ if moment == "in a part":
 elif moment == "before a manifest":
     sampling.write_manifest = on_call(number, real_manifest, die)
 elif moment == "in a manifest":
-    # The temporary file is there, the rename has not happened.
+    # The temporary file is there, the rename has not happened; the first call was for a new folder.
     os.fsync = on_call(number, os.fsync, die)
 else:
     sampling.write_manifest = on_call(number, real_manifest, die_after)
@@ -106,7 +106,7 @@ sample(QUICK, sys.argv[1], jobs=1)
 
 @pytest.mark.parametrize(
     ("moment", "number", "parts"),
-    [("in a manifest", 1, 0), ("in a part", 4, 3), ("before a manifest", 4, 3), ("after a manifest", 8, 7)],
+    [("in a manifest", 2, 0), ("in a part", 4, 3), ("before a manifest", 4, 3), ("after a manifest", 8, 7)],
 )
 def test_killed_and_resumed(whole, tmp_path, moment, number, parts):
     folder = tmp_path / "samples"
@@ -198,5 +198,5 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     file = tmp_path / "file"
     file.write_text("no folder")
     for folder in (file, file / "samples"):
-        with pytest.raises(DatasetError, match="cannot be made"):
+        with pytest.raises(FileError, match="cannot be made"):
             made(folder)

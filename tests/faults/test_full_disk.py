@@ -1,0 +1,150 @@
+"""A full disk ends a command with one line, tears nothing, and the same command goes on when it is freed."""
+
+import re
+import resource
+from pathlib import Path
+
+import pytest
+
+from motif.bootstrap import run_bootstrap
+from motif.bootstrap.config import CONFIG
+from motif.cli.main import main
+from motif.evaluators import read_weight_file
+from motif.reports.convergence import plot_convergence
+from motif.reports.run_report import draw_run, draw_version
+from motif.runtime.errors import FileError, MotifError
+from motif.runtime.files import write_text
+from tests.evaluators.made_weights import made_weights
+from tests.faults.made_runs import TINY, check_readable, sampling, temporaries, unlike
+from tests.reports.made_run import made_rows
+from tests.sampling.folders import QUICK, differences, files, made
+
+WHY = "cannot be written: No space left on device"
+
+
+def test_sampling_at_every_fill_level(disk, tmp_path):
+    folder, whole = disk.folder / "samples", made(tmp_path / "whole")
+    refused = set()
+    for pages in range(200):
+        disk.leave(pages)
+        try:
+            made(folder, resume=True)
+        except FileError as error:
+            path, why = str(error).split(": ", 1)
+            assert (why, Path(path).parent) in ((WHY, folder), (WHY, disk.folder))
+            refused.add(Path(path).stem.rstrip("0123456789"))
+            assert temporaries(disk.folder) == []
+            if folder.exists():
+                check_readable(folder)
+                assert set(differences(folder, whole)) <= set(files(whole))
+        else:
+            break
+    assert {"manifest", "part-"} <= refused
+    assert differences(folder, whole) == []
+
+
+def test_what_was_there_before_is_kept_whole(disk, tmp_path):
+    folder, whole = made(disk.folder / "samples"), made(tmp_path / "whole")
+    for number in (2, 4):
+        (folder / f"part-{number:05d}.parquet").unlink()
+    (folder / "part-00005.parquet").write_bytes(b"torn")
+    kept = {name: content for name, content in files(folder).items() if content != b"torn"}
+    disk.leave(2)
+    with pytest.raises(FileError, match=WHY):
+        made(folder, resume=True)
+    left = files(folder)
+    assert {name: left.get(name) for name in kept if name != "manifest.json"} == {
+        name: content for name, content in kept.items() if name != "manifest.json"
+    }
+    disk.free()
+    made(folder, resume=True)
+    assert differences(folder, whole) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_command_says_it_in_a_line(disk, tmp_path, capsys, jobs):
+    def run(folder):
+        capsys.readouterr()
+        return main([str(word) for word in sampling(folder, jobs)]), *capsys.readouterr()
+
+    folder = disk.folder / "samples"
+    disk.leave(12)
+    code, out, err = run(folder)
+    assert (code, out) == (2, "")
+    named = rf"motif: error: {re.escape(str(folder))}/(manifest\.json|part-\d+\.parquet): {WHY}\n"
+    assert re.fullmatch(named, err)
+    disk.free()
+    assert run(folder)[0] == run(tmp_path / "whole")[0] == 0
+    assert unlike(folder, tmp_path / "whole") == []
+
+
+WRITERS = {
+    "weights.yaml": lambda path: made_weights("keith", seed=1).save(path),
+    "config.yaml": lambda path: TINY.save(path.parent),
+    "history.csv": lambda path: write_text(path, "class,head\n" * 1000),
+    "plot.png": lambda path: plot_convergence(made_rows([("contact", "win")]), path),
+    "plot.svg": lambda path: plot_convergence(made_rows([("contact", "win")]), path),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "pages"), [*((name, 0) for name in WRITERS), *((name, 1) for name in WRITERS if name != CONFIG)]
+)
+def test_every_kind_of_file_is_written_whole_or_not_at_all(disk, name, pages):
+    path, write = disk.folder / name, WRITERS[name]
+    path.write_text("what was there before")
+    disk.leave(pages)
+    with pytest.raises(MotifError) as caught:
+        write(path)
+    assert str(caught.value) == f"{path}: {WHY}"
+    assert path.read_text() == "what was there before"
+    assert temporaries(disk.folder) == []
+    disk.free()
+    write(path)
+    assert path.stat().st_size > len("what was there before")
+
+
+def test_a_file_that_may_not_grow_is_no_other_case(tmp_path):
+    """Without root: the system's limit on the size of a file."""
+    path, whole = tmp_path / "weights.yaml", made(tmp_path / "whole", QUICK)
+    path.write_text("before")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, before[1]))
+    try:
+        with pytest.raises(FileError) as caught:
+            made_weights("keith", seed=1).save(path)
+        with pytest.raises(FileError, match=r"part-00000\.parquet: cannot be written: File too large$"):
+            made(tmp_path / "samples", QUICK)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert str(caught.value) == f"{path}: cannot be written: File too large"
+    assert path.read_text() == "before"
+    made_weights("keith", seed=1).save(path)
+    read_weight_file(path)
+    made(tmp_path / "samples", QUICK, resume=True)
+    assert differences(tmp_path / "samples", whole) == []
+
+
+def whole_run(folder: Path) -> None:
+    run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    draw_run(folder)
+
+
+@pytest.mark.slow
+def test_a_bootstrap_on_a_disk_that_grows(disk, tmp_path):
+    whole_run(tmp_path / "whole")
+    folder, refused = disk.folder / "run", []
+    for pages in range(0, disk.pages, 32):
+        disk.leave(pages)
+        try:
+            whole_run(folder)
+        except FileError as error:
+            path, why = str(error).split(": ", 1)
+            assert why == WHY
+            refused.append(Path(path).name)
+            assert temporaries(disk.folder) == []
+        else:
+            break
+    assert refused[0] == "config.yaml"
+    assert {"png", "html"} <= {name.rpartition(".")[2] for name in refused}
+    assert unlike(folder, tmp_path / "whole") == []

@@ -1,0 +1,86 @@
+"""Two runs never work in one folder, and a run that is gone never blocks another."""
+
+import os
+import re
+import signal
+import socket
+import time
+from dataclasses import replace
+
+import pytest
+
+from motif.bootstrap import run_bootstrap
+from motif.runtime.errors import FileError
+from motif.runtime.locks import LOCK, working_in
+from tests.faults.made_runs import TINY, bootstrapping, sampling
+from tests.faults.processes import done, ending, running, wait_until
+from tests.sampling.folders import files, made
+
+LONG = replace(TINY, versions=(replace(TINY.versions[0], games=6400),))
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_second_run_is_refused_while_the_first_works(tmp_path):
+    with working_in(tmp_path / "run"):
+        said = rf"run: another run \(process {os.getpid()} on {re.escape(socket.gethostname())}\) is working"
+        with pytest.raises(FileError, match=said + " in this folder$"), working_in(tmp_path / "run"):
+            pass
+        # Refusing it has not freed the folder.
+        with pytest.raises(FileError, match="another run"), working_in(tmp_path / "run"):
+            pass
+    with working_in(tmp_path / "run"):
+        assert names(tmp_path / "run") == [LOCK]
+    assert names(tmp_path / "run") == []
+
+
+def test_a_lock_is_freed_by_an_error(tmp_path):
+    with pytest.raises(ZeroDivisionError), working_in(tmp_path):
+        raise ZeroDivisionError
+    with working_in(tmp_path):
+        pass
+
+
+def test_one_folder_of_many_is_held(tmp_path):
+    with working_in(tmp_path), working_in(tmp_path / "v0" / "samples"), working_in(tmp_path / "v1"):
+        pass
+
+
+def test_a_lock_file_left_behind_is_no_dataset_and_no_obstacle(tmp_path):
+    for name in ("sample", "bootstrap"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / LOCK).write_text("process 1 on earth")
+    made(tmp_path / "sample")
+    assert files(tmp_path / "sample") == files(made(tmp_path / "whole"))
+    run_bootstrap(tmp_path / "bootstrap", replace(TINY, versions=TINY.versions[:1]), jobs=1)
+    assert names(tmp_path / "bootstrap") == ["config.yaml", "v0"]
+
+
+def test_a_folder_in_use_is_said_in_a_line_by_sample_and_bootstrap(tmp_path):
+    with working_in(tmp_path / "s"), working_in(tmp_path / "b"):
+        for command in (sampling(tmp_path / "s"), bootstrapping(tmp_path / "b", LONG)):
+            code, out, err = done(*command)
+            assert (code, out) == (2, "")
+            who = f"process {os.getpid()} on {socket.gethostname()}"
+            assert err == f"motif: error: {command[2]}: another run ({who}) is working in this folder\n"
+
+
+def test_a_killed_run_leaves_its_folder_free(tmp_path):
+    folder = tmp_path / "b" / "run"
+    with running(*bootstrapping(folder, LONG)) as process:
+        wait_until((folder / "v0" / "samples" / "manifest.json").exists, process)
+        for held in (folder, folder / "v0" / "samples"):
+            said = rf"another run \(process {process.pid} on "
+            with pytest.raises(FileError, match=said), working_in(held):
+                pass
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        started = time.monotonic()
+        for held in (folder, folder / "v0" / "samples"):
+            assert LOCK in names(held)
+            with working_in(held):
+                pass
+        assert time.monotonic() - started < 5
+        assert ending(process)[0] == -signal.SIGKILL

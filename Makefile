@@ -10,7 +10,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench fuzz cluster-demo cluster-scaling lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table fuzz cluster-demo cluster-scaling lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
+	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/rollouts.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/cluster.md"
@@ -41,6 +42,11 @@ test-peers: $(INSTALLED_DEV)
 bench: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is left out"
 	$(BIN)/python -m tests.peers.bench
+
+# About six minutes of one core; SHARE=0.05 plays that share of the trials.
+SHARE ?= 1
+rollout-table: $(INSTALLED)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m motif.benchmark.rollout_options docs/rollouts.md $(SHARE)
 
 fuzz: $(INSTALLED_DEV)
 	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from motif.players.match import MatchResult, play_match
     from motif.rollout import RolloutResult, RolloutSettings, rollout
     from motif.runtime.errors import MotifError
+    from motif.runtime.parallel import working_on
     from motif.sampling import SampleResult, SampleSettings, sample
 
 __version__ = VERSION
@@ -31,6 +32,7 @@ _HOMES = {
     "motif.players.match": ("MatchResult", "play_match"),
     "motif.rollout": ("RolloutResult", "RolloutSettings"),
     "motif.runtime.errors": ("MotifError",),
+    "motif.runtime.parallel": ("working_on",),
     "motif.sampling": ("SampleResult", "SampleSettings", "sample"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -72,4 +74,5 @@ __all__ = [
     "read_weight_file",
     "rollout",
     "sample",
+    "working_on",
 ]

@@ -15,11 +15,11 @@ from motif.board.position import Position, pack_many
 from motif.evaluators import StaticEvaluator, load_static
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.model import Model, random_model
-from motif.evaluators.static import filtered, thread_workspace
+from motif.evaluators.static import filtered, prepared
 from motif.players import load
 from motif.rollout.playout import play_games
 from motif.runtime.errors import SettingError
-from motif.runtime.parallel import run_ordered, worker_count
+from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.runtime.streams import derive_states
 
 _GAMES_AT_ONCE = 100
@@ -43,8 +43,9 @@ def measure_speed(player: str, jobs: int | None = None, seconds: float = 2.0) ->
         task(model, 0.0)
     one = {name: task(model, seconds) for name, (task, model) in tasks.items()}
     every = {}
-    for name, (task, model) in tasks.items():
-        every[name + _ALL_CORES] = sum(run_ordered(task, [(model, seconds)] * workers, workers))
+    with working_on(None):
+        for name, (task, model) in tasks.items():
+            every[name + _ALL_CORES] = sum(run_ordered(task, [(model, seconds)] * workers, workers))
     return {**one, **every}
 
 
@@ -71,7 +72,7 @@ def _timed(step: Callable[[int], int], seconds: float) -> float:
 
 
 def _games_per_second(model: Model, seconds: float) -> float:
-    start, space = pack_many(Position.start().board[None])[0], thread_workspace()
+    start, (model, space) = pack_many(Position.start().board[None])[0], prepared(model)
 
     def step(number: int) -> int:
         play_games(model, start, number * _GAMES_AT_ONCE, _GAMES_AT_ONCE, 0, space)
@@ -81,12 +82,12 @@ def _games_per_second(model: Model, seconds: float) -> float:
 
 
 def _plays_per_second(model: Model, seconds: float) -> float:
-    start, space = pack_many(Position.start().board[None])[0], thread_workspace()
+    start, (model, space) = pack_many(Position.start().board[None])[0], prepared(model)
     return _timed(lambda number: int(play_games(model, start, number, 1, 0, space)), seconds)
 
 
 def _evaluations_per_second(model: Model, seconds: float) -> float:
-    packed, space = _midgame_positions(), thread_workspace()
+    packed, (model, space) = _midgame_positions(), prepared(model)
     scores = np.empty(len(packed))
 
     def step(_: int) -> int:

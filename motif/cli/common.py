@@ -2,8 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,6 +50,14 @@ JobsOption = Annotated[
         help="Processes for long work.",
     ),
 ]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="tcp://HOST:PORT",
+        help="Let the dask cluster with this scheduler do long work, instead of this machine.",
+    ),
+]
 PlayerOption = Annotated[
     str,
     typer.Option(
@@ -67,19 +74,10 @@ CutOption = Annotated[
 StopAtRaceOption = Annotated[
     bool, typer.Option("--stop-at-race", help="End rollouts by the evaluator when contact ends.")
 ]
-
-
-class Interrupted(Exception):  # noqa: N818
-    """Ctrl-C in long work; the message says how to go on."""
-
-
-@contextmanager
-def resumable(how: str) -> Iterator[None]:
-    """Turn Ctrl-C into `Interrupted`, which says `how` to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Interrupted(how) from None
+StopAtBearoffOption = Annotated[
+    bool,
+    typer.Option("--stop-at-bearoff", help="End rollouts by the bearoff tables where both are home."),
+]
 
 
 def example(*lines: str) -> str:

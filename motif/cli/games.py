@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from motif.cli.common import JobsOption, JsonOption, SeedOption, example, json_line, print_table
+from motif.cli.common import (
+    ClusterOption,
+    JobsOption,
+    JsonOption,
+    SeedOption,
+    example,
+    json_line,
+    print_table,
+)
+from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
     from motif.players.match import MatchResult
@@ -24,6 +33,7 @@ def match(
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Let two players play money games.
 
@@ -32,7 +42,9 @@ def match(
     from motif.players import load
     from motif.players.match import play_match
 
-    result = play_match(load(first), load(second), games, seed=seed, jobs=jobs)
+    players = load(first), load(second)
+    with working_on(cluster):
+        result = play_match(*players, games, seed=seed, jobs=jobs)
     if json:
         print(json_line({**result.as_dict(), "players": [first, second], "seed": seed}))
         return

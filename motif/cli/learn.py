@@ -9,6 +9,7 @@ import typer
 
 from motif.cli.common import (
     DEFAULT_PLAYER,
+    ClusterOption,
     CutOption,
     JobsOption,
     JsonOption,
@@ -19,10 +20,11 @@ from motif.cli.common import (
     example,
     json_line,
     print_table,
-    resumable,
     static_evaluator,
 )
+from motif.cli.interruption import resumable
 from motif.runtime.errors import SettingError
+from motif.runtime.parallel import working_on
 
 
 def register(app: typer.Typer) -> None:
@@ -65,6 +67,7 @@ def sample(
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Sample positions from self-play.
 
@@ -89,7 +92,7 @@ def sample(
     )
     settings.check()
     static_evaluator(player)
-    with resumable("the same command with --resume goes on"):
+    with resumable("the same command with --resume goes on"), working_on(cluster):
         result = make_samples(settings, out, resume=resume, jobs=jobs)
     facts = result.as_dict()
     if json:
@@ -200,6 +203,7 @@ def bootstrap(
         typer.Option("--seed", metavar="N", callback=checked_seed, help="Another seed than the preset's."),
     ] = None,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Learn from nothing: sample, fit, and again.
 
@@ -209,7 +213,7 @@ def bootstrap(
     from motif.reports.run_report import draw_run, draw_version
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
-    with resumable("the same command goes on"):
+    with resumable("the same command goes on"), working_on(cluster):
         versions = run_bootstrap(out, config, jobs=jobs, tell=_tell, on_version=draw_version)
         draw_run(out)
     if json:

@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from motif.cli import games, learn, measure, positions, rollouts
-from motif.cli.common import Interrupted, one_line
+from motif.cli import bearoff, games, learn, measure, positions, rollouts
+from motif.cli.common import one_line
+from motif.cli.interruption import INTERRUPTED, Interrupted, interrupted_line
 from motif.runtime.errors import MotifError
 
-INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 1, 2, 130
+INTERNAL_ERROR, BAD_INPUT = 1, 2
 TRACEBACK_VARIABLE = "MOTIF_TRACEBACK"
 
 # The root of click's errors, wherever this version of typer keeps click.
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _group in (positions, rollouts, games, measure, learn):
+for _group in (positions, rollouts, bearoff, games, measure, learn):
     _group.register(app)
 
 
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _CLICK_ERROR as error:
         return _ended(BAD_INPUT, f"error: {error.format_message()}")
     except Interrupted as error:
-        return _ended(INTERRUPTED, f"interrupted; {error}")
+        return _ended(INTERRUPTED, interrupted_line(str(error)))
     except (KeyboardInterrupt, typer.Abort):
         return _ended(INTERRUPTED, "interrupted")
     except SystemExit as error:  # how typer ends when it finds the output closed

@@ -1,67 +1,270 @@
 """The command rollout."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from motif.cli.common import (
     DEFAULT_PLAYER,
+    ClusterOption,
     CutOption,
     JobsOption,
     JsonOption,
     SeedOption,
     StaticOption,
+    StopAtBearoffOption,
     StopAtRaceOption,
     example,
     json_line,
     print_table,
     static_evaluator,
 )
+from motif.runtime.errors import SettingError
+from motif.runtime.parallel import working_on
+
+if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
+    from motif.board.moves import Play
+    from motif.board.position import Position
+    from motif.evaluators import StaticEvaluator
+    from motif.rollout import Comparison, RolloutSettings
 
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands to `app`."""
-    app.command(epilog=example("motif rollout 4HPwATDgc/ABMA --player pubeval --trials 1296"))(rollout)
+    one = "4HPwATDgc/ABMA"
+    lines = (f"{one} --player pubeval --trials 1296", f"{one} 3 1 --compare --cut 10 --stratified")
+    app.command(epilog=example(*(f"motif rollout {line}" for line in lines)))(rollout)
 
 
 def rollout(
     identifier: Annotated[
         str, typer.Argument(metavar="ID", help="A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key.")
     ],
+    die1: Annotated[
+        str | None, typer.Argument(metavar="D1", help="With --compare: one die.", show_default=False)
+    ] = None,
+    die2: Annotated[
+        str | None, typer.Argument(metavar="D2", help="The other die.", show_default=False)
+    ] = None,
     player: StaticOption = DEFAULT_PLAYER,
-    trials: Annotated[int, typer.Option("--trials", metavar="T", help="Games played out.")] = 1296,
+    trials: Annotated[
+        int, typer.Option("--trials", metavar="T", help="Games played out, or at most so many with --se.")
+    ] = 1296,
+    se: Annotated[
+        float, typer.Option("--se", metavar="E", help="Stop at this standard error of the equity; 0: never.")
+    ] = 0.0,
     cut: CutOption = 0,
     stop_at_race: StopAtRaceOption = False,
+    stop_at_bearoff: StopAtBearoffOption = False,
+    stratified: Annotated[
+        bool, typer.Option("--stratified", help="Let the first two rolls run evenly through all there are.")
+    ] = False,
+    luck_plies: Annotated[
+        str,
+        typer.Option("--luck-plies", metavar="N", help="Take off the luck of the first N rolls, or of all."),
+    ] = "0",
     every_play: Annotated[
         bool,
         typer.Option("--every-play", help="Evaluate every legal play, without the weight file's filter."),
     ] = False,
+    scoring: Annotated[
+        str, typer.Option("--scoring", metavar="NAME", help="What is played for: money, dmp or no-gammons.")
+    ] = "money",
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Roll out the best plays of the roll D1 D2 with the same dice.")
+    ] = False,
+    candidates: Annotated[
+        int | None,
+        typer.Option("--candidates", metavar="N", help="How many plays to compare.", show_default="5"),
+    ] = None,
+    play: Annotated[
+        list[str] | None,
+        typer.Option("--play", metavar="PLAY", help="Compare this play, such as '8/5 6/5'; may be repeated."),
+    ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Play a position to its end many times.
 
-    That gives chances and equity with their standard errors.
+    That gives chances and equity with their standard errors; docs/rollouts.md weighs the options.
     """
-    from motif.board.diagram import text_diagram
+    from motif.board.parsing import parse_position, parse_roll
+    from motif.rollout import RolloutSettings
+    from motif.rollout.settings import parse_luck_plies
+
+    settings = RolloutSettings(
+        trials=trials,
+        cut=cut,
+        stop_at_race=stop_at_race,
+        stop_at_bearoff=stop_at_bearoff,
+        stratified=stratified,
+        luck_plies=parse_luck_plies(luck_plies),
+        every_play=every_play,
+        se=se,
+        scoring=scoring,
+        seed=seed,
+    )
+    settings.check()
+    if not compare:
+        for given, word in ((die1, "D1 D2"), (candidates, "--candidates"), (play, "--play")):
+            if given is not None and given != []:
+                raise SettingError(f"{word} is for comparing plays: add --compare")
+    elif die1 is None:
+        raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
+    if candidates is not None and play:
+        raise SettingError("give either --candidates or --play, not both")
+    position, match = parse_position(identifier)
+    roll = parse_roll(die1, die2) if die1 is not None else None
+    evaluator = static_evaluator(player)
+    with working_on(cluster):
+        if roll is None:
+            _roll_out(position, match, evaluator, settings, json, jobs)
+        else:
+            _compare(position, match, roll, evaluator, settings, candidates, play, json, jobs)
+
+
+def _roll_out(
+    position: "Position",
+    match: "MatchState | None",
+    evaluator: "StaticEvaluator",
+    settings: "RolloutSettings",
+    json: bool,
+    jobs: int | None,
+) -> None:
     from motif.board.identifiers import gnubg_id
-    from motif.board.parsing import parse_position
-    from motif.rollout import RESULT_NAMES, RolloutSettings
+    from motif.rollout import RESULT_NAMES
     from motif.rollout import rollout as roll_out
 
-    settings = RolloutSettings(trials, cut, stop_at_race, every_play, seed)
-    settings.check()
-    position, match = parse_position(identifier)
-    result = roll_out(position, static_evaluator(player), settings, jobs=jobs)
-    mean = dict(zip(RESULT_NAMES, result.mean[0].tolist(), strict=True))
-    se = dict(zip(RESULT_NAMES, result.se[0].tolist(), strict=True))
+    result = roll_out(position, evaluator, settings, jobs=jobs)
+    mean, se, sd = _by_name(result.mean[0]), _by_name(result.se[0]), _by_name(result.sd[0])
+    trials = int(result.trials[0])
     if json:
-        facts = {"trials": result.trials, "seconds": result.seconds, "player": player, "seed": seed}
-        print(json_line({"mean": mean, "se": se, **facts, "position": gnubg_id(position)}))
+        facts = _facts(evaluator, settings, trials, result.seconds, result.trials_per_second)
+        print(json_line({"mean": mean, "se": se, "sd": sd, **facts, "position": gnubg_id(position)}))
         return
+    _draw(position, match)
+    rows = [
+        (name.replace("_", " "), f"{mean[name]:+.4f}", f"{se[name]:.4f}", f"{sd[name]:.3f}")
+        for name in RESULT_NAMES
+    ]
+    print_table(("player on roll", "mean", "standard error", "SD a trial"), rows)
+    print(f"{trials} trials by {evaluator.name}, for {settings.scoring}, in {result.seconds:.1f} s")
+
+
+def _compare(
+    position: "Position",
+    match: "MatchState | None",
+    roll: tuple[int, int],
+    evaluator: "StaticEvaluator",
+    settings: "RolloutSettings",
+    candidates: int | None,
+    named: list[str] | None,
+    json: bool,
+    jobs: int | None,
+) -> None:
+    from motif.board.identifiers import gnubg_id
+    from motif.rollout import compare_plays
+    from motif.rollout.comparison import CANDIDATES
+
+    result = compare_plays(
+        position,
+        roll,
+        evaluator,
+        settings,
+        plays=_named_plays(position, roll, named) if named else None,
+        candidates=CANDIDATES if candidates is None else candidates,
+        jobs=jobs,
+    )
+    if json:
+        plays = [
+            {
+                "notation": compared.play.notation,
+                "position": gnubg_id(compared.play.position),
+                "equity": float(compared.mean[-1]),
+                "difference": compared.difference,
+                "difference_se": compared.difference_se,
+                "p_value": compared.p_value,
+                "mean": _by_name(compared.mean),
+                "se": _by_name(compared.se),
+            }
+            for compared in result.plays
+        ]
+        facts = _facts(evaluator, settings, result.trials, result.seconds, result.trials_per_second)
+        where = {"position": gnubg_id(position), "roll": list(roll)}
+        print(json_line({"plays": plays, "doubt": result.doubt, "settled": result.settled, **facts, **where}))
+        return
+    _draw(position, match)
+    rows = [
+        (
+            f"{rank}.",
+            _shown(compared.play),
+            f"{compared.mean[-1]:+.4f}",
+            f"{compared.se[-1]:.4f}",
+            *(
+                (f"{compared.difference:.4f}", f"{compared.difference_se:.4f}", f"{compared.p_value:.2g}")
+                if rank > 1
+                else ("", "", "")
+            ),
+        )
+        for rank, compared in enumerate(result.plays, 1)
+    ]
+    columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
+    print_table(columns, rows, left=2)
+    print(_verdict(result))
+    whom = f"{evaluator.name}, for {settings.scoring}"
+    print(f"{result.trials} trials of each play by {whom}, in {result.seconds:.1f} s")
+
+
+def _named_plays(position: "Position", roll: tuple[int, int], texts: list[str]) -> "list[Play]":
+    from motif.board.moves import legal_plays
+    from motif.board.notation import find_play
+
+    legal = legal_plays(position, roll)
+    found = {find_play(text, legal).position: find_play(text, legal) for text in texts}
+    return list(found.values())
+
+
+def _verdict(result: "Comparison") -> str:
+    """Whether the best play is really best, in a sentence."""
+    best, *rivals = result.plays
+    name = _shown(best.play)
+    if not rivals:
+        return f"{name} is the only play compared"
+    second = rivals[0]
+    lead = f"{-second.difference:.4f} ± {second.difference_se:.4f} ahead of {_shown(second.play)}"
+    if result.settled:
+        return f"{name} is best: {lead} (chance that a rival is as good: {result.doubt:.2g})"
+    return f"{name} came out first, but that may be luck: {lead}; more trials can tell"
+
+
+def _facts(
+    evaluator: "StaticEvaluator", settings: "RolloutSettings", trials: int, seconds: float, speed: float
+) -> dict[str, Any]:
+    return {
+        "trials": trials,
+        "seconds": seconds,
+        "trials_per_second": speed,
+        "player": evaluator.name,
+        "scoring": settings.scoring,
+        "seed": settings.seed,
+    }
+
+
+def _by_name(row: Any) -> dict[str, float]:
+    from motif.rollout import RESULT_NAMES
+
+    return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
+
+
+def _shown(play: "Play") -> str:
+    return play.notation or "cannot move"
+
+
+def _draw(position: "Position", match: "MatchState | None") -> None:
+    from motif.board.diagram import text_diagram
+
     print(text_diagram(position, match))
     print()
-    rows = [(name.replace("_", " "), f"{mean[name]:+.4f}", f"{se[name]:.4f}") for name in RESULT_NAMES]
-    print_table(("player on roll", "mean", "standard error"), rows)
-    print(f"{result.trials} trials by {player} in {result.seconds:.1f} s")

@@ -25,6 +25,4 @@ def choose_boards(model, boards, rolls, states, space, results):
     words = packed.view(np.int64)
     stream = np.zeros(1, np.uint64)
     for row in range(boards.shape[0]):
-        _choose_board(
-            model, boards[row], rolls[row], states[row], space, packed, words, stream, results[row]
-        )
+        _choose_board(model, boards[row], rolls[row], states[row], space, packed, words, stream, results[row])

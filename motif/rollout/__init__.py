@@ -7,7 +7,11 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from motif.rollout.rollout import RESULT_NAMES, RolloutResult, RolloutSettings, rollout
+from motif.rollout.comparison import ComparedPlay, Comparison, compare_plays
+from motif.rollout.named import load_rollout
+from motif.rollout.rollout import RESULT_NAMES, RolloutResult, rollout
+from motif.rollout.rollout_evaluator import RolloutEvaluator
+from motif.rollout.settings import RolloutSettings
 
 
 class _CallablePackage(ModuleType):
@@ -18,4 +22,14 @@ class _CallablePackage(ModuleType):
 # The import system binds the package to `motif.rollout`, the name that the library gives the function.
 sys.modules[__name__].__class__ = _CallablePackage
 
-__all__ = ["RESULT_NAMES", "RolloutResult", "RolloutSettings", "rollout"]
+__all__ = [
+    "RESULT_NAMES",
+    "ComparedPlay",
+    "Comparison",
+    "RolloutEvaluator",
+    "RolloutResult",
+    "RolloutSettings",
+    "compare_plays",
+    "load_rollout",
+    "rollout",
+]

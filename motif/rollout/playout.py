@@ -1,21 +1,26 @@
-"""Compiled playouts: one game from a position to its end, and many of them added up."""
+"""Compiled playouts: one game from a position to its end, and many of them."""
 
 import numpy as np
 
 from motif.board.masks import occupied
 from motif.board.outcome import finished_points
 from motif.board.position import PACKED_WORDS
+from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import choose, evaluate_into
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
 from motif.parameters.position_class import in_contact
-from motif.runtime.jit import inline_kernel, kernel
-from motif.runtime.streams import derive, next_roll
+from motif.rollout.luck import play_without_luck
+from motif.rollout.strata import ARRANGEMENT_SHAPE, CYCLE, FIXED_ROLLS, arrange, place_throws
+from motif.runtime.jit import inline_kernel, kernel, lean_kernel
+from motif.runtime.streams import derive, dice_of, next_roll
 
 MAX_PLIES = 3000
 """A game that lasts longer is broken off as a draw; real ones end within a few hundred plies."""
 
 COLUMNS = len(OUTPUTS) + 1
 """The five probabilities, then equity."""
+
+_TRIALS_AT_ONCE = 256
 
 
 @inline_kernel
@@ -24,58 +29,119 @@ def _is_race(words):
 
 
 @inline_kernel
-def _play_out(model, words, board, cut, stop_at_race, space, stream, row):
+def _copy(source, target):
+    for k in range(PACKED_WORDS):
+        target[k] = source[k]
+
+
+@lean_kernel
+def _play_out(model, rules, words, board, throws, following, space, stream, luck, row):
     """Play from the packed board `words` (int64[8], overwritten; `board` is the same bytes) to the end.
 
-    Writes the five probabilities of the player who was on roll at first.  After `cut` plies (0:
-    never), or on entering a race when `stop_at_race`, the model's own value ends the game.
+    Writes the five probabilities of the player who was on roll at first, less the luck of his rolls
+    and his opponent's where the `rules` say so.  With stratified dice the first rolls are those of
+    `throws`.  `following` int64[8] and `luck` float64 (2, 5) are room to work.
     """
     ply = 0
-    contact = stop_at_race and not _is_race(words)
+    contact = rules.stop_at_race and not _is_race(words)
+    adjustment = luck[0]
+    adjustment[:] = 0.0
     while True:
         finished = finished_points(words)
         if finished != 0:
             certain(finished, row)
             break
-        if (0 < cut <= ply) or (contact and ply > 0 and _is_race(words)):
+        if covered(rules.tables, words, board):
+            bearoff_probabilities(rules.tables, words, board, row)
+            break
+        if (0 < rules.cut <= ply) or (contact and ply > 0 and _is_race(words)):
             evaluate_into(model, words, board, space, row)
             break
         if ply == MAX_PLIES:
             certain(0, row)
             row[WIN] = 0.5
             break
-        high, low = next_roll(stream)
-        play, _ = choose(model, words, board, high, low, space, stream)
-        for k in range(PACKED_WORDS):
-            words[k] = space.plays.words[play, k]
+        if rules.stratified and ply < FIXED_ROLLS:
+            high, low = dice_of(throws[ply])
+        else:
+            high, low = next_roll(stream)
+        if ply < rules.luck_plies:
+            play_without_luck(
+                model, rules, words, board, high, low, ply, space, stream, following, luck[1], adjustment
+            )
+            _copy(following, words)
+        else:
+            play, _ = choose(model, words, board, high, low, space, stream)
+            _copy(space.plays.words[play], words)
         ply += 1
     if ply % 2 == 1:
         turn_probabilities(row)
+    for j in range(len(OUTPUTS)):
+        row[j] += adjustment[j]
 
 
 @kernel
-def roll_out(model, packed, items, seed, first_trial, trials, cut, stop_at_race, space, sums, squares):
-    """Add `trials` playouts of each packed board (n, 64) to `sums` and `squares`, float64 (n, COLUMNS).
+def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
+    """Play trials `first_trial`, ... of each packed board (n, 64) into `results` float64 (n, trials, 5).
 
-    Trial t of a board uses the stream (seed, its entry of `items`, t), t counted from `first_trial`.
+    Trial t of a board uses the random stream (seed, its entry of `items`, t): boards of one item have
+    the same dice.  The results are the five probabilities of the player on roll.
     """
-    words = packed.view(np.int64)
+    starts = packed.view(np.int64)
     stream = np.zeros(1, np.uint64)
-    current = np.zeros(PACKED_WORDS, np.int64)
-    board = current.view(np.int8)
-    row = np.zeros(len(OUTPUTS))
+    words, following = np.zeros(PACKED_WORDS, np.int64), np.zeros(PACKED_WORDS, np.int64)
+    board = words.view(np.int8)
+    luck = np.zeros((2, len(OUTPUTS)))
+    arrangement = np.zeros(ARRANGEMENT_SHAPE, np.int64)
+    throws = np.zeros(FIXED_ROLLS, np.int64)
+    for k in range(results.shape[0]):
+        item, arranged = np.uint64(items[k]), -1
+        for number in range(results.shape[1]):
+            trial = first_trial + number
+            if rules.stratified:
+                cycle = trial // CYCLE
+                if cycle != arranged:
+                    arrange(np.uint64(seed), item, cycle, stream, arrangement)
+                    arranged = cycle
+                place_throws(arrangement, trial % CYCLE, throws)
+            stream[0] = derive(np.uint64(seed), item, np.uint64(trial))
+            _copy(starts[k], words)
+            _play_out(model, rules, words, board, throws, following, space, stream, luck, results[k, number])
+
+
+@kernel
+def roll_out(model, rules, packed, items, seed, trials, space, sums, squares):
+    """Add trials 0 .. `trials` - 1 of each packed board (n, 64) to `sums`, `squares` float64 (n, COLUMNS).
+
+    The columns are the five probabilities and the money equity; the dice are those of `roll_trials`.
+    """
+    results = np.empty((1, min(trials, _TRIALS_AT_ONCE), len(OUTPUTS)))
     for k in range(packed.shape[0]):
-        for trial in range(first_trial, first_trial + trials):
-            stream[0] = derive(np.uint64(seed), np.uint64(items[k]), np.uint64(trial))
-            for w in range(PACKED_WORDS):
-                current[w] = words[k, w]
-            _play_out(model, current, board, cut, stop_at_race, space, stream, row)
-            for j in range(len(OUTPUTS)):
-                sums[k, j] += row[j]
-                squares[k, j] += row[j] * row[j]
-            equity = equity_of(row)
-            sums[k, COLUMNS - 1] += equity
-            squares[k, COLUMNS - 1] += equity * equity
+        for first in range(0, trials, _TRIALS_AT_ONCE):
+            part = results[:, : min(trials - first, _TRIALS_AT_ONCE)]
+            roll_trials(model, rules, packed[k : k + 1], items[k : k + 1], seed, first, space, part)
+            for number in range(part.shape[1]):
+                row = part[0, number]
+                for j in range(len(OUTPUTS)):
+                    sums[k, j] += row[j]
+                    squares[k, j] += row[j] * row[j]
+                equity = equity_of(row)
+                sums[k, COLUMNS - 1] += equity
+                squares[k, COLUMNS - 1] += equity * equity
+
+
+@inline_kernel
+def _play_game(model, words, board, space, stream):
+    """Play from the packed board `words` (overwritten; `board` is the same bytes); return the legal plays."""
+    generated = 0
+    for _ in range(MAX_PLIES):
+        if finished_points(words) != 0:
+            break
+        high, low = next_roll(stream)
+        play, count = choose(model, words, board, high, low, space, stream)
+        generated += count
+        _copy(space.plays.words[play], words)
+    return generated
 
 
 @kernel
@@ -91,14 +157,6 @@ def play_games(model, start, first_game, games, seed, space):
     generated = 0
     for game in range(first_game, first_game + games):
         stream[0] = derive(np.uint64(seed), np.uint64(game), np.uint64(0))
-        for w in range(PACKED_WORDS):
-            current[w] = first[w]
-        for _ in range(MAX_PLIES):
-            if finished_points(current) != 0:
-                break
-            high, low = next_roll(stream)
-            play, count = choose(model, current, board, high, low, space, stream)
-            generated += count
-            for k in range(PACKED_WORDS):
-                current[k] = space.plays.words[play, k]
+        _copy(first, current)
+        generated += _play_game(model, current, board, space, stream)
     return generated

@@ -1,4 +1,6 @@
-"""Means and standard errors from sums of trials."""
+"""Means and standard errors from sums of trials, and what a difference is worth."""
+
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -14,3 +16,12 @@ def mean_and_error(
     # Rounding can leave a hair below zero where all trials agree.
     variances = np.maximum(squares - trials * means**2, 0.0) / (trials - 1)
     return means, np.sqrt(variances / trials)
+
+
+def p_value(difference: float, se: float) -> float:
+    """Chance of a difference at least this large, either way, where there is none (normal distribution)."""
+    if math.isnan(se):
+        return math.nan
+    if se > 0:
+        return math.erfc(abs(difference) / se / math.sqrt(2))
+    return 1.0 if difference == 0 else 0.0

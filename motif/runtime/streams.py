@@ -15,6 +15,9 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 _S11 = np.uint64(11)
 
+THROWS = 36
+"""Ways in which two dice fall."""
+
 
 @inline_kernel
 def mix(value):
@@ -52,13 +55,18 @@ def next_unit(stream):
 
 
 @inline_kernel
-def next_roll(stream):
-    """Two dice, each 1 to 6, the higher first."""
-    roll = next_below(stream, 36)
-    first, second = roll // 6 + 1, roll % 6 + 1
+def dice_of(throw):
+    """Two dice, each 1 to 6, the higher first, of one of the 36 throws, 0 to 35."""
+    first, second = throw // 6 + 1, throw % 6 + 1
     if first >= second:
         return first, second
     return second, first
+
+
+@inline_kernel
+def next_roll(stream):
+    """Two dice, each 1 to 6, the higher first."""
+    return dice_of(next_below(stream, THROWS))
 
 
 @kernel

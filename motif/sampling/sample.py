@@ -152,7 +152,7 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
     record, tried = new_record(), new_record(MAX_PLAYS)
     model, space = prepared(model)
     columns: dict[str, list[Any]] = {}
-    rates = settings.rates()
+    rates, rules = settings.rates(), settings.rules()
     for game in range(first, first + count):
         rows = self_play(
             model,
@@ -164,8 +164,7 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
             rates,
             settings.noise,
             settings.trials,
-            settings.cut,
-            settings.stop_at_race,
+            rules,
             space,
             record,
             tried,

@@ -99,14 +99,14 @@ def self_play(
     rates,
     noise,
     trials,
-    cut,
-    stop_at_race,
+    rules,
     space,
     record,
     tried,
 ):
     """Play one game of the model against itself; label and record positions; return their number.
 
+    `rules` are those of the rollouts (`motif.rollout.settings.PlayoutRules`).
     The model decides, or with `by_rollout` the rollouts of every legal play, in room `tried`; with
     the chance `noise` the dice do.  A decision is recorded with the chance that `rates` has for its
     class, with at most `candidates` of its plays (0: all), the chosen one among them.  Finished games
@@ -132,7 +132,7 @@ def self_play(
             count = generate(words, high, low, space.plays)
             for k in range(count):
                 _put(tried, k, space.plays.words[k], item, ply, False)
-            _label(model, tried, count, seed, trials, cut, stop_at_race, space)
+            _label(model, tried, count, seed, trials, rules, space)
             play = 0
             for k in range(count):
                 scores[k] = turn_value(tried.sums[k, _EQUITY])
@@ -163,17 +163,17 @@ def self_play(
         if finished_points(words) != 0:
             break
     if not by_rollout:
-        _label(model, record, rows, seed, trials, cut, stop_at_race, space)
+        _label(model, record, rows, seed, trials, rules, space)
     elif rows > 0 and record.plies[0] == 0:
-        _label(model, record, 1, seed, trials, cut, stop_at_race, space)
+        _label(model, record, 1, seed, trials, rules, space)
     return rows
 
 
 @kernel
-def _label(model, record, count, seed, trials, cut, stop_at_race, space):
+def _label(model, record, count, seed, trials, rules, space):
     """Roll out the first `count` rows of `record`."""
     sums, squares = record.sums[:count], record.squares[:count]
     sums[:] = 0
     squares[:] = 0
     boards, items = record.boards[:count], record.items[:count]
-    roll_out(model, boards, items, seed, 0, trials, cut, stop_at_race, space, sums, squares)
+    roll_out(model, rules, boards, items, seed, trials, space, sums, squares)

@@ -7,8 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.parameters.position_class import CLASS_NAMES
-from motif.rollout.rollout import SEED_LIMIT
+from motif.rollout.settings import PlayoutRules, check_count, playout_rules
 from motif.runtime.errors import SettingError
+from motif.runtime.seeds import check_seed
+from motif.runtime.shown import shown
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class SamplePlan:
     """Rollouts end after so many plies with the evaluator's value; 0 plays to the end."""
     stop_at_race: bool = False
     """Rollouts end with the evaluator's value when contact ends."""
+    stop_at_bearoff: bool = False
+    """Rollouts end with the value of the bearoff tables where these cover the position."""
 
     def rates(self) -> npt.NDArray[np.float64]:
         """Share of the decisions recorded, by class."""
@@ -41,20 +45,25 @@ class SamplePlan:
         chosen = (given.get(name) for name in CLASS_NAMES)
         return np.array([self.rate if value is None else value for value in chosen])
 
+    def rules(self) -> PlayoutRules:
+        """How one rollout is played."""
+        return playout_rules(
+            cut=self.cut, stop_at_race=self.stop_at_race, stop_at_bearoff=self.stop_at_bearoff
+        )
+
     def check(self) -> None:
         """Raise `SettingError` for a value that makes no sense."""
         for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0)):
-            if getattr(self, name) < low:
-                raise SettingError(f"--{name} must be at least {low}, not {getattr(self, name)}")
+            check_count(name, getattr(self, name), low)
         for name in ("rate", "crashed_rate", "race_rate"):
             value = getattr(self, name)
             if value is not None and not 0 < value <= 1:
                 option = name.replace("_", "-")
-                raise SettingError(f"--{option} must be above 0 and at most 1, not {value}")
+                raise SettingError(f"--{option} must be above 0 and at most 1, not {shown(value)}")
         if not 0 <= self.noise < 1:
             raise SettingError(f"--noise must be at least 0 and below 1, not {self.noise}")
         if self.decide not in ("evaluator", "rollout"):
-            raise SettingError(f"--decide must be evaluator or rollout, not {self.decide!r}")
+            raise SettingError(f"--decide must be evaluator or rollout, not {shown(self.decide)}")
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,4 @@ class SampleSettings(SamplePlan):
     def check(self) -> None:
         """See `SamplePlan.check`."""
         super().check()
-        if self.seed < 0:
-            raise SettingError(f"--seed must be at least 0, not {self.seed}")
-        if self.seed >= SEED_LIMIT:
-            raise SettingError(f"--seed must be below 2**63, not {self.seed}")
+        check_seed(self.seed)

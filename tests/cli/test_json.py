@@ -102,9 +102,61 @@ def test_rollout_gives_means_and_errors(motif_json, weight_file):
     assert again["mean"] == record["mean"]
 
 
-@pytest.mark.parametrize("option", [("--cut", "2"), ("--stop-at-race",), ("--every-play",)])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--cut", "2"),
+        ("--stop-at-race",),
+        ("--stop-at-bearoff",),
+        ("--every-play",),
+        ("--stratified",),
+        ("--luck-plies", "1"),
+        ("--luck-plies", "all"),
+    ],
+)
 def test_rollout_takes_its_options(motif_json, option):
-    assert motif_json("rollout", START, "--player", "pubeval", "--trials", 4, *option)["trials"] == 4
+    record = motif_json("rollout", START, "--player", "pubeval", "--trials", 4, *option)
+    assert (record["trials"], record["scoring"]) == (4, "money")
+    assert record["sd"]["win"] == pytest.approx(2 * record["se"]["win"])
+    assert record["trials_per_second"] == pytest.approx(4 / record["seconds"])
+
+
+def test_rollout_for_wins_alone(motif_json):
+    record = motif_json("rollout", START, "--player", "pubeval", "--trials", 20, "--scoring", "dmp")
+    assert record["scoring"] == "dmp"
+    assert record["mean"]["equity"] == pytest.approx(2 * record["mean"]["win"] - 1)
+
+
+def test_rollout_stops_at_a_wanted_error(motif_json):
+    options = ("--trials", 5000, "--cut", 1, "--se", 0.5)
+    record = motif_json("rollout", START, "--player", "pubeval", *options)
+    assert record["trials"] == 324
+    assert record["se"]["equity"] <= 0.5
+
+
+def test_rollout_compares_plays(motif_json):
+    words = ("rollout", START, "3", "1", "--compare", "--player", "pubeval", "--trials", 72, "--cut", 4)
+    record = motif_json(*words)
+    plays = record["plays"]
+    assert (len(plays), record["trials"], record["roll"]) == (5, 72, [3, 1])
+    assert plays[0]["difference"] == 0
+    for play in plays:
+        assert play["difference"] == pytest.approx(play["equity"] - plays[0]["equity"])
+        assert play["equity"] == play["mean"]["equity"]
+        assert play["se"].keys() == {*OUTPUTS, "equity"}
+        assert 0 <= play["p_value"] <= 1
+        assert play["position"] in {it["position"] for it in motif_json("plays", START, "3", "1")["plays"]}
+    assert record["settled"] == (record["doubt"] < 0.05)
+    assert len(motif_json(*words, "--candidates", 2)["plays"]) == 2
+    named = motif_json(*words, "--play", "8/5 6/5", "--play", "24/20", "--play", "6/5 8/5")["plays"]
+    assert {play["notation"] for play in named} == {"8/5 6/5", "24/20"}
+
+
+def test_a_rollout_is_a_player(motif_json):
+    player = "rollout:pubeval,trials=4,cut=2,stratified"
+    assert motif_json("evaluate", START, "--player", player)["player"] == player
+    plays = motif_json("hint", START, "3", "1", "--player", player)["plays"]
+    assert len(plays) == 16
 
 
 def test_one_trial_has_no_error(motif_json):

@@ -86,7 +86,11 @@ def test_people_get_a_sentence_from_a_match(motif):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (("rollout", START, "--player", "pubeval", "--trials", 4), "4 trials by pubeval"),
+        (("rollout", START, "--player", "pubeval", "--trials", 4), "4 trials by pubeval, for money"),
+        (
+            ("rollout", START, "3", "1", "--compare", "--player", "pubeval", "--trials", 4),
+            "4 trials of each play by pubeval",
+        ),
         (("evaluate", START, "--player", "pubeval"), "in a contact position, says pubeval"),
     ],
 )

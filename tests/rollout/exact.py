@@ -7,10 +7,11 @@ import numpy as np
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.outcome import outcome
 from motif.board.position import Position, pack_many
-from motif.evaluators.probabilities import certain
-from motif.evaluators.static import thread_workspace
+from motif.evaluators.probabilities import certain, equities
+from motif.evaluators.static import prepared
 from motif.players import Player
-from motif.rollout.playout import COLUMNS, roll_out
+from motif.rollout.playout import COLUMNS, roll_trials
+from motif.rollout.settings import playout_rules
 from motif.runtime.jit import kernel
 
 
@@ -43,21 +44,13 @@ def exact_chances(player: Player, position: Position) -> np.ndarray:
     return np.array(chances(position))
 
 
-def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, cut=0, stop=False) -> np.ndarray:
+def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, **rules) -> np.ndarray:
     """Results of trials 0, 1, ... of one board, each rolled out by itself: (trials, 6)."""
     results = np.zeros((trials, COLUMNS))
     for trial in range(trials):
-        roll_out(
-            model,
-            pack_many(board[None]),
-            np.array([item]),
-            seed,
-            trial,
-            1,
-            cut,
-            stop,
-            thread_workspace(),
-            results[trial : trial + 1],
-            np.zeros((1, COLUMNS)),
-        )
+        row = np.zeros((1, 1, COLUMNS - 1))
+        packed, (ready, space) = pack_many(board[None]), prepared(model)
+        roll_trials(ready, playout_rules(**rules), packed, np.array([item]), seed, trial, space, row)
+        results[trial, :5] = row[0, 0]
+    results[:, 5] = equities(results[:, :5])
     return results

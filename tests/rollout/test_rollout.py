@@ -16,7 +16,8 @@ from motif.parameters.position_class import position_class
 from motif.players import CompiledPlayer
 from motif.rollout import RESULT_NAMES, RolloutResult, RolloutSettings, rollout
 from motif.rollout import rollout as rollout_package_function
-from motif.rollout.statistics import mean_and_error
+from motif.rollout.statistics import mean_and_error, p_value
+from motif.rollout.trials import TRIALS_A_CHECK
 from motif.runtime.errors import PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.test_pubeval import table_scores
@@ -107,7 +108,8 @@ def test_mean_and_error_are_those_of_the_trials():
     found = rolled(Position.start(), trials=60, seed=9)
     np.testing.assert_allclose(found.mean[0], results.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(found.se[0], results.std(axis=0, ddof=1) / np.sqrt(60), atol=1e-12)
-    assert found.trials == 60
+    assert found.trials.tolist() == [60]
+    np.testing.assert_allclose(found.sd, found.se * np.sqrt(60))
     assert found.seconds >= 0
     assert found.mean.shape == found.se.shape == (1, len(RESULT_NAMES)) == (1, 6)
 
@@ -123,6 +125,13 @@ def test_the_error_formula():
     assert se[0] == pytest.approx(0, abs=1e-8)
 
 
+def test_the_chance_of_a_difference():
+    assert p_value(0.0, 0.1) == 1
+    assert p_value(-0.196, 0.1) == p_value(0.196, 0.1) == pytest.approx(0.05, abs=1e-3)
+    assert (p_value(0.0, 0.0), p_value(0.1, 0.0)) == (1, 0)
+    assert np.isnan(p_value(0.1, np.nan))
+
+
 def test_a_single_trial_has_no_error():
     result = rolled(Position.start(), trials=1)
     assert np.isnan(result.se).all()
@@ -134,18 +143,30 @@ def boards() -> np.ndarray:
     return np.concatenate([some_boards("pubeval", 8, seed=1), some_boards("random", 4, seed=2)])
 
 
-def test_the_same_for_any_number_of_workers(boards):
-    one = rolled(boards, trials=30, seed=3)
-    two = rolled(boards, trials=30, seed=3, jobs=2)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"trials": 30},
+        {"trials": 150, "stratified": True, "cut": 4},
+        {"trials": 20, "luck_plies": 2, "cut": 6, "scoring": "dmp"},
+        {"trials": 2000, "se": 0.05, "cut": 2},
+    ],
+    ids=["plain", "stratified", "luck", "se"],
+)
+def test_the_same_for_any_number_of_workers(boards, options):
+    one = rolled(boards, seed=3, **options)
+    two = rolled(boards, seed=3, jobs=2, **options)
+    assert one.trials.tolist() == two.trials.tolist()
     assert one.mean.tobytes() == two.mean.tobytes()
     assert one.se.tobytes() == two.se.tobytes()
 
 
+@pytest.mark.parametrize("options", [{}, {"stratified": True}, {"luck_plies": 1, "cut": 3}])
 @pytest.mark.parametrize("at_once", [1, 7, 40])
-def test_the_same_for_any_size_of_block(boards, at_once, monkeypatch):
-    whole = rolled(boards[:3], trials=40)
-    monkeypatch.setattr(sys.modules["motif.rollout.rollout"], "_TRIALS_AT_ONCE", at_once)
-    parts = rolled(boards[:3], trials=40)
+def test_the_same_for_any_size_of_block(boards, at_once, options, monkeypatch):
+    whole = rolled(boards[:3], trials=40, **options)
+    monkeypatch.setattr(sys.modules["motif.rollout.trials"], "_TRIALS_AT_ONCE", at_once)
+    parts = rolled(boards[:3], trials=40, **options)
     assert parts.mean.tobytes() == whole.mean.tobytes()
     assert parts.se.tobytes() == whole.se.tobytes()
 
@@ -162,10 +183,33 @@ def test_each_position_has_streams_of_its_own(boards):
     result = rolled([position, position], trials=50)
     assert result.mean[0].tolist() != result.mean[1].tolist()
     assert result.mean[0].tolist() == rolled(position, trials=50).mean[0].tolist()
-    assert (
-        result.mean[1].tolist() == single_trials(position.board, 1, 50, PUBEVAL.model).mean(axis=0).tolist()
-    )
+    trials = single_trials(position.board, 1, 50, PUBEVAL.model)
+    np.testing.assert_allclose(result.mean[1], trials.mean(axis=0), atol=1e-12)
     assert rolled(position, trials=50, seed=1).mean.tolist() != rolled(position, trials=50).mean.tolist()
+
+
+def test_trials_stop_at_a_wanted_error(boards):
+    wanted, options = 0.012, {"cut": 3, "seed": 2}
+    boards = boards[::3]
+    result = rolled(boards, MADE, trials=5000, se=wanted, **options)
+    assert (result.se[:, 5] <= wanted).all()
+    assert (result.trials % TRIALS_A_CHECK == 0).all()
+    assert len(set(result.trials.tolist())) > 1
+    for row, trials in enumerate(result.trials.tolist()):
+        # They are the first trials, and fewer of them would not have been enough.
+        whole = rolled(boards, MADE, trials=trials, **options)
+        assert whole.mean[row].tobytes() == result.mean[row].tobytes()
+        if trials > TRIALS_A_CHECK:
+            assert rolled(boards, MADE, trials=trials - TRIALS_A_CHECK, **options).se[row, 5] > wanted
+    assert rolled(boards[:2], MADE, trials=400, se=1e-9, **options).trials.tolist() == [400, 400]
+
+
+def test_many_seeds_agree_with_the_stated_error():
+    """The means of 300 rollouts scatter as each of them says."""
+    boards = np.repeat(Position.start().board[None], 300, axis=0)
+    result = rolled(boards, MADE, trials=40, cut=2)
+    ratio = result.mean.std(axis=0, ddof=1) / np.sqrt((result.se**2).mean(axis=0))
+    assert (np.abs(ratio[[0, 5]] - 1) < 0.17).all()  # four standard errors of a standard deviation
 
 
 def test_a_cut_beyond_the_end_of_the_game_changes_nothing(boards):
@@ -205,7 +249,7 @@ def test_a_cut_game_is_valued_for_the_player_who_was_on_roll(plies):
 def test_stopping_at_the_race():
     position = Position.from_points({15: 2, 3: 7}, {15: 1, 4: 7})
     assert position_class(position) == "contact"
-    results = single_trials(position.board, 0, 12, MADE.model, stop=True)
+    results = single_trials(position.board, 0, 12, MADE.model, stop_at_race=True)
     followed = [
         follow(position, trial, lambda where, _: position_class(where) == "race") for trial in range(12)
     ]
@@ -220,7 +264,7 @@ def test_a_race_is_played_to_its_end():
 
 
 def test_contact_games_end_where_the_race_begins():
-    results = single_trials(Position.start().board, 0, 40, MADE.model, stop=True)
+    results = single_trials(Position.start().board, 0, 40, MADE.model, stop_at_race=True)
     whole = single_trials(Position.start().board, 0, 40, MADE.model)
     # With contact to the end the two are the same game; otherwise an opinion stands for the result.
     same = (results == whole).all(axis=1)
@@ -281,7 +325,7 @@ def test_the_package_is_the_function():
     assert result.mean.tobytes() == rolled(Position.start(), trials=3).mean.tobytes()
     assert motif.rollout.rollout is rollout is rollout_package_function
     assert motif.rollout.RolloutSettings is motif.RolloutSettings is RolloutSettings
-    assert motif.rollout(Position.start(), PUBEVAL, RolloutSettings(1), jobs=1).trials == 1
+    assert motif.rollout(Position.start(), PUBEVAL, RolloutSettings(1), jobs=1).trials.tolist() == [1]
 
 
 def test_positions_lists_and_arrays(boards):
@@ -296,7 +340,13 @@ def test_positions_lists_and_arrays(boards):
     [
         ({"trials": 0}, "--trials must be at least 1, not 0"),
         ({"trials": -5}, "--trials must be at least 1, not -5"),
+        ({"trials": 2**31}, f"--trials must be below 2**31, not {2**31}"),
+        ({"trials": 36.5}, "--trials must be a whole number, not 36.5"),
         ({"cut": -1}, "--cut must be at least 0, not -1"),
+        ({"luck_plies": -1}, "--luck-plies must be at least 0, not -1"),
+        ({"se": -0.1}, "--se must be at least 0 and finite, not -0.1"),
+        ({"se": float("nan")}, "--se must be at least 0 and finite, not nan"),
+        ({"scoring": "chess"}, "--scoring must be money, dmp or no-gammons, not 'chess'"),
         ({"seed": -1}, "--seed must be at least 0, not -1"),
         ({"seed": 2**64}, f"--seed must be below 2**63, not {2**64}"),
     ],

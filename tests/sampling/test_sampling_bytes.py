@@ -140,6 +140,7 @@ CHANGED = {
     "noise": 0.1,
     "cut": 4,
     "stop_at_race": True,
+    "stop_at_bearoff": True,
     "seed": 6,
     "decide": "rollout",
     "player": "simple",

@@ -1,0 +1,153 @@
+"""Plays of one roll, rolled out with the same dice."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.dice import checked_roll
+from motif.board.moves import Play, legal_plays, play_batches
+from motif.board.position import Position, pack_many
+from motif.evaluators import StaticEvaluator
+from motif.rollout.rollout import RESULT_NAMES
+from motif.rollout.scoring import playing_for
+from motif.rollout.settings import RolloutSettings, check_count
+from motif.rollout.statistics import p_value
+from motif.rollout.tally import Tally
+from motif.rollout.trials import tally_trials
+from motif.runtime.errors import PlayError
+
+CANDIDATES = 5
+"""Plays that are compared when nobody says how many."""
+DOUBT = 0.05
+"""What remains at most where a best play counts as settled."""
+
+
+@dataclass(frozen=True)
+class ComparedPlay:
+    """One play; all values belong to the mover."""
+
+    play: Play
+    mean: npt.NDArray[np.float64]
+    """(6,): the five probabilities and equity."""
+    se: npt.NDArray[np.float64]
+    """(6,): their standard errors."""
+    difference: float
+    """Its equity less that of the best play, 0 or below."""
+    difference_se: float
+    """Standard error of `difference`; smaller than that of the equities, because dice are the same."""
+    p_value: float
+    """Chance of a difference at least this large, either way, between plays that are equally good."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The plays, the best first."""
+
+    plays: tuple[ComparedPlay, ...]
+    trials: int
+    """Trials of each play."""
+    seconds: float
+    scoring: str
+
+    @property
+    def doubt(self) -> float:
+        """The rivals' chances to be as good as the best play, added up (Bonferroni), at most 1."""
+        return float(min(1.0, sum(rival.p_value for rival in self.plays[1:])))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the best play is really best, as far as such trials can tell."""
+        return self.doubt < DOUBT
+
+    @property
+    def trials_per_second(self) -> float:
+        """Trials of all plays a second."""
+        return self.trials * len(self.plays) / self.seconds if self.seconds > 0 else 0.0
+
+
+def compare_plays(
+    position: Position,
+    roll: tuple[int, int],
+    evaluator: StaticEvaluator,
+    settings: RolloutSettings | None = None,
+    *,
+    plays: Sequence[Play] | None = None,
+    candidates: int = CANDIDATES,
+    jobs: int | None = None,
+) -> Comparison:
+    """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
+
+    Trial t of every play has the same dice, so that they share their luck.  ``settings.se`` is met when
+    the difference between the best play and each other one has no larger standard error.  Raises
+    `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
+    `SettingError`.
+    """
+    settings = settings or RolloutSettings()
+    settings.check()
+    check_count("candidates", candidates, 1)
+    chosen = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates)
+    if plays is not None:
+        chosen = list(plays)
+    if not chosen:
+        raise PlayError("no plays to compare")
+    started = time.monotonic()
+    (tally,) = tally_trials(
+        settings.model_of(evaluator),
+        settings,
+        pack_many(np.array([play.position.board for play in chosen])),
+        np.zeros(len(chosen), np.int64),
+        together=len(chosen),
+        after_a_play=True,
+        enough=(lambda tally: _errors_to_best(tally).max() <= settings.se) if settings.se > 0 else None,
+        label=f"comparing {len(chosen)} plays with {evaluator.name}",
+        jobs=jobs,
+    )
+    return Comparison(_ranked(chosen, tally), tally.trials, time.monotonic() - started, settings.scoring)
+
+
+def _best_by_evaluation(
+    position: Position, roll: tuple[int, int], evaluator: StaticEvaluator, scoring: str, wanted: int
+) -> list[Play]:
+    legal = legal_plays(position, roll)
+    board = position.board[None]
+    batch = next(play_batches(board, np.array([checked_roll(*roll)])))
+    judge = StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights)
+    order = np.argsort(-judge.play_equities(board, batch), kind="stable")
+    return [legal[k] for k in order[:wanted]]
+
+
+def _equity_columns(tally: Tally) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Equities of the plays (n,) and their covariance (n, n)."""
+    columns = slice(len(RESULT_NAMES) - 1, None, len(RESULT_NAMES))
+    return tally.mean()[columns], tally.covariance()[columns, columns]
+
+
+def _errors_to_best(tally: Tally) -> npt.NDArray[np.float64]:
+    """Standard errors of the differences (n,) between each play and the best one."""
+    equities, covariance = _equity_columns(tally)
+    best = int(np.argmax(equities))
+    variances = np.diagonal(covariance)
+    squares = variances + variances[best] - 2 * covariance[best]
+    squares[best] = 0.0 if tally.trials > 1 else np.nan
+    return np.sqrt(np.maximum(squares, 0.0))
+
+
+def _ranked(plays: Sequence[Play], tally: Tally) -> tuple[ComparedPlay, ...]:
+    shape = (len(plays), len(RESULT_NAMES))
+    means, errors = tally.mean().reshape(shape), tally.errors().reshape(shape)
+    differences = means[:, -1] - means[:, -1].max()
+    to_best = _errors_to_best(tally)
+    return tuple(
+        ComparedPlay(
+            plays[k],
+            means[k],
+            errors[k],
+            float(differences[k]),
+            float(to_best[k]),
+            p_value(float(differences[k]), float(to_best[k])),
+        )
+        for k in np.argsort(-means[:, -1], kind="stable").tolist()
+    )

@@ -1,0 +1,112 @@
+"""How positions are rolled out, for people and for kernels."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import NamedTuple
+
+from motif.evaluators import StaticEvaluator
+from motif.evaluators.bearoff import BearoffTables, bearoff_tables, no_tables
+from motif.evaluators.model import Model
+from motif.evaluators.static import filtered
+from motif.rollout.playout import MAX_PLIES
+from motif.rollout.scoring import MONEY, check_scoring, playing_for
+from motif.runtime.errors import SettingError
+from motif.runtime.seeds import check_seed
+from motif.runtime.shown import shown
+
+COUNT_LIMIT = 2**31
+"""Numbers of trials and plies are below this."""
+ALL_PLIES = "all"
+
+
+def check_count(name: str, value: int, low: int) -> None:
+    """Raise `SettingError` unless `value`, an option called `name`, is `low` to `COUNT_LIMIT` - 1."""
+    if not isinstance(value, Integral):
+        raise SettingError(f"--{name} must be a whole number, not {shown(value)}")
+    if value < low:
+        raise SettingError(f"--{name} must be at least {low}, not {shown(value)}")
+    if value >= COUNT_LIMIT:
+        raise SettingError(f"--{name} must be below 2**31, not {shown(value)}")
+
+
+class PlayoutRules(NamedTuple):
+    """How a kernel plays one trial."""
+
+    cut: int
+    stop_at_race: bool
+    stratified: bool
+    luck_plies: int
+    tables: BearoffTables
+    """Those that end a game; `no_tables` where none do."""
+
+
+def playout_rules(
+    *,
+    cut: int = 0,
+    stop_at_race: bool = False,
+    stop_at_bearoff: bool = False,
+    stratified: bool = False,
+    luck_plies: int = 0,
+) -> PlayoutRules:
+    """The rules that settings of these names mean; the bearoff tables are built if need be."""
+    tables = bearoff_tables() if stop_at_bearoff else no_tables()
+    return PlayoutRules(cut, stop_at_race, stratified, luck_plies, tables)
+
+
+@dataclass(frozen=True)
+class RolloutSettings:
+    """How positions are rolled out; docs/rollouts.md tells what each choice costs and gains."""
+
+    trials: int = 1296
+    """Games played out, or at most so many with `se`."""
+    cut: int = 0
+    """End after so many plies with the evaluator's value; 0 plays to the end."""
+    stop_at_race: bool = False
+    """End with the evaluator's value when contact ends."""
+    stop_at_bearoff: bool = False
+    """End with the value of the bearoff tables where these cover the position."""
+    stratified: bool = False
+    """Let the first roll, and the first two, of the trials run evenly through all that can come."""
+    luck_plies: int = 0
+    """Take the luck of the first so many rolls, in the evaluator's opinion, off the results; 0: none."""
+    every_play: bool = False
+    """Evaluate every legal play, without the pre-filter of the weight file."""
+    se: float = 0.0
+    """Stop at this standard error of the equity; 0 plays all trials."""
+    scoring: str = MONEY
+    """What the game is played for: see `motif.rollout.scoring`."""
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raise `SettingError` for a value that makes no sense."""
+        for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
+            check_count(name.replace("_", "-"), getattr(self, name), low)
+        if not 0 <= self.se < float("inf"):
+            raise SettingError(f"--se must be at least 0 and finite, not {shown(self.se)}")
+        check_scoring(self.scoring)
+        check_seed(self.seed)
+
+    def rules(self) -> PlayoutRules:
+        """How one trial is played."""
+        return playout_rules(
+            cut=self.cut,
+            stop_at_race=self.stop_at_race,
+            stop_at_bearoff=self.stop_at_bearoff,
+            stratified=self.stratified,
+            luck_plies=self.luck_plies,
+        )
+
+    def model_of(self, evaluator: StaticEvaluator) -> Model:
+        """The model that plays, chosen from `evaluator`."""
+        chosen = evaluator if self.every_play else filtered(evaluator)
+        return playing_for(chosen.model, self.scoring)
+
+
+def parse_luck_plies(text: str) -> int:
+    """The number of plies in `text`, or for ``all`` more than a game has; raises `SettingError`."""
+    if text == ALL_PLIES:
+        return MAX_PLIES
+    if not (text.isascii() and text.isdigit()):
+        raise SettingError(f"--luck-plies must be a number of plies or {ALL_PLIES}, not {shown(text)}")
+    # A number of thousands of digits is refused by int() itself.
+    return int(text[:20])

@@ -1,0 +1,80 @@
+"""A dask cluster of real processes on this machine, as `dask scheduler` and `dask worker` make it."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HOST = "127.0.0.1"
+_START_SECONDS = 60
+_IDLE = "600s"
+"""After so long everyone ends, should nobody be left to end them."""
+
+
+class Machines:
+    """One scheduler and its workers, each a process of its own, with their files in `folder`."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self._folder = folder
+        self.workers: list[subprocess.Popen[bytes]] = []
+        contact = folder / "scheduler.json"
+        words = ("--port", "0", "--scheduler-file", str(contact), "--idle-timeout", _IDLE)
+        self.scheduler = self._started("scheduler", words, environment)
+        self.address = self._address(contact)
+
+    def add_worker(self, **environment: str) -> subprocess.Popen[bytes]:
+        """One more worker, of one thread."""
+        words = (self.address, "--nthreads", "1", "--no-nanny", "--local-directory", str(self._folder))
+        self.workers.append(self._started("worker", words, environment))
+        return self.workers[-1]
+
+    def end(self) -> None:
+        """Kill every process and wait for its end."""
+        everyone = [*self.workers, self.scheduler]
+        for process in everyone:
+            process.kill()
+        for process in everyone:
+            process.wait()
+
+    def _started(
+        self, kind: str, words: tuple[str, ...], environment: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", kind, *words, "--host", HOST, "--no-dashboard"]
+        with open(self._folder / f"{kind}-{len(self.workers)}.log", "wb") as log:
+            return subprocess.Popen(
+                command,
+                cwd=self._folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C on a terminal is for who started them
+            )
+
+    def _address(self, contact: Path) -> str:
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline and self.scheduler.poll() is None:
+            try:
+                return json.loads(contact.read_text("utf-8"))["address"]
+            except (OSError, ValueError):  # not written yet, or half of it
+                time.sleep(0.05)
+        self.end()
+        raise RuntimeError((self._folder / "scheduler-0.log").read_text("utf-8"))
+
+
+@contextmanager
+def machines(workers: int, **environment: str) -> Iterator[Machines]:
+    """A scheduler, with `environment`, and as many `workers`; all of them end with the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = Machines(Path(folder), **environment)
+        try:
+            for _ in range(workers):
+                started.add_worker()
+            yield started
+        finally:
+            started.end()

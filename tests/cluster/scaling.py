@@ -1,0 +1,239 @@
+"""What a label costs on a cluster: measured with 1, 2 and 4 workers on this machine.
+
+`make cluster-scaling` runs it and writes the figures into docs/cluster.md, between its markers.  It
+takes some minutes, and wants a machine that does nothing else.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from motif.evaluators import load_static
+from motif.evaluators.static import filtered
+from motif.runtime.parallel import run_ordered, worker_count, working_on
+from motif.sampling import SampleSettings, sample
+from motif.sampling.dataset import write_part
+from motif.sampling.manifest import Part, write_manifest
+from motif.sampling.sample import sample_games
+from tests.cluster.processes import ROOT, Machines, machines
+from tests.cluster.relay import relay
+
+PAGE = ROOT / "docs" / "cluster.md"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+WORKERS = (1, 2, 4)
+LARGE_PART = 50_000
+"""Labels of a part of a large dataset."""
+WANTED = 50_000_000
+"""Labels of the run that one machine cannot do."""
+CORES = (2, 16, 64, 256)
+_FREE_PARTS = 64
+PLAYER = "motif-v2"
+
+
+def settings(games: int) -> SampleSettings:
+    """As the last version of the preset `standard` has them."""
+    return SampleSettings(
+        player=PLAYER,
+        games=games,
+        trials=12,
+        rate=0.06,
+        crashed_rate=0.4,
+        race_rate=0.04,
+        candidates=8,
+        noise=0.1,
+        cut=10,
+        stop_at_race=True,
+        seed=1,
+    )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run."""
+
+    who: str
+    labels: int
+    seconds: float
+    client: float
+    """Processor seconds of the process that writes."""
+    scheduler: float
+    scheduler_bytes: int
+    """Its memory at the end."""
+    worker_bytes: int
+    """Memory of the largest worker at the end."""
+    disk: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Labels a second."""
+        return self.labels / self.seconds
+
+    def row(self, first: "Measured") -> str:
+        """Its line of the table."""
+        cells = (
+            self.who,
+            f"{self.rate:,.0f}",
+            f"{self.rate / first.rate:.2f}",
+            f"{1e6 * self.client / self.labels:.1f}",
+            f"{1e6 * self.scheduler / self.labels:.1f}" if self.scheduler else "",
+            f"{self.scheduler_bytes / 1e6:.0f}" if self.scheduler_bytes else "",
+            f"{self.worker_bytes / 1e6:.0f}" if self.worker_bytes else "",
+        )
+        return f"| {' | '.join(cells)} |"
+
+
+def measured(who: str, games: int, cluster: Machines | None, jobs: int | None = None) -> Measured:
+    """One run of `games`, on `cluster` or on this machine."""
+    scheduler = psutil.Process(cluster.scheduler.pid) if cluster else None
+    with tempfile.TemporaryDirectory() as name, working_on(cluster.address if cluster else None):
+        sample(settings(64), Path(name) / "warm", jobs=jobs)  # every worker has its kernels
+        before = _processor_seconds(scheduler)
+        own, started = time.process_time(), time.monotonic()
+        labels = sample(settings(games), Path(name) / "samples", jobs=jobs).positions
+        seconds, own = time.monotonic() - started, time.process_time() - own
+        disk = sum(path.stat().st_size for path in (Path(name) / "samples").iterdir())
+        return Measured(
+            who,
+            labels,
+            seconds,
+            own,
+            _processor_seconds(scheduler) - before,
+            scheduler.memory_info().rss if scheduler else 0,
+            max((psutil.Process(w.pid).memory_info().rss for w in cluster.workers), default=0)
+            if cluster
+            else 0,
+            disk,
+        )
+
+
+def passed_on(parts: int) -> Measured:
+    """As many large `parts` that cost nothing to compute: what the client and the scheduler have to do."""
+    few = replace(settings(1500), trials=1)
+    columns = sample_games(few, filtered(load_static(PLAYER)).model, 0, few.games)
+    random = np.random.default_rng(1)
+    # Drawn, so that what comes twice does not stand where a compressor finds it.
+    order = random.integers(len(columns["cls"]), size=LARGE_PART)
+    large = {name: np.asarray(values)[order] for name, values in columns.items()}
+    large["position"] = large["position"].tolist()
+    with tempfile.TemporaryDirectory() as name, machines(2) as cluster, working_on(cluster.address):
+        folder = Path(name)
+        scheduler = psutil.Process(cluster.scheduler.pid)
+        for _ in run_ordered(partial(_ready, large), [(0,)]):
+            before = _processor_seconds(scheduler)
+            own, started = time.process_time(), time.monotonic()
+        whole: list[Part] = []
+        for number, made in enumerate(run_ordered(partial(_ready, large), ((k,) for k in range(parts)))):
+            whole.append(write_part(folder, number, made, {}))
+            write_manifest(folder, {}, whole, complete=False)
+        return Measured(
+            "parts that cost nothing",
+            parts * len(order),
+            time.monotonic() - started,
+            time.process_time() - own,
+            _processor_seconds(scheduler) - before,
+            scheduler.memory_info().rss,
+            max(psutil.Process(worker.pid).memory_info().rss for worker in cluster.workers),
+        )
+
+
+def _ready(columns: dict[str, Any], number: int) -> dict[str, Any]:
+    """Runs on a worker: a part that is there already, sent like one that has been made."""
+    return dict(columns)
+
+
+def _processor_seconds(process: psutil.Process | None) -> float:
+    if process is None:
+        return 0.0
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def moved(games: int) -> tuple[float, float]:
+    """Bytes a label that the client sends and receives."""
+    with (
+        tempfile.TemporaryDirectory() as name,
+        machines(2) as cluster,
+        relay(cluster.address) as between,
+        working_on(between.address),
+    ):
+        sent, received = between.sent, between.received
+        labels = sample(settings(games), Path(name) / "samples").positions
+        return (between.sent - sent) / labels, (between.received - received) / labels
+
+
+def report(games: int, say: Callable[[str], None]) -> str:
+    """The figures as Markdown."""
+    runs = []
+    for jobs in (1, worker_count(None)):
+        say(f"this machine, --jobs {jobs}")
+        runs.append(measured(f"`--jobs {jobs}`", games, None, jobs))
+    for workers in WORKERS:
+        say(f"a cluster of {workers}")
+        with machines(workers) as cluster:
+            runs.append(measured(f"{workers} workers" if workers > 1 else "1 worker", games, cluster))
+    say("bytes moved")
+    sent, received = moved(games)
+    say("parts that cost nothing")
+    free = passed_on(_FREE_PARTS)
+    one, labels = runs[2], runs[2].labels
+    disk = one.disk / labels
+    cost, passing = free.client / free.labels, free.scheduler / free.labels
+    lines = [
+        f"{games:,} games of `{PLAYER}`, {labels:,} labels of 12 trials, {worker_count(None)} cores, "
+        f"load {psutil.getloadavg()[0]:.1f} at the end:",
+        "",
+        "| who works | labels a second | against 1 job | client, µs a label | scheduler, µs a label "
+        "| scheduler, MB | worker, MB |",
+        "|---|---|---|---|---|---|---|",
+        *(run.row(runs[0]) for run in (*runs, free)),
+        "",
+        f"The runs have small parts, of {labels // 64} labels, each with its own cost; the last line is "
+        f"{_FREE_PARTS} parts of {LARGE_PART:,} labels, as a large dataset has them, that workers send "
+        "without computing anything. Its costs are those of the plan.",
+        "",
+        f"A label is {received:.0f} bytes on its way to the client, {disk:.0f} on disk; what the client "
+        f"sends comes to {sent:.1f} bytes a label, mostly the weights, once.",
+        "",
+        f"For {WANTED // 10**6} million labels: {WANTED * received / 1e9:.1f} GB received, "
+        f"{WANTED * disk / 1e9:.1f} GB on disk, {WANTED / one.rate / 3600:.1f} core hours.",
+        "",
+        "| cores like these | hours | labels a second | network, MB/s | client's core | scheduler's core |",
+        "|---|---|---|---|---|---|",
+    ]
+    for cores in CORES:
+        rate = cores * one.rate
+        lines.append(
+            f"| {cores} | {WANTED / rate / 3600:.2g} | {rate:,.0f} | {rate * received / 1e6:.1f} "
+            f"| {rate * cost:.1%} | {rate * passing:.1%} |"
+        )
+    limit = min(1 / cost, 1 / passing)
+    lines += [
+        "",
+        f"The client's one core can write {1e-3 / cost:,.0f} thousand labels a second and the scheduler's "
+        f"pass on {1e-3 / passing:,.0f} thousand: the {'client' if cost >= passing else 'scheduler'} would "
+        f"be the limit, at about {limit / one.rate:,.0f} such cores.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, and write into the page."""
+    games = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    load_static(PLAYER)
+    text = report(games, lambda line: print(line, file=sys.stderr, flush=True))
+    print(text)
+    head, rest = PAGE.read_text("utf-8").split(BEGIN)
+    PAGE.write_text(head + BEGIN + text + END + rest.split(END)[1], "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""What a cluster makes is what this machine makes, byte for byte, also when a worker dies on the way."""
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+import motif
+from motif.players.match import play_match
+from motif.runtime.parallel import working_on
+from tests.cluster.processes import machines
+from tests.sampling.folders import QUICK, differences, made
+
+SETTINGS = replace(QUICK, games=60, trials=10, rate=0.6)
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """The dataset made on this machine, which also leaves the compiled kernels for the workers."""
+    return made(tmp_path_factory.mktemp("here") / "samples", SETTINGS)
+
+
+def test_the_same_dataset_although_a_worker_is_killed(here, tmp_path):
+    def kill_in_the_middle():
+        while not (folder / "part-00010.parquet").exists():
+            time.sleep(0.01)
+        started.workers[0].kill()
+
+    folder = tmp_path / "samples"
+    with machines(2) as started, working_on(started.address):
+        killer = threading.Thread(target=kill_in_the_middle)
+        killer.start()
+        made(folder, SETTINGS)
+        killer.join()
+        assert started.workers[0].wait() == -9
+    assert differences(here, folder) == []
+
+
+@pytest.mark.slow
+def test_a_cluster_resumes_what_this_machine_began(here, cluster, tmp_path):
+    folder = made(tmp_path / "samples", SETTINGS, jobs=2)
+    for number in (0, 7, 8):
+        (folder / f"part-{number:05d}.parquet").unlink()
+    with working_on(cluster):
+        made(folder, SETTINGS, resume=True)
+    assert differences(here, folder) == []
+
+
+def test_the_same_match_and_rollout(cluster):
+    players = motif.load("pubeval"), motif.load("simple")
+    position, settings = motif.Position.start(), motif.RolloutSettings(trials=2600, cut=4)
+
+    def results():
+        rolled = motif.rollout(position, motif.load_static("pubeval"), settings, jobs=1)
+        return play_match(*players, 1100, seed=3, jobs=1), rolled.mean.tolist(), rolled.se.tolist()
+
+    expected = results()
+    with working_on(cluster):
+        assert results() == expected

@@ -1,0 +1,102 @@
+"""Calls that a cluster of real processes does, as `tests/runtime/test_parallel.py` has them done here."""
+
+import itertools
+import os
+import time
+from functools import partial
+
+import pytest
+
+from motif.runtime import cluster as cluster_module
+from motif.runtime.errors import PlayError
+from motif.runtime.parallel import run_ordered, working_on
+from tests.cluster.processes import machines
+from tests.cluster.relay import relay
+from tests.cluster.work import Counted, arrivals, leave_a_mark, napping, process_of, refuse, time_out
+
+
+@pytest.fixture
+def on_cluster(cluster):
+    with working_on(cluster):
+        yield
+
+
+@pytest.mark.usefixtures("on_cluster")
+def test_results_come_in_the_order_of_the_calls():
+    calls = [(number, 0.3 if number == 0 else 0.0) for number in range(20)]
+    assert list(run_ordered(napping, calls)) == list(range(20))
+    assert list(run_ordered(napping, [])) == []
+
+
+@pytest.mark.usefixtures("on_cluster")
+def test_both_workers_work_and_nobody_here():
+    workers = set(run_ordered(process_of, ((number, 0.05) for number in range(10)), 1))
+    assert len(workers) == 2
+    assert os.getpid() not in workers
+    with working_on(None):
+        assert set(run_ordered(process_of, [(0,)], 1)) == {os.getpid()}
+
+
+def test_after_the_block_work_is_done_here(cluster):
+    with working_on(cluster):
+        pass
+    assert list(run_ordered(process_of, [(0,)], 1)) == [os.getpid()]
+
+
+@pytest.mark.usefixtures("on_cluster")
+@pytest.mark.parametrize(("function", "kind"), [(refuse, PlayError), (time_out, TimeoutError)])
+def test_an_error_in_a_call_reaches_the_caller(function, kind):
+    with pytest.raises(kind, match=": 7"):
+        list(run_ordered(function, [(7,)]))
+
+
+@pytest.mark.usefixtures("on_cluster")
+def test_calls_are_handed_out_as_they_are_needed():
+    taken = itertools.count()
+    endless = run_ordered(napping, ((number,) for number in taken))
+    assert [next(endless) for _ in range(30)] == list(range(30))
+    endless.close()
+    assert next(taken) <= 30 + 3 * 2 + 1
+
+
+@pytest.mark.usefixtures("on_cluster")
+def test_closing_calls_off_what_is_outstanding(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "_CALLS_A_THREAD", 20)
+    calls = ((number, 0.1) for number in range(100))
+    results = run_ordered(partial(leave_a_mark, tmp_path), calls)
+    next(results)
+    started = time.monotonic()
+    results.close()
+    assert time.monotonic() - started < 0.5
+    assert list(run_ordered(napping, [(1,)])) == [1]
+    time.sleep(1)
+    assert len(list(tmp_path.iterdir())) < 20  # of the 40 that had been handed out
+
+
+def test_what_calls_share_is_sent_once_a_worker(cluster):
+    size, calls = 300_000, 60
+    with relay(cluster) as between, working_on(between.address):
+        before = between.sent
+        found = set(run_ordered(partial(arrivals, Counted(size)), ((k, 0.02) for k in range(calls))))
+        sent = between.sent - before
+    assert sorted(found) == sorted((pid, size, 1) for pid in {pid for pid, _, _ in found})
+    assert len(found) == 2
+    assert size < sent < size + calls * 2_500
+
+
+@pytest.mark.slow
+def test_a_call_comes_back_although_dask_gives_it_up():
+    # Without patience of its own, dask calls a task failed as soon as one worker dies over it.
+    with (
+        machines(2, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as started,
+        working_on(started.address),
+    ):
+        started.add_worker()
+        results = run_ordered(process_of, ((number, 0.1) for number in range(24)))
+        found = [next(results)]
+        started.workers[0].kill()
+        found += itertools.islice(results, 12)
+        started.workers[1].kill()
+        found += results
+    assert len(found) == 24
+    assert found[-1] == started.workers[2].pid

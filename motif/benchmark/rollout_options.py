@@ -30,7 +30,7 @@ START_MARK, END_MARK = "<!-- rollout table -->\n", "<!-- end of rollout table --
 
 _GAMES = 200
 _SAMPLED_PLIES = range(6, 60)
-_REFERENCE = RolloutSettings(18 * 1296, stratified=True, seed=1)
+_REFERENCE = RolloutSettings(36 * 1296, stratified=True, seed=1)
 _CUT10 = RolloutSettings(4 * 1296, cut=10)
 _OPTIONS = {
     "none: to the end of the game": RolloutSettings(4 * 1296),

@@ -58,12 +58,8 @@ ClusterOption = Annotated[
         help="Let the dask cluster with this scheduler do long work, instead of this machine.",
     ),
 ]
-PlayerOption = Annotated[
-    str,
-    typer.Option(
-        "--player", metavar="PLAYER", help="pubeval, simple or a weight file; with @1 or @2 it looks ahead."
-    ),
-]
+PLAYERS = "pubeval, simple or a weight file; with @1 or @2 it looks ahead; rollout:PLAYER rolls out."
+PlayerOption = Annotated[str, typer.Option("--player", metavar="PLAYER", help=PLAYERS)]
 StaticOption = Annotated[
     str,
     typer.Option("--player", metavar="PLAYER", help="Plays both sides: pubeval, simple or a weight file."),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from motif.cli.common import (
+    PLAYERS,
     ClusterOption,
     JobsOption,
     JsonOption,
@@ -18,7 +19,7 @@ from motif.runtime.parallel import working_on
 if TYPE_CHECKING:
     from motif.players.match import MatchResult
 
-_PLAYERS = "random, pubeval, simple or a weight file; with @1 or @2 it looks ahead."
+_PLAYERS = f"random, {PLAYERS}"
 
 
 def register(app: typer.Typer) -> None:

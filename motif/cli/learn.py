@@ -15,6 +15,7 @@ from motif.cli.common import (
     JsonOption,
     SeedOption,
     StaticOption,
+    StopAtBearoffOption,
     StopAtRaceOption,
     checked_seed,
     example,
@@ -61,6 +62,7 @@ def sample(
     ] = 0.0,
     cut: CutOption = 0,
     stop_at_race: StopAtRaceOption = False,
+    stop_at_bearoff: StopAtBearoffOption = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a dataset that was interrupted.")
     ] = False,
@@ -88,6 +90,7 @@ def sample(
         noise=noise,
         cut=cut,
         stop_at_race=stop_at_race,
+        stop_at_bearoff=stop_at_bearoff,
         seed=seed,
     )
     settings.check()

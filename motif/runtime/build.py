@@ -15,8 +15,8 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 def build_facts() -> dict[str, str]:
     """What two processes have to share for the same bytes to come of the same work, by its name.
 
-    Kernels are compiled for the processor that they run on, and some of their sums are added in the
-    order that suits it; tanh is the C library's there, and numpy's own for the processor elsewhere.
+    Kernels are compiled for the processor that they run on; tanh is the C library's there, and numpy's
+    own for the processor elsewhere.  A last bit can decide a play.
     """
     from numpy import show_config
 

@@ -79,6 +79,8 @@ def run_ordered(
     import joblib
     from joblib.externals.loky.backend import resource_tracker
 
+    # A worker whose memory has grown is replaced by a new one, which is as it should be.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     runner = joblib.Parallel(
         n_jobs=workers,
         return_as="generator",

@@ -67,7 +67,7 @@ def test_the_table_stands_between_its_marks(tmp_path, monkeypatch, capsys):
     few = {"`--cut 1`": RolloutSettings(72, cut=1)}
     monkeypatch.setattr(rollout_options, "_OPTIONS", few)
     monkeypatch.setattr(rollout_options, "PLAYER", "pubeval")
-    write_table(page, share=0.003)
+    write_table(page, share=0.0015)
     before, _, rest = page.read_text().partition(START_MARK)
     table, _, after = rest.partition(END_MARK)
     assert (before, after) == ("before\n", "after\n")

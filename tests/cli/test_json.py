@@ -239,7 +239,7 @@ def test_every_method_fits(motif_json, dataset, tmp_path, method):
 def test_bootstrap_reports_each_version(motif_json, tmp_path, monkeypatch):
     steps = tuple(bootstrap.VersionStep(games=30, trials=trials) for trials in (1, 2))
     fit = {"parameters": "keith", "terms": "linear", "heads": "win"}
-    config = bootstrap.BootstrapConfig("tiny", "simple", 1, 2, fit, steps)
+    config = bootstrap.BootstrapConfig("tiny", "simple", 1, 4, fit, steps)
     monkeypatch.setattr(bootstrap, "load_preset", {"demo": config}.__getitem__)
     words = ("bootstrap", "--out", tmp_path / "run", "--preset", "demo", "--jobs", 1)
     versions = motif_json(*words)["versions"]

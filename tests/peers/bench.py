@@ -64,7 +64,7 @@ def line(what: str, figure: float | None, base: float | None = None) -> str:
     """One line of the table: a figure, and how many times `base` it is."""
     if figure is None:
         return f"{what:<58}not installed"
-    ratio = "" if base is None else f"{figure / base:8.1f} x"
+    ratio = "" if base is None else f"{figure / base:8.2f} x"
     return f"{what:<58}{figure:>10,.0f}{ratio}"
 
 

@@ -28,7 +28,9 @@ POSITIONS = {"contact": 40, "crashed": 5, "race": 5}
 WANTED_ERROR = 0.01
 START_MARK, END_MARK = "<!-- rollout table -->\n", "<!-- end of rollout table -->\n"
 
-_GAMES = 200
+_GAMES = 600
+_CHANCES = {"contact": 0.004, "crashed": 0.05, "race": 0.01}
+"""That a game's position is taken at a ply: small, so that they come from early and late in the games."""
 _SAMPLED_PLIES = range(6, 60)
 _REFERENCE = RolloutSettings(36 * 1296, stratified=True, seed=1)
 _CUT10 = RolloutSettings(4 * 1296, cut=10)
@@ -110,10 +112,9 @@ def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
         if ply not in _SAMPLED_PLIES:
             continue
         classes = classify_many(pack_many(boards))
-        # A few a ply, so that they come from early and late in the games.
         for game in random.permutation(np.flatnonzero(free & unfinished)).tolist():
             name = CLASS_NAMES[classes[game]]
-            if wanted[name] and random.random() < 0.02:
+            if wanted[name] and random.random() < _CHANCES[name]:
                 wanted[name] -= 1
                 free[game] = False
                 taken.append(boards[game].copy())

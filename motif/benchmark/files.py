@@ -17,6 +17,7 @@ import numpy.typing as npt
 from motif.board.identifiers import boards_from_keys, position_from_key
 from motif.board.position import Board
 from motif.runtime.errors import BenchmarkError, PositionError
+from motif.runtime.shown import plain_text, shown
 
 _DECISION_MARK = "m"
 
@@ -91,19 +92,23 @@ def _read_decision(
         )
     dice = words[2:4]
     if not all(die in "123456" and len(die) == 1 for die in dice):
-        raise BenchmarkError(f"{where}: no roll: {' '.join(dice)}")
+        raise BenchmarkError(f"{where}: no roll: {plain_text(' '.join(dice))}")
     high, low = sorted(map(int, dice), reverse=True)
-    try:
-        float(words[5])
-        numbers = [0.0, *map(float, words[7::2])]
-    except ValueError as error:
-        raise BenchmarkError(f"{where}: {error}") from None
+    _number(words[5], where)
+    numbers = [0.0, *(_number(word, where) for word in words[7::2])]
     if not np.isfinite(numbers).all():
         raise BenchmarkError(f"{where}: a loss is not a finite number")
     keys.append(words[1])
     rolls.append((high, low))
     listed.extend(words[4::2])
     losses.extend(numbers)
+
+
+def _number(word: str, where: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise BenchmarkError(f"{where}: {shown(word)} is no number") from None
 
 
 def _decoded(keys: list[str], path: Path, lines: list[int]) -> Board:

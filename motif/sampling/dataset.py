@@ -20,6 +20,7 @@ from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, PositionError
 from motif.runtime.files import replacing
+from motif.runtime.shown import shown
 from motif.sampling.manifest import MANIFEST, Part, checksum, part_name, read_manifest
 
 PROVENANCE = b"motif"
@@ -165,7 +166,7 @@ def _samples(batch: pa.RecordBatch, where: str) -> Samples:
     classes = batch.column("cls").cast(pa.string()).dictionary_encode("encode")
     names = classes.dictionary.to_pylist()
     if unknown := set(names) - set(CLASS_NAMES):
-        raise DatasetError(f"{where}: unknown position class {min(map(str, unknown))!r}")
+        raise DatasetError(f"{where}: unknown position class {shown(min(map(str, unknown)))}")
     codes = np.array([CLASS_NAMES.index(name) for name in names], np.int8)
     return Samples(
         boards=boards,

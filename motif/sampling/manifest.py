@@ -12,6 +12,7 @@ from typing import Any
 
 from motif.runtime.errors import DatasetError
 from motif.runtime.files import reason, write_text
+from motif.runtime.shown import shown
 
 FORMAT = "motif-dataset/1"
 MANIFEST = "manifest.json"
@@ -73,7 +74,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
         raise DamagedManifestError(f"{path}: damaged: no JSON: {error}") from None
     fields = _Fields(path, document)
     if fields.take("format", str) != FORMAT:
-        raise DatasetError(f"{path}: format must be {FORMAT!r}, not {document['format']!r}")
+        raise DatasetError(f"{path}: format must be {FORMAT!r}, not {shown(document['format'])}")
     settings = fields.take("settings", dict)
     listed = fields.take("parts", list)
     parts = [_part(_Fields(path, entry, f"parts[{k}].")) for k, entry in enumerate(listed)]
@@ -88,7 +89,7 @@ class _Fields:
     def __init__(self, path: Path, document: Any, prefix: str = "") -> None:
         self._path, self._document, self._prefix = path, document, prefix
         if not isinstance(document, dict):
-            raise self.damage("", f"must be an object, not {document!r:.40}")
+            raise self.damage("", f"must be an object, not {shown(document)}")
 
     def take(self, name: str, kind: type) -> Any:
         if name not in self._document:
@@ -96,7 +97,7 @@ class _Fields:
         value = self._document[name]
         # Not isinstance, for which True is a number.
         if type(value) is not kind:
-            raise self.damage(name, f"must be of type {kind.__name__}, not {value!r:.40}")
+            raise self.damage(name, f"must be of type {kind.__name__}, not {shown(value)}")
         return value
 
     def damage(self, name: str, problem: str) -> DamagedManifestError:
@@ -107,11 +108,11 @@ class _Fields:
 def _part(fields: _Fields) -> Part:
     name, rows, sha256 = fields.take("name", str), fields.take("rows", int), fields.take("sha256", str)
     if not _PART_NAME.fullmatch(name):
-        raise fields.damage("name", f"{name!r:.80} is not the name of a part")
+        raise fields.damage("name", f"{shown(name)} is not the name of a part")
     if rows < 0:
-        raise fields.damage("rows", f"must be at least 0, not {rows}")
+        raise fields.damage("rows", f"must be at least 0, not {shown(rows)}")
     if not _CHECKSUM.fullmatch(sha256):
-        raise fields.damage("sha256", f"{sha256!r:.80} is no checksum")
+        raise fields.damage("sha256", f"{shown(sha256)} is no checksum")
     return Part(name, rows, sha256)
 
 

@@ -16,8 +16,11 @@ import pyarrow.parquet as pq
 from motif.runtime.errors import DatasetError
 from motif.runtime.files import reason
 from motif.runtime.locks import contents
+from motif.runtime.shown import shown
 from motif.sampling.dataset import PROVENANCE, SCHEMA
 from motif.sampling.manifest import MANIFEST, DamagedManifestError, Part, checksum, part_name, read_manifest
+
+_LONGEST_SAID = 100
 
 
 def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, Part]:
@@ -49,8 +52,13 @@ def _compare(where: Path, settings: dict[str, Any], provenance: dict[str, Any]) 
     for key, value in provenance.items():
         if settings.get(key) != value:
             raise DatasetError(
-                f"{where}: was made with {key} = {settings.get(key)!r}, not {value!r}: cannot be resumed"
+                f"{where}: was made with {key} = {_said(settings.get(key))}, not {value!r}: cannot be resumed"
             )
+
+
+def _said(value: Any) -> str:
+    """`value` in full where it is one that a run writes: a fingerprint is longer than `shown` lets be."""
+    return repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SAID else shown(value)
 
 
 def _is_whole(folder: Path, part: Part) -> bool:

@@ -23,8 +23,7 @@ from motif.fitting.terms import IntArray
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import features
-from motif.runtime.errors import FileError
-from motif.runtime.files import reason
+from motif.runtime.files import refusals
 from motif.sampling import Samples
 
 LABELS = (*OUTPUTS, "equity")
@@ -63,23 +62,15 @@ def class_rows(
     """
     held = validation_games(folders, validation, seed)
     with ExitStack() as stack:
-        with _refusals("a temporary folder"):
+        with refusals("a temporary folder"):
             made = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(made))
         for part in pooled_parts(folders):
-            with _refusals(str(folder)):
+            with refusals(str(folder)):
                 _append(folder, part, np.isin(part.game, held), chosen)
-        with _refusals(str(folder)):
+        with refusals(str(folder)):
             rows = {name: _mapped(folder, name, len(chosen)) for name in CLASS_NAMES if _seen(folder, name)}
         yield rows
-
-
-@contextmanager
-def _refusals(what: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise FileError(f"{what}: cannot be written: {reason(error)}") from None
 
 
 def _path(folder: Path, class_name: str, column: str, side: str) -> Path:

@@ -22,7 +22,7 @@ def is_temporary(path: Path) -> bool:
 
 def clear_temporaries(folder: Path) -> None:
     """Remove what killed processes left in `folder`; the caller knows that nobody is writing there."""
-    with _refusals(folder):
+    with refusals(folder):
         for path in filter(is_temporary, folder.iterdir()):
             path.unlink(missing_ok=True)
 
@@ -45,7 +45,7 @@ def replacing(path: Path) -> Iterator[Path]:
     When the block fails, the temporary file is removed and `path` stays as it was.  An `OSError`, in
     the block too, becomes a `FileError` that names `path`.
     """
-    with _refusals(path):
+    with refusals(path):
         make_folder(path.parent)
         # The process in its name keeps two writers apart; the suffix stays last, because writers
         # (matplotlib, say) choose the format by it.
@@ -73,11 +73,12 @@ def reason(error: OSError) -> str:
 
 
 @contextmanager
-def _refusals(path: Path) -> Iterator[None]:
+def refusals(what: Path | str) -> Iterator[None]:
+    """Make of an `OSError` in the block a `FileError` that says that `what` cannot be written."""
     try:
         yield
     except OSError as error:
-        raise FileError(f"{path}: cannot be written: {reason(error)}") from None
+        raise FileError(f"{what}: cannot be written: {reason(error)}") from None
 
 
 def _flush_folder(folder: Path) -> None:

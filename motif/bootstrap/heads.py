@@ -36,7 +36,7 @@ def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterat
             continue
         boards = rows[class_name].boards[: rows[class_name].training]
         for head in _heads(class_name, settings):
-            if _possible(head, boards).any():
+            if possible(head, boards).any():
                 yield class_name, head
 
 
@@ -62,7 +62,7 @@ def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
     return OUTPUTS if class_name == "race" else LABELS
 
 
-def _possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
+def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
     """Where the chance is not 0 by the rules: no gammon once the loser has borne off a checker."""
     if not head.startswith(("win_", "lose_")):
         return np.ones(len(boards), np.bool_)
@@ -72,7 +72,7 @@ def _possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
 
 
 def _problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
-    use = _possible(head, rows.boards)
+    use = possible(head, rows.boards)
     # All rows are used as they lie, mapped from their file; only a choice of them is a copy.
     which = slice(None) if use.all() else use
     training = (np.arange(len(rows)) < rows.training)[which]

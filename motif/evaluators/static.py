@@ -70,7 +70,8 @@ class StaticEvaluator(Evaluator):
         """See `Evaluator.evaluate_many`."""
         packed = pack_many(as_boards(positions))
         rows = np.empty((len(packed), len(OUTPUTS)), np.float32)
-        evaluate_packed(self.model, packed, thread_workspace(), rows)
+        model, space = prepared(self.model)
+        evaluate_packed(model, packed, space, rows)
         return rows
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
@@ -78,7 +79,8 @@ class StaticEvaluator(Evaluator):
         if self.model.kind != WEIGHTS:
             return super().equity_many(boards)
         scores = np.empty(len(boards))
-        score_packed(self.model, pack_many(as_boards(boards)), thread_workspace(), scores)
+        model, space = prepared(self.model)
+        score_packed(model, pack_many(as_boards(boards)), space, scores)
         return np.tanh(scores) * (1 if self.model.win_only else EQUITY_BOUND)
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:

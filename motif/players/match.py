@@ -18,6 +18,7 @@ from motif.board.position import Board, Position, pack_many
 from motif.evaluators.probabilities import turned_equities
 from motif.players.player import Player
 from motif.rollout.playout import MAX_PLIES
+from motif.rollout.statistics import p_value
 from motif.runtime.errors import SettingError
 from motif.runtime.jit import kernel
 from motif.runtime.parallel import run_ordered
@@ -78,13 +79,11 @@ def _summary(points: npt.NDArray[np.int64]) -> MatchResult:
     means = points.mean(axis=1)
     ppg = float(means.mean())
     se = float(means.std(ddof=1) / math.sqrt(len(means))) if len(means) > 1 else math.nan
-    if se > 0:
-        p_value = math.erfc(abs(ppg) / se / math.sqrt(2))
-    else:
-        p_value = 1.0 if ppg == 0 or math.isnan(se) else 0.0
+    # A single pair tells nothing.
+    chance = 1.0 if math.isnan(se) else p_value(ppg, se)
     count = [int((points >= k).sum()) for k in (1, 2, 3)]
     lost = [int((points <= -k).sum()) for k in (1, 2, 3)]
-    return MatchResult(points.size, ppg, se, count[0], count[1], count[2], lost[0], lost[1], lost[2], p_value)
+    return MatchResult(points.size, ppg, se, count[0], count[1], count[2], lost[0], lost[1], lost[2], chance)
 
 
 def _play_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> npt.NDArray[np.int64]:

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator, PercentFormatter
 
+from motif.bootstrap.heads import possible
 from motif.evaluators import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.reports.reliability import BINS, FEWEST_GAMES, Reliability, possible, reliability
+from motif.reports.reliability import BINS, FEWEST_GAMES, Reliability, reliability
 from motif.reports.style import BLUE, FAINT, GREEN, HEAD_WORDS, SMALL, VERMILION, picture
 from motif.sampling import Samples
 
@@ -71,7 +72,7 @@ def plot_calibration(
 def _compared(
     samples: Samples, fitted: npt.NDArray[np.floating], code: int, output: str
 ) -> Reliability | None:
-    rows = (samples.position_class == code) & possible(output, samples)
+    rows = (samples.position_class == code) & possible(output, samples.boards)
     if not rows.any():
         return None
     column = OUTPUTS.index(output)

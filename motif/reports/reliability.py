@@ -6,10 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import CHECKERS
-from motif.evaluators import OUTPUTS
-from motif.sampling import Samples
-
 BINS = 10
 """Equal parts of the chances from 0 to 1."""
 FEWEST_GAMES = 3
@@ -69,12 +65,3 @@ def _means(
     sums = np.bincount(of_game, gaps - gaps.mean())
     variance = np.sum(sums**2) * len(games) / (len(games) - 1) / len(gaps) ** 2
     return float(fitted.mean()), float(rollout.mean()), math.sqrt(variance)
-
-
-def possible(output: str, samples: Samples) -> npt.NDArray[np.bool_]:
-    """Where the chance called `output` is not 0 by the rules: no gammon once a checker is off."""
-    if output == OUTPUTS[0]:
-        return np.ones(len(samples), np.bool_)
-    side = -samples.boards if output.startswith("win_") else samples.boards
-    every: npt.NDArray[np.bool_] = np.maximum(side, 0).sum(axis=1) == CHECKERS
-    return every

@@ -25,7 +25,7 @@ _CHAINS = 4
 _FLOAT = ir.FloatType()
 _INT = ir.IntType(64)
 _VECTOR = ir.VectorType(_FLOAT, LANES)
-_ALIGNMENT = 4
+_FLOAT_BYTES = 4
 
 
 def tile_floats(size: int) -> int:
@@ -52,7 +52,7 @@ def _data(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
 
 def _load(builder: Any, pointer: Any, index: Any) -> Any:
     place = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
-    return builder.load(place, align=_ALIGNMENT)
+    return builder.load(place, align=_FLOAT_BYTES)
 
 
 def _spread(builder: Any, number: Any) -> Any:

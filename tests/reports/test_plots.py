@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from motif.bootstrap.heads import possible
 from motif.evaluators import OUTPUTS
 from motif.reports.calibration import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
-from motif.reports.reliability import BINS, possible, reliability
+from motif.reports.reliability import BINS, reliability
 from motif.reports.strength import plot_strength
 from motif.runtime.errors import FileError, SettingError
 from motif.sampling import Samples
@@ -161,10 +162,10 @@ def test_bins_of_few_games_are_left_out():
 def test_no_gammon_once_a_checker_is_off():
     samples = made_samples()
     own, other = samples.boards.clip(min=0).sum(axis=1), -samples.boards.clip(max=0).sum(axis=1)
-    assert possible("win", samples).all()
-    assert (possible("win_gammon", samples) == (other == 15)).all()
-    assert (possible("lose_gammon", samples) == (own == 15)).all()
-    assert 0 < possible("lose_gammon", samples).sum() < len(samples)
+    assert possible("win", samples.boards).all()
+    assert (possible("win_gammon", samples.boards) == (other == 15)).all()
+    assert (possible("lose_gammon", samples.boards) == (own == 15)).all()
+    assert 0 < possible("lose_gammon", samples.boards).sum() < len(samples)
 
 
 def test_drawing_leaves_no_global_state(tmp_path):

@@ -13,6 +13,8 @@ _S7, _S8, _S16, _S24, _S40, _S56 = (np.uint64(n) for n in (7, 8, 16, 24, 40, 56)
 ALL_POINTS = np.uint64(0xFFFFFF)
 BAR_BIT = np.uint64(1 << 24)
 HOME_POINTS = np.uint64(0x3F)
+_ONE = np.uint64(1)
+_LONGEST = 7
 
 
 @inline_kernel
@@ -47,3 +49,13 @@ def made(words, first):
 def mirrored(mask):
     """The 24 points of `mask` in the other player's numbering; the bar is left out."""
     return reversed_bits(mask & ALL_POINTS) >> _S40
+
+
+@inline_kernel
+def longest_run(points):
+    """Length of the longest run of ones; 15 checkers make seven points at most."""
+    run = 0
+    for _ in range(_LONGEST):
+        run += np.int64(points != 0)
+        points &= points >> _ONE
+    return run

@@ -58,11 +58,16 @@ ClusterOption = Annotated[
         help="Let the dask cluster with this scheduler do long work, instead of this machine.",
     ),
 ]
-PLAYERS = "pubeval, simple or a weight file; with @1 or @2 it looks ahead; rollout:PLAYER rolls out."
+PLAYERS = (
+    "A weight file, pubeval, bras, phase, simple, wildbg or onnx:PATH, each with @1 or @2 to look ahead; "
+    "gnubg; rollout:PLAYER."
+)
 PlayerOption = Annotated[str, typer.Option("--player", metavar="PLAYER", help=PLAYERS)]
 StaticOption = Annotated[
     str,
-    typer.Option("--player", metavar="PLAYER", help="Plays both sides: pubeval, simple or a weight file."),
+    typer.Option(
+        "--player", metavar="PLAYER", help="Plays both sides: a weight file, pubeval, bras, phase or simple."
+    ),
 ]
 CutOption = Annotated[
     int, typer.Option("--cut", metavar="N", help="End rollouts after N plies by the evaluator; 0: never.")

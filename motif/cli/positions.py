@@ -48,7 +48,8 @@ DecisionBatch = Annotated[
 def register(app: typer.Typer) -> None:
     """Add this group's commands to `app`."""
     one, many = "4HPwATDgc/ABMA", "--batch FILE --json"
-    app.command(epilog=example(f"motif evaluate {one}", f"motif evaluate {many}"))(evaluate)
+    detailed = f"motif evaluate {one} --player bras --detailed"
+    app.command(epilog=example(f"motif evaluate {one}", detailed, f"motif evaluate {many}"))(evaluate)
     app.command(epilog=example(f"motif plays {one} 3 1", f"motif plays {many}"))(plays)
     app.command(epilog=example(f"motif hint {one} 3 1 --player pubeval@1", f"motif hint {many}"))(hint)
 
@@ -57,29 +58,36 @@ def evaluate(
     identifier: IdArgument = None,
     player: PlayerOption = DEFAULT_PLAYER,
     batch: PositionBatch = None,
+    detailed: Annotated[bool, typer.Option("--detailed", help="Show what the player sees, by name.")] = False,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
     """Show the chances and the equity of a position.
 
-    They belong to the player on roll, before the roll; the equity is cubeless.
+    They belong to the player on roll, before the roll; the equity is cubeless.  With --detailed come the
+    features that weights multiply and the sums they make; of bras D, g(D) and the scores S.
     """
+    from motif.cli.details import print_details
     from motif.cli.lines import read_positions
     from motif.cli.records import evaluations
 
     _check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
     if batch is not None:
+        if detailed:
+            raise SettingError("--detailed is for one position, not for --batch")
         boards = read_positions(batch)
         _write(evaluations(boards, evaluator, player, jobs), len(boards), json, _evaluation_line)
         return
     position, match = _position(identifier)
     record = next(evaluations(position.board[None], evaluator, player))
+    details = evaluator.details(position) if detailed else {}
     if json:
-        print(json_line(record))
+        print(json_line({**record, "details": details} if detailed else record))
         return
     _draw(position, match)
+    print_details(details)
     wins = record["win"], record["win_gammon"], record["win_backgammon"]
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
     rows = [("player on roll", *map(_percent, wins)), ("opponent", *map(_percent, losses))]

@@ -1,6 +1,7 @@
 """What every evaluator is: something that gives a position its probabilities."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,7 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch
 from motif.board.position import Board, Position
 from motif.evaluators.probabilities import Probabilities, equities, turned_equities
+from motif.runtime.errors import PlayerError
 
 
 class Evaluator(ABC):
@@ -37,3 +39,10 @@ class Evaluator(ABC):
         This is how plays are ranked everywhere.
         """
         return turned_equities(self.equity_many(plays.boards))
+
+    def details(self, position: Position) -> dict[str, Any]:
+        """What it sees in one position, by name: ``features`` (name -> value), raw sums, scores.
+
+        Raises `PlayerError` where there is nothing to see.
+        """
+        raise PlayerError(f"the player {self.name!r} has no details to show")

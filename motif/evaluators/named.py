@@ -1,13 +1,16 @@
-"""Evaluators by name: ``pubeval``, ``simple``, ``motif-v2``, ``FILE.yaml``, any with ``@1`` or ``@2``.
+"""Evaluators by name: ``pubeval``, ``bras``, ``motif-v2``, ``FILE.yaml``, any with ``@1`` or ``@2``.
 
-Weights also with ``+bearoff``, as in ``motif-v2+bearoff@1``.
+Weights also with ``+bearoff``, as in ``motif-v2+bearoff@1``; ``wildbg`` and ``onnx:PATH`` are nets.
 """
 
 import re
+from collections.abc import Callable
 
 from motif.board.identifiers import quoted
+from motif.evaluators.bras import BrasEvaluator
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.lookahead import LookaheadEvaluator
+from motif.evaluators.phase import PhaseEvaluator
 from motif.evaluators.static import (
     BEAROFF_SUFFIX,
     StaticEvaluator,
@@ -20,10 +23,17 @@ from motif.runtime.errors import PlayerError
 from motif.runtime.shipped import shipped_weights
 
 # Each loads the static evaluator of that name.
-_STATIC = {"pubeval": pubeval, "simple": simple}
+_STATIC: dict[str, Callable[[], StaticEvaluator]] = {
+    "pubeval": pubeval,
+    "simple": simple,
+    "bras": BrasEvaluator,
+    "phase": PhaseEvaluator,
+}
 _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})")
 
 RANDOM_NAME = "random"
+WILDBG_NAME = "wildbg"
+NET_PREFIX = "onnx:"
 
 
 def load_static(name: str) -> StaticEvaluator:
@@ -46,9 +56,14 @@ def load_static(name: str) -> StaticEvaluator:
         raise PlayerError(f"{quoted(name)} looks ahead; a player without @ is needed here")
     if name == RANDOM_NAME:
         raise PlayerError("the player 'random' has no values: it cannot evaluate, look ahead or roll out")
-    known = ", ".join((*_STATIC, *shipped_weights(), "FILE.yaml"))
+    if name == WILDBG_NAME or name.startswith(NET_PREFIX):
+        raise PlayerError(
+            f"{quoted(name)} is a net; rollouts and self-play need a static evaluator of motif's"
+        )
+    known = ", ".join((*_STATIC, *shipped_weights(), "FILE.yaml", WILDBG_NAME, f"{NET_PREFIX}PATH"))
     raise PlayerError(
-        f"no player is called {quoted(name)}; there are {known}, each also with @1 or @2, and random"
+        f"no player is called {quoted(name)}; there are {known}, each also with @1 or @2, and random, "
+        "best-of-four, gnubg, rollout:PLAYER"
     )
 
 
@@ -56,5 +71,15 @@ def load_evaluator(name: str) -> Evaluator:
     """The evaluator called `name`, with its lookahead: ``weights/motif-v1.yaml@1``, say."""
     if match := _WITH_PLIES.fullmatch(name):
         plies = int(match[2])
-        return LookaheadEvaluator(load_static(match[1]), plies) if plies else load_static(match[1])
+        base = _load_base(match[1])
+        return LookaheadEvaluator(base, plies) if plies else base
+    return _load_base(name)
+
+
+def _load_base(name: str) -> Evaluator:
+    """The evaluator without lookahead called `name`, a net too."""
+    if name == WILDBG_NAME or name.startswith(NET_PREFIX):
+        from motif.evaluators.nets import load_net, load_wildbg
+
+        return load_wildbg() if name == WILDBG_NAME else load_net(name.removeprefix(NET_PREFIX))
     return load_static(name)

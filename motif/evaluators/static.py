@@ -3,13 +3,14 @@
 import hashlib
 from pathlib import Path
 from threading import local
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
-from motif.board.position import Board, as_boards, pack_many
+from motif.board.position import Board, Position, as_boards, pack_many
 from motif.evaluators.bearoff import bearoff_tables
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.kernels import evaluate_packed, score_by_tables, score_packed
@@ -33,7 +34,7 @@ from motif.evaluators.squash import EQUITY_BOUND
 from motif.evaluators.weight_file import WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import SET_CODES
+from motif.parameters.sets import SET_CODES, features
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.simd import blocks_of, tile_floats, tile_places
 
@@ -98,6 +99,17 @@ class StaticEvaluator(Evaluator):
         chances = np.tanh(intercept + slope * turned_equities(scores))
         return turned_equities(np.where(points, points, chances))
 
+    def details(self, position: Position) -> dict[str, Any]:
+        """The features of a weight file and the raw sums of its heads; see `Evaluator.details`."""
+        if self.weights is None:
+            return super().details(position)
+        boards = position.board[None]
+        chosen = self.weights.parameters
+        row = features(chosen, boards)[0]
+        class_name = CLASS_NAMES[int(classify_many(pack_many(boards))[0])]
+        raw = {head: weights.raw(row) for head, weights in self.weights.heads_of(class_name).items()}
+        return {"features": dict(zip(chosen.names, row.tolist(), strict=True)), "raw": raw}
+
 
 def weights_model(weights: WeightFile) -> Model:
     """The compiled form of a weight file; the parameters' scales are folded into the weights."""
@@ -109,7 +121,7 @@ def weights_model(weights: WeightFile) -> Model:
     tiles = np.zeros((*heads, tile_floats(size)), np.float32)
     scales = weights.parameters.scales
     for code, class_name in enumerate(CLASS_NAMES):
-        for head, chosen in weights.classes.get(class_name, weights.classes["contact"]).items():
+        for head, chosen in weights.heads_of(class_name).items():
             place = code, HEADS.index(head)
             terms[place] = QUADRATIC if len(chosen.pairs) else LINEAR
             bias[place] = chosen.bias

@@ -40,6 +40,21 @@ class HeadWeights:
     quadratic: npt.NDArray[np.float32]
     """(m,)"""
 
+    def raw(self, row: npt.NDArray[np.float32]) -> float:
+        """The raw sum, before the squash, of one row of features (n,)."""
+        low, high = self.pairs.T
+        terms = self.linear * row, self.quadratic * row[low] * row[high]
+        return float(self.bias) + float(sum(part.sum(dtype=np.float64) for part in terms))
+
+
+def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
+    """A head without second-degree terms."""
+    none: tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]] = (
+        np.zeros((0, 2), np.int64),
+        np.zeros(0, np.float32),
+    )
+    return HeadWeights(bias, np.asarray(linear, np.float32), *none)
+
 
 @dataclass(frozen=True)
 class PreFilter:
@@ -77,6 +92,10 @@ class WeightFile:
     pre_filter: PreFilter | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
     """How it was made: method, samples, dataset, errors, seed, version of motif."""
+
+    def heads_of(self, class_name: str) -> Mapping[str, HeadWeights]:
+        """Head name -> weights of a class; one without weights of its own takes contact's."""
+        return self.classes.get(class_name, self.classes["contact"])
 
     def save(self, path: Path | str) -> None:
         """Write the file, whole or not at all."""

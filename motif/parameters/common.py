@@ -1,4 +1,4 @@
-"""Declarations that more than one set makes: the arguments of `SetBuilder.side` and `SetBuilder.shared`."""
+"""Declarations that more than one set makes: the arguments of `SetBuilder`'s methods."""
 
 from typing import TypedDict
 

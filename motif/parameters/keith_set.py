@@ -15,7 +15,7 @@ from motif.parameters.registry import SetBuilder
 from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("keith", revision=1)
-_side, _shared = _builder.side, _builder.shared
+_side, _difference = _builder.side, _builder.difference
 
 PIPS = _side(**PIP_COUNT)
 OFF = _side(**BORNE_OFF)
@@ -40,7 +40,7 @@ INDIRECT = _side(
     group="attack",
 )
 REARMOST = _side(**REAR)
-PIP_LEAD = _shared(**LEAD)
+PIP_LEAD = _difference(**LEAD)
 
 KEITH_SET = _builder.build()
 _SIDE = KEITH_SET.side_count

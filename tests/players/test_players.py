@@ -26,7 +26,7 @@ MADE = {
     ),
     "win only": evaluator_of(made_weights("keith", classes={"contact": ["win"], "race": ["win"]}, seed=4)),
 }
-NAMES = ("random", "simple", "pubeval")
+NAMES = ("random", "simple", "pubeval", "bras", "phase", "best-of-four")
 every_player = pytest.mark.parametrize(
     "player",
     [*map(load, NAMES), CompiledPlayer("made", MADE["keith"].model), EvaluatorPlayer(MADE["motif"])],

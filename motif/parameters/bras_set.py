@@ -1,0 +1,140 @@
+"""The set ``bras``: the eleven features of the Backgammon Relative Advantage Score (2025).
+
+Each compares the two sides and lies within -1 to 1; switching sides changes its sign.  Points are
+those with two checkers or more; the article leaves that open for the midboard, where it fits its
+example.
+"""
+
+import numpy as np
+
+from motif.board.masks import ALL_POINTS, BAR_BIT, HOME_POINTS, longest_run
+from motif.board.outcome import checkers_on_board
+from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_WORDS
+from motif.parameters.registry import SetBuilder
+from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
+
+_builder = SetBuilder("bras", revision=1)
+_difference = _builder.difference
+
+PIP = _difference("pip", "pips by which the player on roll leads", unit="pips", full=15 * 25, group="race")
+BAR = _difference(
+    "bar", "checkers that the opponent has more on the bar", unit="checkers", full=15, group="attack"
+)
+OFF = _difference(
+    "off", "checkers that the player on roll has borne off more", unit="checkers", full=15, group="race"
+)
+HB = _difference(
+    "hb", "home points that the player on roll has made more", unit="points", full=6, group="blocking"
+)
+PRIME = _difference(
+    "prime",
+    "points by which the longest prime of the player on roll is longer (six at most count)",
+    unit="points",
+    full=6,
+    group="blocking",
+)
+ANCH = _difference(
+    "anch",
+    "anchors in the other one's home board that the player on roll has more",
+    unit="points",
+    full=6,
+    group="back game",
+)
+BLOT = _difference(
+    "blot",
+    "tenths of risk that the opponent's blots have more: 15 for one in its own home board, 10 in the "
+    "outfields, 12 in the other home board",
+    unit="tenths",
+    full=225,
+    group="safety",
+)
+STACK = _difference(
+    "stack",
+    "checkers above the fifth on any point that the opponent has more",
+    unit="checkers",
+    full=10,
+    group="timing",
+)
+OUT = _difference(
+    "out",
+    "points from 7 to 18 that the player on roll has made more",
+    unit="points",
+    full=12,
+    group="mobility",
+)
+X1 = _difference(
+    "x1",
+    "home points made times the other one's checkers on the bar, the opponent's product taken off",
+    unit="points x checkers",
+    full=90,
+    group="attack",
+)
+X2 = _difference(
+    "x2",
+    "length of the longest prime times the other one's anchors, the opponent's product taken off",
+    unit="points x points",
+    full=36,
+    group="blocking",
+)
+
+BRAS_SET = _builder.build()
+
+_OUTFIELD_POINTS = np.uint64(0x03FFC0)
+_FAR_HOME_POINTS = np.uint64(0xFC0000)
+_HOME_RISK, _OUTFIELD_RISK, _FAR_RISK = 15, 10, 12
+_LONGEST_PRIME = 6
+_TALLEST = 5
+_ONE = np.uint64(1)
+
+
+@inline_kernel
+def _pips_and_stacked(packed, half, own):
+    """Pips of the side whose half of `packed` starts at `half`, and its checkers above the fifth."""
+    pips, stacked = 0, 0
+    rest = own
+    while rest:
+        place = np.int64(trailing_zeros(rest))
+        rest &= rest - _ONE
+        count = np.int64(packed[half + place])
+        pips += count * (place + 1)
+        if place < PACKED_BAR:
+            stacked += max(count - _TALLEST, 0)
+    return pips, stacked
+
+
+@inline_kernel
+def _count(points):
+    return np.int64(popcount(points))
+
+
+@inline_kernel
+def _risk(own, own_made):
+    """Tenths of risk of a side's blots."""
+    blots = own & ~own_made & ~BAR_BIT
+    risk = _HOME_RISK * _count(blots & HOME_POINTS) + _OUTFIELD_RISK * _count(blots & _OUTFIELD_POINTS)
+    return risk + _FAR_RISK * _count(blots & _FAR_HOME_POINTS)
+
+
+@inline_kernel
+def measure_bras(words, packed, own, own_made, other, other_made, out):
+    """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
+    pips, stacked = _pips_and_stacked(packed, 0, own)
+    other_pips, other_stacked = _pips_and_stacked(packed, OPPONENT_HALF, other)
+    bar, other_bar = np.int64(packed[PACKED_BAR]), np.int64(packed[OPPONENT_HALF + PACKED_BAR])
+    home, other_home = _count(own_made & HOME_POINTS), _count(other_made & HOME_POINTS)
+    anchors, other_anchors = _count(own_made & _FAR_HOME_POINTS), _count(other_made & _FAR_HOME_POINTS)
+    prime = min(longest_run(own_made & ALL_POINTS), _LONGEST_PRIME)
+    other_prime = min(longest_run(other_made & ALL_POINTS), _LONGEST_PRIME)
+    off = CHECKERS - checkers_on_board(words, 0)
+    other_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
+    out[PIP] = other_pips - pips
+    out[BAR] = other_bar - bar
+    out[OFF] = off - other_off
+    out[HB] = home - other_home
+    out[PRIME] = prime - other_prime
+    out[ANCH] = anchors - other_anchors
+    out[BLOT] = _risk(other, other_made) - _risk(own, own_made)
+    out[STACK] = other_stacked - stacked
+    out[OUT] = _count(own_made & _OUTFIELD_POINTS) - _count(other_made & _OUTFIELD_POINTS)
+    out[X1] = home * other_bar - other_home * bar
+    out[X2] = prime * other_anchors - other_prime * anchors

@@ -1,0 +1,109 @@
+"""The set ``phase``: 16 features of the player who moved last, gated by the phase that he is in.
+
+From the course project whose heuristic, best-of-four player and network motif rebuilds: he is in
+his early game while more than 8 of his checkers are out of his home board, in his late game while
+fewer than 3 are, in the middle game otherwise.  Each phase has the 16 features to itself, and those
+of the other phases are 0.
+
+Where the source is silent: distances are pips to bear off, those of checkers on the points alone (its
+largest sums, 360 and 270, leave the bar out); checkers on the bar count as out of home and in play.
+"""
+
+import numpy as np
+
+from motif.board.masks import BAR_BIT
+from motif.board.outcome import checkers_on_board
+from motif.board.position import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR
+from motif.parameters.registry import SetBuilder
+from motif.runtime.jit import inline_kernel, kernel, popcount, trailing_zeros
+
+PHASES = ("early", "mid", "late")
+EARLY, MID, LATE = range(3)
+_EARLY_ABOVE, _LATE_BELOW = 8, 3
+
+# Name, sentence, unit, largest value by the source, group; in the order of the source's vector.
+_FEATURES = (
+    ("occupied_points", "points that {side} has made", "points", 7, "blocking"),
+    ("borne_off", "checkers that {side} has borne off", "checkers", 15, "race"),
+    ("on_bar", "checkers of {side} on the bar", "checkers", 15, "attack"),
+    ("blot_distance", "pips that the blots of {side} have to go", "pips", 360, "safety"),
+    ("total_distance", "pips that the checkers of {side} on the points have to go", "pips", 360, "race"),
+    ("excess_distance", "pips that {side} needs to bring them home", "pips", 270, "race"),
+    ("blots", "blots of {side}", "blots", 15, "safety"),
+    ("on_board", "checkers of {side} in play", "checkers", 15, "race"),
+)
+OCCUPIED, BORNE_OFF, ON_BAR, BLOT_DISTANCE, TOTAL_DISTANCE, EXCESS_DISTANCE, BLOTS, ON_BOARD = range(8)
+SIDE_FEATURES = len(_FEATURES)
+PHASE_FEATURES = 2 * SIDE_FEATURES
+"""Of one phase: the mover's in the order above, then the opponent's in the reverse order."""
+
+_builder = SetBuilder("phase", revision=1)
+_MOVER, _OTHER = "the player who moved last", "the player on roll"
+for _phase in PHASES:
+    _when = f", while {_MOVER} is in his {_phase} game"
+    for _name, _sentence, _unit, _full, _group in _FEATURES:
+        _text = _sentence.format(side=_MOVER) + _when
+        _builder.shared(f"{_phase}_{_name}", _text, unit=_unit, full=_full, group=_group)
+    for _name, _sentence, _unit, _full, _group in reversed(_FEATURES):
+        _text = _sentence.format(side=_OTHER) + _when
+        _builder.shared(f"{_phase}_opponent_{_name}", _text, unit=_unit, full=_full, group=_group)
+
+PHASE_SET = _builder.build()
+
+_SIZE = len(PHASE_SET)
+_ONE = np.uint64(1)
+
+
+@inline_kernel
+def phase_of(words, packed, half):
+    """Phase of the side whose half of a packed board starts at `half`, 0 or `OPPONENT_HALF`."""
+    out_of_home = checkers_on_board(words, half // 8)
+    for place in range(HOME):
+        out_of_home -= np.int64(packed[half + place])
+    if out_of_home < _LATE_BELOW:
+        return LATE
+    return EARLY if out_of_home > _EARLY_ABOVE else MID
+
+
+@inline_kernel
+def _measure_side(words, packed, half, own, own_made, out, first, step):
+    """Write the features of one side to `out`, from place `first` on in steps of `step`."""
+    distance, excess, blot_distance = 0, 0, 0
+    rest = own & ~BAR_BIT
+    while rest:
+        place = np.int64(trailing_zeros(rest))
+        rest &= rest - _ONE
+        count = np.int64(packed[half + place])
+        distance += count * (place + 1)
+        excess += count * max(place + 1 - HOME, 0)
+        if count == 1:
+            blot_distance += place + 1
+    in_play = checkers_on_board(words, half // 8)
+    out[first + step * OCCUPIED] = np.int64(popcount(own_made & ~BAR_BIT))
+    out[first + step * BORNE_OFF] = CHECKERS - in_play
+    out[first + step * ON_BAR] = packed[half + PACKED_BAR]
+    out[first + step * BLOT_DISTANCE] = blot_distance
+    out[first + step * TOTAL_DISTANCE] = distance
+    out[first + step * EXCESS_DISTANCE] = excess
+    out[first + step * BLOTS] = np.int64(popcount(own & ~own_made & ~BAR_BIT))
+    out[first + step * ON_BOARD] = in_play
+
+
+@inline_kernel
+def measure_phase(words, packed, own, own_made, other, other_made, out):
+    """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
+    out[:_SIZE] = 0
+    first = PHASE_FEATURES * phase_of(words, packed, OPPONENT_HALF)
+    _measure_side(words, packed, OPPONENT_HALF, other, other_made, out, first, 1)
+    last = first + PHASE_FEATURES - 1
+    _measure_side(words, packed, 0, own, own_made, out, last, -1)
+
+
+@kernel
+def mover_phases(packed):
+    """Phases int8 (n,) of the players who have just moved to packed boards int8 (n, 64)."""
+    words = packed.view(np.int64)
+    phases = np.empty(packed.shape[0], np.int8)
+    for row in range(packed.shape[0]):
+        phases[row] = phase_of(words[row], packed[row], OPPONENT_HALF)
+    return phases

@@ -1,0 +1,87 @@
+"""Best-of-four: the phase heuristic, but one of its four best plays by chance.
+
+The source draws it with weights exp(score), scores being min-max values from 0 to 1; they differ
+little between good plays, so that the four are almost equally likely.  Where there are fewer plays
+than four it takes the best.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.movegen import generate
+from motif.board.play_buffer import MAX_PLAYS
+from motif.board.position import PACKED_SIZE, Board, pack, unpack
+from motif.evaluators.kernels import score_plays
+from motif.evaluators.phase import SLOPE, PhaseEvaluator
+from motif.evaluators.static import prepared
+from motif.players.player import CompiledPlayer
+from motif.runtime.jit import inline_kernel, kernel
+from motif.runtime.streams import next_unit
+
+BEST_OF_FOUR_NAME = "best-of-four"
+_FOUR = 4
+
+
+class BestOfFour(CompiledPlayer):
+    """Draws among the four plays that `phase` likes best."""
+
+    def choose_many(
+        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
+    ) -> Board:
+        """See `Player.choose_many`."""
+        results = np.empty_like(boards)
+        model, space = prepared(self.model)
+        _choose_boards(model, boards, rolls, states, space, results)
+        return results
+
+
+def best_of_four() -> BestOfFour:
+    """The player called ``best-of-four``; ask ``phase`` for its opinion of a position."""
+    return BestOfFour(BEST_OF_FOUR_NAME, PhaseEvaluator().model)
+
+
+@inline_kernel
+def _move_best_forward(scores, places, count):
+    """Bring the four best of `count` scores to the front, the best first; ties in the order of plays."""
+    for slot in range(_FOUR):
+        best = slot
+        for k in range(slot + 1, count):
+            better = scores[k] > scores[best]
+            if better or (scores[k] == scores[best] and places[k] < places[best]):
+                best = k
+        scores[slot], scores[best] = scores[best], scores[slot]
+        places[slot], places[best] = places[best], places[slot]
+
+
+@inline_kernel
+def _drawn(scores, stream):
+    """One of the first four, with chances in proportion to exp(min-max score)."""
+    total = 0.0
+    for k in range(_FOUR):
+        total += np.exp((scores[k] - scores[0]) / SLOPE)
+    rest = total * next_unit(stream)
+    for k in range(_FOUR):
+        rest -= np.exp((scores[k] - scores[0]) / SLOPE)
+        if rest < 0:
+            return k
+    return 0
+
+
+@kernel
+def _choose_boards(model, boards, rolls, states, space, results):
+    packed = np.empty(PACKED_SIZE, np.int8)
+    words = packed.view(np.int64)
+    stream = np.zeros(1, np.uint64)
+    scores, places = np.empty(MAX_PLAYS), np.empty(MAX_PLAYS, np.int64)
+    for row in range(boards.shape[0]):
+        pack(boards[row], packed)
+        count = generate(words, rolls[row, 0], rolls[row, 1], space.plays)
+        score_plays(model, words, packed, count, space, scores)
+        chosen = np.argmax(scores[:count])
+        if count >= _FOUR:
+            for k in range(count):
+                places[k] = k
+            _move_best_forward(scores, places, count)
+            stream[0] = states[row]
+            chosen = places[_drawn(scores, stream)]
+        unpack(space.plays.boards[chosen], results[row])

@@ -107,7 +107,10 @@ def static_evaluator(name: str) -> "StaticEvaluator":
 
     evaluator = evaluator_of(name)
     if not isinstance(evaluator, StaticEvaluator):
-        raise PlayerError(f"rollouts are played by a player without lookahead, not by {name!r}")
+        raise PlayerError(
+            "rollouts are played by a weight file, pubeval, bras, phase or simple, without lookahead, "
+            f"not by {name!r}"
+        )
     return evaluator
 
 

@@ -18,7 +18,7 @@ WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
 
 _Number = TypeVar("_Number", bound=np.number[Any])
 
-_EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
+EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
 
 class Probabilities(NamedTuple):
@@ -46,7 +46,7 @@ class Probabilities(NamedTuple):
 def equities(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     """Cubeless money equity of each row of (..., 5): (...,)."""
     # Not a matrix product: its last bits may depend on the number of rows.
-    return np.asarray((probabilities * _EQUITY_WEIGHTS).sum(axis=-1) - 1)
+    return np.asarray((probabilities * EQUITY_WEIGHTS).sum(axis=-1) - 1)
 
 
 def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:

@@ -1,0 +1,16 @@
+"""Neural nets as players, by onnxruntime, and fitted evaluators as ONNX graphs."""
+
+from motif.evaluators.nets.description import NetDescription, described
+from motif.evaluators.nets.export import exported, write_exported
+from motif.evaluators.nets.graph_evaluator import graph_inputs
+from motif.evaluators.nets.loading import load_net, load_wildbg
+
+__all__ = [
+    "NetDescription",
+    "described",
+    "exported",
+    "graph_inputs",
+    "load_net",
+    "load_wildbg",
+    "write_exported",
+]

@@ -1,0 +1,104 @@
+"""Players that are nets: ``wildbg``, and ``onnx:PATH`` for a file or folder of one's own."""
+
+from pathlib import Path
+
+from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
+from motif.evaluators.nets.checks import check_fits
+from motif.evaluators.nets.description import (
+    EVALUATOR_INPUTS,
+    WILDBG_CONTACT,
+    WILDBG_RACE,
+    NetDescription,
+    read_description,
+)
+from motif.evaluators.nets.encodings import CONTACT_WIDTH, RACE_WIDTH
+from motif.evaluators.nets.graph_evaluator import GraphEvaluator
+from motif.evaluators.nets.mover_score import MoverScoreEvaluator
+from motif.evaluators.nets.net import Net, read_net
+from motif.evaluators.nets.wildbg import WildbgEvaluator
+from motif.runtime.errors import PlayerError
+from motif.runtime.shown import plain_text
+
+SUFFIX = ".onnx"
+CONTACT_FILE, RACE_FILE = "contact" + SUFFIX, "race" + SUFFIX
+
+_WILDBG_FOLDER = Path(__file__).resolve().parent.parent.parent / "data" / "wildbg"
+_WIDTHS = {CONTACT_WIDTH: WILDBG_CONTACT, RACE_WIDTH: WILDBG_RACE}
+"""What a net without a description expects, by its input's width."""
+
+
+def load_wildbg() -> Evaluator:
+    """wildbg's nets as they come with motif; raises `PlayerError` where a package is missing."""
+    return _composite(WILDBG_NAME, _WILDBG_FOLDER)
+
+
+def load_net(path: str) -> Evaluator:
+    """The evaluator at `path`: an ``.onnx`` file, a folder with one, or one with a contact and a race net.
+
+    It is called ``onnx:PATH``.  Raises `PlayerError` for a path where there is none, a file that is
+    torn, or a net that expects something else than motif can give.
+    """
+    name, place = NET_PREFIX + path, Path(path)
+    where = plain_text(path)
+    if not path:
+        raise PlayerError(f"{NET_PREFIX!r} needs the path of a net behind it")
+    if not _is_folder(place):
+        return _single(name, read_net(place))
+    files = sorted(
+        file for file in place.iterdir() if file.suffix == SUFFIX and not file.name.startswith(".")
+    )
+    if {CONTACT_FILE, RACE_FILE} <= {file.name for file in files}:
+        return _composite(name, place)
+    if len(files) != 1:
+        needed = f"one, or {CONTACT_FILE} and {RACE_FILE}, must be there"
+        raise PlayerError(f"{where}: a folder with {len(files)} {SUFFIX} files; {needed}")
+    return _single(name, read_net(files[0]))
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether it is; a name that no file can have is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _composite(name: str, folder: Path) -> WildbgEvaluator:
+    nets = []
+    for file, inputs in ((CONTACT_FILE, WILDBG_CONTACT), (RACE_FILE, WILDBG_RACE)):
+        net = read_net(folder / file)
+        found = _description(net).inputs
+        if found != inputs:
+            raise PlayerError(f"{net.where}: a net for {inputs} must be there, not one for {found}")
+        check_fits(net, NetDescription("", inputs))
+        nets.append(net)
+    return WildbgEvaluator(name, *nets)
+
+
+def _single(name: str, net: Net) -> Evaluator:
+    description = _description(net)
+    check_fits(net, description)
+    if description.inputs == WILDBG_CONTACT:
+        return WildbgEvaluator(name, net, None)
+    if description.inputs == WILDBG_RACE:
+        raise PlayerError(f"{net.where}: a net for races alone; {CONTACT_FILE} must be beside {RACE_FILE}")
+    assert description.parameters is not None  # `read_description` sees to it
+    made = GraphEvaluator if description.inputs == EVALUATOR_INPUTS else MoverScoreEvaluator
+    return made(name, net, description.parameters)
+
+
+def _description(net: Net) -> NetDescription:
+    """What `net` says that it expects, or what its width says."""
+    try:
+        description = read_description(net.metadata)
+    except PlayerError as error:
+        raise PlayerError(f"{net.where}: {error}") from None
+    if description is not None:
+        return description
+    widths = list(net.inputs.values())
+    if len(widths) != 1 or widths[0] not in _WIDTHS:
+        known = " or ".join(f"{width} ({inputs})" for width, inputs in _WIDTHS.items())
+        found = f"{len(widths)} inputs" if len(widths) != 1 else f"an input of width {widths[0] or 'unknown'}"
+        raise PlayerError(f"{net.where}: a net without motif's description must have {known}, not {found}")
+    return NetDescription("", _WIDTHS[widths[0]])

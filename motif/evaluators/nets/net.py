@@ -1,0 +1,147 @@
+"""One ONNX model, ready to be evaluated: on one thread, any number of rows, the same bits for each."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.evaluators.nets.batching import freed_batch
+from motif.evaluators.nets.packages import onnx_runtime
+from motif.runtime.errors import PlayerError
+from motif.runtime.files import reason
+from motif.runtime.shown import plain_text
+
+_ROWS_AT_ONCE = 64
+"""Every call of the runtime has so many rows, the last one padded: its products may add up in another
+order for another number of rows, and then results would depend on how a caller cuts his work."""
+
+_FATAL = 4
+"""Severity from which the runtime writes to stderr by itself."""
+
+_NUMPY_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
+
+
+class Net:
+    """A model that takes rows and gives rows."""
+
+    def __init__(self, model: bytes, where: str) -> None:
+        """Load the ONNX file `model`, which error messages call `where`.
+
+        A model stored for one row is made to take many.  Raises `PlayerError` for bytes that are no
+        model, a model that cannot take many rows, or a missing package.
+        """
+        self.where = where
+        self._stored = model
+        self._session = _session(model, where)
+        if any(_fixed_rows(value.shape) for value in self._session.get_inputs()):
+            row_by_row = self._session
+            self._session = _session(freed_batch(model), where)
+            self._check_many_rows(row_by_row)
+        self.metadata: Mapping[str, str] = self._session.get_modelmeta().custom_metadata_map
+
+    def __reduce__(self) -> tuple[type["Net"], tuple[bytes, str]]:
+        return Net, (self._stored, self.where)
+
+    @property
+    def inputs(self) -> dict[str, int | None]:
+        """Numbers a row of each input by its name; None where the model does not say, 1 for a single one."""
+        return {value.name: _width(value.shape) for value in self._session.get_inputs()}
+
+    def run(self, rows: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name, (n, ...), for `rows` (n, ...) of each input by its name.
+
+        Raises `PlayerError` when the model cannot take them or gives a value that is not finite.
+        """
+        count = len(next(iter(rows.values())))
+        parts = [self._padded(rows, start, count) for start in range(0, count, _ROWS_AT_ONCE)]
+        outputs = zip(*(parts or [self._padded(rows, 0, 0)]), strict=True)
+        names = (value.name for value in self._session.get_outputs())
+        return {name: np.concatenate(pieces) for name, pieces in zip(names, outputs, strict=True)}
+
+    def run_one(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
+        """The first output of a model with one input, for `rows` (n, width)."""
+        return next(iter(self.run({next(iter(self.inputs)): rows}).values()))
+
+    def _padded(self, rows: Mapping[str, npt.NDArray[Any]], start: int, count: int) -> list[npt.NDArray[Any]]:
+        """Outputs for the rows from `start` on, as many as go at once."""
+        here = min(_ROWS_AT_ONCE, count - start)
+        feed = {}
+        for name, given in rows.items():
+            feed[name] = np.zeros((_ROWS_AT_ONCE, *given.shape[1:]), given.dtype)
+            feed[name][:here] = given[start : start + here]
+        outputs = [
+            _rows_of(output, self.where)[:here] for output in _outputs(self._session, feed, self.where)
+        ]
+        if not all(np.isfinite(output).all() for output in outputs):
+            raise PlayerError(f"{self.where}: the net gives a value that is not finite")
+        return outputs
+
+    def _check_many_rows(self, row_by_row: Any) -> None:
+        """Raise `PlayerError` unless rows together give what the stored model gives for each by itself."""
+        random, feed = np.random.default_rng(0), {}
+        for value in row_by_row.get_inputs():
+            if value.type not in _NUMPY_TYPES:
+                return  # whoever asks for the inputs finds that they do not fit
+            shape = (_ROWS_AT_ONCE, *(size if isinstance(size, int) else 1 for size in value.shape[1:]))
+            feed[value.name] = random.integers(0, 2, shape).astype(_NUMPY_TYPES[value.type])
+        together = self.run(feed)
+        for row in range(3):
+            one_row = {name: rows[row : row + 1] for name, rows in feed.items()}
+            alone = _outputs(row_by_row, one_row, self.where)
+            for many, one in zip(together.values(), alone, strict=True):
+                if not np.allclose(many[row].ravel(), np.ravel(one), rtol=1e-4, atol=1e-5):
+                    raise PlayerError(f"{self.where}: the net is made for one position at a time")
+
+
+def read_net(path: Path) -> Net:
+    """The net in the file `path`; raises `PlayerError` for a file that is missing or no net."""
+    where = plain_text(str(path))
+    try:
+        model = path.read_bytes()
+    except FileNotFoundError:
+        raise PlayerError(f"{where}: no such net") from None
+    except OSError as error:
+        raise PlayerError(f"{where}: cannot be read: {reason(error)}") from None
+    # A name with a zero byte in it.
+    except ValueError as error:
+        raise PlayerError(f"{where}: cannot be read: {error}") from None
+    return Net(model, where)
+
+
+def _session(model: bytes, where: str) -> Any:
+    runtime = onnx_runtime()
+    options = runtime.SessionOptions()
+    # Processes are what work is spread over; and sums have one order.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.use_deterministic_compute = True
+    options.log_severity_level = _FATAL
+    try:
+        return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception:  # the runtime has a class of its own for each of its refusals
+        raise PlayerError(f"{where}: not an ONNX net that onnxruntime can run, or cut short") from None
+
+
+def _outputs(session: Any, feed: Mapping[str, npt.NDArray[Any]], where: str) -> list[npt.NDArray[Any]]:
+    try:
+        return [np.asarray(output) for output in session.run(None, dict(feed))]
+    except Exception as error:
+        what = plain_text(" ".join(str(error).split())[:200])
+        raise PlayerError(f"{where}: the net cannot be evaluated: {what}") from None
+
+
+def _rows_of(output: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
+    if output.ndim == 0 or len(output) != _ROWS_AT_ONCE:
+        raise PlayerError(f"{where}: the net does not give one row of outputs for each row of inputs")
+    return output
+
+
+def _fixed_rows(shape: list[Any]) -> bool:
+    return len(shape) > 0 and isinstance(shape[0], int)
+
+
+def _width(shape: list[Any]) -> int | None:
+    if len(shape) == 1:
+        return 1
+    return shape[1] if len(shape) == 2 and isinstance(shape[1], int) else None

@@ -10,7 +10,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table fuzz cluster-demo cluster-scaling lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table players fuzz cluster-demo cluster-scaling lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
 	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/rollouts.md"
+	@echo "make players     every player's error rates, points a game and speed, measured into docs/players.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/cluster.md"
@@ -47,6 +48,11 @@ bench: $(INSTALLED_DEV)
 SHARE ?= 1
 rollout-table: $(INSTALLED)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m motif.benchmark.rollout_options docs/rollouts.md $(SHARE)
+
+# Some minutes on two cores; ONLY=motif-v1 measures that player anew and no other.
+players: $(INSTALLED_DEV)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m motif.benchmark.player_table docs/players.md \
+	    $(if $(ONLY),--only '$(ONLY)')
 
 fuzz: $(INSTALLED_DEV)
 	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
+from motif.benchmark.marked_page import write_between
 from motif.board.position import Board, Position, pack_many
 from motif.evaluators import StaticEvaluator, load_static
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import CompiledPlayer
 from motif.rollout import RolloutResult, RolloutSettings, rollout
 from motif.runtime.errors import SettingError
-from motif.runtime.files import write_text
 from motif.runtime.streams import THROWS, derive_states
 
 PLAYER = "motif-v2"
@@ -157,16 +157,13 @@ def _line(name: str, found: RolloutResult, off: Bias) -> str:
 
 def write_table(page: Path, share: float = 1.0) -> None:
     """Write the table between its marks in `page`; raises `SettingError` when these are missing."""
-    text = page.read_text(encoding="utf-8")
-    before, mark, rest = text.partition(START_MARK)
-    _, end, after = rest.partition(END_MARK)
-    if not (mark and end):
-        raise SettingError(f"{page}: the lines {START_MARK.strip()} and {END_MARK.strip()} are missing")
-    lines = []
-    for line in option_table(share):
-        print(line, file=sys.stderr, flush=True)
-        lines.append(line + "\n")
-    write_text(page, before + mark + "".join(lines) + end + after)
+
+    def told() -> Iterator[str]:
+        for line in option_table(share):
+            print(line, file=sys.stderr, flush=True)
+            yield line
+
+    write_between(page, START_MARK, END_MARK, told())
 
 
 def main(words: Sequence[str]) -> None:

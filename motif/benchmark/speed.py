@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.dice import ROLLS
-from motif.board.position import Position, pack_many
-from motif.evaluators import StaticEvaluator, load_static
+from motif.board.position import Board, Position, pack_many
+from motif.evaluators import Evaluator, StaticEvaluator, load_static
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.static import filtered, prepared
@@ -24,6 +23,8 @@ from motif.runtime.streams import derive_states
 
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
+_FIRST_BATCH, _LONG_CALL = 16, 0.05
+"""Positions of the first call of an evaluator, and how long, in seconds, calls should take at least."""
 
 
 def measure_speed(player: str, jobs: int | None = None, seconds: float = 2.0) -> dict[str, float]:
@@ -47,6 +48,22 @@ def measure_speed(player: str, jobs: int | None = None, seconds: float = 2.0) ->
         for name, (task, model) in tasks.items():
             every[name + _ALL_CORES] = sum(run_ordered(task, [(model, seconds)] * workers, workers))
     return {**one, **every}
+
+
+def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> float:
+    """Positions a second of `evaluate_many` on one core, in batches, measured for about `seconds`.
+
+    Batches are as small as a slow evaluator needs and for a fast one all the positions there are.
+    """
+    boards, size = midgame_boards(), _FIRST_BATCH
+    evaluator.evaluate_many(boards[:size])  # compile, or load what was compiled
+    started = time.perf_counter()
+    while size < len(boards) and time.perf_counter() - started < _LONG_CALL:
+        size *= 2
+        started = time.perf_counter()
+        evaluator.evaluate_many(boards[:size])
+    batch = boards[:size]
+    return _timed(lambda _: len(evaluator.evaluate_many(batch)), seconds)
 
 
 def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float], float], Model]]:
@@ -87,7 +104,7 @@ def _plays_per_second(model: Model, seconds: float) -> float:
 
 
 def _evaluations_per_second(model: Model, seconds: float) -> float:
-    packed, (model, space) = _midgame_positions(), prepared(model)
+    packed, (model, space) = pack_many(midgame_boards()), prepared(model)
     scores = np.empty(len(packed))
 
     def step(_: int) -> int:
@@ -97,8 +114,8 @@ def _evaluations_per_second(model: Model, seconds: float) -> float:
     return _timed(step, seconds)
 
 
-def _midgame_positions() -> npt.NDArray[np.int8]:
-    """Packed positions (n, 64) that come up when PubEval plays itself."""
+def midgame_boards() -> Board:
+    """Boards (3000, 26) that come up when PubEval plays itself."""
     player = load("pubeval")
     boards = np.repeat(Position.start().board[None], _GAMES_AT_ONCE, axis=0)
     seen = []
@@ -107,4 +124,4 @@ def _midgame_positions() -> npt.NDArray[np.int8]:
         rolls = ROLLS[states % len(ROLLS)]
         boards = player.choose_many(boards, rolls, states)
         seen.append(boards)
-    return pack_many(np.concatenate(seen))
+    return np.concatenate(seen)

@@ -1,5 +1,6 @@
-"""The command match."""
+"""Commands that play games: match, tournament."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,18 +20,35 @@ from motif.runtime.parallel import working_on
 if TYPE_CHECKING:
     from motif.players.match import MatchResult
 
-_PLAYERS = f"random, {PLAYERS}"
+_PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands to `app`."""
-    app.command(epilog=example("motif match pubeval random --games 1000"))(match)
+    examples = "motif match pubeval random --games 1000", "motif match motif-v2 motif-v1 --until-certain"
+    app.command(epilog=example(*examples))(match)
+    app.command(epilog=example("motif tournament simple pubeval bras --games 1000"))(tournament)
 
 
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS)],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    games: Annotated[int, typer.Option("--games", metavar="N", help="Money games, an even number.")] = 1000,
+    games: Annotated[
+        int,
+        typer.Option("--games", metavar="N", help="Money games, an even number (at most so many)."),
+    ] = 1000,
+    until_certain: Annotated[
+        bool,
+        typer.Option("--until-certain", help="Stop as soon as it is certain who is better."),
+    ] = False,
+    error_rate: Annotated[
+        float,
+        typer.Option(
+            "--error-rate",
+            metavar="P",
+            help="Chance that --until-certain tells equal players apart, and that the interval is wrong.",
+        ),
+    ] = 0.05,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -38,14 +56,21 @@ def match(
 ) -> None:
     """Let two players play money games.
 
-    Every sequence of dice is played twice, with the seats swapped.
+    Every sequence of dice is played twice, with the seats swapped.  What is often called the
+    probability that both are equally good is p: the chance of a difference at least as large as the one
+    found, between players who are.  The interval (--json) holds the true points a game whenever one
+    looks, but for a share --error-rate of the matches, so that a match may be made longer after a look.
+    With --until-certain it ends when 0 is outside.  Its points a game are then on average further from
+    0 than the truth; its interval stands, and p is at most that chance.
     """
     from motif.players import load
     from motif.players.match import play_match
 
     players = load(first), load(second)
     with working_on(cluster):
-        result = play_match(*players, games, seed=seed, jobs=jobs)
+        result = play_match(
+            *players, games, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate
+        )
     if json:
         print(json_line({**result.as_dict(), "players": [first, second], "seed": seed}))
         return
@@ -56,6 +81,8 @@ def match(
             (second, *map(str, (result.losses, result.gammons_lost, result.backgammons_lost))),
         ],
     )
+    if until_certain:
+        print(_why(result))
     print(_sentence(result, first, second))
 
 
@@ -65,3 +92,55 @@ def _sentence(result: "MatchResult", first: str, second: str) -> str:
         return f"{first} and {second} are even: {points} (p = {result.p_value:.2g})"
     winner, loser = (first, second) if result.ppg > 0 else (second, first)
     return f"{winner} beats {loser} by {points} (p = {result.p_value:.2g})"
+
+
+def _why(result: "MatchResult") -> str:
+    from motif.players.match import CERTAIN
+
+    low, high = result.interval
+    ended = "it is certain who is better" if result.stopped == CERTAIN else "nothing is certain yet"
+    return (
+        f"stopped after {result.games} games: {ended}, at an error rate of {result.error_rate:g}; "
+        f"from {low:+.4f} to {high:+.4f} points a game for the first player"
+    )
+
+
+def tournament(
+    names: Annotated[list[str], typer.Argument(metavar="PLAYER...", help=_PLAYERS)],
+    games: Annotated[
+        int, typer.Option("--games", metavar="N", help="Money games of each pairing, an even number.")
+    ] = 1000,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the ratings, with error bars: .png or .svg."),
+    ] = None,
+    json: JsonOption = False,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Let everyone play everyone, and rate them.
+
+    Each pairing is a match with paired dice and a seed of its own, which --json tells: `motif match A B
+    --games N --seed SEED` plays it again.
+    """
+    from motif.players import load
+    from motif.players.tournament import play_tournament
+
+    if plot:
+        from motif.reports.style import check_picture
+
+        check_picture(plot)
+    players = [load(name) for name in names]
+    with working_on(cluster):
+        result = play_tournament(players, games, seed=seed, jobs=jobs)
+    if plot:
+        from motif.reports.ratings import plot_ratings
+
+        plot_ratings(result, plot)
+    if json:
+        print(json_line(result.as_dict()))
+        return
+    from motif.cli.cross_table import print_tournament
+
+    print_tournament(result)

@@ -6,6 +6,8 @@ over games, which are not.
 """
 
 import math
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -17,16 +19,22 @@ from motif.board.outcome import finished_points_many
 from motif.board.position import Board, Position, pack_many
 from motif.evaluators.probabilities import turned_equities
 from motif.players.player import Player
+from motif.players.sequential import ERROR_RATE, SequentialTest, certain_interval, check_error_rate
 from motif.rollout.playout import MAX_PLIES
+from motif.rollout.settings import check_count
 from motif.rollout.statistics import p_value
-from motif.runtime.errors import SettingError
 from motif.runtime.jit import kernel
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive, next_roll
 
+CERTAIN, ALL_PLAYED = "certain", "all games played"
+"""Why a match ended."""
+
 _PAIRS_AT_ONCE = 256
+_BLOCKS, _FEWEST_AT_ONCE = 16, 4
+"""Short matches, as slow players play them, are cut into so many blocks, for all workers."""
 
 
 @dataclass(frozen=True)
@@ -46,47 +54,92 @@ class MatchResult:
     gammons_lost: int
     backgammons_lost: int
     p_value: float
-    """Chance of a difference at least this large between two players who are equally good."""
+    """Chance of a difference at least this large between two players who are equally good.
+
+    For all games of a match of fixed length; in one that could end early at most this chance, at any
+    time of it."""
+    interval: tuple[float, float]
+    """Lowest and highest points a game that are possible: true at any time, see `certain_interval`."""
+    error_rate: float
+    """Chance that `interval` is wrong, and that equal players are told apart."""
+    stopped: str
+    """Why the match ended: `CERTAIN` or `ALL_PLAYED`."""
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields by name."""
-        return asdict(self)
+        """All fields by name, as JSON has them."""
+        return asdict(self) | {"interval": list(self.interval)}
 
 
 def play_match(
-    first: Player, second: Player, games: int, *, seed: int = 0, jobs: int | None = None
+    first: Player,
+    second: Player,
+    games: int,
+    *,
+    seed: int = 0,
+    jobs: int | None = None,
+    until_certain: bool = False,
+    error_rate: float = ERROR_RATE,
 ) -> MatchResult:
     """Play `games` cubeless money games (rounded up to an even number) between two players.
 
-    The same `seed` gives the same games for any number of `jobs`.  Raises `SettingError` for fewer than
-    2 games, and for a seed that is none.
+    With `until_certain` the match ends after the pair of games that makes it certain which of them is
+    better; equal players are told apart in a share `error_rate` of such matches at most.  The same
+    `seed` gives the same games for any number of `jobs`.  Raises `SettingError` for fewer than 2 games,
+    for a seed that is none, and for an error rate that is not between 0 and 1.
     """
     check_seed(seed)
-    if games < 2:
-        raise SettingError(f"a match needs at least 2 games, not {games}")
+    check_count("games", games, 2)
+    check_error_rate(error_rate)
     pairs = (games + 1) // 2
-    blocks = [(start, min(_PAIRS_AT_ONCE, pairs - start)) for start in range(0, pairs, _PAIRS_AT_ONCE)]
+    test = SequentialTest(error_rate) if until_certain else None
     points = []
-    with progress(f"{first.name} against {second.name}", 2 * pairs) as advance:
-        for block in run_ordered(partial(_play_pairs, first, second, seed), blocks, jobs):
-            points.append(block)
+    play = partial(play_pairs, first, second, seed)
+    with (
+        progress(f"{first.name} against {second.name}", 2 * pairs) as advance,
+        closing(run_ordered(play, blocks_of_pairs(pairs), jobs)) as played,
+    ):
+        for block in played:
+            points.append(block[: test.add(block)] if test else block)
             advance(block.size)
-    return _summary(np.concatenate(points))
+            if test and test.certain:
+                break
+    return match_result(np.concatenate(points), error_rate, test)
 
 
-def _summary(points: npt.NDArray[np.int64]) -> MatchResult:
-    """Result of (pairs, 2) points of the first player."""
+def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:
+    """First pair and number of pairs of each block that a worker plays at a time."""
+    size = min(max(pairs // _BLOCKS, _FEWEST_AT_ONCE), _PAIRS_AT_ONCE)
+    return ((start, min(size, pairs - start)) for start in range(0, pairs, size))
+
+
+def match_result(
+    points: npt.NDArray[np.integer], error_rate: float = ERROR_RATE, test: SequentialTest | None = None
+) -> MatchResult:
+    """Result of (pairs, 2) points of the first player, and of the `test` that could end the match."""
     means = points.mean(axis=1)
     ppg = float(means.mean())
     se = float(means.std(ddof=1) / math.sqrt(len(means))) if len(means) > 1 else math.nan
     # A single pair tells nothing.
-    chance = 1.0 if math.isnan(se) else p_value(ppg, se)
-    count = [int((points >= k).sum()) for k in (1, 2, 3)]
-    lost = [int((points <= -k).sum()) for k in (1, 2, 3)]
-    return MatchResult(points.size, ppg, se, count[0], count[1], count[2], lost[0], lost[1], lost[2], chance)
+    fixed = 1.0 if math.isnan(se) else p_value(ppg, se)
+    count, lost = ([int((side >= k).sum()) for k in (1, 2, 3)] for side in (points, -points))
+    return MatchResult(
+        points.size,
+        ppg,
+        se,
+        count[0],
+        count[1],
+        count[2],
+        lost[0],
+        lost[1],
+        lost[2],
+        test.p_value if test else fixed,
+        certain_interval(points, error_rate),
+        error_rate,
+        CERTAIN if test and test.certain else ALL_PLAYED,
+    )
 
 
-def _play_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> npt.NDArray[np.int64]:
+def play_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> npt.NDArray[np.int64]:
     """Points of `first` in the pairs start .. start + count - 1: (count, 2), he moves first in column 0."""
     pairs = np.tile(np.arange(start, start + count), 2)
     boards = np.repeat(Position.start().board[None], 2 * count, axis=0)

@@ -66,7 +66,7 @@ def fault(motif):
         (("evaluate", START, "--player", "rollout:pubeval,fast"), "'fast' is no option"),
         (("match", "pubeval"), "B"),
         (("match", "pubeval", "nobody"), "no player is called 'nobody'"),
-        (("match", "pubeval", "random", "--games", "0"), "at least 2 games, not 0"),
+        (("match", "pubeval", "random", "--games", "0"), "--games must be at least 2, not 0"),
         (("benchmark",), "FILE"),
         (("benchmark", "none.bm"), "none.bm: no such benchmark file"),
         (("sample", "--games", "1", "--trials", "1"), "--out"),

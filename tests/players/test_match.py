@@ -11,7 +11,8 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.players import EvaluatorPlayer, load
 from motif.players import match as match_module
-from motif.players.match import MatchResult, play_match
+from motif.players.match import ALL_PLAYED, CERTAIN, MatchResult, play_match
+from motif.players.sequential import certain_interval
 from motif.runtime.errors import SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
@@ -20,7 +21,7 @@ PUBEVAL, SIMPLE, RANDOM = map(load, ("pubeval", "simple", "random"))
 
 def points_of_pairs(first, second, seed, pairs) -> np.ndarray:
     """Points of `first` in each pair of games: (pairs, 2)."""
-    return match_module._play_pairs(first, second, seed, 0, pairs)
+    return match_module.play_pairs(first, second, seed, 0, pairs)
 
 
 @pytest.mark.parametrize("player", [PUBEVAL, SIMPLE, RANDOM], ids=lambda player: player.name)
@@ -72,7 +73,8 @@ def test_the_summary_by_hand():
     assert result.wins + result.losses == 80
     normal = statistics.NormalDist()
     assert result.p_value == pytest.approx(2 * (1 - normal.cdf(abs(result.ppg) / result.se)), abs=1e-12)
-    assert result.as_dict() == {name: getattr(result, name) for name in MatchResult.__dataclass_fields__}
+    fields = {name: getattr(result, name) for name in MatchResult.__dataclass_fields__}
+    assert result.as_dict() == fields | {"interval": list(result.interval)}
     assert json.loads(json.dumps(result.as_dict())) == result.as_dict()
 
 
@@ -144,8 +146,13 @@ def test_two_games_have_no_error():
 
 @pytest.mark.parametrize("games", [1, 0, -4])
 def test_too_few_games(games):
-    with pytest.raises(SettingError, match=f"^a match needs at least 2 games, not {games}$"):
+    with pytest.raises(SettingError, match=f"^--games must be at least 2, not {games}$"):
         play_match(SIMPLE, RANDOM, games)
+
+
+def test_too_many_games():
+    with pytest.raises(SettingError, match=r"^--games must be below 2\*\*31, not 2147483648$"):
+        play_match(SIMPLE, RANDOM, 2**31)
 
 
 def test_a_bad_number_of_jobs():
@@ -155,6 +162,53 @@ def test_a_bad_number_of_jobs():
 
 def test_always_the_same_result_leaves_no_doubt():
     # Every pair is won by the same points: no spread, and a difference that cannot be chance.
-    result = match_module._summary(np.full((5, 2), 2))
+    result = match_module.match_result(np.full((5, 2), 2))
     assert (result.ppg, result.se, result.p_value) == (2, 0, 0)
     assert (result.wins, result.gammons, result.backgammons) == (10, 10, 0)
+
+
+def test_a_match_ends_when_the_better_player_is_certain():
+    result = play_match(PUBEVAL, RANDOM, 100_000, seed=1, jobs=1, until_certain=True)
+    assert result.stopped == CERTAIN
+    assert result.games < 100
+    assert result.ppg > 0
+    assert result.p_value <= result.error_rate == 0.05
+    assert 0 < result.interval[0] < result.ppg < result.interval[1]
+    # The games are those of a match of that length.
+    assert play_match(PUBEVAL, RANDOM, result.games, seed=1, jobs=1).ppg == result.ppg
+    surer = play_match(PUBEVAL, RANDOM, 100_000, seed=1, jobs=1, until_certain=True, error_rate=1e-6)
+    assert surer.games > result.games
+    assert surer.p_value <= 1e-6
+    assert play_match(RANDOM, PUBEVAL, 1000, seed=1, jobs=1, until_certain=True).interval[1] < 0
+
+
+def test_the_end_depends_on_no_workers_and_blocks(monkeypatch):
+    settings = {"seed": 4, "until_certain": True, "error_rate": 0.2}
+    one = play_match(PUBEVAL, SIMPLE, 3000, jobs=1, **settings)
+    assert one.stopped == CERTAIN
+    monkeypatch.setattr(match_module, "_PAIRS_AT_ONCE", 7)
+    assert play_match(PUBEVAL, SIMPLE, 3000, jobs=2, **settings) == one
+    assert play_match(PUBEVAL, SIMPLE, 3000, jobs=1, **settings) == one
+    # How many games there might have been plays no part.
+    assert play_match(PUBEVAL, SIMPLE, 5000, jobs=1, **settings) == one
+
+
+def test_nobody_is_certain_to_beat_himself():
+    result = play_match(SIMPLE, SIMPLE, 200, jobs=1, until_certain=True)
+    assert (result.games, result.stopped, result.p_value) == (200, ALL_PLAYED, 1)
+    assert result.interval[0] < 0 < result.interval[1]
+
+
+def test_a_match_of_fixed_length_has_an_interval_too():
+    result = play_match(PUBEVAL, SIMPLE, 200, seed=2, jobs=1, error_rate=0.01)
+    assert (result.stopped, result.error_rate) == (ALL_PLAYED, 0.01)
+    assert result.interval == certain_interval(points_of_pairs(PUBEVAL, SIMPLE, 2, 100), 0.01)
+    low, high = result.interval
+    # Wider than the one that holds at the last game alone.
+    assert low < result.ppg - 2.58 * result.se < result.ppg + 2.58 * result.se < high
+
+
+@pytest.mark.parametrize("rate", [0, 1, -0.1, math.nan])
+def test_a_bad_error_rate(rate):
+    with pytest.raises(SettingError, match="--error-rate must be above 0 and below 1, not"):
+        play_match(SIMPLE, RANDOM, 2, error_rate=rate)

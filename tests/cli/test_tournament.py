@@ -1,0 +1,103 @@
+"""The commands that play games, as users and programs see them."""
+
+import re
+
+import pytest
+from matplotlib.image import imread
+
+WORDS = ("random", "pubeval", "simple", "--games", 40, "--jobs", 1)
+
+
+@pytest.fixture
+def fault(motif):
+    """Runs a command that must fail, and returns its one line."""
+
+    def run(*words: object) -> str:
+        ending = motif(*words)
+        assert (ending.code, ending.out) == (2, "")
+        assert ending.err.count("\n") == 1
+        return ending.err.removeprefix("motif: error: ").strip()
+
+    return run
+
+
+def test_the_table_of_a_tournament(motif_json):
+    record = motif_json("tournament", *WORDS, "--seed", 3)
+    assert [row["player"] for row in record["table"]] == ["pubeval", "simple", "random"]
+    assert record["players"] == ["random", "pubeval", "simple"]
+    assert (record["games"], record["seed"]) == (40, 3)
+    for pairing in record["pairings"]:
+        again = motif_json(
+            "match", *pairing["players"], "--games", 40, "--seed", pairing["seed"], "--jobs", 1
+        )
+        assert again == pairing
+
+
+def test_people_see_who_is_best(motif):
+    ending = motif("tournament", *WORDS)
+    assert ending.err == ""
+    lines = ending.out.splitlines()
+    assert max(map(len, lines)) <= 100
+    ratings = [re.match(r" ?([A-C])   (\w+) .* \d+\.\d %.* ± .* ± .* ± ", line) for line in lines]
+    assert [(it[1], it[2]) for it in ratings if it] == [("A", "pubeval"), ("B", "simple"), ("C", "random")]
+    cross = next(k for k, line in enumerate(lines) if re.fullmatch(r" +A +B +C", line))
+    assert re.fullmatch(r"A {10,}\+\d\.\d{3}  \+\d\.\d{3}", lines[cross + 1])
+    assert re.fullmatch(r" {10,}±\d\.\d{3}  ±\d\.\d{3}", lines[cross + 2])
+
+
+def test_many_players_fit_a_terminal(motif, monkeypatch, weight_file, tmp_path):
+    copies = [tmp_path / f"copy{k}.yaml" for k in range(12)]
+    for copy in copies:
+        copy.write_bytes(weight_file.read_bytes())
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = motif("tournament", *copies, "--games", 4, "--jobs", 1).out.splitlines()
+    start = next(k for k, line in enumerate(lines) if re.fullmatch(" +A.* L", line))
+    cross = lines[start : start + 25]
+    assert max(map(len, cross)) <= 80
+    assert cross[1].startswith("A")
+    assert cross[23].startswith("L")
+    # Nobody stands against himself.
+    assert cross[1].split() == ["A", *cross[1].split()[1:]]
+    assert len(cross[1].split()) == 12
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = motif("tournament", *copies, "--games", 4, "--jobs", 1).out.splitlines()
+    heads = [line.split() for line in narrow if re.fullmatch(r"( +[A-L])+", line)]
+    assert "".join(label for head in heads for label in head) == "ABCDEFGHIJKL"
+
+
+def test_a_tournament_is_drawn(motif, tmp_path):
+    picture = tmp_path / "ratings.png"
+    assert motif("tournament", *WORDS, "--plot", picture).code == 0
+    assert (imread(picture)[..., :3].min(axis=2) < 0.5).any()
+
+
+def test_a_match_says_why_it_ended(motif, motif_json):
+    words = ("match", "pubeval", "random", "--games", 500, "--until-certain", "--jobs", 1)
+    record = motif_json(*words, "--error-rate", 0.01)
+    assert record["stopped"] == "certain"
+    assert record["games"] < 100
+    assert record["error_rate"] == 0.01
+    assert 0 < record["interval"][0] < record["ppg"] < record["interval"][1]
+    out = motif(*words).out
+    assert re.search(r"stopped after \d+ games: it is certain who is better, at an error rate of 0\.05", out)
+    even = ("match", "simple", "simple", "--games", 20, "--until-certain", "--jobs", 1)
+    assert "stopped after 20 games: nothing is certain yet" in motif(*even).out
+    assert motif_json(*even)["stopped"] == "all games played"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("tournament",), "PLAYER"),
+        (("tournament", "pubeval"), "at least 2 players, not 1"),
+        (("tournament", "pubeval", "nobody"), "no player is called 'nobody'"),
+        (("tournament", "pubeval", "pubeval"), "'pubeval' is named 2 times"),
+        (("tournament", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
+        (("tournament", "pubeval", "random", "--plot", "x.txt"), "x.txt: a picture's name must end in"),
+        (("match", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
+        (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),
+        (("match", "pubeval", "random", "--error-rate", "1"), "--error-rate must be above 0 and below 1"),
+    ],
+)
+def test_bad_input(fault, words, said):
+    assert said in fault(*words)

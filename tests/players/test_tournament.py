@@ -1,0 +1,115 @@
+"""Tournaments: every pairing is a match that can be played again, and the table is made of them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from motif.players import load
+from motif.players import match as match_module
+from motif.players.match import play_match
+from motif.players.tournament import TournamentResult, pairing_seed, play_tournament
+from motif.runtime.errors import SettingError
+
+NAMES = ("random", "pubeval", "simple")
+PLAYERS = tuple(map(load, NAMES))
+
+
+@pytest.fixture(scope="module")
+def result() -> TournamentResult:
+    return play_tournament(PLAYERS, 60, seed=3, jobs=1)
+
+
+def test_every_pairing_is_a_match(result):
+    assert [(it.first, it.second) for it in result.pairings] == [(0, 1), (0, 2), (1, 2)]
+    assert len({it.seed for it in result.pairings}) == 3
+    for it in result.pairings:
+        assert 0 <= it.seed < 2**53
+        assert it.result == play_match(PLAYERS[it.first], PLAYERS[it.second], 60, seed=it.seed, jobs=1)
+
+
+def test_the_same_for_any_number_of_workers_and_blocks(result, monkeypatch):
+    expected = result.as_dict()
+    assert play_tournament(PLAYERS, 60, seed=3, jobs=2).as_dict() == expected
+    monkeypatch.setattr(match_module, "_PAIRS_AT_ONCE", 3)
+    assert play_tournament(PLAYERS, 60, seed=3, jobs=1).as_dict() == expected
+    assert play_tournament(PLAYERS, 60, seed=4, jobs=1).as_dict() != expected
+
+
+def test_another_player_changes_no_pairing_of_the_others(result):
+    two = play_tournament(PLAYERS[:2], 60, seed=3, jobs=1)
+    assert two.pairings == result.pairings[:1]
+    assert pairing_seed(3, 0, 1) != pairing_seed(3, 1, 0)
+
+
+def test_the_cross_table_has_two_sides(result):
+    ppg, se = result.cross
+    assert np.isnan(np.diag(ppg)).all()
+    for it in result.pairings:
+        assert ppg[it.first, it.second] == it.result.ppg == -ppg[it.second, it.first]
+        assert se[it.first, it.second] == it.result.se == se[it.second, it.first]
+
+
+def test_the_table_by_hand(result):
+    document = result.as_dict()
+    assert [row["player"] for row in document["table"]] == ["pubeval", "simple", "random"]
+    of = {tuple(it["players"]): it for it in document["pairings"]}
+    best = document["table"][0]
+    lost, won = of["random", "pubeval"], of["pubeval", "simple"]
+    assert best["against"]["random"] == {"ppg": -lost["ppg"], "se": lost["se"]}
+    assert best["against"]["simple"] == {"ppg": won["ppg"], "se": won["se"]}
+    assert best["ppg"] == pytest.approx((won["ppg"] - lost["ppg"]) / 2)
+    assert best["se"] == pytest.approx(math.hypot(won["se"], lost["se"]) / 2)
+    assert best["wins"] == won["wins"] + lost["losses"]
+    assert best["games"] == 120
+    assert sum(row["wins"] for row in document["table"]) == 180
+    for key in ("points_rating", "elo"):
+        values = [row[key] for row in document["table"]]
+        assert sum(values) == pytest.approx(0, abs=1e-9)
+        assert values[0] > values[2]
+        assert all(row[key + "_se"] > 0 for row in document["table"])
+    assert json.loads(json.dumps(document)) == document
+
+
+def test_one_who_loses_every_game_is_rated():
+    result = play_tournament(PLAYERS[:2], 20, seed=1, jobs=1)
+    assert result.won().tolist() == [0, 20]
+    assert np.isfinite(result.elo.values).all()
+    # Half a win of 21 games.
+    assert result.elo.values[1] - result.elo.values[0] == pytest.approx(400 * math.log10(41))
+    assert (result.elo.se > 0).all()
+
+
+def test_players_who_play_alike_are_equal():
+    twin = load("pubeval")
+    twin.name = "twin"
+    result = play_tournament([PLAYERS[1], twin], 40, jobs=1)
+    assert result.points.values.tolist() == result.elo.values.tolist() == [0, 0]
+    assert (result.points.se > 0).all()
+    assert result.totals()[1].tolist() == [0, 0]
+
+
+def test_two_games_have_no_error():
+    result = play_tournament(PLAYERS[:2], 1 + 1, jobs=1)
+    assert np.isnan(result.totals()[1]).all()
+    assert np.isfinite([*result.points.values, *result.points.se, *result.elo.values, *result.elo.se]).all()
+
+
+def test_games_come_in_pairs():
+    assert play_tournament(PLAYERS[:2], 3, jobs=1).games == 4
+
+
+@pytest.mark.parametrize(
+    ("players", "games", "said"),
+    [
+        ((), 10, "^a tournament needs at least 2 players, not 0$"),
+        (PLAYERS[:1], 10, "^a tournament needs at least 2 players, not 1$"),
+        ((*PLAYERS, PLAYERS[1]), 10, "^the player 'pubeval' is named 2 times$"),
+        (PLAYERS, 1, "^--games must be at least 2, not 1$"),
+        (PLAYERS, 2**31, "^--games must be below"),
+    ],
+)
+def test_tournaments_that_cannot_be(players, games, said):
+    with pytest.raises(SettingError, match=said):
+        play_tournament(players, games)

@@ -12,16 +12,20 @@ _BOTTOM = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
 _NOTES_FROM = 49
 
 
-def text_diagram(position: Position, match: MatchState | None = None) -> str:
+def text_diagram(
+    position: Position,
+    match: MatchState | None = None,
+    names: tuple[str, str] = ("player on roll", "opponent"),
+) -> str:
     """`position` in 15 or 16 lines: X is the player on roll, who plays from the 24 to the 1 point.
 
-    Beside the board stand the checkers borne off, pip counts, and, when `match` is given, score, cube
-    and dice.
+    Beside the board stand the two players' `names`, X first, the checkers borne off, pip counts, and,
+    when `match` is given, score, cube and dice.
     """
     lines = [f" Position ID: {gnubg_id(position)}"]
     if match is not None:
         lines.append(f" Match ID   : {match_id(match)}")
-    notes = _notes(position, match)
+    notes = _notes(position, match, names)
     rows = [
         _TOP,
         *(_row(position, row, top=True) for row in range(_ROWS)),
@@ -74,11 +78,11 @@ def _cell(count: int, row: int) -> str:
     return " X " if count > 0 else " O "
 
 
-def _notes(position: Position, match: MatchState | None) -> list[str]:
+def _notes(position: Position, match: MatchState | None, names: tuple[str, str]) -> list[str]:
     """What stands to the right of the 13 lines of the board."""
     notes = [""] * (2 * _ROWS + 3)
     middle = len(notes) // 2
-    notes[0], notes[-1] = "O: opponent", "X: player on roll"
+    notes[0], notes[-1] = f"O: {names[1]}", f"X: {names[0]}"
     notes[1] = f"pips {position.pip_count_opponent}, off {position.opponent_off}"
     notes[-2] = f"pips {position.pip_count}, off {position.own_off}"
     if match is not None:

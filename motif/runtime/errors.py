@@ -37,6 +37,10 @@ class FileError(MotifError):
     """A file or folder that cannot be written, or in which another process is at work."""
 
 
+class RecordError(MotifError):
+    """A record of games that cannot be read, or actions that cannot follow one another."""
+
+
 class BenchmarkError(MotifError):
     """A benchmark file that cannot be read."""
 

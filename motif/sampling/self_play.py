@@ -30,7 +30,7 @@ MAX_ROWS = 1 << 16
 _EQUITY = COLUMNS - 1
 
 
-class GameRecord(NamedTuple):
+class LabelledPositions(NamedTuple):
     """Room for labelled positions; rows 0:n hold them."""
 
     boards: npt.NDArray[np.int8]
@@ -44,9 +44,9 @@ class GameRecord(NamedTuple):
     squares: npt.NDArray[np.float64]
 
 
-def new_record(rows: int = MAX_ROWS) -> GameRecord:
+def new_record(rows: int = MAX_ROWS) -> LabelledPositions:
     """Room for `rows` positions: those of one game, or with MAX_PLAYS those of one decision."""
-    return GameRecord(
+    return LabelledPositions(
         np.zeros((rows, PACKED_SIZE), np.int8),
         np.zeros(rows, np.int64),
         np.zeros(rows, np.int32),

@@ -24,6 +24,8 @@ from motif.board.identifiers import (
     position_from_key,
     position_key,
 )
+from motif.board.mat_file import write_mat
+from motif.board.mat_reader import read_mat
 from motif.board.match_state import match_id, match_state_from_id
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play, format_moves, parse_moves
@@ -121,6 +123,14 @@ def play_check(given: tuple[str, tuple[int, int], str], folder: Path) -> None:
     plays = legal_plays(position_from_gnubg_id(identifier), roll)
     play = find_play(text, plays)
     assert find_play(play.notation, plays) is play
+
+
+def mat_check(content: bytes, folder: Path) -> None:
+    path = folder / "games.mat"
+    path.write_bytes(content)
+    record = read_mat(path)
+    write_mat(path, record)
+    assert read_mat(path) == record
 
 
 def benchmark_check(content: bytes, folder: Path) -> None:

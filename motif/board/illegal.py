@@ -1,0 +1,69 @@
+"""Why a play is not legal, in words for the person who typed it."""
+
+from collections.abc import Sequence
+
+from motif.board.moves import Play
+from motif.board.notation import MOST_MOVES, OFF, MarkedMove, parse_moves
+from motif.board.position import HOME, OWN_BAR, Position
+from motif.runtime.errors import PlayError
+
+
+def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> str | None:
+    """What is wrong with the play in `text`, which is no single one of the legal `plays` of `roll`.
+
+    None where it cannot be read, or can mean several of them: then that is what is wrong.
+    """
+    try:
+        moves = parse_moves(text)
+    except PlayError:
+        return None
+    board = position.board.tolist()
+    entering = sum(move.start == OWN_BAR for move in moves)
+    if board[OWN_BAR] > 0 and entering < min(len(moves), board[OWN_BAR]):
+        return "checkers on the bar must enter first"
+    dice = "{}{}".format(*roll)
+    for move in sorted(moves, reverse=True):
+        if found := _fault(board, move):
+            return found
+        if move.end != OFF and move.start - move.end not in _distances(roll):
+            return f"{move.start}/{move.end} is {move.start - move.end} pips, which {dice} does not give"
+        board[move.start] -= 1
+        if move.end != OFF:
+            board[move.end] = max(board[move.end], 0) + 1
+    if any(_own(board) == _own(play.position.switch_sides().board.tolist()) for play in plays):
+        return None
+    pips, given = sum(move.start - move.end for move in moves), sum(roll) * (1 + (roll[0] == roll[1]))
+    if pips > given:
+        return f"that takes {pips} pips, and {dice} gives {given}"
+    if pips < max(_pips(play) for play in plays):
+        return f"{dice} can be played further, and must be"
+    return f"the dice {dice} cannot be played so"
+
+
+def _fault(board: list[int], move: MarkedMove) -> str | None:
+    """What is wrong with one move on `board`, whatever the dice."""
+    start = "the bar" if move.start == OWN_BAR else str(move.start)
+    if board[move.start] <= 0:
+        return f"no checker of yours is on {start}"
+    if move.end == OFF:
+        outside = any(count > 0 for count in board[HOME + 1 :])
+        return "no checker can be borne off before all are home" if outside else None
+    if board[move.end] < -1:
+        return f"the opponent holds {move.end}"
+    if move.hit and board[move.end] >= 0:
+        return f"there is nothing to hit on {move.end}"
+    return None
+
+
+def _pips(play: Play) -> int:
+    return sum(start - end for start, end in play.moves)
+
+
+def _distances(roll: tuple[int, int]) -> set[int]:
+    """How far one checker could go, were nothing in its way."""
+    high, low = roll
+    return {high * steps for steps in range(1, MOST_MOVES + 1)} if high == low else {high, low, high + low}
+
+
+def _own(board: list[int]) -> list[int]:
+    return [max(count, 0) for count in board]

@@ -1,0 +1,160 @@
+"""Questions at the table: each says what can be typed, and some words can be typed at all of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from motif.board.diagram import text_diagram
+from motif.board.game_record import MatchRecord
+from motif.board.mat_file import write_mat
+from motif.cli.screen import Screen
+from motif.players.game_session import GameSession
+from motif.runtime.errors import FileError
+
+_SAVE = "save FILE"
+_ALWAYS = ("board", "pips", _SAVE, "help", "quit")
+_MEANINGS = {
+    "plays": "lists every legal play with its number",
+    "hint": "ranks the best plays, with equities for the player on roll",
+    "undo": "goes back to the last choice that a person made; the dice stay as they fell",
+    "resign": "offers to lose the game; the other player may decline",
+    "board": "draws the board",
+    "pips": "counts the pips that each side has to go",
+    _SAVE: "writes all that was played so far to FILE, as .mat, which gnubg reads",
+    "help": "says what the words mean",
+    "quit": "ends the session",
+}
+_NOTATION = (
+    "A play is typed as its moves, such as bar/22 13/8(2), or as its number in the list of plays.",
+    "Points count from your side, 24 to 1; bar is 25 and off is 0. The star of a hit may be left out.",
+)
+
+
+class Quit(Exception):  # noqa: N818
+    """The person at the table leaves."""
+
+
+class Asking:
+    """Asks about a session on a screen."""
+
+    def __init__(self, session: GameSession, screen: Screen, kept: Path | None) -> None:
+        self._session = session
+        self._screen = screen
+        self._kept = kept
+        """A file that holds the record whenever a game has ended, and at the end."""
+        self._written: set[Path] = set()
+        """Files that hold this session, and may be written again."""
+        self._saved: MatchRecord | None = None
+
+    def ask(self, head: str, offers: Sequence[str]) -> str:
+        """What is typed at a point of a game: one of `offers`, if it is no word that always has a meaning.
+
+        Raises `Quit` and `EndOfInput`.
+        """
+        offers = [*offers, *_ALWAYS]
+        while True:
+            line = self._screen.ask(_prompt(head, offers))
+            word, _, rest = line.partition(" ")
+            match word.lower(), rest.strip():
+                case "", _:
+                    pass
+                case "board", "":
+                    self.draw()
+                case "pips", "":
+                    self._count_pips()
+                case "save", name:
+                    self._save_as(name)
+                case "help", "":
+                    self._help(offers)
+                case "quit", "":
+                    self._leave()
+                case _:
+                    return line
+
+    def choose(self, head: str, words: Sequence[str], *, may_save: bool = False) -> str:
+        """One of `words`, or its beginning; with `may_save` the record can be saved before that.
+
+        Raises `EndOfInput`.
+        """
+        offers = [*words, *[_SAVE] * may_save]
+        while True:
+            line = self._screen.ask(_prompt(head, offers))
+            word, _, name = line.partition(" ")
+            meant = [offer for offer in words if line and offer.startswith(line.lower())]
+            if len(meant) == 1:
+                return meant[0]
+            if may_save and word.lower() == "save":
+                self._save_as(name.strip())
+            elif line:
+                self._screen.say(f"please type one of: {', '.join(offers)}")
+
+    def agree(self, question: str) -> bool:
+        """Whether the answer is yes; raises `EndOfInput`."""
+        return self.choose(question, ["yes", "no"]) == "yes"
+
+    def draw(self) -> None:
+        """Draw the board as the person at the table sees it; of two, or none, the one on roll."""
+        seats, side = self._session.seats, self._session.on_roll
+        position = self._session.position
+        if seats[1 - side].is_person and not seats[side].is_person:
+            side, position = 1 - side, position.switch_sides()
+        self._screen.draw(text_diagram(position, None, (seats[side].name, seats[1 - side].name)))
+
+    def save(self, path: Path) -> None:
+        """Write all that was played to `path`; raises `FileError`, also where another file is."""
+        if path not in self._written and path.exists():
+            raise FileError(f"{path}: is there already; choose another name")
+        record = self._session.record()
+        write_mat(path, record)
+        self._written.add(path)
+        self._saved = record
+
+    def write_kept(self) -> None:
+        """Bring the file that is kept, if there is one, up to date; raises `FileError`."""
+        if self._kept is not None:
+            self.save(self._kept)
+
+    def _save_as(self, name: str) -> bool:
+        """Save under a typed name; whether that went well."""
+        if not name:
+            self._screen.say("save needs the name of a file, such as save game.mat")
+            return False
+        try:
+            self.save(Path(name).expanduser())
+        except (FileError, RuntimeError, ValueError) as error:  # no such home; a name that no file can have
+            self._screen.say(f"not saved: {error}")
+            return False
+        self._screen.say(f"Saved to {name}")
+        return True
+
+    def _leave(self) -> None:
+        """Raise `Quit`, unless the person comes back; ask about what would be lost."""
+        record = self._session.record()
+        held = self._kept is not None or record == self._saved
+        unsaved = not held and any(game.actions for game in record.games)
+        while unsaved:
+            line = self._screen.ask(_prompt("Save what was played?", [_SAVE, "no", "back"]))
+            word, _, name = line.partition(" ")
+            match word.lower(), name.strip():
+                case "save", name:
+                    unsaved = not self._save_as(name)
+                case (("no" | "quit"), ""):
+                    unsaved = False
+                case "back", "":
+                    return
+        raise Quit
+
+    def _count_pips(self) -> None:
+        position, side = self._session.position, self._session.on_roll
+        counts = {side: position.pip_count, 1 - side: position.pip_count_opponent}
+        first, second = self._session.seats
+        self._screen.say(f"pips to go: {first.name} {counts[0]}, {second.name} {counts[1]}")
+
+    def _help(self, offers: Sequence[str]) -> None:
+        words = [offer for offer in offers if offer in _MEANINGS]
+        self._screen.say(*(f"  {word:10} {_MEANINGS[word]}" for word in words))
+        if "plays" in offers:
+            self._screen.say(*(f"  {line}" for line in _NOTATION))
+
+
+def _prompt(head: str, offers: Sequence[str]) -> str:
+    return f"{head} [{', '.join(offers)}]: "

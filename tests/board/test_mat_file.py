@@ -1,0 +1,287 @@
+"""The .mat files, against one that gnubg 1.07 wrote and in both ways; tests/peers asks gnubg itself."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motif.board.game_progress import GameProgress
+from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn
+from motif.board.mat_file import mat_name, mat_text, write_mat
+from motif.board.mat_reader import parse_mat, read_mat
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.runtime.errors import RecordError
+
+BY_GNUBG = """\
+; [EventDate "2026.11.20"]
+
+ 5 point match
+
+ Game 1
+ Ann Lee : 0                    bob : 0
+  1) 31: 8/5 6/5                 65: 24/18 18/13 
+  2) 44: 24/20 24/20 13/9 13/9   63: 
+      Wins 2 points
+
+ Game 2
+ Ann Lee : 2                    bob : 0
+  1) 21: 24/23 13/11              Doubles => 2
+  2)  Takes                      66: 24/18 24/18 13/7 13/7
+  3)  Doubles => 4                Drops
+      Wins 2 points
+
+ Game 3
+ Ann Lee : 4                    bob : 0
+  1)                             43: 24/20 13/10 
+  2) 55: 8/3 8/3 6/1* 6/1        61: 
+"""  # noqa: W291
+"""Game 1: resigned after a roll; 2: a drop; 3: a dance on the bar ends it for now."""
+
+
+def test_a_file_of_gnubg_is_read():
+    record = parse_mat(BY_GNUBG)
+    assert (record.players, record.length) == (("Ann Lee", "bob"), 5)
+    assert record.tags == (("EventDate", "2026.11.20"),)
+    first, second, third = record.games
+    assert [game.score for game in record.games] == [(0, 0), (2, 0), (4, 0)]
+    assert first.result == GameResult(0, 2, resigned=True)
+    assert [turn.roll for turn in first.actions] == [(3, 1), (6, 5), (4, 4), (6, 3)]
+    assert first.actions[0].play.notation == "8/5 6/5"
+    assert first.actions[1].play.notation == "24/13"
+    assert first.actions[2].play.notation == "24/20(2) 13/9(2)"
+    assert first.actions[3] == Turn(1, (6, 3), None)
+    kinds = [(action.player, action.kind) for action in second.actions if isinstance(action, CubeAction)]
+    assert kinds == [(1, "double"), (0, "take"), (0, "double"), (1, "drop")]
+    assert second.result == GameResult(0, 2)
+    assert third.actions[1].play.notation == "8/3(2) 6/1*(2)"
+    assert third.actions[2].play.moves == ()
+    assert third.result is None
+
+
+def test_a_file_of_gnubg_is_written_again():
+    assert mat_text(parse_mat(BY_GNUBG)).split() == BY_GNUBG.split()
+    written = [line.rstrip() for line in mat_text(parse_mat(BY_GNUBG)).splitlines()]
+    assert written == [line.rstrip() for line in BY_GNUBG.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (" 5 point match", "; made by hand\n\n 5 Point Match"),
+        (" 5 point match", "5 point match"),
+        ("\n", "\r\n"),
+        ("24/18 18/13", "24/13"),
+        ("63: ", "63: ????"),
+        ("61: \n", "61: \n\n"),
+        # As gnubg writes it behind a roll that was not played.
+        ("63: \n      Wins 2 points\n\n Game 2", "63: \n      Wins 2 points  \n Game 2"),
+        ("61: ", "61: Cannot Move"),
+        ("61: \n", "61:"),
+        ("      Wins 2 points", "      Wins 2 points and the match"),
+        ("25/", "bar/"),
+        ("Ann Lee : ", "Ann Lee, 1602.50 : "),
+        ("Doubles => 2", "doubles"),
+    ],
+)
+def test_other_ways_to_write_the_same(before, after):
+    text = BY_GNUBG.replace(before, after)
+    read = parse_mat(text)
+    assert replace(read, tags=()) == replace(parse_mat(BY_GNUBG), tags=())
+
+
+def test_what_gnubg_puts_behind_a_roll_that_was_not_played():
+    last = "  2) 44: 24/20 24/20 13/9 13/9   63: \n      Wins 2 points"
+    for glued, winner in (
+        ("  2) 44: 24/20 24/20 13/9 13/9   63:  Wins 2 points", 1),
+        ("  2) 43:       Wins 2 points", 0),
+        ("  2) 43:                         Wins 2 points", 1),
+    ):
+        game = parse_mat(BY_GNUBG.replace(last, glued)).games[0]
+        assert game.result == GameResult(winner, 2, resigned=True)
+        assert game.actions[-1].play is None
+    unfinished = BY_GNUBG.replace(last + "\n\n Game 2", "  2) 43:  Game 2")
+    games = parse_mat(unfinished).games
+    assert (len(games), games[0].result) == (3, None)
+    assert games[0].actions[-1] == Turn(0, (4, 3), None)
+
+
+def test_files_and_their_letters(tmp_path):
+    record = replace(parse_mat(BY_GNUBG), players=("Jörg", "Åsa"))
+    path = tmp_path / "games.mat"
+    write_mat(path, record)
+    assert read_mat(path) == record
+    path.write_bytes(mat_text(record).encode("latin-1"))
+    assert read_mat(path) == record
+    path.write_bytes(mat_text(record).encode("utf-8-sig"))
+    assert read_mat(path) == record
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (" 5 point match", "", "line 5: no .mat file: it must begin with a line such as '7 point match'"),
+        (" 5 point", " 99999 point", "line 3: a match is to at most 32767 points"),
+        (" Game 1", " Match 1", "line 5: expected a line such as 'Game 1', not 'Match 1'"),
+        ("Ann Lee : 0", "Ann Lee   0", "line 6: game 1: expected the players, such as 'Ann : 0     Bob : 0'"),
+        ("Ann Lee : 4", "Ann Lee : 40000", "line 19: game 3: a score is at most 32767"),
+        ("8/5 6/5", "8/5 6/4", "line 7: game 1, move 1: '8/5 6/4' is not a legal play; legal are"),
+        ("8/5 6/5", "8/5 x", "line 7: game 1, move 1: no play in '8/5 x'"),
+        ("  1) 31:", "  1) 71:", "line 7: game 1, move 1: '71: 8/5 6/5' is not one roll and play of each"),
+        ("6/1* 6/1", "6/1* 5/1", "line 21: game 3, move 2: '8/3 8/3 6/1* 5/1' is not a legal play"),
+        (" Takes ", " Drops ", "line 14: game 2, move 2: the game is over"),
+        (" Takes ", "       ", "line 14: game 2, move 2: the double is neither taken nor dropped"),
+        ("Doubles => 4", "Doubles => 8", "line 15: game 2, move 3: the cube is doubled to 8, but shows 2"),
+        ("Doubles => 4", "Raccoons => 4", "line 15: game 2, move 3: a raccoon answers the other player's"),
+        (" Drops\n", " Drops him\n", "line 15: game 2, move 3: 'drops him' is no cube action"),
+        (
+            " Doubles => 4                Drops\n      Wins 2 points",
+            "             Drops",
+            "no double to drop",
+        ),
+        ("Wins 2 points\n\n Game 2", "Wins 7 points\n\n Game 2", "nobody can resign 7 points with the cube"),
+        ("Wins 2 points\n\n Game 2", "Wins a lot\n\n Game 2", "expected such as 'Wins 2 points', not"),
+        ("Wins 2 points\n\n Game 3", "Wins 4 points\n\n Game 3", "is won by 2 points, not 4"),
+        (
+            "      Wins 2 points\n\n Game 3",
+            40 * " " + "Wins 2 points\n\n Game 3",
+            "who lost the game is said",
+        ),
+        (
+            "Wins 2 points\n\n Game 3",
+            "Wins 2 points\n 21:\n\n Game 3",
+            "line 17: game 2, move 3: the game is",
+        ),
+        (
+            "63: \n",
+            "63: \n  3) 21: 8/7 6/4\n",
+            "line 9: game 1, move 3: the roll 63 before it was not played",
+        ),
+        (
+            "  1)                             43:",
+            "  1) 43:",
+            "line 21: game 3, move 2: the other player is on roll",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(before, after, said):
+    text = BY_GNUBG.replace(before, after)
+    assert text != BY_GNUBG
+    with pytest.raises(RecordError) as caught:
+        parse_mat(text, "games.mat")
+    assert str(caught.value).startswith("games.mat: line ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_not_there_or_empty(tmp_path):
+    with pytest.raises(RecordError, match=r"none\.mat: cannot be read: No such file"):
+        read_mat(tmp_path / "none.mat")
+    (tmp_path / "empty.mat").touch()
+    with pytest.raises(RecordError, match=r"empty\.mat: no \.mat file"):
+        read_mat(tmp_path / "empty.mat")
+
+
+def test_a_gammon_under_the_jacoby_rule_counts_one_point():
+    record = played(7, gammon=True)
+    text = mat_text(record)
+    points = record.games[0].result.points
+    assert points > 1
+    single = text.replace(f"Wins {points} points", "Wins 1 point")
+    assert parse_mat(single).games[0].result.points == 1
+    with pytest.raises(RecordError, match="not 1"):
+        parse_mat(single.replace(" 0 point match", " 9 point match"))
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Ann Lee", "Ann Lee"),
+        ("rollout:pubeval,trials=36", "rollout pubeval trials=36"),
+        (" a\tb\n", "a b"),
+        (":", "player"),
+        ("", "player"),
+        ("x" * 500, "x" * 60),
+    ],
+)
+def test_names_that_a_file_can_hold(name, written):
+    assert mat_name(name) == written
+    record = parse_mat(mat_text(MatchRecord((name, "bob"), 0, (GameRecord(),))))
+    assert record.players == (written, "bob")
+
+
+def test_beavers_and_raccoons():
+    progress = GameProgress()
+    opening = legal_plays(Position.start(), (3, 1))[0]
+    reply = legal_plays(opening.position, (2, 1))[0]
+    actions = [
+        Turn(0, (3, 1), opening),
+        CubeAction(1, "double"),
+        CubeAction(0, "beaver"),
+        CubeAction(1, "raccoon"),
+        Turn(1, (2, 1), reply),
+    ]
+    for action in actions:
+        progress.apply(action)
+    assert (progress.cube, progress.cube_owner) == (8, 0)
+    record = MatchRecord(("a", "b"), 0, (GameRecord((0, 0), tuple(actions)),))
+    text = mat_text(record)
+    assert [word for word in text.split() if word.isdigit()][-3:] == ["2", "4", "8"]
+    assert parse_mat(text) == record
+
+
+@pytest.mark.parametrize("text", ["24/14", "24/18 18/14", "24/20 20/14"])
+def test_plays_are_spelled_out_die_by_die(text):
+    play = find_play(text, legal_plays(Position.start(), (6, 4)))
+    record = MatchRecord(("a", "b"), 0, (GameRecord((0, 0), (Turn(0, (6, 4), play),)),))
+    line = mat_text(record).splitlines()[-1].rstrip()
+    assert line in ("  1) 64: 24/18 18/14", "  1) 64: 24/20 20/14")
+
+
+def played(seed: int, *, gammon: bool = False) -> MatchRecord:
+    """A record of random games with cube actions; with `gammon` one cubeless gammon."""
+    chance = random.Random(seed)
+    while True:
+        games = tuple(_game(chance, cube=not gammon) for _ in range(1 if gammon else 3))
+        if not gammon or (games[0].result and games[0].result.points > 1 and not games[0].result.resigned):
+            return MatchRecord(("Ann", "Bob 2"), 0, games, (("EventDate", "2026.11.20"),))
+
+
+def _game(chance: random.Random, *, cube: bool) -> GameRecord:
+    progress, actions = GameProgress(), []
+    player = chance.randrange(2)
+    end = chance.choice([None, None, "resign", "leave", "leave before playing"]) if cube else None
+    last = chance.randrange(1, 40)
+    score = (chance.randrange(9), chance.randrange(9))
+
+    def act(action):
+        progress.apply(action)
+        actions.append(action)
+
+    while progress.result is None:
+        if cube and actions and progress.cube_owner in (None, player) and chance.random() < 0.1:
+            act(CubeAction(player, "double"))
+            act(CubeAction(1 - player, "take" if chance.random() < 0.8 else "drop"))
+            continue
+        roll = max(dice := (chance.randint(1, 6), chance.randint(1, 6))), min(dice)
+        plays = legal_plays(progress.position, roll)
+        if end and len(actions) >= last and len(plays) > 1:
+            if end != "leave":
+                act(Turn(player, roll, None))
+            points = progress.cube * chance.randint(1, 3)
+            result = GameResult(chance.randrange(2), points, resigned=True) if end == "resign" else None
+            return GameRecord(score, tuple(actions), result)
+        act(Turn(player, roll, chance.choice(plays)))
+        player = 1 - player
+    return GameRecord(score, tuple(actions), progress.result)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10**9))
+def test_random_games_are_read_as_they_were_written(seed):
+    record = played(seed)
+    text = mat_text(record)
+    assert parse_mat(text) == record

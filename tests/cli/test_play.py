@@ -1,0 +1,331 @@
+"""Games in the terminal, played by typing what the screen offers."""
+
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from motif.board.mat_reader import read_mat
+from motif.cli.main import main
+from tests.cli.robot import COLOURS, Robot
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SECONDS = 60
+OPPONENT = ("pubeval", "--hint-player", "pubeval", "--seed", "7")
+
+
+class Keyboard(io.StringIO):
+    """Standard input that a robot types, who sees what has been printed until then."""
+
+    def __init__(self, robot, capsys) -> None:
+        super().__init__()
+        self.robot, self.capsys = robot, capsys
+
+    def readline(self, size=-1) -> str:
+        printed = self.capsys.readouterr()
+        return self.robot.answer(printed.out + printed.err) + "\n"
+
+
+@pytest.fixture
+def typing(monkeypatch, motif):
+    """Runs `motif play` with lines that were typed beforehand."""
+
+    def run(lines, *words):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        return motif("play", *words)
+
+    return run
+
+
+@pytest.fixture
+def robot_plays(monkeypatch, capsys, tmp_path):
+    """Lets a robot play, and returns it with the exit code and the file that it saved to."""
+
+    def run(*words, seed=0):
+        robot, file = Robot("robot.mat", seed), tmp_path / "robot.mat"
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.stdin", Keyboard(robot, capsys))
+        return robot, main(["play", *words]), file
+
+    return run
+
+
+def kinds(robot: Robot) -> set[str]:
+    """What the robot typed, in general terms."""
+    return {re.sub(r" such as .*| 1-\d+", "", kind) for kind in robot.typed}
+
+
+AT_A_DECISION = {
+    "a play", "its number", "plays", "hint", "undo", "resign", "board", "pips", "save FILE", "help", "quit"
+}  # fmt: skip
+
+
+def test_whole_games_by_typing_what_is_offered(robot_plays):
+    robot, code, file = robot_plays(*OPPONENT)
+    assert code == 0
+    assert kinds(robot) == AT_A_DECISION | {"yes", "no", "back", "backgammon"}
+    assert robot.games_begun == 3
+    record = read_mat(file)
+    assert record.players == ("human", "pubeval")
+    first, second = record.games[:2]
+    assert first.result is not None
+    assert not first.result.resigned
+    assert second.result is None or second.result.resigned
+    assert "is not a legal play" not in robot.screen
+
+
+def test_two_people_with_dice_of_their_own(robot_plays):
+    robot, code, file = robot_plays(
+        "human", "human", "--names", "Ann,Bob", "--dice", "manual", "--hint-player", "pubeval", seed=1
+    )
+    assert code == 0
+    assert kinds(robot) >= AT_A_DECISION | {"two dice", "yes", "no", "back", "backgammon"}
+    assert read_mat(file).players == ("Ann", "Bob")
+    assert (
+        "Bob, do you accept? [yes, no]: " in robot.screen or "Ann, do you accept? [yes, no]" in robot.screen
+    )
+
+
+def wait_for_prompt(descriptor: int) -> str:
+    """What a terminal shows until it asks for something; until its end, if it asks for nothing more."""
+    shown, limit = b"", time.monotonic() + SECONDS
+    while not COLOURS.sub("", shown.decode("utf-8", "replace")).endswith("]: "):
+        assert time.monotonic() < limit, shown
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:  # how Linux says that nobody has the terminal open any more
+            part = b""
+        if not part:
+            break
+        shown += part
+    return shown.decode()
+
+
+def in_terminal(*words, **environment):
+    """`motif play` in a terminal: the process, and the descriptor of the other end."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "cli.py"), "play", *words],
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, close_fds=True,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **environment},
+    )  # fmt: skip
+    os.close(theirs)
+    return process, ours
+
+
+def test_whole_games_in_a_real_terminal(tmp_path):
+    process, terminal = in_terminal(*OPPONENT, "--save", str(tmp_path / "all.mat"))
+    robot, shown = Robot(str(tmp_path / "robot.mat")), ""
+    try:
+        while (shown := wait_for_prompt(terminal)).endswith("]: "):
+            os.write(terminal, robot.answer(shown).encode() + b"\n")
+        assert process.wait(SECONDS) == 0, shown
+    finally:
+        process.kill()
+        os.close(terminal)
+    assert kinds(robot) >= AT_A_DECISION
+    games = read_mat(tmp_path / "all.mat").games
+    assert [bool(game.result) for game in games] == [True, True, False]
+    assert not games[0].result.resigned
+
+
+def test_colours_only_where_a_terminal_has_them():
+    for environment, expected in (({}, True), ({"NO_COLOR": "1", "TERM": "dumb"}, False)):
+        process, terminal = in_terminal(*OPPONENT, **environment)
+        try:
+            shown = wait_for_prompt(terminal)
+            os.write(terminal, b"\x04")
+            assert process.wait(SECONDS) == 0
+        finally:
+            process.kill()
+            os.close(terminal)
+        assert ("\x1b[" in shown) == expected
+        assert "+13-14-15-16-17-18------19-20-21-22-23-24-+" in COLOURS.sub("", shown)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interruptions_save_what_was_played(tmp_path, number):
+    path = tmp_path / "games.mat"
+    process, terminal = in_terminal(*OPPONENT, "--save", str(path))
+    try:
+        wait_for_prompt(terminal)
+        os.write(terminal, b"1\n")
+        wait_for_prompt(terminal)
+        process.send_signal(number)
+        shown = wait_for_prompt(terminal)
+        assert process.wait(SECONDS) == 130
+    finally:
+        process.kill()
+        os.close(terminal)
+    assert f"\nmotif: interrupted; the games so far are in {path}" in shown.replace("\r", "")
+    (game,) = read_mat(path).games
+    assert len(game.actions) >= 3
+    assert game.result is None
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_end_of_the_input_saves_too(typing, tmp_path):
+    path = tmp_path / "games.mat"
+    ending = typing(["1", "2"], *OPPONENT, "--save", path)
+    assert (ending.code, ending.err) == (0, "")
+    assert ending.out.endswith(f"Saved to {path}\n")
+    assert len(read_mat(path).games[0].actions) >= 4
+
+
+def test_json_has_the_result_alone_on_stdout(typing):
+    ending = typing(["resign", "backgammon", "yes", "no"], *OPPONENT, "--json")
+    assert ending.code == 0
+    assert "human to play" in ending.err
+    document = json.loads(ending.out)
+    turns = document["games"][0].pop("turns")
+    assert turns <= 1
+    assert document == {
+        "players": ["human", "pubeval"],
+        "score": [0, 3],
+        "games": [{"winner": "pubeval", "points": 3, "resigned": True}],
+        "unfinished": False,
+        "dice": "seed",
+        "seed": 7,
+        "save": None,
+    }
+
+
+def test_the_same_seed_gives_the_same_games(typing):
+    lines = ["1"] * 12
+    assert typing(lines, *OPPONENT) == typing(lines, *OPPONENT)
+    shown = typing([], "pubeval", "--hint-player", "pubeval").out
+    seed = re.search(r"--seed (\d+) throws the same again", shown)[1]
+    assert typing([], *OPPONENT[:3], "--seed", seed).out == shown
+
+
+def test_undo_brings_no_new_luck(typing, tmp_path):
+    def rolls(name, *lines):
+        typing(lines, *OPPONENT, "--save", tmp_path / name)
+        return [turn.roll for turn in read_mat(tmp_path / name).games[0].actions]
+
+    plain = rolls("plain.mat", "1", "1", "1")
+    again = rolls("again.mat", "1", "undo", "2", "1", "undo", "1")
+    assert min(len(plain), len(again)) >= 4
+    assert all(one == other for one, other in zip(plain, again, strict=False))
+
+
+def test_players_alone_give_a_demonstration(motif, tmp_path):
+    path = tmp_path / "games.mat"
+    ending = motif("play", "pubeval", "simple", "--games", 2, "--seed", 3, "--save", path, "--json")
+    assert ending.code == 0
+    assert "[" not in ending.err
+    assert ending.err.count("Position ID:") > 40
+    document = json.loads(ending.out)
+    record = read_mat(path)
+    assert [game.result.points for game in record.games] == [game["points"] for game in document["games"]]
+    assert record.players == ("pubeval", "simple")
+    assert motif("play", "random", "random", "--seed", 3).out.count("begins.") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("8/1", "the opponent holds 1: '8/1' is not a legal play; legal are "),
+        ("7/1", "no checker of yours is on 7: '7/1' is not a legal play; legal are "),
+        ("nonsense", "no play in 'nonsense': 'nonsense' is not a move such as 8/5, bar/22 or 6/off(2)"),
+        ("0", "there is no play 0; the plays are numbered 1 to "),
+        ("999999999999999999999", "there is no play 9999; the plays are numbered 1 to "),
+        ("undo", "there is nothing to take back in this game"),
+        ("13/7", "13/7 is 6 pips, which 32 does not give: '13/7' is not a legal play; legal are "),
+        ("save", "save needs the name of a file, such as save game.mat"),
+        ("save /dev/null/x.mat", "not saved: /dev/null"),
+        ("double", "no play in 'double'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(typing, line, said):
+    plain, ending = typing([""], *OPPONENT), typing(["", line], *OPPONENT)
+    assert ending.code == 0
+    added = ending.out.replace("\r", "").removesuffix("\n").splitlines()
+    prompts = [k for k, text in enumerate(added) if "]: " in text]
+    assert prompts[-1] - prompts[-2] == 2
+    assert said in added[prompts[-1] - 1]
+    assert len(plain.out.splitlines()) == len(added) - 2
+
+
+def test_a_file_of_somebody_else_is_not_overwritten(typing, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.mat").write_text("precious")
+    ending = typing(["save mine.mat", "save New.mat", "1", "save New.mat"], *OPPONENT)
+    assert "not saved: mine.mat: is there already; choose another name" in ending.out
+    assert ending.out.count("Saved to New.mat") == 2
+    assert Path("mine.mat").read_text() == "precious"
+    assert read_mat(Path("New.mat")).games
+    refused = typing([], *OPPONENT, "--save", "mine.mat")
+    assert (refused.code, refused.err) == (
+        2,
+        "motif: error: mine.mat: is there already; choose another name\n",
+    )
+
+
+def test_quit_asks_about_what_would_be_lost(typing, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ending = typing(["1", "quit", "back", "quit", "save a.mat"], *OPPONENT)
+    assert ending.out.count("Save what was played? [save FILE, no, back]: ") == 2
+    assert len(read_mat(Path("a.mat")).games[0].actions) >= 2
+    assert typing(["save b.mat", "quit", "1"], *OPPONENT).out.count("to play") == 2
+    kept = typing(["1", "quit"], *OPPONENT, "--save", "c.mat")
+    assert "Save what was played?" not in kept.out
+    assert len(read_mat(Path("c.mat")).games[0].actions) >= 2
+
+
+@pytest.mark.parametrize("opponent", ["motif-v1", "random"])
+def test_a_declined_resignation_goes_on(typing, opponent):
+    # After ten senseless plays a gammon is more likely than not.  For `random` the adviser judges.
+    lines = [*["1"] * 10, "resign", "single", "yes", "pips", "resign", "backgammon", "yes"]
+    out = typing(lines, opponent, "--hint-player", "motif-v1", "--seed", "1").out
+    declined = f"{opponent} declines: to {opponent} playing on is worth 1."
+    accepted = f"{opponent} wins a backgammon: the other player resigned. Score: human 0, {opponent} 3."
+    assert -1 < out.find(declined) < out.find("pips to go: human ") < out.find(accepted)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nobody",), "no player is called 'nobody'"),
+        (("--games", "0"), "--games must be at least 1, not 0"),
+        (("--seed", "-1"), "--seed must be 0 to"),
+        (("--hint-player", "random"), "'random' chooses plays but cannot evaluate"),
+        (("--names", "Ann"), "--names must be two different names, such as Ann,Bob"),
+        (("--names", "Ann,Ann"), "--names must be two different names"),
+        (("--dice", "loaded"), "--dice"),
+        (("--save", "/dev/null/x.mat"), "/dev/null"),
+        (("a", "b", "c"), "unexpected extra argument"),
+    ],
+)
+def test_bad_options_end_in_one_line(typing, words, said):
+    ending = typing([], *words)
+    assert (ending.code, ending.out) == (2, "")
+    assert ending.err.startswith("motif: error: ")
+    assert ending.err.count("\n") == 1
+    assert said in ending.err
+
+
+def test_a_person_plays_nowhere_else(motif):
+    ending = motif("match", "human", "pubeval")
+    assert ending.code == 2
+    assert "'human' plays only in `motif play`" in ending.err
+
+
+def test_the_session_in_the_docs(typing, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "play.md").read_text("utf-8")
+    words = re.search(r"`motif play (.*)`\):\n", page)[1].split()
+    _, shown, record = (block.strip("`\n") for block in re.findall(r"^```\n[^`]*\n```$", page, re.MULTILINE))
+    answers = re.findall(r"\]: (.*)", shown)
+    out = typing(answers, *words).out
+    assert [line.rstrip() for line in out.splitlines()] == shown.splitlines()
+    written = Path("game.mat").read_text("utf-8").splitlines()
+    assert [line.rstrip() for line in written][1:] == record.splitlines()[1:]

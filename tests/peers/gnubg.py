@@ -2,13 +2,12 @@
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 from motif.board.position import Position
+from motif.players.gnubg.program import gnubg_path as gnubg_path
 
-_GAMES_FOLDERS = os.pathsep.join(["/usr/games", "/usr/local/games"])
 _TWO_PEOPLE_PLAYER_1_ON_ROLL = [
     "set automatic game off",
     "set automatic roll off",
@@ -35,11 +34,6 @@ _FULL_ROLLOUTS = [
     "set rollout chequerplay plies 0",
     "set rollout seed 1",
 ]
-
-
-def gnubg_path() -> str | None:
-    """Where gnubg is: Debian puts it into a folder for games that is not on everybody's PATH."""
-    return shutil.which("gnubg") or shutil.which("gnubg", path=_GAMES_FOLDERS)
 
 
 def simple_board(position: Position) -> str:
@@ -80,6 +74,17 @@ class TextGnubg:
             elif play := re.match(r" *\d+\. Cubeful \S+ +(.*?) {2,}", line):
                 found[-1].append(play[1])
         return found
+
+    def best_plays(self, decisions: list[tuple[Position, tuple[int, int]]], plies: int) -> list[str]:
+        """The play that gnubg ranks first, cubeless and `plies` ahead, of each of `decisions`."""
+        settings = [
+            f"set evaluation chequerplay evaluation {what}" for what in (f"plies {plies}", "cubeful off")
+        ]
+        commands = ["set jacoby off", *settings]
+        for position, (high, low) in decisions:
+            commands += [f"set board {simple_board(position)}", f"set dice {high} {low}", "hint 1"]
+        lines = self._answers("on", commands)
+        return [play[1] for line in lines if (play := re.match(r" *1\. Cubeless \S+ +(.*?) {2,}", line))]
 
     def rollout_seconds(self, position: Position, trials: int) -> float:
         """Seconds of processor time that so many full 0-ply playouts of `position` take, start included."""

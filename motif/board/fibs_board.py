@@ -1,0 +1,220 @@
+"""The board line of FIBS, the First Internet Backgammon Server, which gnubg's sockets speak too; both ways.
+
+``board:`` and 52 fields with colons between them: two names, the match length, two scores, 26 points,
+whose turn it is, two dice of each player, the cube, and sixteen numbers that `FibsBoard` names.
+
+"you" is the player whose name stands first, the one the line is made for.  His checkers have the sign
+of `colour`, the bars included; with `direction` -1 he moves 24 -> 1, home is 0 and his bar 25, with 1
+the other way.  So a line of colour 1 and direction -1 holds a board as `motif.board.position` has it.
+
+Source: the FIBS client protocol; and what gnubg 1.07 writes and reads, which is a dialect.  In its
+requests positive checkers are those of its player 1 whoever stands first, the colour is always 1 and the
+direction -1; whose turn it is shows in `turn` alone, and both pairs of dice hold the roll.  Its money
+games have the length 0, on FIBS they have `UNLIMITED`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.identifiers import quoted
+from motif.board.position import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board, Position
+from motif.runtime.errors import PositionError
+
+PREFIX = "board"
+UNLIMITED = 9999
+"""The match length of a money game on FIBS; gnubg writes 0."""
+
+_SEPARATOR = ":"
+_NAMES = 2
+_FIELDS = 52
+# Where they stand in a line, counted from the prefix.
+_POINTS = slice(6, 6 + BOARD_SIZE)
+_YOUR_DICE = slice(33, 35)
+_OPPONENT_DICE = slice(35, 37)
+_OFF = slice(45, 47)
+_LONGEST_NUMBER = 9
+_NO_DICE = (0, 0)
+_NO_OR_YES = (0, 1)
+_EITHER_WAY = (-1, 1)
+_WHOSE_TURN = (-1, 0, 1)
+_HOME_AND_BAR = ((OPPONENT_BAR, OWN_BAR), (OWN_BAR, OPPONENT_BAR))
+_COUNTS = range(CHECKERS + 1)
+_LENGTHS = range(UNLIMITED + 1)
+
+
+@dataclass(frozen=True)
+class FibsBoard:
+    """One board line; raises `PositionError`, naming every fault, for numbers that no line holds."""
+
+    you: str
+    opponent: str
+    length: int
+    """Points of the match; 0 or `UNLIMITED` for a money game."""
+    your_score: int
+    opponent_score: int
+    points: tuple[int, ...]
+    """The 26 places in the order of the line, signs and bars included."""
+    turn: int
+    """The colour whose turn it is, or 0 when the game is over; while a double is on offer, the doubler's."""
+    your_dice: tuple[int, int] = _NO_DICE
+    """0 and 0 before the roll."""
+    opponent_dice: tuple[int, int] = _NO_DICE
+    cube: int = 1
+    may_double: int = 1
+    opponent_may_double: int = 1
+    was_doubled: int = 0
+    """1 while a double is on offer."""
+    colour: int = 1
+    direction: int = -1
+    home: int = OPPONENT_BAR
+    bar: int = OWN_BAR
+    your_off: int = 0
+    opponent_off: int = 0
+    your_bar: int = 0
+    opponent_bar: int = 0
+    can_move: int = 0
+    """Checkers that can be moved, 0 to 4."""
+    forced: int = 0
+    did_crawford: int = 0
+    """1 when the Crawford game is over."""
+    redoubles: int = 0
+    """How often the cube may still be turned; gnubg: 0 in the Crawford game, else 1."""
+
+    def __post_init__(self) -> None:
+        if found := _faults(self):
+            raise PositionError("no FIBS board: " + "; ".join(found))
+
+    @property
+    def position(self) -> Position:
+        """The position seen by the player whose turn it is, or by you when the game is over.
+
+        Raises `PositionError` when the 26 places hold none.
+        """
+        upright = self.points if self.direction == -1 else self.points[::-1]
+        yours = Position([self.colour * count for count in upright])
+        return yours if self.turn in (0, self.colour) else yours.switch_sides()
+
+    @property
+    def roll(self) -> tuple[int, int] | None:
+        """The dice of the player whose turn it is, the higher first; None before the roll."""
+        dice = self.your_dice if self.turn == self.colour else self.opponent_dice
+        return None if dice == _NO_DICE else (max(dice), min(dice))
+
+    def __str__(self) -> str:
+        # The fields in their order; those that are tuples stand there one by one.
+        flat: list[object] = [PREFIX]
+        for value in vars(self).values():
+            if isinstance(value, tuple):
+                flat += value
+            else:
+                flat.append(value)
+        return _SEPARATOR.join(map(str, flat))
+
+
+def fibs_board(position: Position, roll: tuple[int, int] | None = None) -> FibsBoard:
+    """The line of a money game for the player on roll in `position`, who is "you", with `roll` to play."""
+    return FibsBoard(
+        you="you",
+        opponent="opponent",
+        length=0,
+        your_score=0,
+        opponent_score=0,
+        points=tuple(position.board.tolist()),
+        turn=1,
+        your_dice=roll or _NO_DICE,
+        your_off=position.own_off,
+        opponent_off=position.opponent_off,
+    )
+
+
+def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
+    """The text of `fibs_board` for each of `boards` (n, 26) and, where there are any, `rolls` (n, 2).
+
+    Boards and dice are taken as they are.
+    """
+    fields: list[object] = list(str(fibs_board(Position.start())).split(_SEPARATOR))
+    off = np.stack([np.maximum(boards, 0).sum(axis=1), -np.minimum(boards, 0).sum(axis=1)], axis=1)
+    dice = np.zeros((len(boards), 2), np.int64) if rolls is None else rolls
+    rows = zip(boards.tolist(), dice.tolist(), (CHECKERS - off).tolist(), strict=True)
+    for points, roll, both_off in rows:
+        fields[_POINTS], fields[_YOUR_DICE], fields[_OFF] = points, roll, both_off
+        yield _SEPARATOR.join(map(str, fields))
+
+
+def parse_fibs_board(text: str) -> FibsBoard:
+    """The board line in `text`, around which spaces, line ends and NUL bytes may stand.
+
+    Raises `PositionError` saying what is wrong with it.
+    """
+    fields = text.strip(" \t\r\n\0").split(_SEPARATOR)
+    if fields[0] != PREFIX:
+        raise PositionError(f"no FIBS board in {quoted(text)}: it does not start with '{PREFIX}{_SEPARATOR}'")
+    if len(fields) != 1 + _FIELDS:
+        raise PositionError(
+            f"no FIBS board in {quoted(text)}: it has {len(fields) - 1} fields, not {_FIELDS}"
+        )
+    numbers = [0] * (1 + _NAMES)
+    numbers += [_number(fields[place], place, text) for place in range(1 + _NAMES, 1 + _FIELDS)]
+    values: list[Any] = [
+        *fields[1 : 1 + _NAMES],
+        *numbers[1 + _NAMES : _POINTS.start],
+        tuple(numbers[_POINTS]),
+        *numbers[_POINTS.stop : _YOUR_DICE.start],
+        tuple(numbers[_YOUR_DICE]),
+        tuple(numbers[_OPPONENT_DICE]),
+        *numbers[_OPPONENT_DICE.stop :],
+    ]
+    try:
+        return FibsBoard(*values)
+    except PositionError as error:
+        raise PositionError(f"no FIBS board in {quoted(text)}: {str(error).partition(': ')[2]}") from None
+
+
+def _number(field: str, place: int, text: str) -> int:
+    digits = field.removeprefix("-")
+    # Limited, because a number of thousands of digits is refused by int() itself.
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER):
+        raise PositionError(f"no FIBS board in {quoted(text)}: field {place} is {quoted(field)}, no number")
+    return int(field)
+
+
+def _faults(board: FibsBoard) -> list[str]:
+    """Every reason why no line can hold these fields; whether they are a position is not asked."""
+    found = [
+        f"the name {quoted(name)} is empty or holds a colon or a space"
+        for name in (board.you, board.opponent)
+        if not name or _SEPARATOR in name or " " in name or not name.isprintable()
+    ]
+    if len(board.points) != BOARD_SIZE:
+        found.append(f"it has {len(board.points)} places, not {BOARD_SIZE}")
+    for dice in (board.your_dice, board.opponent_dice):
+        if dice != _NO_DICE and not (1 <= dice[0] <= 6 and 1 <= dice[1] <= 6):
+            found.append(f"the dice are {dice[0]} and {dice[1]}, not both 1 to 6 or both 0")
+    if board.cube < 1 or board.cube & (board.cube - 1):
+        found.append(f"the cube shows {board.cube}, not a power of two")
+    for what, value, allowed in (
+        ("turn", board.turn, _WHOSE_TURN),
+        ("colour", board.colour, _EITHER_WAY),
+        ("direction", board.direction, _EITHER_WAY),
+        ("home and bar", (board.home, board.bar), _HOME_AND_BAR),
+        ("may-double", board.may_double, _NO_OR_YES),
+        ("opponent-may-double", board.opponent_may_double, _NO_OR_YES),
+        ("was-doubled", board.was_doubled, _NO_OR_YES),
+        ("the match length", board.length, _LENGTHS),
+        ("your checkers off", board.your_off, _COUNTS),
+        ("the opponent's checkers off", board.opponent_off, _COUNTS),
+        ("your checkers on the bar", board.your_bar, _COUNTS),
+        ("the opponent's checkers on the bar", board.opponent_bar, _COUNTS),
+    ):
+        if value not in allowed:
+            choice = (
+                f"{allowed[0]} to {allowed[-1]}"
+                if isinstance(allowed, range)
+                else " or ".join(map(str, allowed))
+            )
+            found.append(f"{what}: {value} is not {choice}")
+    return found

@@ -1,0 +1,199 @@
+"""A gnubg that runs, answers one question at a time, and never outlives this process.
+
+gnubg's command ``external SOCKET`` makes it listen and answer lines.  That is some fifty times as quick
+as its command line or the Python inside it, which wait 10 ms for every question.  The socket lies in a
+folder of its own that nobody else can enter, which also holds gnubg's settings, so that a user's own do
+not change play; the folder is gone as soon as gnubg has answered the call.
+
+How it ends: with this object or this program, by a signal that cannot be ignored.  When this process
+is killed, the system does that (on Linux: what is at the other end of gnubg's standard input has
+gone, of which the system sends word as SIGKILL); elsewhere gnubg notices, when it has answered, that its
+caller is gone, cannot listen again where there is no folder any more, finds its standard input at an
+end and quits.  It has a session of its own and hears no Ctrl-C: what that means is decided here.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from motif.board.identifiers import quoted
+from motif.runtime.errors import PlayerError
+from motif.runtime.shown import plain_text
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where gnubg has no sockets in folders either
+    fcntl = None  # type: ignore[assignment]
+
+_PREFIX = "motif-gnubg-"
+_SOCKET = "socket"
+_LONGEST_PATH = 100
+"""Bytes of a socket's path that every system allows."""
+_SECONDS_TO_START = 60.0
+_SECONDS_TO_ANSWER = 120.0
+_SECONDS_BETWEEN_CALLS = 0.002
+_MOST_READ = 4096
+_LAST_WORDS = 2000
+# Only what leads gnubg astray: another Python's folders for the one inside it, and windows.
+_NOT_FOR_GNUBG = ("PYTHON", "DISPLAY", "WAYLAND_DISPLAY")
+
+
+class GnubgEndedError(PlayerError):
+    """gnubg has ended before it answered."""
+
+
+class GnubgProcess:
+    """One gnubg that runs; raises `PlayerError` when it cannot be started.
+
+    `settings` are commands of its own that it carries out first.
+    """
+
+    def __init__(self, program: str, settings: tuple[str, ...]) -> None:
+        if not hasattr(socket, "AF_UNIX"):
+            raise PlayerError("gnubg is reached over sockets in folders, which this system does not have")
+        _remove_left_folders()
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        try:
+            if len(os.fsencode(folder / _SOCKET)) > _LONGEST_PATH:
+                raise PlayerError(f"{folder.parent}: too long a path for a socket; TMPDIR may name another")
+            self._said = tempfile.TemporaryFile()  # noqa: SIM115 - `_end` closes it
+            held: list[Any] = [self._said]
+            self._process = _started(program, settings, folder, held)
+            self._end = weakref.finalize(self, _end, os.getpid(), self._process, held)
+            try:
+                self._socket = self._connected(folder / _SOCKET)
+            except BaseException:
+                self.end()
+                raise
+            held.append(self._socket)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def ask(self, question: str) -> str:
+        """The one line that gnubg answers.
+
+        Raises `GnubgEndedError` when it has ended, `PlayerError` when it says nothing; both end the process.
+        """
+        try:
+            self._socket.sendall(question.encode() + b"\n")
+            answer = b""
+            while not answer.endswith(b"\n"):
+                part = self._socket.recv(_MOST_READ)
+                if not part:
+                    raise ConnectionResetError
+                answer += part
+        except TimeoutError:
+            self.end()
+            raise PlayerError(
+                f"gnubg has not answered within {self._socket.gettimeout():g} s to {quoted(question)}"
+            ) from None
+        except OSError:
+            raise self._ended(f"before it answered {quoted(question)}") from None
+        except BaseException:
+            # Ctrl-C, say: the answer would be taken for that to the next question.
+            self.end()
+            raise
+        return answer.decode("utf-8", "replace").strip()
+
+    @property
+    def living(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def end(self) -> None:
+        """Kill it, if it has not ended; harmless when done twice."""
+        self._end()
+
+    def _connected(self, path: Path) -> socket.socket:
+        """A connection to gnubg, which takes a moment to start listening."""
+        limit = time.monotonic() + _SECONDS_TO_START
+        while time.monotonic() < limit:
+            caller = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                caller.connect(str(path))
+                caller.settimeout(_SECONDS_TO_ANSWER)
+                return caller
+            except OSError:
+                caller.close()
+            if self._process.poll() is not None:
+                raise self._ended("when it was started")
+            time.sleep(_SECONDS_BETWEEN_CALLS)
+        raise PlayerError(f"gnubg has not begun to listen within {_SECONDS_TO_START:g} s")
+
+    def _ended(self, when: str) -> GnubgEndedError:
+        """The error to raise: with what code it ended, when, and its last words."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+        self._said.seek(0, os.SEEK_END)
+        self._said.seek(max(self._said.tell() - _LAST_WORDS, 0))
+        lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        code = self._process.returncode
+        self.end()
+        words = f"; its last words were {plain_text(lines[-1].strip())}" if lines else ""
+        return GnubgEndedError(f"gnubg ended (exit code {code}) {when}{words}")
+
+
+def _remove_left_folders() -> None:
+    """Remove what processes that were killed while gnubg started have left."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _SECONDS_TO_START + _SECONDS_TO_ANSWER:
+                shutil.rmtree(folder)
+
+
+def _started(
+    program: str, settings: tuple[str, ...], folder: Path, held: list[Any]
+) -> subprocess.Popen[bytes]:
+    """gnubg, about to listen in `folder`; `held` comes to hold what must stay open while it lives."""
+    reader, writer = os.pipe()
+    held.append(os.fdopen(writer, "wb"))
+    try:
+        held[-1].write("\n".join([*settings, f"external {_SOCKET}", ""]).encode())
+        held[-1].flush()
+        process = subprocess.Popen(
+            [program, "--tty", "--quiet", "--no-rc", f"--prefsdir={folder}"],
+            stdin=reader,
+            stdout=held[0],
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=_environment(folder),
+            start_new_session=True,
+        )
+        _kill_without_writer(reader, process.pid)
+    except OSError as error:
+        for thing in held:
+            thing.close()
+        raise PlayerError(f"{program} cannot be started: {error.strerror}") from None
+    finally:
+        os.close(reader)
+    return process
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_FOR_GNUBG)}
+    return {**kept, "HOME": str(folder), "LC_ALL": "C"}
+
+
+def _kill_without_writer(reader: int, process: int) -> None:
+    """Have the system kill `process` when nobody can write any more to the pipe that `reader` reads."""
+    if hasattr(fcntl, "F_SETSIG"):
+        fcntl.fcntl(reader, fcntl.F_SETOWN, process)
+        fcntl.fcntl(reader, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(reader, fcntl.F_SETFL, fcntl.fcntl(reader, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _end(owner: int, process: subprocess.Popen[bytes], held: list[Any]) -> None:
+    # A process forked from the owner only lets go of its copies.
+    if os.getpid() == owner:
+        process.kill()
+        process.wait()
+    for thing in held:
+        thing.close()

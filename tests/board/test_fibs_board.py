@@ -1,0 +1,149 @@
+"""Board lines of FIBS: those that gnubg 1.07 wrote, round trips, and what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motif.board.fibs_board import UNLIMITED, fibs_board, fibs_lines, parse_fibs_board
+from motif.board.position import Position
+from motif.runtime.errors import PositionError
+from tests.strategies import positions, rolls
+
+# Requests of gnubg 1.07: its player 0, "gnubg", plays 52, and later "root" has doubled.
+PLAY_52 = (
+    "board:gnubg:root:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:1:-5:4:0:0:0:-3:0:-5:0:0:0:1:1:0:-1:5:2:5:2:1:1:1:0"
+    ":1:-1:0:25:0:0:0:0:0:0:0:1"
+)
+# The example in the specification of FIBS' client protocol.
+FROM_FIBS = (
+    "board:You:someplayer:3:0:0:0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:1:6:2:0:0:1:1:1:0"
+    ":1:-1:0:25:0:0:0:0:2:0:0:0"
+)
+# One that FIBS sent to somebody of the other colour, who counts from the other end and has two off.
+OTHER_COLOUR = (
+    "board:mpgnu:buster:17:0:2:0:0:0:2:1:4:3:0:1:0:1:0:0:2:0:0:0:0:0:1:-2:-2:-1:-4:-4:0:-1:3:6:0:0:1:1:1:0"
+    ":-1:1:25:0:2:0:0:0:2:2:0:0"
+)
+
+
+def test_gnubgs_request_for_a_play():
+    board = parse_fibs_board(PLAY_52 + "\n\0")
+    assert str(board) == PLAY_52
+    assert (board.you, board.opponent, board.length) == ("gnubg", "root", 3)
+    assert (board.turn, board.roll, board.cube, board.redoubles) == (-1, (5, 2), 1, 1)
+    # Player 0, who is on roll, has played nothing yet; the other has split and brought one down.
+    assert board.position == Position.from_points(
+        {6: 5, 8: 3, 13: 5, 24: 2}, {24: 1, 23: 1, 13: 4, 11: 1, 8: 3, 6: 5}
+    )
+
+
+def test_a_line_of_the_protocol():
+    board = parse_fibs_board(FROM_FIBS)
+    assert str(board) == FROM_FIBS
+    assert board.position == Position.start()
+    assert (board.roll, board.can_move, board.forced) == ((6, 2), 2, 0)
+
+
+def test_a_line_for_the_other_colour():
+    board = parse_fibs_board(OTHER_COLOUR)
+    assert str(board) == OTHER_COLOUR
+    own, opponent = {5: 2, 4: 2, 3: 1, 2: 4, 1: 4}, {3: 2, 4: 1, 5: 4, 6: 3, 8: 1, 10: 1, 13: 2, 19: 1}
+    assert board.position == Position.from_points(own, opponent)
+    assert (board.position.own_off, board.position.opponent_off) == (board.your_off, board.opponent_off)
+    assert board.roll == (6, 3)
+
+
+def test_both_pairs_of_dice_belong_to_their_players():
+    board = fibs_board(Position.start(), (3, 1))
+    assert (board.your_dice, board.opponent_dice, board.roll) == ((3, 1), (0, 0), (3, 1))
+    theirs = replace(board, turn=-1, your_dice=(0, 0), opponent_dice=(2, 5))
+    assert theirs.roll == (5, 2)
+    assert fibs_board(Position.start()).roll is None
+
+
+@given(positions(), rolls() | st.none())
+def test_a_position_comes_back(position, roll):
+    board = fibs_board(position, roll)
+    again = parse_fibs_board(str(board))
+    assert again == board
+    assert (again.position, again.roll) == (position, roll)
+    assert (again.your_off, again.opponent_off) == (position.own_off, position.opponent_off)
+
+
+@given(positions())
+def test_every_view_of_a_position_is_the_same_position(position):
+    seen = position.board.tolist()
+    other_end = seen[::-1]
+    negative = [-count for count in seen]
+    home_at_25 = {"direction": 1, "home": 25, "bar": 0}
+    mine = fibs_board(position)
+    views = [
+        mine,
+        replace(mine, points=tuple(other_end), **home_at_25),
+        replace(mine, points=tuple(negative), colour=-1, turn=-1),
+        replace(mine, points=tuple(negative[::-1]), colour=-1, turn=-1, **home_at_25),
+    ]
+    assert {view.position for view in views} == {position}
+    opponents = replace(mine, turn=-1)
+    assert opponents.position == position.switch_sides()
+    assert replace(mine, turn=0).position == position
+
+
+@given(st.lists(st.tuples(positions(), rolls()), max_size=5))
+def test_many_lines_are_those_of_each(decisions):
+    boards = np.array([position.board for position, _ in decisions], np.int8).reshape(-1, 26)
+    dice = np.array([roll for _, roll in decisions], np.int64).reshape(-1, 2)
+    assert list(fibs_lines(boards, dice)) == [str(fibs_board(*decision)) for decision in decisions]
+    assert list(fibs_lines(boards)) == [str(fibs_board(position)) for position, _ in decisions]
+
+
+def test_money_is_unlimited_on_fibs():
+    assert parse_fibs_board(PLAY_52.replace(":3:", f":{UNLIMITED}:", 1)).length == UNLIMITED
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("", "it does not start with 'board:'"),
+        ("4HPwATDgc/ABMA", "it does not start with 'board:'"),
+        (PLAY_52.removesuffix(":1"), "it has 51 fields, not 52"),
+        (PLAY_52 + ":0", "it has 53 fields, not 52"),
+        (PLAY_52.replace(":-5:4:", ":-5:four:"), "field 19 is 'four', no number"),
+        (PLAY_52.replace(":-5:4:", ":-5:٤:"), "field 19 is '٤', no number"),
+        (PLAY_52.replace(":-5:4:", f":-5:{'9' * 5000}:"), "no number"),
+        (PLAY_52.replace("root", ""), "the name '' is empty"),
+        (PLAY_52.replace("root", "a b"), "the name 'a b' is empty or holds a colon or a space"),
+        (PLAY_52.replace(":5:2:5:2:", ":5:7:5:2:"), "the dice are 5 and 7"),
+        (PLAY_52.replace(":5:2:5:2:", ":5:0:5:2:"), "the dice are 5 and 0"),
+        (PLAY_52.replace(":5:2:1:", ":5:2:3:"), "the cube shows 3, not a power of two"),
+        (PLAY_52.replace(":0:-1:5:2", ":0:-2:5:2"), "turn: -2 is not -1 or 0 or 1"),
+        (PLAY_52.replace(":1:-1:0:25", ":0:-1:0:25"), "colour: 0 is not -1 or 1"),
+        (PLAY_52.replace(":0:25:", ":0:24:"), "home and bar: (0, 24) is not"),
+        (PLAY_52.replace(":3:0:0:", ":-3:0:0:"), "the match length: -3 is not 0 to 9999"),
+        (PLAY_52.replace(":0:25:0:", ":0:25:16:"), "your checkers off: 16 is not 0 to 15"),
+    ],
+)
+def test_what_no_line_holds_is_refused(line, what):
+    with pytest.raises(PositionError) as caught:
+        parse_fibs_board(line)
+    assert what in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_places_that_are_no_position_are_refused_when_it_is_asked_for():
+    board = parse_fibs_board(PLAY_52.replace(":-5:4:", ":-5:14:"))
+    with pytest.raises(PositionError, match="checkers, at most 15"):
+        _ = board.position
+
+
+@given(st.text(max_size=300) | st.text("board:0123456789-", max_size=300))
+def test_any_text_is_read_or_refused(text):
+    try:
+        board = parse_fibs_board(text)
+    except PositionError:
+        return
+    assert parse_fibs_board(str(board)) == board

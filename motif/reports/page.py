@@ -1,16 +1,14 @@
 """The HTML report of a run: one file that needs nothing else, no scripts."""
 
-import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from motif.bootstrap import BootstrapConfig, VersionStep
 from motif.evaluators import WeightFile
+from motif.reports.document import Picture, html_document, html_figure
 from motif.reports.largest_terms import LargeTerm, full_value, largest_terms
 from motif.reports.next_version import advice, next_commands
-from motif.reports.page_style import PAGE_STYLE
 from motif.runtime.version import VERSION
 
 _TERMS = 20
@@ -18,17 +16,6 @@ _HEAD_SENTENCES = {
     "equity": "The raw sum of all terms is squashed to an equity in points, 3 tanh(x).",
     "win": "The raw sum of all terms is squashed to a win chance, (tanh(x) + 1) / 2.",
 }
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A plot and what a reader needs to know to read it."""
-
-    heading: str
-    png: bytes
-    text: str
-    """Read out in place of the picture."""
-    caption: str
 
 
 def report_page(
@@ -45,7 +32,7 @@ def report_page(
         f"<p>{_opening(config, summaries)}</p>",
         "<h2>Versions</h2>",
         _versions_table(config, summaries),
-        *map(_figure, pictures),
+        *map(html_figure, pictures),
         *_terms_section(weights),
         "<h2>The next version</h2>",
         *(f"<p>{escape(sentence)}</p>" for sentence in advice(last)),
@@ -57,14 +44,7 @@ def report_page(
         _preformatted(config_text),
         f"<footer>Drawn by motif {escape(VERSION)} from the files of the run.</footer>",
     ]
-    body = "\n".join(parts)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(config.name)}: bootstrap report</title>\n"
-        f"<style>\n{PAGE_STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
+    return html_document(f"{config.name}: bootstrap report", parts)
 
 
 def _opening(config: BootstrapConfig, summaries: Sequence[Mapping[str, Any]]) -> str:
@@ -142,15 +122,6 @@ def _points(summary: Mapping[str, Any], value: str, error: str) -> str:
 
 def _signed(value: float) -> str:
     return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _figure(picture: Picture) -> str:
-    data = base64.b64encode(picture.png).decode("ascii")
-    return (
-        f"<h2>{escape(picture.heading)}</h2>\n<figure>\n"
-        f'<img src="data:image/png;base64,{data}" alt="{escape(picture.text)}">\n'
-        f"<figcaption>{escape(picture.caption)}</figcaption>\n</figure>"
-    )
 
 
 def _terms_section(weights: WeightFile) -> list[str]:

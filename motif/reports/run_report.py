@@ -14,7 +14,8 @@ from motif.evaluators import StaticEvaluator, read_weight_file
 from motif.evaluators.static import weights_model
 from motif.reports.calibration import plot_calibration
 from motif.reports.convergence import Rows, plot_convergence, plot_run_convergence
-from motif.reports.page import Picture, report_page
+from motif.reports.document import Picture
+from motif.reports.page import report_page
 from motif.reports.strength import plot_strength
 from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text

@@ -1,0 +1,125 @@
+"""The positions that an analysis looks at: from a player's own games, or from a dataset."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from itertools import count as count_from
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.outcome import finished_points_many
+from motif.board.position import BOARD_SIZE, Board, Position, pack_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.players import Player
+from motif.rollout.playout import MAX_PLIES
+from motif.runtime.errors import DatasetError, PlayerError
+from motif.runtime.jit import kernel
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import progress
+from motif.runtime.streams import derive_states, next_roll
+from motif.sampling import read_parts
+
+EVERY = 10
+"""One position in so many of a game is taken: its neighbours resemble it."""
+FEWEST = 100
+"""Positions below which statistics of many features mean nothing."""
+
+_GAMES_AT_ONCE = 64
+_GAMES_A_POSITION = 10
+"""Games after which a player who hardly ever reaches the class is given up, for each position wanted."""
+
+
+def self_play_positions(
+    player: Player, wanted: int, class_name: str | None, *, seed: int, jobs: int | None = None
+) -> Board:
+    """`wanted` positions (n, 26) before a roll, of one class or of all, from `player`'s money games.
+
+    The same `seed` gives the same ones for any number of `jobs`.  Raises `PlayerError` when positions
+    of the class hardly occur.
+    """
+    most_games = _GAMES_AT_ONCE + _GAMES_A_POSITION * wanted
+    calls = ((first, _GAMES_AT_ONCE) for first in count_from(0, _GAMES_AT_ONCE))
+    pieces: list[Board] = []
+    found = games = 0
+    with (
+        progress(f"positions from games of {player.name}", wanted) as advance,
+        closing(run_ordered(partial(_game_positions, player, seed), calls, jobs)) as played,
+    ):
+        for boards in played:
+            chosen = _of_class(boards, class_name)[: wanted - found]
+            pieces.append(chosen)
+            found += len(chosen)
+            games += _GAMES_AT_ONCE
+            advance(len(chosen))
+            if found == wanted or games >= most_games:
+                break
+    if found < wanted:
+        raise PlayerError(
+            f"{games} games of {player.name!r} hold {found} {class_name or ''} positions, not {wanted}"
+        )
+    return np.concatenate(pieces)
+
+
+def dataset_positions(folder: Path, most: int, class_name: str | None) -> Board:
+    """At most `most` positions (n, 26) of a dataset, of one class or of all, evenly spread over it.
+
+    Raises `DatasetError` for a dataset that cannot be read, or holds fewer than `FEWEST`.
+    """
+    boards = np.concatenate([_of_class(piece.boards, class_name) for piece in read_parts(folder)])
+    if len(boards) < FEWEST:
+        kind = f"{class_name} " if class_name else ""
+        raise DatasetError(
+            f"{folder}: an analysis needs at least {FEWEST} {kind}positions, not {len(boards)}"
+        )
+    return boards[np.linspace(0, len(boards) - 1, min(most, len(boards))).astype(np.int64)]
+
+
+def _of_class(boards: Board, class_name: str | None) -> Board:
+    if class_name is None or not len(boards):
+        return boards
+    return boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
+
+
+def _game_positions(player: Player, seed: int, first: int, games: int) -> Board:
+    """One in `EVERY` of the positions of the games first .. first + games - 1, game by game."""
+    taken = list(_played(player, seed, first, games))
+    numbers = np.concatenate([going for going, _ in taken])
+    boards = np.concatenate([boards for _, boards in taken])
+    return boards[np.argsort(numbers, kind="stable")]
+
+
+def _played(
+    player: Player, seed: int, first: int, games: int
+) -> Iterator[tuple[npt.NDArray[np.int64], Board]]:
+    """Of each ply the games (k,) whose turn it is to give a position, and their boards (k, 26)."""
+    boards = np.repeat(Position.start().board[None], games, axis=0)
+    going = np.arange(games)
+    yield going[:0], np.empty((0, BOARD_SIZE), np.int8)
+    for ply in range(MAX_PLIES):
+        # Games begin to count at different plies, so that all stages of games occur.
+        due = (ply + first + going) % EVERY == 0
+        yield going[due], boards[due]
+        states = derive_states(seed, first, games, ply)[going]
+        rolls = _rolls(states, ply == 0)
+        boards = player.choose_many(boards, rolls, states)
+        unfinished = finished_points_many(pack_many(boards).view(np.int64)) == 0
+        boards, going = boards[unfinished], going[unfinished]
+        if not len(going):
+            break
+
+
+@kernel
+def _rolls(states, opening):
+    """A roll (n, 2) of each stream, which advances; none is a double when games open."""
+    rolls = np.empty((len(states), 2), np.int64)
+    stream = np.zeros(1, np.uint64)
+    for k in range(len(states)):
+        stream[0] = states[k]
+        high, low = next_roll(stream)
+        while opening and high == low:
+            high, low = next_roll(stream)
+        rolls[k, 0], rolls[k, 1] = high, low
+        states[k] = stream[0]
+    return rolls

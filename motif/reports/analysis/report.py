@@ -1,0 +1,140 @@
+"""An analysis from its positions to its folder."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from motif.evaluators import StaticEvaluator
+from motif.players import CompiledPlayer, Player
+from motif.reports.analysis import captions
+from motif.reports.analysis.analysis import Analysis, analysis_of, checked_weights
+from motif.reports.analysis.draw_features import draw_histograms, draw_relations, feature_pages
+from motif.reports.analysis.draw_scores import draw_scores, draw_transform
+from motif.reports.analysis.draw_structure import draw_components, draw_correlations
+from motif.reports.analysis.draw_weights import draw_importance, draw_inflation, draw_sensitivity
+from motif.reports.analysis.page import analysis_page
+from motif.reports.analysis.positions import EVERY, FEWEST, dataset_positions, self_play_positions
+from motif.reports.analysis.tables import components_csv, correlation_csv, features_csv, summary
+from motif.reports.document import Picture
+from motif.rollout.settings import check_count
+from motif.runtime.errors import SettingError
+from motif.runtime.files import TEMPORARY_SUFFIX, refusals, write_text
+from motif.runtime.locks import LOCK, contents, working_in
+from motif.runtime.seeds import check_seed
+
+FEATURES, CORRELATION, COMPONENTS = "features.csv", "correlation.csv", "components.csv"
+SUMMARY, REPORT = "summary.json", "report.html"
+
+
+def analyse(
+    evaluator: StaticEvaluator,
+    out: Path,
+    *,
+    positions: int,
+    player: Player | None = None,
+    dataset: Path | None = None,
+    head: str = "win",
+    class_name: str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> dict[str, Any]:
+    """Analyse one head of an evaluator into the new folder `out`; return the summary.
+
+    The positions are from games of `player`, by default the evaluator itself, or from `dataset`, at most
+    `positions` of them; of the class called `class_name`, or of all.  The folder is written whole or not
+    at all; the same arguments give the same bytes for any number of `jobs`.  Raises `SettingError` for a
+    folder that exists and for options that make no sense, `PlayerError` for an evaluator without such
+    weights, `DatasetError` for a dataset that cannot be read, `FileError` when `out` cannot be written.
+    """
+    check_seed(seed)
+    check_count("positions", positions, FEWEST)
+    if player is not None and dataset is not None:
+        raise SettingError("give either --player, whose games are played, or --dataset, not both")
+    checked_weights(evaluator, head, class_name)
+    with new_folder(out) as folder:
+        if dataset is not None:
+            boards = dataset_positions(dataset, positions, class_name)
+            source = f"the dataset {dataset.name}"
+        else:
+            chosen = player or CompiledPlayer(evaluator.name, evaluator.model, evaluator)
+            boards = self_play_positions(chosen, positions, class_name, seed=seed, jobs=jobs)
+            source = f"games of {chosen.name} against itself, one in {EVERY} of each game"
+        analysis = analysis_of(evaluator, boards, source=source, head=head, class_name=class_name)
+        return write_analysis(analysis, folder)
+
+
+def write_analysis(analysis: Analysis, folder: Path) -> dict[str, Any]:
+    """Write pictures, tables, summary and page to `folder`; return the summary."""
+    pictures = list(_draw(analysis, folder))
+    for name, table in (
+        (FEATURES, features_csv),
+        (CORRELATION, correlation_csv),
+        (COMPONENTS, components_csv),
+    ):
+        write_text(folder / name, table(analysis))
+    files = [*(name for name, _ in pictures), FEATURES, CORRELATION, COMPONENTS, SUMMARY, REPORT]
+    found = summary(analysis, files)
+    write_text(folder / SUMMARY, json.dumps(found, indent=1, allow_nan=False) + "\n")
+    write_text(folder / REPORT, analysis_page(analysis, [shown for _, shown in pictures], found))
+    return found
+
+
+def _draw(analysis: Analysis, folder: Path) -> Iterator[tuple[str, Picture]]:
+    """Draw all pictures; yield their names and how the page shows them."""
+
+    def shown(name: str, heading: str, caption: str) -> tuple[str, Picture]:
+        return name, Picture(heading, (folder / name).read_bytes(), f"Plot: {caption}", caption)
+
+    scale = analysis.scale
+    name = "01_scores.png"
+    draw_scores(analysis, folder / name)
+    yield shown(name, "Scores", captions.scores(analysis))
+    pages = list(feature_pages(analysis))
+    for number, page in enumerate(pages, 1):
+        name = "02_features.png" if len(pages) == 1 else f"02_features_{number}.png"
+        draw_histograms(analysis, page, folder / name)
+        which = "" if len(pages) == 1 else f", page {number} of {len(pages)}"
+        yield shown(name, f"How features are spread{which}", captions.features(analysis))
+    single: list[tuple[str, str, Callable[[Analysis, Path], None], Callable[[Analysis], str]]] = [
+        ("03_correlations.png", "Correlations", draw_correlations, captions.correlations),
+        ("04_importance.png", "Importance", draw_importance, captions.importance),
+        ("05_sensitivity.png", "Sensitivity", draw_sensitivity, captions.sensitivity),
+        ("06_transform.png", f"From {scale.raw} to {scale.value}", draw_transform, captions.transform),
+        ("07_relations.png", f"Features and {scale.value}", draw_relations, captions.relations),
+        ("08_vif.png", "Collinearity", draw_inflation, captions.inflation),
+        ("09_components.png", "Principal components", draw_components, captions.components),
+    ]
+    for name, heading, draw, caption in single:
+        draw(analysis, folder / name)
+        yield shown(name, heading, caption(analysis))
+
+
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """A temporary folder beside `out` that becomes `out` when the block ends well, and goes otherwise.
+
+    What a killed process left there is removed.  Raises `SettingError` when `out` exists, unless it is
+    an empty folder; `FileError` when it cannot be made, or another process is making it.
+    """
+    with refusals(out):
+        if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+            raise SettingError(f"{out}: exists already: name a new folder")
+    temporary = out.absolute().with_name(f".{out.absolute().name}{TEMPORARY_SUFFIX}")
+    done = False
+    with refusals(out):
+        try:
+            with working_in(temporary):
+                for left in contents(temporary):
+                    left.unlink()
+                yield temporary
+                done = True
+        finally:
+            # Not while another one is at work in it.
+            if not done and not (temporary / LOCK).exists():
+                shutil.rmtree(temporary, ignore_errors=True)
+        if out.exists():
+            out.rmdir()
+        temporary.rename(out)

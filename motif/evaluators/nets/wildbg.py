@@ -9,8 +9,8 @@ import numpy.typing as npt
 from motif.board.outcome import checkers_on_board, finished_points_many
 from motif.board.position import CHECKERS, PACKED_WORDS, as_boards, pack_many
 from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.finished import write_finished
 from motif.evaluators.nets.encodings import contact_inputs, race_inputs
-from motif.evaluators.nets.finished import write_finished
 from motif.evaluators.nets.net import Net
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,

@@ -8,7 +8,7 @@ from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, as_boards, pack_many
 from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.nets.finished import write_finished
+from motif.evaluators.finished import write_finished
 from motif.parameters.position_class import RACE, classify_many
 from motif.players.gnubg.idle import idle_processes
 from motif.players.gnubg.program import installed_gnubg

@@ -52,3 +52,19 @@ def _ply(seed, game, ply):
     stream[0] = derive(np.uint64(seed), np.uint64(game), np.uint64(ply))
     high, low = next_roll(stream)
     return high, low, np.int64(next_uint64(stream) >> np.uint64(2))
+
+
+@kernel
+def rolls_of_games(seed, games, ply):
+    """Rolls (n, 2) of a ply in each of `games`, no double at the start, and states for random choices."""
+    rolls = np.empty((games.shape[0], 2), np.int64)
+    states = np.empty(games.shape[0], np.uint64)
+    stream = np.zeros(1, np.uint64)
+    for k in range(games.shape[0]):
+        stream[0] = derive(np.uint64(seed), np.uint64(games[k]), np.uint64(ply))
+        high, low = next_roll(stream)
+        while ply == 0 and high == low:
+            high, low = next_roll(stream)
+        rolls[k, 0], rolls[k, 1] = high, low
+        states[k] = stream[0]
+    return rolls, states

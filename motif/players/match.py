@@ -18,16 +18,15 @@ import numpy.typing as npt
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, Position, pack_many
 from motif.evaluators.probabilities import turned_equities
+from motif.players.dice import rolls_of_games
 from motif.players.player import Player
 from motif.players.sequential import ERROR_RATE, SequentialTest, certain_interval, check_error_rate
 from motif.rollout.playout import MAX_PLIES
 from motif.rollout.settings import check_count
 from motif.rollout.statistics import p_value
-from motif.runtime.jit import kernel
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.seeds import check_seed
-from motif.runtime.streams import derive, next_roll
 
 CERTAIN, ALL_PLAYED = "certain", "all games played"
 """Why a match ended."""
@@ -148,7 +147,7 @@ def play_pairs(first: Player, second: Player, seed: int, start: int, count: int)
     points = np.zeros(2 * count, np.int64)
     going = np.arange(2 * count)
     for ply in range(MAX_PLIES):
-        rolls, states = _dice(seed, pairs[going], ply)
+        rolls, states = rolls_of_games(seed, pairs[going], ply)
         boards[going] = _one_ply(first, second, boards[going], first_on_roll[going], rolls, states)
         first_on_roll[going] = ~first_on_roll[going]
         result = finished_points_many(pack_many(boards[going]).view(np.int64)).astype(np.int64)
@@ -172,19 +171,3 @@ def _one_ply(
         if his.any():
             results[his] = player.choose_many(boards[his], rolls[his], states[his])
     return results
-
-
-@kernel
-def _dice(seed, pairs, ply):
-    """Rolls (n, 2) of a ply in each of `pairs`, no double at the start, and states for random choices."""
-    rolls = np.empty((pairs.shape[0], 2), np.int64)
-    states = np.empty(pairs.shape[0], np.uint64)
-    stream = np.zeros(1, np.uint64)
-    for k in range(pairs.shape[0]):
-        stream[0] = derive(np.uint64(seed), np.uint64(pairs[k]), np.uint64(ply))
-        high, low = next_roll(stream)
-        while ply == 0 and high == low:
-            high, low = next_roll(stream)
-        rolls[k, 0], rolls[k, 1] = high, low
-        states[k] = stream[0]
-    return rolls, states

@@ -11,6 +11,7 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.players import EvaluatorPlayer, load
 from motif.players import match as match_module
+from motif.players.dice import rolls_of_games
 from motif.players.match import ALL_PLAYED, CERTAIN, MatchResult, play_match
 from motif.players.sequential import certain_interval
 from motif.runtime.errors import SettingError
@@ -83,7 +84,7 @@ def test_a_game_by_hand():
     for first_starts, column in ((True, 0), (False, 1)):
         position, players = Position.start(), [PUBEVAL, SIMPLE] if first_starts else [SIMPLE, PUBEVAL]
         for ply in range(400):
-            rolls, _ = match_module._dice(7, np.array([0]), ply)
+            rolls, _ = rolls_of_games(7, np.array([0]), ply)
             assert ply > 0 or rolls[0, 0] != rolls[0, 1]
             position = players[ply % 2].choose(position, tuple(rolls[0].tolist())).position
             if points := outcome(position):
@@ -98,7 +99,7 @@ def test_a_game_by_hand():
 
 
 def test_no_game_begins_with_a_double():
-    firsts, seconds = (match_module._dice(1, np.arange(600), ply)[0] for ply in (0, 1))
+    firsts, seconds = (rolls_of_games(1, np.arange(600), ply)[0] for ply in (0, 1))
     assert (firsts[:, 0] > firsts[:, 1]).all()
     assert (seconds[:, 0] >= seconds[:, 1]).all()
     doubles = int((seconds[:, 0] == seconds[:, 1]).sum())

@@ -1,7 +1,6 @@
 """Commands that learn: sample, fit, bootstrap."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,6 +21,7 @@ from motif.cli.common import (
     json_line,
     print_table,
     static_evaluator,
+    tell,
 )
 from motif.cli.interruption import resumable
 from motif.runtime.errors import SettingError
@@ -217,7 +217,7 @@ def bootstrap(
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
     with resumable("the same command goes on"), working_on(cluster):
-        versions = run_bootstrap(out, config, jobs=jobs, tell=_tell, on_version=draw_version)
+        versions = run_bootstrap(out, config, jobs=jobs, tell=tell, on_version=draw_version)
         draw_run(out)
     if json:
         print(json_line({"versions": versions}))
@@ -257,9 +257,3 @@ def _check_target(path: Path) -> None:
 
 def _error(rmse: float | None) -> str:
     return "" if rmse is None else f"{rmse:.4f}"
-
-
-def _tell(line: str) -> None:
-    """Say on a terminal what begins."""
-    if sys.stderr.isatty():
-        print(line, file=sys.stderr)

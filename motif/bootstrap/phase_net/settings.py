@@ -1,0 +1,91 @@
+"""What training the network takes: games, boards, epochs, rates, matches."""
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from motif.rollout.settings import check_count
+from motif.runtime.errors import SettingError
+from motif.runtime.seeds import SEED_LIMIT, check_seed
+
+_SEEDS_A_RUN = 10_000
+_FIRST_ROUND_SEED = 100
+_MOST_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
+
+
+@dataclass(frozen=True)
+class PhaseNetSettings:
+    """All that is needed to repeat a training run.
+
+    Stage 1, the buffer and the batch are the source's.  Its stage 2 has 100 epochs a round, and no word
+    of another learning rate; so trained the net soon loses to the heuristic that it came from.  One
+    label a game and small steps make it better instead.
+    """
+
+    seed: int = 0
+    games: int = 5000
+    """Games of random play whose boards teach the heuristic."""
+    boards: int = 100_000
+    """Boards of these games at most, taken evenly; every tenth of them is held out."""
+    epochs: int = 200
+    """Passes over them at most."""
+    rate: float = 0.001
+    """Adam's learning rate while the heuristic is taught."""
+    batch: int = 50
+    """Boards a step."""
+    patience: int = 10
+    """Stage 1 ends after so many epochs that do not better the best one by `gain`."""
+    gain: float = 0.0001
+    """Of the squared errors of an epoch, added up, as in the source."""
+    rounds: int = 20
+    """Rounds of stage 2 at most; winning every game of a round's match ends it too."""
+    round_games: int = 5000
+    """Games of best-of-four that a round adds."""
+    boards_a_game: int = 1
+    """Boards of each of them that enter the buffer: those of one game share an outcome."""
+    buffer: int = 10_000
+    """Boards that are kept."""
+    round_epochs: int = 10
+    """Passes over the buffer in a round."""
+    round_rate: float = 0.00003
+    """Adam's learning rate in stage 2."""
+    test_games: int = 2000
+    """Games of each match after a round; the refined net is chosen by them."""
+    final_games: int = 10_000
+    """Games of each match at the end, with dice that chose nothing."""
+
+    def check(self) -> None:
+        """Raise `SettingError` for a number out of range."""
+        check_seed(self.seed)
+        if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:
+            raise SettingError(f"--seed must be below {SEED_LIMIT // _SEEDS_A_RUN}, not {self.seed}")
+        least = dict.fromkeys(("test_games", "final_games"), 4) | dict.fromkeys(
+            ("boards", "buffer"), 2 * self.batch
+        )
+        for item in fields(self):
+            if item.type is int and item.name != "seed":
+                check_count(_option(item.name), getattr(self, item.name), least.get(item.name, 1))
+        if self.rounds > _MOST_ROUNDS:
+            raise SettingError(f"--rounds must be at most {_MOST_ROUNDS}, not {self.rounds}")
+        for name in ("rate", "round_rate"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and 0 < value <= 1):
+                raise SettingError(f"--{_option(name)} must be above 0 and at most 1, not {value:g}")
+        if not self.gain >= 0:
+            raise SettingError(f"--gain must be at least 0, not {self.gain:g}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """All settings by name."""
+        return asdict(self)
+
+    def step_seed(self, step: int) -> int:
+        """Seed of one step of the run; every step has its own."""
+        return self.seed * _SEEDS_A_RUN + step
+
+    def round_seed(self, number: int) -> int:
+        """Seed of the games of round `number`, from 1 on."""
+        return self.step_seed(_FIRST_ROUND_SEED + number - 1)
+
+
+def _option(name: str) -> str:
+    return name.replace("_", "-")

@@ -1,0 +1,66 @@
+"""The command train-phase-net."""
+
+import inspect
+import json
+
+import pytest
+
+from motif.bootstrap.phase_net import PhaseNetSettings
+from motif.cli.phase_net import train_phase_net
+
+TINY = (
+    *("--games", 20, "--boards", 1000, "--epochs", 2, "--rounds", 2, "--round-games", 60),
+    *("--round-epochs", 2, "--buffer", 100, "--test-games", 8, "--final-games", 8, "--jobs", 1),
+)
+
+
+def test_the_command_trains_draws_and_says_how_strong_it_is(motif, tmp_path):
+    folder = tmp_path / "net"
+    ending = motif("train-phase-net", "--out", folder, *TINY)
+    assert (ending.code, ending.err) == (0, "")
+    assert {path.name for path in folder.iterdir()} == {
+        *("pretrained.onnx", "refined.onnx", "history.csv", "phase-net.json"),
+        *("loss.png", "win-rate.png", "improvement.png"),
+    }
+    assert "refined      pretrained" in ending.out
+    assert f"onnx:{folder}" in ending.out
+    assert motif("match", f"onnx:{folder / 'refined.onnx'}", "random", "--games", 4, "--jobs", 1).code == 0
+    again = motif("train-phase-net", "--out", folder, *TINY)
+    assert (again.code, again.out) == (2, "")
+    assert "is not empty" in again.err
+
+
+def test_json_is_what_the_file_holds(motif_json, tmp_path):
+    facts = motif_json("train-phase-net", "--out", tmp_path / "net", *TINY, "--seed", 3)
+    assert facts == json.loads((tmp_path / "net" / "phase-net.json").read_text())
+    assert facts["settings"]["seed"] == 3
+    assert {match["player"] for match in facts["matches"]} == {"pretrained", "refined"}
+    assert all({"win_share", "win_share_se", "ppg", "ppg_se"} <= match.keys() for match in facts["matches"])
+
+
+def test_defaults_are_those_of_the_settings():
+    settings = PhaseNetSettings().as_dict()
+    options = inspect.signature(train_phase_net).parameters
+    shared = settings.keys() & options.keys()
+    assert settings.keys() - shared == {"batch", "patience", "gain"}
+    assert {name: options[name].default for name in shared} == {name: settings[name] for name in shared}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rounds", 0), "--rounds must be at least 1, not 0"),
+        (("--rate", "nan"), "--rate must be above 0 and at most 1, not nan"),
+        (("--round-games", 2**40), "--round-games must be below 2**31"),
+        (("--buffer", 1), "--buffer must be at least 100, not 1"),
+        (("--games", "many"), "'--games': Input should be a valid integer"),
+        (("--jobs", 0), "--jobs must be at least 1"),
+        (("--seed", -1), "--seed must be 0 to"),
+    ],
+)
+def test_bad_input_ends_in_one_line_and_leaves_no_folder(motif, tmp_path, words, said):
+    ending = motif("train-phase-net", "--out", tmp_path / "net", *words)
+    assert (ending.code, ending.out) == (2, "")
+    assert said in ending.err
+    assert ending.err.count("\n") == 1
+    assert not (tmp_path / "net").exists()

@@ -1,0 +1,56 @@
+"""Pictures of the phase network's training, also of odd runs."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from motif.reports.phase_net import IMPROVEMENT, LOSS, WIN_RATE, draw_training
+from motif.runtime.errors import FileError
+
+NAMES = {LOSS, WIN_RATE, IMPROVEMENT}
+
+
+def made_run(rounds: int, share: float = 0.6, epochs: int = 30) -> tuple[list[Any], dict[str, Any]]:
+    """Epochs and summary of a run whose every round wins about that `share`."""
+    random = np.random.default_rng(rounds)
+    rows = [(0, k, 900, 0.1 / k, 0.12 / k) for k in range(1, epochs + 1)]
+    rows += [(n, k, 900, 0.4, 0.41) for n in range(1, rounds + 1) for k in (1, 2)]
+
+    def match() -> dict[str, float]:
+        wins = float(np.clip(share + 0.03 * random.normal(), 0, 1)) if 0 < share < 1 else share
+        return {"win_share": wins, "win_share_se": 0.01 if 0 < share < 1 else 0.0}
+
+    measured = [
+        {"round": n, "versus_heuristic": match(), "versus_previous": match()} for n in range(1, rounds + 1)
+    ]
+    stage = {"rounds": measured, "chosen_round": rounds}
+    return rows, {"settings": {"test_games": 1000}, "stage_2": stage}
+
+
+@pytest.mark.parametrize(
+    ("rounds", "share", "epochs"), [(20, 0.6, 90), (1, 0.5, 1), (60, 0.2, 40), (3, 0.0, 5), (2, 1.0, 5)]
+)
+def test_pictures_of_runs(tmp_path, rounds, share, epochs):
+    draw_training(*made_run(rounds, share, epochs), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == NAMES
+    for name in NAMES:
+        pixels = imread(tmp_path / name)
+        assert 0.001 < (pixels[..., :3].min(axis=2) < 0.5).mean() < 0.5
+        assert not (pixels[:, -1, :3].min(axis=1) < 0.5).any(), f"{name} runs over its right edge"
+
+
+def test_the_same_run_gives_the_same_pictures(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        draw_training(*made_run(5), tmp_path / name)
+    for name in NAMES:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_picture_that_cannot_be_written_is_one_error(tmp_path):
+    (tmp_path / WIN_RATE).mkdir()
+    with pytest.raises(FileError, match=r"win-rate\.png: cannot be written"):
+        draw_training(*made_run(2), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {LOSS, WIN_RATE}

@@ -1,6 +1,6 @@
 """Measuring: error rates on GNUbg-style benchmark files, and speed."""
 
-from motif.benchmark.error_rate import ErrorRate, error_rate
+from motif.benchmark.error_rate import ErrorRate, ErrorRates, error_rate, error_rates
 from motif.benchmark.files import BenchmarkFile, read_benchmark
 
-__all__ = ["BenchmarkFile", "ErrorRate", "error_rate", "read_benchmark"]
+__all__ = ["BenchmarkFile", "ErrorRate", "ErrorRates", "error_rate", "error_rates", "read_benchmark"]

@@ -1,33 +1,29 @@
-"""Error rates: what a player's choices lose on the decisions of a benchmark file."""
+"""Error rates: what a player's choices lose on the decisions of benchmark files."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.benchmark.choices import Choices, player_choices
 from motif.benchmark.files import BenchmarkFile
-from motif.board.position import Board
+from motif.benchmark.loss_distribution import MILLIPOINTS, LossDistribution, loss_distribution
+from motif.parameters.position_class import CLASS_NAMES
 from motif.players.player import Player
-from motif.runtime.parallel import run_ordered
-from motif.runtime.progress import progress
-from motif.runtime.seeds import check_seed
-from motif.runtime.streams import derive_states
-
-_DECISIONS_AT_ONCE = 500
-_MILLIPOINTS = 1000
+from motif.runtime.errors import BenchmarkError
 
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """Mean loss of a player on one file."""
+    """Mean loss of a player on some decisions."""
 
     er: float
     """Mean loss a decision in millipoints."""
     se: float
-    """Standard error of `er`."""
+    """Standard error of `er`; NaN for a single decision."""
     decisions: int
     unlisted: int
     """Choices that the file does not list; each costs the largest loss listed for its decision."""
@@ -37,40 +33,67 @@ class ErrorRate:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class ErrorRates:
+    """Mean losses of a player on several files."""
+
+    files: Mapping[str, ErrorRate]
+    """By path."""
+    classes: Mapping[str, ErrorRate]
+    """By the class of the position before the roll, over all files; only classes that occur."""
+    overall: ErrorRate
+    distribution: LossDistribution
+    """Of all losses."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+        return {
+            "files": {path: rate.as_dict() for path, rate in self.files.items()},
+            "classes": {name: rate.as_dict() for name, rate in self.classes.items()},
+            "overall": self.overall.as_dict(),
+            "distribution": self.distribution.as_dict(),
+        }
+
+
 def error_rate(
     player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
 ) -> ErrorRate:
-    """Let `player` choose a play for every decision of `benchmark` and compare with the listed losses."""
-    losses, listed = decision_losses(player, benchmark, seed=seed, jobs=jobs)
-    count = len(losses)
-    se = float(losses.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
-    return ErrorRate(_MILLIPOINTS * float(losses.mean()), _MILLIPOINTS * se, count, int(count - listed.sum()))
-
-
-def decision_losses(
-    player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """For each decision what the player's choice loses, in points, and whether the file lists it.
+    """Let `player` choose a play for every decision of `benchmark` and compare with the listed losses.
 
     Raises `SettingError` for a seed that is none.
     """
-    check_seed(seed)
-    chosen = np.concatenate(list(_choices(player, benchmark, seed, jobs)))
-    decision = np.repeat(np.arange(len(benchmark)), np.diff(benchmark.offsets))
-    same = (benchmark.listed == chosen[decision]).all(axis=1)
-    losses = np.maximum.reduceat(benchmark.losses, benchmark.offsets[:-1])
-    losses[decision[same]] = benchmark.losses[same]
-    listed = np.zeros(len(benchmark), np.bool_)
-    listed[decision[same]] = True
-    return losses, listed
+    choices = player_choices(player, benchmark, seed=seed, jobs=jobs)
+    return _rate(choices.losses, choices.listed)
 
 
-def _choices(player: Player, benchmark: BenchmarkFile, seed: int, jobs: int | None) -> Iterator[Board]:
-    starts = range(0, len(benchmark), _DECISIONS_AT_ONCE)
-    states = derive_states(seed, 0, len(benchmark), 0)
-    parts = (slice(start, start + _DECISIONS_AT_ONCE) for start in starts)
-    calls = ((benchmark.boards[part], benchmark.rolls[part], states[part]) for part in parts)
-    with progress(f"{player.name} on {benchmark.path}", len(benchmark)) as advance:
-        for chosen in run_ordered(player.choose_many, calls, jobs):
-            advance(len(chosen))
-            yield chosen
+def error_rates(
+    player: Player, benchmarks: Sequence[BenchmarkFile], *, seed: int = 0, jobs: int | None = None
+) -> ErrorRates:
+    """Error rates of `player` on all `benchmarks` together, on each, and by class of position.
+
+    Each file's is what `error_rate` gives.  Raises `BenchmarkError` for no file, `SettingError` for a
+    seed that is none.
+    """
+    return summary([player_choices(player, benchmark, seed=seed, jobs=jobs) for benchmark in benchmarks])
+
+
+def summary(choices: Sequence[Choices]) -> ErrorRates:
+    """Error rates of one player's choices on several files; raises `BenchmarkError` for no file."""
+    if not choices:
+        raise BenchmarkError("there is no benchmark file to measure on")
+    losses, listed, classes = (
+        np.concatenate([getattr(one, name) for one in choices]) for name in ("losses", "listed", "classes")
+    )
+    of_class = {name: classes == number for number, name in enumerate(CLASS_NAMES)}
+    return ErrorRates(
+        {one.benchmark.path: _rate(one.losses, one.listed) for one in choices},
+        {name: _rate(losses[rows], listed[rows]) for name, rows in of_class.items() if rows.any()},
+        _rate(losses, listed),
+        loss_distribution(losses, listed),
+    )
+
+
+def _rate(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> ErrorRate:
+    count = len(losses)
+    se = float(losses.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
+    return ErrorRate(MILLIPOINTS * float(losses.mean()), MILLIPOINTS * se, count, int(count - listed.sum()))

@@ -1,25 +1,44 @@
-"""GNUbg-style benchmark files: decisions with the cost of each listed play.
+"""GNUbg benchmark files: decisions with the cost of each listed play, and how they were rolled out.
 
-``m KEY d1 d2 BEST EQ SECOND DIFF THIRD DIFF ...``: positions after the play are seen by the next
-player on roll; DIFF is what the play loses against the best.  Only ``m`` lines count for the error
-rate; cube decisions (``o``), rollouts (``#R``) and settings are passed over.  Files ending in .gz
-are read as gzip.
+One line each, the first word says which kind:
+
+``m KEY d1 d2 BEST EQUITY SECOND LOSS THIRD LOSS ...``
+    A decision.  Positions after the play are seen by the next player on roll; EQUITY is the mover's,
+    cubeless money; LOSS is what the play loses against the best.
+``#R KEY p p p p p``
+    The rollout of one of the plays of the next decision, by the position after it.
+``o KEY p p p p p``
+    The rollout of a position.  gnubg's own measure decides double and take with it at many scores:
+    these are the cube decisions.
+``c KEY NO_DOUBLE DOUBLE_TAKE ACTION``
+    A rollout with the cube: match chances in per cent, and ND, D/T, D/D (drop) or TG (too good).
+``r SEED``
+    The random seed of the next decision or position.
+``s NAME VALUE NAME VALUE ...``
+    How the program that wrote the file was set.
+
+KEY is a 20-letter key (`motif.board.identifiers`); the five ``p`` are the probabilities of the player
+on roll there, in the usual order.  All other lines are kept as they are, comments (``#``) and the
+commands ``e``, ``O`` and ``b`` of the same program among them.  Names ending in .gz are read as gzip.
+
+Source: gnubg-nn, in whose sa/main.cc the program `sagnubg` writes these lines and explains them, and
+whose scripts/benchmark/perr.py measures a player with them.
 """
 
 import gzip
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.identifiers import boards_from_keys, position_from_key
+from motif.benchmark.line_kinds import BadLineError, Lines, raise_at_first
+from motif.benchmark.records import Record
 from motif.board.position import Board
-from motif.runtime.errors import BenchmarkError, PositionError
-from motif.runtime.shown import plain_text, shown
-
-_DECISION_MARK = "m"
+from motif.runtime.errors import BenchmarkError
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,8 @@ class BenchmarkFile:
     """Boards after the listed plays (m, 26), the best one first."""
     losses: npt.NDArray[np.float64]
     """(m,): what each loses, in points; 0 for the best."""
+    record: Record | None = None
+    """What else the file holds; None where the decisions come from no file."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -45,79 +66,47 @@ class BenchmarkFile:
 def read_benchmark(path: Path | str) -> BenchmarkFile:
     """Read a benchmark file; raises `BenchmarkError` naming the file and the line."""
     path = Path(path)
-    keys: list[str] = []
-    listed: list[str] = []
-    lines: list[int] = []
-    rolls: list[tuple[int, int]] = []
-    losses: list[float] = []
-    offsets = [0]
+    lines = Lines()
+    number = 0
+    opener: Callable[..., IO[str]] = gzip.open if path.suffix == ".gz" else open
     try:
-        opener = gzip.open if path.suffix == ".gz" else open
         with opener(path, "rt", encoding="ascii") as handle:
             for number, line in enumerate(handle, 1):
-                words = line.split()
-                if words and words[0] == _DECISION_MARK:
-                    _read_decision(words, f"{path}: line {number}", keys, rolls, listed, losses)
-                    offsets.append(len(listed))
-                    lines.append(number)
+                lines.add(line, number)
+        if not lines.counts:
+            raise BenchmarkError(f"{path}: holds no decision (no line that starts with 'm')")
+        return _benchmark(str(path), lines)
+    except BadLineError as fault:
+        raise BenchmarkError(f"{path}: line {fault.line or number}: {fault}") from None
     except FileNotFoundError:
         raise BenchmarkError(f"{path}: no such benchmark file") from None
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise BenchmarkError(f"{path}: cannot be read: {error}") from None
-    if not keys:
-        raise BenchmarkError(f"{path}: holds no decision (no line that starts with 'm')")
-    boards = _decoded(keys, path, lines)
-    play_lines = [line for line, count in zip(lines, np.diff(offsets), strict=True) for _ in range(count)]
-    return BenchmarkFile(
-        str(path),
-        boards,
-        np.array(rolls, np.int64),
-        np.array(offsets, np.int64),
-        _decoded(listed, path, play_lines),
-        np.array(losses),
+
+
+def _benchmark(path: str, lines: Lines) -> BenchmarkFile:
+    decisions = lines.decisions
+    numbers = np.array(decisions.lines, np.int64)
+    boards = decisions.boards()
+    over = ~((boards > 0).any(axis=1) & (boards < 0).any(axis=1))
+    raise_at_first(over, numbers, "no decision: the game is over")
+    offsets = np.concatenate([[0], np.cumsum(lines.counts, dtype=np.int64)])
+    losses = np.array(decisions.numbers, np.float64)
+    equities = losses[offsets[:-1]]
+    losses[offsets[:-1]] = 0.0
+    play_lines = np.repeat(numbers, lines.counts)
+    raise_at_first(~np.isfinite(equities), numbers, "an equity is not a finite number")
+    raise_at_first(~np.isfinite(losses), play_lines, "a loss is not a finite number")
+    raise_at_first(losses < 0, play_lines, "a loss is below 0: the first play is not the best")
+    record = Record(
+        numbers,
+        equities,
+        np.array(decisions.seeds, np.int64),
+        lines.rollouts.rolled_out(),
+        np.array(lines.rollout_of, np.int64),
+        lines.cube_positions.rolled_out(),
+        lines.cube(),
+        tuple(lines.notes),
     )
-
-
-def _read_decision(
-    words: list[str],
-    where: str,
-    keys: list[str],
-    rolls: list[tuple[int, int]],
-    listed: list[str],
-    losses: list[float],
-) -> None:
-    if len(words) < 6 or len(words) % 2:
-        raise BenchmarkError(
-            f"{where}: expected 'm KEY die die PLAY EQUITY [PLAY LOSS]...', got {len(words)} words"
-        )
-    dice = words[2:4]
-    if not all(die in "123456" and len(die) == 1 for die in dice):
-        raise BenchmarkError(f"{where}: no roll: {plain_text(' '.join(dice))}")
-    high, low = sorted(map(int, dice), reverse=True)
-    _number(words[5], where)
-    numbers = [0.0, *(_number(word, where) for word in words[7::2])]
-    if not np.isfinite(numbers).all():
-        raise BenchmarkError(f"{where}: a loss is not a finite number")
-    keys.append(words[1])
-    rolls.append((high, low))
-    listed.extend(words[4::2])
-    losses.extend(numbers)
-
-
-def _number(word: str, where: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        raise BenchmarkError(f"{where}: {shown(word)} is no number") from None
-
-
-def _decoded(keys: list[str], path: Path, lines: list[int]) -> Board:
-    try:
-        return boards_from_keys(keys)
-    except PositionError:
-        for key, line in zip(keys, lines, strict=True):
-            try:
-                position_from_key(key)
-            except PositionError as error:
-                raise BenchmarkError(f"{path}: line {line}: {error}") from None
-        raise
+    rolls = np.array(lines.rolls, np.int64)
+    return BenchmarkFile(path, boards, rolls, offsets, lines.listed_boards(), losses, record)

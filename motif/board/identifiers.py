@@ -45,7 +45,6 @@ _VALUES = np.full(256, _NOT_BASE64, np.uint8)
 _VALUES[_CHARACTERS] = np.arange(len(_ALPHABET))
 
 _KEY_LETTERS = "ABCDEFGHIJKLMNOP"
-_KEY_TO_HEX = str.maketrans(_KEY_LETTERS, "0123456789ABCDEF")
 _LONGEST_QUOTE = 80
 
 
@@ -113,9 +112,18 @@ def boards_from_keys(keys: Sequence[str]) -> Board:
     if any(len(key) != KEY_LENGTH or key.strip(_KEY_LETTERS) for key in keys):
         for key in keys:
             position_from_key(key)
-    octets = bytes.fromhex("".join(keys).translate(_KEY_TO_HEX))
-    rows = (octets[start : start + _BYTES] for start in range(0, len(octets), _BYTES))
-    return boards_from_gnubg_ids([base64_text(row) for row in rows])
+    letters = np.frombuffer("".join(keys).encode("ascii"), np.uint8).reshape(-1, KEY_LENGTH) - ord("A")
+    octets = np.zeros((len(keys), _BYTES + 1), np.uint8)
+    octets[:, :_BYTES] = letters[:, ::2] << 4 | letters[:, 1::2]
+    # In base64 a character holds six bits, the highest first.
+    bits = np.unpackbits(octets, axis=1)[:, : 6 * ID_LENGTH].reshape(len(keys), ID_LENGTH, 6)
+    characters = _CHARACTERS[np.packbits(bits, axis=2)[:, :, 0] >> 2]
+    boards = np.zeros((len(keys), BOARD_SIZE), np.int8)
+    row = int(_decode_boards(characters, boards))
+    bad = int(first_bad_board(boards[:row]))
+    if bad >= 0 or row < len(keys):
+        position_from_key(keys[bad if bad >= 0 else row])
+    return boards
 
 
 def base64_text(octets: bytes) -> str:

@@ -1,5 +1,6 @@
 """Commands that measure: benchmark, speed."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,39 +17,71 @@ from motif.cli.common import (
     print_table,
 )
 
+_USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
+"""Decisions on a page of the worst ones."""
+
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands to `app`."""
-    app.command(epilog=example("motif benchmark contact.bm race.bm --player pubeval"))(benchmark)
+    lines = (
+        "motif benchmark data/bench/*.bm.gz --player pubeval",
+        "motif benchmark data/bench/contact.bm.gz --worst 20 --html worst.html",
+    )
+    app.command(epilog=example(*lines))(benchmark)
     app.command(epilog=example("motif speed --seconds 2"))(speed)
 
 
 def benchmark(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="GNUbg-style benchmark files.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="GNUbg benchmark files; .gz too.")],
     player: PlayerOption = DEFAULT_PLAYER,
+    worst: Annotated[
+        int | None,
+        typer.Option(
+            "--worst", metavar="N", min=1, max=_MOST_SHOWN, help="Show the N decisions that cost most."
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help=f"Draw them as boards on a page; {_USUALLY_SHOWN} without --worst."
+        ),
+    ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
     """Measure the error rate of a player on files.
 
-    That is how many millipoints a decision the player's choices lose.
+    That is how many millipoints a decision the player's choices lose: on each file, by class of
+    position, and on all files together; and how the losses are spread.
     """
-    from motif.benchmark import error_rate, read_benchmark
+    from motif.benchmark.choices import player_choices
+    from motif.benchmark.error_rate import summary
+    from motif.benchmark.files import read_benchmark
+    from motif.benchmark.worst_decisions import worst_decisions
+    from motif.cli.losses import print_losses, print_worst
     from motif.players import load
 
     chosen = load(player)
-    benchmarks = {path: read_benchmark(path) for path in files}
-    rates = {path: error_rate(chosen, read, seed=seed, jobs=jobs) for path, read in benchmarks.items()}
+    benchmarks = [read_benchmark(path) for path in dict.fromkeys(files)]
+    choices = [player_choices(chosen, read, seed=seed, jobs=jobs) for read in benchmarks]
+    rates = summary(choices)
+    unused = sum(read.record.cube_decisions for read in benchmarks if read.record)
+    shown = worst or (_USUALLY_SHOWN if html else 0)
+    decisions = worst_decisions(choices, shown)
     if json:
-        print(json_line({"files": {path: rate.as_dict() for path, rate in rates.items()}, "player": player}))
-        return
-    rows = [
-        (path, f"{rate.er:.2f}", f"{rate.se:.2f}", str(rate.decisions), str(rate.unlisted))
-        for path, rate in rates.items()
-    ]
-    print_table(("file", "error rate", "standard error", "decisions", "unlisted"), rows)
-    print(f"millipoints that {player} loses a decision; an unlisted choice costs the worst loss listed")
+        found = {"worst": [decision.as_dict() for decision in decisions]} if shown else {}
+        print(json_line(rates.as_dict() | {"cube_decisions": unused, "player": player} | found))
+    else:
+        print_losses(player, rates, unused)
+        if shown and html is None:
+            print_worst(decisions)
+    if html is not None:
+        from motif.reports.worst_decisions import write_worst_page
+
+        write_worst_page(player, rates, decisions, html)
+        if not json:
+            print(html)
 
 
 def speed(

@@ -40,6 +40,12 @@ th[scope=row] {
 small { color: var(--faint); white-space: nowrap; }
 figure { margin: 0; }
 img { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0 auto; background: #fff; }
+/* Two boards side by side where there is room for them; on a desk they are wider than the text. */
+.boards { display: flex; flex-wrap: wrap; gap: 1rem; }
+.boards figure { flex: 1 1 19rem; min-width: 0; }
+.boards svg { display: block; width: 100%; height: auto; }
+.boards + table { width: auto; margin-top: 1rem; }
+@media (min-width: 66rem) { .boards { margin: 0 -9rem; } }
 figcaption, footer { color: var(--faint); font-size: 0.9rem; }
 figcaption { margin-top: 0.5rem; }
 footer { margin-top: 2.5rem; }

@@ -2,7 +2,6 @@
 
 import gzip
 import math
-import os
 import statistics
 import sys
 from pathlib import Path
@@ -10,15 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.benchmark import error_rate, read_benchmark
-from motif.benchmark.error_rate import decision_losses
+from motif.benchmark import error_rate, error_rates, read_benchmark
+from motif.benchmark.choices import player_choices
+from motif.benchmark.loss_distribution import loss_distribution
 from motif.board.position import Position
+from motif.parameters.position_class import position_class
 from motif.players import CompiledPlayer, Player, load
+from motif.runtime.errors import BenchmarkError
 from tests.board.oracle import PlainBoard
 from tests.evaluators import tesauro
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
 DATA = Path(__file__).resolve().parent.parent / "data"
+WHOLE = DATA.parent.parent / "data" / "bench"
 NAMES = ("contact", "crashed", "race")
 every_file = pytest.mark.parametrize("name", NAMES)
 
@@ -65,9 +68,9 @@ def test_pubevals_error_rate_by_a_slow_loop(name):
     assert result.er == pytest.approx(1000 * statistics.mean(losses), abs=0.05)
     assert result.se == pytest.approx(1000 * statistics.stdev(losses) / math.sqrt(300), abs=0.05)
     assert result.unlisted == sum(not listed for _, listed in expected)
-    found, listed = decision_losses(load("pubeval"), read_benchmark(path), jobs=1)
-    assert (np.abs(found - losses) > 1e-9).sum() <= 1  # plays of equal score
-    assert listed.dtype == bool
+    choices = player_choices(load("pubeval"), read_benchmark(path), jobs=1)
+    assert (np.abs(choices.losses - losses) > 1e-9).sum() <= 1  # plays of equal score
+    assert choices.listed.dtype == bool
 
 
 @every_file
@@ -107,21 +110,22 @@ def test_the_best_plays_cost_nothing(name):
 def test_listed_plays_cost_what_is_listed():
     benchmark = read_benchmark(DATA / "contact.bm")
     last = Chooses(benchmark, lambda plays, losses: plays[-1])
-    losses, listed = decision_losses(last, benchmark, jobs=1)
-    assert losses.tolist() == benchmark.losses[benchmark.offsets[1:] - 1].tolist()
-    assert listed.all()
+    choices = player_choices(last, benchmark, jobs=1)
+    assert choices.losses.tolist() == benchmark.losses[benchmark.offsets[1:] - 1].tolist()
+    assert choices.listed.all()
 
 
 def test_an_unlisted_choice_costs_the_largest_loss():
     benchmark = read_benchmark(DATA / "contact.bm")
     nothing = Position.start().board
-    losses, listed = decision_losses(Chooses(benchmark, lambda plays, each: nothing), benchmark, jobs=1)
+    choices = player_choices(Chooses(benchmark, lambda plays, each: nothing), benchmark, jobs=1)
     largest = [
         benchmark.losses[a:b].max()
         for a, b in zip(benchmark.offsets[:-1], benchmark.offsets[1:], strict=True)
     ]
-    assert losses.tolist() == largest
-    assert not listed.any()
+    assert choices.losses.tolist() == largest
+    assert not choices.listed.any()
+    assert (choices.chosen == nothing).all()
     result = error_rate(Chooses(benchmark, lambda plays, each: nothing), benchmark, jobs=1)
     assert result.unlisted == 300
     assert result.er == pytest.approx(1000 * np.mean(largest))
@@ -131,7 +135,7 @@ def test_an_unlisted_choice_costs_the_largest_loss():
 def test_the_same_for_any_number_of_workers_and_blocks(player, monkeypatch):
     benchmark = read_benchmark(DATA / "contact.bm")
     one = error_rate(player, benchmark, seed=1, jobs=1)
-    monkeypatch.setattr(sys.modules["motif.benchmark.error_rate"], "_DECISIONS_AT_ONCE", 37)
+    monkeypatch.setattr(sys.modules["motif.benchmark.choices"], "_DECISIONS_AT_ONCE", 37)
     assert error_rate(player, benchmark, seed=1, jobs=2) == one
     assert error_rate(player, benchmark, seed=1, jobs=1) == one
     if player.name == "random":
@@ -160,16 +164,50 @@ def test_a_single_decision_has_no_error(tmp_path):
     assert math.isnan(result.se)
 
 
-FULL = {"contact": (8000, 35.6), "crashed": (4000, 33.1), "race": (4000, 7.4)}
+def test_several_files_together():
+    player = load("random")
+    benchmarks = [read_benchmark(DATA / f"{name}.bm") for name in NAMES]
+    rates = error_rates(player, benchmarks, seed=3, jobs=1)
+    choices = [player_choices(player, benchmark, seed=3, jobs=1) for benchmark in benchmarks]
+    losses = np.concatenate([one.losses for one in choices])
+    listed = np.concatenate([one.listed for one in choices])
+    assert rates.files == {
+        benchmark.path: error_rate(player, benchmark, seed=3, jobs=1) for benchmark in benchmarks
+    }
+    assert rates.overall.er == pytest.approx(1000 * losses.mean())
+    assert rates.overall.se == pytest.approx(1000 * losses.std(ddof=1) / 30)
+    assert (rates.overall.decisions, rates.overall.unlisted) == (900, (~listed).sum())
+    assert rates.distribution == loss_distribution(losses, listed)
+    names = np.array([position_class(Position(board)) for one in benchmarks for board in one.boards])
+    assert list(rates.classes) == ["contact", "crashed", "race"]
+    for name, rate in rates.classes.items():
+        part = losses[names == name]
+        assert rate.er == pytest.approx(1000 * part.mean())
+        assert rate.se == pytest.approx(1000 * part.std(ddof=1) / math.sqrt(len(part)))
+        assert (rate.decisions, rate.unlisted) == (len(part), (~listed[names == name]).sum())
 
 
-@pytest.mark.slow
+def test_only_classes_that_occur():
+    rates = error_rates(load("pubeval"), [read_benchmark(DATA / "race.bm")], jobs=1)
+    assert list(rates.classes) == ["race"]
+    assert rates.classes["race"] == rates.overall
+    assert list(rates.as_dict()) == ["files", "classes", "overall", "distribution"]
+
+
+def test_no_file_at_all():
+    with pytest.raises(BenchmarkError, match="there is no benchmark file to measure on"):
+        error_rates(load("pubeval"), [])
+
+
+PUBLISHED = {"contact": (8000, 35.6), "crashed": (4000, 33.1), "race": (4000, 7.4)}
+
+
 @every_file
 def test_pubevals_published_error_rates(name):
-    folder = os.environ.get("MOTIF_BENCH")
-    if folder is None:
-        pytest.skip("MOTIF_BENCH names no folder with contact.bm, crashed.bm and race.bm")
-    decisions, er = FULL[name]
-    result = error_rate(load("pubeval"), read_benchmark(Path(folder) / f"{name}.bm"))
+    decisions, er = PUBLISHED[name]
+    benchmark = read_benchmark(WHOLE / f"{name}.bm.gz")
+    result = error_rate(load("pubeval"), benchmark, jobs=1)
     assert result.decisions == decisions
     assert result.er == pytest.approx(er, abs=0.1)
+    excerpt = read_benchmark(DATA / f"{name}.bm")
+    assert (benchmark.boards[: len(excerpt)] == excerpt.boards).all()

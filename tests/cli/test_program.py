@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FULL = Path("/dev/full")
 START = "4HPwATDgc/ABMA"
 COMMANDS = [
-    "evaluate", "plays", "hint", "rollout", "bearoff", "match", "benchmark", "speed", "sample", "fit",
-    "bootstrap",
+    "evaluate", "plays", "hint", "rollout", "bearoff", "match", "tournament", "play", "benchmark", "speed",
+    "analyse", "sample", "fit", "bootstrap", "export", "train-phase-net",
 ]  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def finish(process: subprocess.Popen) -> tuple[int, str, str]:
 def test_help_has_an_example_and_the_common_options(motif, command):
     ending = motif(command, "--help")
     assert (ending.code, ending.err) == (0, "")
-    assert re.search(rf"\n  Example:\n    motif {command} ", ending.out)
+    assert re.search(rf"\n  Example:\n    motif {command}[ \n]", ending.out)
     for option in ("--json", "--seed", "--jobs"):
         assert option in ending.out
     assert "\x1b" not in ending.out
@@ -51,7 +51,7 @@ def test_help_lists_every_command(motif):
     for words in ((), ("--help",), ("-h",)):
         ending = motif(*words)
         assert ending.code == 0
-        assert re.findall(r"^  (\w+)  ", ending.out, re.MULTILINE) == COMMANDS
+        assert re.findall(r"^  (\w[\w-]*)  ", ending.out, re.MULTILINE) == COMMANDS
 
 
 def test_help_loads_nothing_heavy():

@@ -18,8 +18,17 @@ BENCHMARKS = [
     b"".join(line + b"\n" for line in (DATA / name).read_bytes().splitlines()[:3])
     for name in ("contact.bm", "race.bm")
 ]
-BENCHMARKS[0] = b"#R 1296\no 1 2\ns version\n\n" + BENCHMARKS[0]
-BENCHMARK_TOKENS = [*ODD_TOKENS, b"m ", b"\nm ", b"1_0", b"AAAAAAAAAAAAAAAAAAAA", b"PPPPPPPPPPPPPPPPPPPP"]
+_KEY = b"LAGHPAABDAOAHDPAABDA"
+BENCHMARKS[0] = (
+    b"s version 1.92 nRollOutGames 1296\n# a comment\n\nr 12345\n"
+    + b"#R %b 0.5 0.25 0.01 0.125 0.005\n" % _KEY
+    + BENCHMARKS[0]
+    + b"r 7\no %b 0.5 0.25 0.01 0.125 0.005\nc %b 52.5 51.75 D/T\ne %b\n" % (_KEY, _KEY, _KEY)
+)
+BENCHMARK_TOKENS = [
+    *ODD_TOKENS, b"m ", b"\nm ", b"\n#R ", b"\no ", b"\nc ", b"\nr 1\n", b"\ns ", b"TG", b"1_0",
+    b"AAAAAAAAAAAAAAAAAAAA", b"PPPPPPPPPPPPPPPPPPPP",
+]  # fmt: skip
 
 YAML_TOKENS = [
     *ODD_TOKENS, b".nan", b"-.inf", b".inf", b"1.0e+999", b"1.0e+38", b"3.4e+38", b"1e38", b"0b1", b"0o7",

@@ -1,0 +1,125 @@
+"""The command that measures error rates, as users and programs see it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from motif.benchmark import error_rates, read_benchmark
+from motif.cli.main import main
+from motif.players import load
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+FILES = [DATA / f"{name}.bm" for name in ("contact", "crashed", "race")]
+START, AFTER_31 = "OAHDPAABDAOAHDPAABDA", "LAGHPAABDAOAHDPAABDA"
+LINE = f"m {START} 3 1 {AFTER_31} 0.15\n"
+WORDS = ("--player", "pubeval", "--jobs", 1)
+
+
+@pytest.fixture
+def fault(motif):
+    """Runs a command that must fail, and returns its one line."""
+
+    def run(*words: object) -> str:
+        ending = motif("benchmark", *words)
+        assert (ending.code, ending.out) == (2, "")
+        assert ending.err.count("\n") == 1
+        return ending.err.removeprefix("motif: error: ").strip()
+
+    return run
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder to work in that holds short files."""
+    monkeypatch.chdir(tmp_path)
+    for path in FILES:
+        (tmp_path / path.name).write_text("".join(path.read_text().splitlines(keepends=True)[:60]))
+    return tmp_path
+
+
+def test_programs_learn_what_the_library_finds(motif_json):
+    record = motif_json("benchmark", *FILES, *WORDS, "--seed", 2)
+    rates = error_rates(load("pubeval"), [read_benchmark(path) for path in FILES], seed=2, jobs=1)
+    assert {name: record[name] for name in rates.as_dict()} == json.loads(json.dumps(rates.as_dict()))
+    assert list(record["files"]) == list(map(str, FILES))
+    assert record["overall"]["decisions"] == 900 == sum(it["decisions"] for it in record["classes"].values())
+    assert (record["player"], record["cube_decisions"]) == ("pubeval", 0)
+    assert "worst" not in record
+
+
+def test_people_see_all_of_it_in_80_columns(motif, here):
+    ending = motif("benchmark", "contact.bm", "crashed.bm", "race.bm", *WORDS, "--worst", 4)
+    assert (ending.code, ending.err) == (0, "")
+    assert max(map(len, ending.out.splitlines())) <= 80
+    for name in (
+        "contact.bm",
+        "crashed.bm",
+        "race.bm",
+        "contact positions",
+        "race positions",
+        "all decisions",
+    ):
+        assert re.search(
+            rf"^ ?{re.escape(name)} +\d+\.\d\d +\d+\.\d\d +\d+ +\d+ *$", ending.out, re.MULTILINE
+        )
+    assert re.search(r"^ ?above 100 +\d+\.\d +100\.0 +\d+\.\d *$", ending.out, re.MULTILINE)
+    assert "cube decision" not in ending.out
+    numbers = re.findall(r"^(\d+)\. [\w/+]{14} [1-6]{2}  ", ending.out, re.MULTILINE)
+    assert numbers == ["1", "2", "3", "4"]
+
+
+def test_the_worst_decisions(motif, motif_json, here):
+    record = motif_json("benchmark", "contact.bm", "race.bm", *WORDS, "--worst", 3)
+    losses = [decision["loss"] for decision in record["worst"]]
+    assert len(losses) == 3
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] == record["distribution"]["largest"]
+    out = motif("benchmark", "contact.bm", "race.bm", *WORDS, "--worst", 3).out
+    for decision in record["worst"]:
+        roll = "".join(map(str, decision["roll"]))
+        assert f"{decision['position']} {roll}  {decision['class']}, {decision['file']}, line" in out
+        best = next(it["play"] for it in decision["listed"] if it["loss"] == 0)
+        assert f"{decision['play']} loses " in out
+        assert f"best is {best}" in out
+
+
+def test_a_page_of_them(motif, motif_json, here):
+    ending = motif("benchmark", "contact.bm", *WORDS, "--html", "worst.html")
+    assert ending.out.splitlines()[-1] == "worst.html"
+    page = (here / "worst.html").read_text()
+    assert page.count("<h3>") == 20
+    record = motif_json("benchmark", "contact.bm", *WORDS, "--worst", 2, "--html", "two.html")
+    page = (here / "two.html").read_text()
+    assert page.count("<h3>") == 2
+    assert all(decision["xgid"] in page for decision in record["worst"])
+
+
+def test_cube_decisions_are_counted(motif, motif_json, tmp_path):
+    path = tmp_path / "cubes.bm"
+    path.write_text(f"o {START} 0.5 0.1 0 0.1 0\n" * 12 + LINE)
+    assert motif_json("benchmark", path, *WORDS)["cube_decisions"] == 12
+    assert "12 cube decisions, not used\n" in motif("benchmark", path, *WORDS).out
+
+
+def test_a_file_named_twice_counts_once(motif_json, tmp_path):
+    path = tmp_path / "one.bm"
+    path.write_text(LINE)
+    assert motif_json("benchmark", path, path, *WORDS)["overall"]["decisions"] == 1
+
+
+def test_bad_input(fault, tmp_path):
+    path = tmp_path / "bad.bm"
+    path.write_text(f"{LINE}o {START} 0.5\n")
+    assert fault(path) == f"{path}: line 2: expected 'o KEY' and five probabilities, got 3 words"
+    path.write_text(LINE)
+    assert "--worst" in fault(path, "--worst", 0)
+    assert "nobody" in fault(path, "--player", "nobody")
+
+
+def test_a_page_that_cannot_be_written(capsys, tmp_path):
+    path = tmp_path / "one.bm"
+    path.write_text(LINE)
+    assert main(["benchmark", str(path), "--player", "pubeval", "--html", str(tmp_path)]) == 2
+    assert f"{tmp_path}: cannot be written: " in capsys.readouterr().err

@@ -33,6 +33,10 @@ ONLY_IN = {
     "dask": [Path("motif/runtime/cluster.py")],
     "distributed": [Path("motif/runtime/cluster.py")],
     "numba": [Path("motif/runtime") / name for name in ("jit.py", "announce.py", "simd.py")],
+    "onnx": [Path("motif/evaluators/nets/packages.py")],
+    "onnxruntime": [Path("motif/evaluators/nets/packages.py")],
+    "skl2onnx": [Path("motif/bootstrap/phase_net/onnx_file.py")],
+    "sklearn": [Path("motif/bootstrap/phase_net/net.py"), Path("motif/reports/analysis/statistics.py")],
     "llvmlite": [Path("motif/runtime/jit.py"), Path("motif/runtime/simd.py")],
 }
 MAX_LINES = 300

@@ -8,7 +8,7 @@ CLASSES = ("contact", "crashed", "race")
 REFERENCE = "pubeval"
 """Against whom everyone plays."""
 
-_MANY, _SOME = 20_000, 2_000
+_MANY, _SOME = 20_000, 6_000
 
 
 @dataclass(frozen=True)

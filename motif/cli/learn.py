@@ -112,7 +112,7 @@ def fit(
         Literal["coordinate", "least-squares", "gauss-newton"], typer.Option("--method", help="The solver.")
     ] = "gauss-newton",
     parameters: Annotated[
-        str, typer.Option("--parameters", metavar="SET", help="What is measured: motif or keith.")
+        str, typer.Option("--parameters", metavar="SET", help="Measured: motif, keith, bras or phase.")
     ] = "motif",
     terms: Annotated[
         Literal["pairs", "linear"], typer.Option("--terms", help="Weights for pairs too, or for single ones.")

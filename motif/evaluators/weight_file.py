@@ -122,6 +122,11 @@ def _yaml(values: Mapping[str, Any], **style: Any) -> str:
     return yaml.safe_dump(dict(values), sort_keys=False, width=10**6, **style)
 
 
+def _key(name: str) -> str:
+    """`name` as a key, in quotes where YAML 1.1 would read something else, as of ``off``."""
+    return name if yaml.safe_load(name) == name else f'"{name}"'
+
+
 def _number(value: float) -> str:
     """The shortest text that reads back as the same float32, in a form that YAML takes for a number."""
     text = str(np.float32(value))
@@ -133,7 +138,7 @@ def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
     yield f"      bias: {_number(head.bias)}\n"
     yield "      linear:\n"
     for name, weight in zip(names, head.linear, strict=True):
-        yield f"        {name}: {_number(weight)}\n"
+        yield f"        {_key(name)}: {_number(weight)}\n"
     if not len(head.pairs):
         yield "      quadratic: {}\n"
         return

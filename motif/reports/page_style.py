@@ -26,13 +26,13 @@ table {
   font-size: 0.875rem; line-height: 1.35; font-variant-numeric: tabular-nums;
 }
 th, td {
-  padding: 0.35rem 0.2rem; border-bottom: 1px solid var(--line);
+  padding: 0.35rem 0.3rem; border-bottom: 1px solid var(--line);
   vertical-align: top; text-align: right;
 }
 /* Names of rows stay in sight when many versions make the table scroll. */
 th[scope=row] {
   position: sticky; left: 0; background: var(--page); color: var(--faint);
-  text-align: left; font-weight: normal; min-width: 5rem;
+  text-align: left; font-weight: normal; min-width: 5rem; overflow-wrap: anywhere;
 }
 .group th { text-align: left; padding-top: 1rem; }
 .terms th, .terms td { text-align: left; }

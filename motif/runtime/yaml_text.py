@@ -2,7 +2,7 @@
 
 Weight files and configurations hold texts, numbers, lists and mappings.  What else YAML knows is
 refused, because a small file of it can take all memory or time: aliases (a list of ten lists of ten
-lists ...), explicit tags, deep nesting.  A date stays the text that it is.
+lists ...), explicit tags, deep nesting.  A date stays the text that it is, and so do yes, no, on and off.
 """
 
 from typing import Any
@@ -13,6 +13,8 @@ MAX_DEPTH = 20
 """Lists and mappings within each other."""
 LONGEST_SCALAR = 10_000
 """Characters of one text or number."""
+
+_TRUTH = {"true": True, "false": False}
 
 _C_OR_PYTHON: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -41,7 +43,12 @@ class _Loader(_C_OR_PYTHON):
         str(number)
         return number
 
+    def construct_yaml_bool(self, node: yaml.ScalarNode) -> bool | str:
+        # As in YAML 1.2; before that, checkers that are `off` were a truth value.
+        return _TRUTH.get(node.value.lower(), node.value)
 
+
+_Loader.add_constructor("tag:yaml.org,2002:bool", _Loader.construct_yaml_bool)
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,8 @@ ODD_NUMBERS = [0.0, -0.0, 1.0, -1e-7, 1e-8, 1e10, 1e16, 1e20, 1.5e-30, 3.0, 0.1,
 MADE = {
     "all pairs": made_weights(pairs=19 * 20 // 2),
     "motif": made_weights("motif", pairs=40),
+    "bras": made_weights("bras", pairs=66),
+    "phase": made_weights("phase", pairs=40),
     "linear with a filter": made_weights(kept=8),
     "equity heads": made_weights(classes=dict.fromkeys(("contact", "race"), HEADS), pairs=3),
     "win only": made_weights(classes={"race": ["win"], "contact": ["win"]}, pairs=3),
@@ -151,6 +154,16 @@ def test_any_name_survives(name, tmp_path):
 def test_any_text_survives_as_a_name(tmp_path_factory, name):
     read = round_trip(replace(made_weights(), name=name), tmp_path_factory.getbasetemp())
     assert read.name == name
+
+
+def test_checkers_that_are_off_are_no_truth_value(tmp_path):
+    path = tmp_path / "bras.yaml"
+    made_weights("bras").save(path)
+    text = path.read_text()
+    assert '        "off": ' in text
+    assert isinstance(yaml.safe_load(text)["classes"]["race"]["win"]["linear"]["off"], float)
+    path.write_text(text.replace('"off"', "off"))
+    assert same_content(read_weight_file(path), made_weights("bras"))
 
 
 def test_a_version_without_a_parent(tmp_path):

@@ -82,7 +82,7 @@ WRONG: list[tuple[str, str, str]] = [
     (r"      bias: .*\n", "", "classes.contact.win.bias: missing"),
     (r"      bias: .*", "      bias: null", "classes.contact.win.bias: must be a number, not None"),
     (r"      bias: .*", "      bias: '1'", "classes.contact.win.bias: must be a number, not '1'"),
-    (r"      bias: .*", "      bias: yes", "classes.contact.win.bias: must be a number, not True"),
+    (r"      bias: .*", "      bias: true", "classes.contact.win.bias: must be a number, not True"),
     (r"      bias: .*", "      bias: .nan", "classes.contact.win.bias: must be a finite number, not nan"),
     (r"      bias: .*", "      bias: -.inf", "classes.contact.win.bias: must be a finite number, not -inf"),
     (

@@ -16,10 +16,13 @@ def refusal(text: str) -> str:
 
 
 def test_plain_data():
-    text = "a: 1\nb: [1.5, .inf, null, yes]\nc: {d: text, 3: '4'}\ndate: 2026-11-21\nbad: 2001-99-99\n"
+    text = (
+        "a: 1\nb: [1.5, .inf, null, true, False, yes, off]\nc: {d: text, 3: '4'}\n"
+        "date: 2026-11-21\nbad: 2001-99-99\n"
+    )
     assert parse_yaml(text) == {
         "a": 1,
-        "b": [1.5, math.inf, None, True],
+        "b": [1.5, math.inf, None, True, False, "yes", "off"],
         "c": {"d": "text", 3: "4"},
         "date": "2026-11-21",
         "bad": "2001-99-99",

@@ -45,7 +45,8 @@ class _Loader(_C_OR_PYTHON):
 
     def construct_yaml_bool(self, node: yaml.ScalarNode) -> bool | str:
         # As in YAML 1.2; before that, checkers that are `off` were a truth value.
-        return _TRUTH.get(node.value.lower(), node.value)
+        text: str = node.value
+        return _TRUTH[text.lower()] if text.lower() in _TRUTH else text
 
 
 _Loader.add_constructor("tag:yaml.org,2002:bool", _Loader.construct_yaml_bool)

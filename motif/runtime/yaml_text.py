@@ -14,7 +14,7 @@ MAX_DEPTH = 20
 LONGEST_SCALAR = 10_000
 """Characters of one text or number."""
 
-_TRUTH = {"true": True, "false": False}
+_TRUTH: dict[str, Any] = {"true": True, "false": False}
 
 _C_OR_PYTHON: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -43,10 +43,9 @@ class _Loader(_C_OR_PYTHON):
         str(number)
         return number
 
-    def construct_yaml_bool(self, node: yaml.ScalarNode) -> bool | str:
+    def construct_yaml_bool(self, node: yaml.ScalarNode) -> Any:
         # As in YAML 1.2; before that, checkers that are `off` were a truth value.
-        text: str = node.value
-        return _TRUTH[text.lower()] if text.lower() in _TRUTH else text
+        return _TRUTH.get(node.value.lower(), node.value)
 
 
 _Loader.add_constructor("tag:yaml.org,2002:bool", _Loader.construct_yaml_bool)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from motif.benchmark import error_rate, read_benchmark
+from motif.benchmark.player_table_entries import CLASSES, PUBLISHED
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.cli.main import main
@@ -25,10 +26,8 @@ from tests.peers.games import decisions
 from tests.peers.test_gnubg_plays import after
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-DATA = ROOT / "tests" / "data"
+LINES = ROOT / "data" / "bench"
 START_CHANCES = [0.521514, 0.153921, 0.007563, 0.129847, 0.007546]
-# Of gnubg 1.07 at 0-ply on the whole benchmark files, and the standard errors.
-PUBLISHED = {"contact": (4.95, 0.17), "crashed": (5.3, 0.3), "race": (1.1, 0.1)}
 GAMES = 200
 MARK = "MOTIF_TEST_MARK"
 
@@ -178,12 +177,10 @@ def test_any_position_can_be_asked_about():
         assert 0 <= chances.win_gammon <= chances.win <= 1
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", CLASSES)
 def test_its_error_rate_is_the_published_one(name):
-    folder = os.environ.get("MOTIF_BENCH")
-    er, se = PUBLISHED[name]
-    path = DATA / f"{name}.bm" if folder is None else Path(folder) / f"{name}.bm"
-    result = error_rate(load("gnubg"), read_benchmark(path), jobs=1)
+    er, se = PUBLISHED["gnubg"][name]
+    result = error_rate(load("gnubg"), read_benchmark(LINES / f"{name}.bm.gz"), jobs=1)
     assert abs(result.er - er) <= 2 * math.hypot(se, result.se)
 
 

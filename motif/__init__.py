@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
     from motif.players import Player, load
     from motif.players.match import MatchResult, play_match
+    from motif.players.tournament import TournamentResult, play_tournament
     from motif.rollout import RolloutResult, RolloutSettings, rollout
     from motif.runtime.errors import MotifError
     from motif.runtime.parallel import working_on
@@ -30,6 +31,7 @@ _HOMES = {
     "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
     "motif.players": ("Player", "load"),
     "motif.players.match": ("MatchResult", "play_match"),
+    "motif.players.tournament": ("TournamentResult", "play_tournament"),
     "motif.rollout": ("RolloutResult", "RolloutSettings"),
     "motif.runtime.errors": ("MotifError",),
     "motif.runtime.parallel": ("working_on",),
@@ -63,6 +65,7 @@ __all__ = [
     "RolloutSettings",
     "SampleResult",
     "SampleSettings",
+    "TournamentResult",
     "WeightFile",
     "__version__",
     "fit",
@@ -71,6 +74,7 @@ __all__ = [
     "load_static",
     "parse_position",
     "play_match",
+    "play_tournament",
     "read_weight_file",
     "rollout",
     "sample",

@@ -25,6 +25,8 @@ class Conditions:
     games: int
     files: Mapping[str, str]
     """SHA-256 of each benchmark file, by its class."""
+    weights: str = ""
+    """SHA-256 of the file that holds the player's weights; empty for one without."""
 
 
 @dataclass(frozen=True)

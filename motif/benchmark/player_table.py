@@ -22,10 +22,13 @@ from motif.benchmark.player_page import page_lines
 from motif.benchmark.player_records import Conditions, Record, read_records, write_records
 from motif.benchmark.player_table_entries import CLASSES, PLAYERS, REFERENCE, Entry
 from motif.benchmark.speed import bulk_evaluations_per_second
+from motif.evaluators.named import NET_PREFIX
+from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.players.match import play_match
 from motif.rollout.settings import check_count
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError
+from motif.runtime.shipped import shipped_weights
 from motif.runtime.shown import shown
 from motif.runtime.version import VERSION
 
@@ -58,8 +61,18 @@ def read_lines(folder: Path) -> Lines:
             raise BenchmarkError(f"{folder}: there is no {' or '.join(name + s for s in _SUFFIXES)}")
         paths[name] = found[0]
     files = {name: read_benchmark(path) for name, path in paths.items()}
-    digests = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
-    return Lines(files, digests)
+    return Lines(files, {name: _sha256(path) for name, path in paths.items()})
+
+
+def weights_digest(name: str) -> str:
+    """SHA-256 of the weight file or net that the player called `name` plays by; empty where there is none."""
+    base = name.partition("@")[0].removesuffix(BEAROFF_SUFFIX).removeprefix(NET_PREFIX)
+    path = shipped_weights().get(base, Path(base))
+    return _sha256(path) if path.is_file() else ""
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def measure(
@@ -118,7 +131,7 @@ def write_table(
     kept = page.with_suffix(".json")
     records = read_records(kept)
     for entry in entries:
-        conditions = Conditions(VERSION, SEED, entry.games, lines.digests)
+        conditions = Conditions(VERSION, SEED, entry.games, lines.digests, weights_digest(entry.name))
         if _to_be_measured(entry.name, records, conditions, only):
             print(f"measuring {entry.name} ...", end=" ", file=sys.stderr, flush=True)
             started = time.monotonic()

@@ -1,5 +1,6 @@
 """The table of players: what is measured, kept, measured anew, and said where somebody is missing."""
 
+import hashlib
 import json
 import shutil
 from dataclasses import replace
@@ -11,12 +12,14 @@ import pytest
 from motif.benchmark import error_rate, player_table, read_benchmark
 from motif.benchmark.player_page import page_lines
 from motif.benchmark.player_records import Conditions, Record, read_records, write_records
-from motif.benchmark.player_table import MARKS, SEED, main, read_lines, write_table
+from motif.benchmark.player_table import MARKS, SEED, main, read_lines, weights_digest, write_table
 from motif.benchmark.player_table_entries import CLASSES, PLAYERS, PUBLISHED, Entry
 from motif.players import load
 from motif.players.match import play_match
 from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, SettingError
+from motif.runtime.shipped import shipped_weights
 from motif.runtime.version import VERSION
+from tests.evaluators.made_weights import made_weights
 
 LINES = Path(__file__).resolve().parent.parent / "data"
 FEW = (Entry("random", "anything", 20), Entry("pubeval", "the reference", 20), Entry("simple", "a table", 30))
@@ -110,6 +113,24 @@ def test_other_lines_are_measured_again(page, tmp_path, capsys):
     assert list(made(page, folder=folder, only=["simple"])) == ["simple"]
     assert list(made(page, folder=folder)) == ["random", "pubeval", "simple"]
     assert capsys.readouterr().err.count("measuring") == 3
+
+
+def test_new_weights_under_an_old_name_are_measured(page, tmp_path, capsys):
+    path = tmp_path / "made.yaml"
+    entries = (Entry("random", "anything", 20), Entry(str(path), "made up", 20))
+    for seed, measured in ((1, 2), (1, 0), (2, 1)):
+        made_weights("keith", seed=seed).save(path)
+        capsys.readouterr()
+        made(page, entries=entries)
+        assert capsys.readouterr().err.count("measuring") == measured
+
+
+@pytest.mark.parametrize("name", ["keith-v1", "keith-v1@1", "weights/keith-v1.yaml", "keith-v1+bearoff@2"])
+def test_the_weights_behind_a_name(name, monkeypatch):
+    monkeypatch.chdir(LINES.parent.parent)
+    path = shipped_weights()["keith-v1"]
+    assert weights_digest(name) == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert weights_digest("pubeval") == ""
 
 
 def test_a_stopped_run_goes_on(page, monkeypatch):

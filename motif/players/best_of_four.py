@@ -6,38 +6,18 @@ than four it takes the best.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.movegen import generate
 from motif.board.play_buffer import MAX_PLAYS
-from motif.board.position import PACKED_SIZE, Board, pack, unpack
+from motif.board.position import PACKED_SIZE, pack, unpack
 from motif.evaluators.kernels import score_plays
 from motif.evaluators.phase import SLOPE, PhaseEvaluator
-from motif.evaluators.static import prepared
 from motif.players.player import CompiledPlayer
 from motif.runtime.jit import inline_kernel, kernel
 from motif.runtime.streams import next_unit
 
 BEST_OF_FOUR_NAME = "best-of-four"
 _FOUR = 4
-
-
-class BestOfFour(CompiledPlayer):
-    """Draws among the four plays that `phase` likes best."""
-
-    def choose_many(
-        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
-    ) -> Board:
-        """See `Player.choose_many`."""
-        results = np.empty_like(boards)
-        model, space = prepared(self.model)
-        _choose_boards(model, boards, rolls, states, space, results)
-        return results
-
-
-def best_of_four() -> BestOfFour:
-    """The player called ``best-of-four``; ask ``phase`` for its opinion of a position."""
-    return BestOfFour(BEST_OF_FOUR_NAME, PhaseEvaluator().model)
 
 
 @inline_kernel
@@ -85,3 +65,14 @@ def _choose_boards(model, boards, rolls, states, space, results):
             stream[0] = states[row]
             chosen = places[_drawn(scores, stream)]
         unpack(space.plays.boards[chosen], results[row])
+
+
+class BestOfFour(CompiledPlayer):
+    """Draws among the four plays that `phase` likes best."""
+
+    _choose_boards = staticmethod(_choose_boards)
+
+
+def best_of_four() -> BestOfFour:
+    """The player called ``best-of-four``; ask ``phase`` for its opinion of a position."""
+    return BestOfFour(BEST_OF_FOUR_NAME, PhaseEvaluator().model)

@@ -62,6 +62,9 @@ class Player(ABC):
 class CompiledPlayer(Player):
     """Plays by a compiled model, without lookahead."""
 
+    _choose_boards = staticmethod(choose_boards)
+    """The kernel that chooses."""
+
     def __init__(self, name: str, model: Model, evaluator: StaticEvaluator | None = None) -> None:
         self.name = name
         self.model = model
@@ -73,7 +76,7 @@ class CompiledPlayer(Player):
         """See `Player.choose_many`."""
         results = np.empty_like(boards)
         model, space = prepared(self.model)
-        choose_boards(model, boards, rolls, states, space, results)
+        self._choose_boards(model, boards, rolls, states, space, results)
         return results
 
 

@@ -89,8 +89,20 @@ def play_match(
     check_seed(seed)
     check_count("games", games, 2)
     check_error_rate(error_rate)
-    pairs = (games + 1) // 2
     test = SequentialTest(error_rate) if until_certain else None
+    return match_result(match_points(first, second, games, seed, jobs, test), error_rate, test)
+
+
+def match_points(
+    first: Player,
+    second: Player,
+    games: int,
+    seed: int,
+    jobs: int | None = None,
+    test: SequentialTest | None = None,
+) -> npt.NDArray[np.int64]:
+    """Points of `first` (pairs, 2) in a match, up to the pair that makes it certain for `test`."""
+    pairs = (games + 1) // 2
     points = []
     play = partial(play_pairs, first, second, seed)
     with (
@@ -102,7 +114,7 @@ def play_match(
             advance(block.size)
             if test and test.certain:
                 break
-    return match_result(np.concatenate(points), error_rate, test)
+    return np.concatenate(points)
 
 
 def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:
@@ -120,7 +132,7 @@ def match_result(
     se = float(means.std(ddof=1) / math.sqrt(len(means))) if len(means) > 1 else math.nan
     # A single pair tells nothing.
     fixed = 1.0 if math.isnan(se) else p_value(ppg, se)
-    count, lost = ([int((side >= k).sum()) for k in (1, 2, 3)] for side in (points, -points))
+    count, lost = ([int((side >= k).sum()) for k in (1, 2, 3)] for side in (points, turned_equities(points)))
     return MatchResult(
         points.size,
         ppg,

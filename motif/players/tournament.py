@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from motif.evaluators.probabilities import turned_equities
 from motif.players.match import MatchResult, blocks_of_pairs, match_result, play_pairs
 from motif.players.player import Player
 from motif.players.ratings import Ratings, elo_ratings, points_ratings, softened
@@ -66,10 +67,10 @@ class TournamentResult:
         ppg, se = np.full((2, len(self.names), len(self.names)), math.nan)
         for pairing in self.pairings:
             first, second, result = pairing.first, pairing.second, pairing.result
-            # 0.0 less, not the negative, which would show as -0.
-            ppg[first, second], ppg[second, first] = result.ppg, 0.0 - result.ppg
+            ppg[first, second] = result.ppg
             se[first, second] = se[second, first] = result.se
-        return ppg, se
+        # 0.0 more, because -0.0 would show as -0.
+        return np.where(np.isnan(ppg), turned_equities(ppg.T) + 0.0, ppg), se
 
     def totals(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Points a game (k,) against all others together, and their standard errors."""

@@ -98,7 +98,7 @@ class Analysis:
 
     def sensitivities(self) -> Floats:
         """What the value gains a unit of each feature, at each position (n, p)."""
-        return np.asarray(self.judged.slopes * self.scale.steepness(self.judged.raw)[:, None])
+        return sensitivities(self.judged, self.scale)
 
 
 def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
@@ -146,8 +146,7 @@ def analysis_of(
                 f"nothing to analyse: every parameter is the same on all {len(boards)} positions"
             )
         correlation = correlations(judged.features)
-        sensitivity = judged.slopes * scale.steepness(judged.raw)[:, None]
-        table = feature_table(judged, sensitivity, variance_inflation(correlation))
+        table = feature_table(judged, sensitivities(judged, scale), variance_inflation(correlation))
         return Analysis(
             name=evaluator.name,
             head=head,
@@ -180,6 +179,11 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
         raw[here] = chosen.bias + added[here].sum(axis=1)
         second_degree |= len(chosen.pairs) > 0
     return Judgement(rows, classes, factor * raw, factor * slope, factor * added, second_degree)
+
+
+def sensitivities(judged: Judgement, scale: Scale) -> Floats:
+    """What the value, in the unit of `scale`, gains a unit of each feature, at each position (n, p)."""
+    return np.asarray(judged.slopes * scale.steepness(judged.raw)[:, None])
 
 
 def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> FeatureTable:

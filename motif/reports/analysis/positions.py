@@ -13,12 +13,11 @@ from motif.board.outcome import finished_points_many
 from motif.board.position import BOARD_SIZE, Board, Position, pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
+from motif.players.dice import rolls_of_games
 from motif.rollout.playout import MAX_PLIES
 from motif.runtime.errors import DatasetError, PlayerError
-from motif.runtime.jit import kernel
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.streams import derive_states, next_roll
 from motif.sampling import read_parts
 
 EVERY = 10
@@ -101,25 +100,9 @@ def _played(
         # Games begin to count at different plies, so that all stages of games occur.
         due = (ply + first + going) % EVERY == 0
         yield going[due], boards[due]
-        states = derive_states(seed, first, games, ply)[going]
-        rolls = _rolls(states, ply == 0)
+        rolls, states = rolls_of_games(seed, first + going, ply)
         boards = player.choose_many(boards, rolls, states)
         unfinished = finished_points_many(pack_many(boards).view(np.int64)) == 0
         boards, going = boards[unfinished], going[unfinished]
         if not len(going):
             break
-
-
-@kernel
-def _rolls(states, opening):
-    """A roll (n, 2) of each stream, which advances; none is a double when games open."""
-    rolls = np.empty((len(states), 2), np.int64)
-    stream = np.zeros(1, np.uint64)
-    for k in range(len(states)):
-        stream[0] = states[k]
-        high, low = next_roll(stream)
-        while opening and high == low:
-            high, low = next_roll(stream)
-        rolls[k, 0], rolls[k, 1] = high, low
-        states[k] = stream[0]
-    return rolls

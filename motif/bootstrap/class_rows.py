@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import BOARD_SIZE, Board
+from motif.board.position import BOARD_SIZE, Board, pack_many
 from motif.bootstrap.pool import pooled_parts, validation_games
 from motif.evaluators import OUTPUTS
 from motif.fitting.terms import IntArray
 from motif.parameters import ParameterSet
+from motif.parameters.game_plan import plans_many
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import features
 from motif.runtime.files import refusals
@@ -43,6 +44,10 @@ class ClassRows:
     """(n,) ids; the rows of one decision are consecutive."""
     boards: Board
     """(n, 26)"""
+    games: npt.NDArray[np.int32]
+    """(n,): the game of the pool that each comes from."""
+    plans: npt.NDArray[np.int16]
+    """(n,): its game plan, a number of `motif.parameters.game_plan.PLANS`, or `NO_PLAN`."""
     training: int
     """Number of rows that train."""
 
@@ -57,7 +62,7 @@ def class_rows(
     """The rows of each class that occurs in the datasets in `folders`, for the time of the block.
 
     About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
-    temporary folder (TMPDIR says where): 274 bytes a position for 54 parameters.  Raises
+    temporary folder (TMPDIR says where): 280 bytes a position for 54 parameters.  Raises
     `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
     """
     held = validation_games(folders, validation, seed)
@@ -86,6 +91,8 @@ def _append(folder: Path, part: Samples, held: npt.NDArray[np.bool_], chosen: Pa
                 "labels": np.column_stack([rows.probabilities, rows.equity]),
                 "decisions": rows.decision,
                 "boards": rows.boards,
+                "games": rows.game.astype(np.int32),
+                "plans": plans_many(pack_many(rows.boards)),
             }
             for column, values in columns.items():
                 with open(_path(folder, CLASS_NAMES[code], column, side), "ab") as file:
@@ -114,5 +121,7 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
         column("labels", np.float32).reshape(-1, len(LABELS)),
         decisions,
         column("boards", np.int8).reshape(-1, BOARD_SIZE),
+        column("games", np.int32),
+        column("plans", np.int16),
         training=decisions_that_train // decisions.itemsize,
     )

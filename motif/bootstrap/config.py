@@ -38,11 +38,16 @@ class VersionStep(SamplePlan):
 
     pooled: int = 0
     """How many earlier versions' samples join this version's in the fit."""
+    fit: dict[str, Any] = field(default_factory=dict)
+    """Fields of `FitSettings` that differ from those of the run."""
+
+    def plan(self) -> dict[str, Any]:
+        """The fields of `SamplePlan` alone."""
+        return {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
 
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
         """Settings for sampling with `player`."""
-        plan = {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
-        return SampleSettings(player=player, seed=seed, **plan)
+        return SampleSettings(player=player, seed=seed, **self.plan())
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,10 @@ class BootstrapConfig:
     """Fields of `FitSettings` that differ from its defaults."""
     versions: tuple[VersionStep, ...] = ()
 
-    def fit_settings(self) -> FitSettings:
-        """Settings of every fit of the run."""
-        return FitSettings(**{"seed": self.seed, **self.fit})
+    def fit_settings(self, version: int | None = None) -> FitSettings:
+        """Settings of the run's fits, or of that of one version."""
+        own = {} if version is None else self.versions[version].fit
+        return FitSettings(**{"seed": self.seed, **self.fit, **own})
 
     def check(self) -> None:
         """Raise a `MotifError` for a value that makes no sense."""
@@ -72,7 +78,8 @@ class BootstrapConfig:
         for version, step in enumerate(self.versions):
             try:
                 step.sample_settings(self.start, self.step_seed(version)).check()
-            except SettingError as error:
+                self.fit_settings(version).check()
+            except MotifError as error:
                 raise SettingError(f"versions[{version}]: {error}") from None
             if step.pooled < 0:
                 raise SettingError(
@@ -132,9 +139,7 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
     steps = values.get("versions")
     if not isinstance(steps, list) or not steps:
         raise SettingError(f"{where}: versions: must list at least one version")
-    values["versions"] = tuple(
-        VersionStep(**_checked(step, VersionStep, f"{where}: versions[{k}]")) for k, step in enumerate(steps)
-    )
+    values["versions"] = tuple(_step(step, f"{where}: versions[{k}]") for k, step in enumerate(steps))
     values["fit"] = _checked(values.get("fit", {}), FitSettings, f"{where}: fit")
     config = BootstrapConfig(**values)
     try:
@@ -142,6 +147,12 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
     except MotifError as error:
         raise SettingError(f"{where}: {error}") from None
     return config
+
+
+def _step(mapping: object, where: str) -> VersionStep:
+    values = _checked(mapping, VersionStep, where)
+    values["fit"] = _checked(values.get("fit", {}), FitSettings, f"{where}: fit")
+    return VersionStep(**values)
 
 
 def _checked(mapping: object, kind: Any, where: str) -> dict[str, Any]:

@@ -1,21 +1,24 @@
-"""From datasets to a weight file: one fit for each position class and head."""
+"""From datasets to a weight file: a fit for each position class and head, then those of game plans."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.bootstrap.choice_error import choice_errors
 from motif.bootstrap.class_rows import LABELS, ClassRows, class_rows
 from motif.bootstrap.fit_settings import FitSettings
-from motif.bootstrap.heads import fit_head, head_terms, heads_to_fit
+from motif.bootstrap.fitted_weights import FittedWeights
+from motif.bootstrap.heads import fit_head, head_terms, head_weights, heads_to_fit, rows_of_head
+from motif.bootstrap.plan_heads import HEAD, fit_plans
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
 from motif.fitting.pre_filter import fit_filter_steps
-from motif.fitting.result import CONVERGED, FitResult
+from motif.fitting.result import FitResult
 from motif.parameters import parameter_set
 from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import progress
@@ -24,67 +27,8 @@ from motif.sampling import dataset_fingerprint
 
 _FILTER_KEEPS = 8
 
-
-@dataclass(frozen=True)
-class FittedWeights:
-    """A weight file and how its heads were fitted."""
-
-    weights: WeightFile
-    results: dict[tuple[str, str], FitResult]
-    """By class and head."""
-    samples: int
-    seconds: float
-    rmse_train: float
-    """Of the win chance, over all classes."""
-    rmse_validation: float | None
-
-    @property
-    def sweeps(self) -> int:
-        """Most passes that a head took."""
-        return max(result.passes for result in self.results.values())
-
-    @property
-    def stopped(self) -> str:
-        """Why the fits stopped: "converged", or what stopped the first one that did not converge."""
-        reasons = [result.stopped for result in self.results.values()]
-        return next((reason for reason in reasons if reason != CONVERGED), CONVERGED)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Numbers for a report."""
-        return {
-            "rmse_train": self.rmse_train,
-            "rmse_validation": self.rmse_validation,
-            "sweeps": self.sweeps,
-            "stopped": self.stopped,
-            "seconds": self.seconds,
-            "samples": self.samples,
-            "heads": {
-                f"{class_name}.{head}": {
-                    "rmse_train": result.rmse_train,
-                    "rmse_validation": result.rmse_validation,
-                    "sweeps": result.passes,
-                    "stopped": result.stopped,
-                    "seconds": result.seconds,
-                }
-                for (class_name, head), result in self.results.items()
-            },
-        }
-
-    def history_rows(self) -> list[dict[str, Any]]:
-        """One row a pass of each fit: class, head, pass, error, rmse_train, rmse_validation, seconds."""
-        return [
-            {
-                "class": class_name,
-                "head": head,
-                "pass": record.number,
-                "error": record.error,
-                "rmse_train": record.rmse_train,
-                "rmse_validation": record.rmse_validation,
-                "seconds": record.seconds,
-            }
-            for (class_name, head), result in self.results.items()
-            for record in result.history
-        ]
+_Fits = dict[tuple[str, str], FitResult]
+"""By class, and head or plan."""
 
 
 def fit_dataset(
@@ -105,58 +49,102 @@ def fit_dataset(
     started = time.monotonic()
     chosen = parameter_set(settings.parameters)
     with class_rows(folders, chosen, settings.validation, settings.seed) as rows:
-        fits = list(heads_to_fit(rows, settings))
-        calls = ((rows[class_name], head, settings) for class_name, head in fits)
-        results: dict[tuple[str, str], FitResult] = {}
-        # The rows are files of this machine: fits stay here, also where a cluster does the rest.
-        with (
-            working_on(None),
-            progress(f"fitting {name}", len(fits)) as advance,
-            closing(run_ordered(fit_head, calls, jobs)) as solved,
-        ):
-            for fit, result in zip(fits, solved, strict=True):
-                results[fit] = result
-                advance(1)
+        heads = {fit: (rows[fit[0]], fit[1], settings) for fit in heads_to_fit(rows, settings)}
+        results = _fits(fit_head, heads, f"fitting {name}", jobs)
+        plans = _plan_fits(rows, results, name, settings)
         # One thread, or the last bits would depend on the number of cores.
         with one_thread():
             steps = {name: _filter_steps(found) for name, found in rows.items() if found.training}
         samples = sum(map(len, rows.values()))
-        rmse_train, rmse_validation = _win_errors(rows, results)
-    classes: dict[str, dict[str, HeadWeights]] = {}
-    for (class_name, head), result in results.items():
-        terms = head_terms(head, len(chosen), settings)
-        parts = terms.split(result.weights)
-        classes.setdefault(class_name, {})[head] = HeadWeights(
-            float(np.float32(parts.bias)),
-            parts.linear.astype(np.float32),
-            terms.pairs,
-            parts.quadratic.astype(np.float32),
+        rmse_train, rmse_validation = _win_errors(rows, results, settings)
+        weights = WeightFile(
+            name,
+            version,
+            parent,
+            chosen,
+            _heads_by_class(results, len(chosen), settings),
+            PreFilter(_FILTER_KEEPS, steps),
+            plans={
+                plan: {HEAD: head_weights(head_terms(HEAD, len(chosen), settings), result.weights)}
+                for (_, plan), result in plans.items()
+            },
+            bearoff=settings.bearoff,
         )
+        choice_error = choice_errors(rows, weights)
     fitted = FittedWeights(
-        WeightFile(name, version, parent, chosen, classes, PreFilter(_FILTER_KEEPS, steps)),
+        weights,
         results,
+        plans,
         samples,
         time.monotonic() - started,
         rmse_train,
         rmse_validation,
+        choice_error,
     )
-    facts: dict[str, Any] = {
+    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings)))
+
+
+def _fits(
+    fit: Callable[..., FitResult],
+    calls: Mapping[tuple[str, str], tuple[Any, ...]],
+    label: str,
+    jobs: int | None,
+) -> _Fits:
+    """The results of `fit` by the keys of `calls`."""
+    results: _Fits = {}
+    # The rows are files of this machine: fits stay here, also where a cluster does the rest.
+    with (
+        working_on(None),
+        progress(label, len(calls)) as advance,
+        closing(run_ordered(fit, calls.values(), jobs)) as solved,
+    ):
+        for key, result in zip(calls, solved, strict=True):
+            results[key] = result
+            advance(1)
+    return results
+
+
+def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, settings: FitSettings) -> _Fits:
+    """The results of the plans' heads, by class and plan: of every class that has an equity head."""
+    parents = [class_name for class_name, head in results if head == HEAD] if settings.plans else []
+    plans: _Fits = {}
+    with progress(f"fitting the game plans of {name}", len(parents)) as advance:
+        for class_name in parents:
+            found = fit_plans(rows[class_name], class_name, results[class_name, HEAD].weights, settings)
+            plans.update({(class_name, plan): result for plan, result in found.items()})
+            advance(1)
+    return plans
+
+
+def _heads_by_class(results: _Fits, size: int, settings: FitSettings) -> dict[str, dict[str, HeadWeights]]:
+    classes: dict[str, dict[str, HeadWeights]] = {}
+    for (class_name, head), result in results.items():
+        terms = head_terms(head, size, settings)
+        classes.setdefault(class_name, {})[head] = head_weights(terms, result.weights)
+    return classes
+
+
+def _facts(fitted: FittedWeights, folders: Sequence[Path], settings: FitSettings) -> dict[str, Any]:
+    """What the weight file tells of its fit."""
+    fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
+    validation = fitted.rmse_validation
+    of_plans = {"plan_shrinkage": settings.plan_shrinkage, "plan_rows": settings.plan_rows}
+    return {
         "method": settings.method,
-        "samples": samples,
-        "dataset": [dataset_fingerprint(Path(folder)) for folder in folders],
+        "samples": fitted.samples,
+        "dataset": fingerprints if len(folders) > 1 else fingerprints[0],
         "sweeps": fitted.sweeps,
         "stopped": fitted.stopped,
-        "rmse_train": round(rmse_train, 6),
-        "rmse_validation": None if rmse_validation is None else round(rmse_validation, 6),
+        "rmse_train": round(fitted.rmse_train, 6),
+        "rmse_validation": None if validation is None else round(validation, 6),
+        "choice_error": {name: round(error, 6) for name, error in fitted.choice_error.items()},
         "ranking": settings.equity_ranking if settings.heads == "all" else 0.0,
         "ridge": settings.ridge,
         "equity_ridge": settings.equity_ridge,
+        **(of_plans if settings.plans else {}),
         "seed": settings.seed,
         "motif": VERSION,
     }
-    if len(folders) == 1:
-        facts["dataset"] = facts["dataset"][0]
-    return replace(fitted, weights=replace(fitted.weights, fit=facts))
 
 
 def _filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
@@ -167,7 +155,7 @@ def _filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
 
 
 def _win_errors(
-    rows: Mapping[str, ClassRows], results: Mapping[tuple[str, str], FitResult]
+    rows: Mapping[str, ClassRows], results: _Fits, settings: FitSettings
 ) -> tuple[float, float | None]:
     """RMSE of the win chance over all classes, in training and validation."""
     squares, counts = np.zeros(2), np.zeros(2)
@@ -175,9 +163,8 @@ def _win_errors(
         if (result := results.get((class_name, "win"))) is None:
             continue
         errors = (result.rmse_train, result.rmse_validation)
-        for k, (rmse, count) in enumerate(
-            zip(errors, (found.training, len(found) - found.training), strict=True)
-        ):
+        sides = np.split(rows_of_head(found.boards, "win", settings), [found.training])
+        for k, (rmse, count) in enumerate(zip(errors, map(np.count_nonzero, sides), strict=True)):
             if rmse is not None:
                 squares[k] += rmse**2 * count
                 counts[k] += count

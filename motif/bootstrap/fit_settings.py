@@ -21,6 +21,8 @@ class FitSettings:
     method: str = "gauss-newton"
     parameters: str = "motif"
     terms: Literal["pairs", "linear"] = "pairs"
+    points: bool = False
+    """Weigh how many checkers stand on each place too, in every head but those of backgammons."""
     heads: Literal["all", "win"] = "all"
     """All: the five probabilities, and for contact and crashed an equity head that chooses plays."""
     ranking: float | None = None
@@ -29,6 +31,14 @@ class FitSettings:
     """Weight of the squared weights against the sum of squared errors, for chances."""
     equity_ridge: float = 50.0
     """The same for equity heads, whose errors are larger."""
+    plans: bool = False
+    """Fit an equity head to each game plan too, shrunk toward that of its class."""
+    plan_shrinkage: float = 2000.0
+    """How many positions a plan's class counts as in the plan's fit."""
+    plan_rows: int = 4000
+    """A plan with fewer positions to train on keeps the weights of its class."""
+    bearoff: bool = False
+    """Leave positions that the bearoff tables cover to these, in fits and in play."""
     validation: float = 0.1
     """Share of the games held out for validation."""
     max_passes: int | None = None
@@ -40,11 +50,13 @@ class FitSettings:
         check_seed(self.seed)
         if not 0 <= self.validation < 1:
             raise FitError(f"--validation must be at least 0 and below 1, not {self.validation}")
-        for name in ("ranking", "ridge", "equity_ridge"):
+        for name in ("ranking", "ridge", "equity_ridge", "plan_shrinkage"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= sys.float_info.max:
                 option = name.replace("_", "-")
                 raise FitError(f"--{option} must be finite and at least 0, not {shown(value)}")
+        if self.plan_rows < 1:
+            raise FitError(f"--plan-rows must be at least 1, not {self.plan_rows}")
         if self.max_passes is not None and self.max_passes < 1:
             raise FitError(f"--max-passes must be at least 1, not {self.max_passes}")
         if self.terms not in ("pairs", "linear"):
@@ -54,6 +66,10 @@ class FitSettings:
         solver(self.method)
         if self.ranking and self.method == coordinate.METHOD:
             raise FitError(f"--ranking: {coordinate.METHOD} descent does not know the ranking term")
+        if self.points and self.method == coordinate.METHOD:
+            raise FitError(f"--points: {coordinate.METHOD} descent does not know point terms")
+        if self.plans and self.heads != "all":
+            raise FitError("--plans: game plans have equity heads, so --heads must be all")
         parameter_set(self.parameters)
 
     @property

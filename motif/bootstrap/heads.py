@@ -5,22 +5,26 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import CHECKERS, Board
+from motif.board.position import CHECKERS, PACKED_SIZE, Board, pack
 from motif.bootstrap.class_rows import LABELS, ClassRows
 from motif.bootstrap.fit_settings import FitSettings
 from motif.evaluators import OUTPUTS
+from motif.evaluators.bearoff import bearoff_tables
+from motif.evaluators.bearoff.lookup import covered
 from motif.evaluators.squash import bounds
+from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.link import Link
 from motif.fitting.problem import Problem
 from motif.fitting.result import FitResult
 from motif.fitting.solve import solver
-from motif.fitting.terms import Terms
+from motif.fitting.terms import FloatArray, Terms
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
+from motif.runtime.jit import kernel
 
 _NEEDED_CLASSES = ("contact", "race")
 """The others are evaluated as contact where they have no weights of their own."""
-# Backgammons are too rare for second-degree weights.
+# Backgammons are too rare for second-degree weights, and for those of points.
 _LINEAR_HEADS = ("win_backgammon", "lose_backgammon")
 
 
@@ -36,23 +40,45 @@ def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterat
             continue
         boards = rows[class_name].boards[: rows[class_name].training]
         for head in _heads(class_name, settings):
-            if possible(head, boards).any():
+            if rows_of_head(boards, head, settings).any():
                 yield class_name, head
+            elif head == "win":
+                raise FitError(
+                    f"the bearoff tables cover every {class_name} position of the dataset: sample more games"
+                )
 
 
 def head_terms(head: str, size: int, settings: FitSettings) -> Terms:
     """What is weighted in a head of a parameter set of `size` parameters."""
-    pairs = settings.terms == "pairs" and head not in _LINEAR_HEADS
-    return Terms.all_pairs(size) if pairs else Terms.linear(size)
+    if head in _LINEAR_HEADS:
+        return Terms.linear(size)
+    make = Terms.all_pairs if settings.terms == "pairs" else Terms.linear
+    return make(size, settings.points)
+
+
+def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
+    """A fitted weight vector (count,) as a weight file holds it."""
+    parts = terms.split(weights)
+    return HeadWeights(
+        float(np.float32(parts.bias)),
+        parts.linear.astype(np.float32),
+        terms.pairs,
+        parts.quadratic.astype(np.float32),
+        parts.points.astype(np.float32) if terms.points else None,
+    )
 
 
 def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> FitResult:
     """Fit one head of a class to its rows, at least one of which must train it."""
-    problem = _problem(rows, head, settings)
+    return solved(head_problem(rows, head, settings), settings)
+
+
+def solved(problem: Problem, settings: FitSettings, start: FloatArray | None = None) -> FitResult:
+    """Fit `problem` as `settings` want it, from `start` (count,) on, or from where the method starts."""
     solve = solver(settings.method)
     if settings.max_passes is None:
-        return solve(problem)
-    return solve(problem, max_passes=settings.max_passes)
+        return solve(problem, start=start)
+    return solve(problem, max_passes=settings.max_passes, start=start)
 
 
 def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
@@ -71,20 +97,41 @@ def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
     return all_there
 
 
-def _problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
-    use = possible(head, rows.boards)
+def rows_of_head(boards: Board, head: str, settings: FitSettings) -> npt.NDArray[np.bool_]:
+    """Which of the `boards` (n, 26) of a class its head `head` is fitted to."""
+    use = possible(head, boards)
+    if settings.bearoff:
+        _drop_covered(bearoff_tables(), boards, use)
+    return use
+
+
+@kernel
+def _drop_covered(tables, boards, use):
+    packed = np.empty(PACKED_SIZE, np.int8)
+    words = packed.view(np.int64)
+    for row in range(boards.shape[0]):
+        pack(boards[row], packed)
+        if covered(tables, words, packed):
+            use[row] = False
+
+
+def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
+    """What `fit_head` fits."""
+    use = rows_of_head(rows.boards, head, settings)
     # All rows are used as they lie, mapped from their file; only a choice of them is a copy.
     which = slice(None) if use.all() else use
     training = (np.arange(len(rows)) < rows.training)[which]
     equity = head == "equity"
+    terms = head_terms(head, rows.features.shape[1], settings)
     return Problem(
         rows.features[which],
         rows.labels[which, LABELS.index(head)].astype(np.float64),
-        head_terms(head, rows.features.shape[1], settings),
+        terms,
         Link(*bounds(head)),
         decisions=rows.decisions[which],
         training=training,
         # A problem's error is a mean, so the same prior weighs less the more rows there are.
         ridge=(settings.equity_ridge if equity else settings.ridge) / np.count_nonzero(training),
         ranking=settings.equity_ranking if equity else 0.0,
+        boards=rows.boards[which] if terms.points else None,
     )

@@ -115,7 +115,7 @@ def _make_version(
     started = time.monotonic()
     fitted = fit_dataset(
         pools,
-        config.fit_settings(),
+        config.fit_settings(version),
         name=name,
         version=version,
         parent=_label(config, version - 1),
@@ -134,6 +134,7 @@ def _make_version(
         "name": name,
         "positions": positions,
         "trials": step.trials,
+        "sample_settings": step.plan(),
         "seconds": sum(seconds.values()),
         "seconds_by_step": seconds,
         **{key: value for key, value in fitted.as_dict().items() if key != "seconds"},

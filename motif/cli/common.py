@@ -81,6 +81,10 @@ StopAtBearoffOption = Annotated[
     typer.Option("--stop-at-bearoff", help="End rollouts by the bearoff tables where both are home."),
 ]
 
+StratifiedOption = Annotated[
+    bool, typer.Option("--stratified", help="Let the first two rolls run evenly through all there are.")
+]
+
 
 def example(*lines: str) -> str:
     """The end of a command's help: each of `lines` as it would be typed."""
@@ -129,6 +133,11 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def error_text(error: float | None) -> str:
+    """An error of a fit for a table; nothing where there is none."""
+    return "" if error is None else f"{error:.4f}"
 
 
 def tell(line: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands that learn: sample, fit, bootstrap."""
+"""Commands that learn: sample and fit, and bootstrap, which does both by turns."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from motif.cli.bootstrap import bootstrap
 from motif.cli.common import (
     DEFAULT_PLAYER,
     ClusterOption,
@@ -16,12 +17,12 @@ from motif.cli.common import (
     StaticOption,
     StopAtBearoffOption,
     StopAtRaceOption,
-    checked_seed,
+    StratifiedOption,
+    error_text,
     example,
     json_line,
     print_table,
     static_evaluator,
-    tell,
 )
 from motif.cli.interruption import resumable
 from motif.runtime.errors import SettingError
@@ -63,6 +64,7 @@ def sample(
     cut: CutOption = 0,
     stop_at_race: StopAtRaceOption = False,
     stop_at_bearoff: StopAtBearoffOption = False,
+    stratified: StratifiedOption = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a dataset that was interrupted.")
     ] = False,
@@ -91,6 +93,7 @@ def sample(
         cut=cut,
         stop_at_race=stop_at_race,
         stop_at_bearoff=stop_at_bearoff,
+        stratified=stratified,
         seed=seed,
     )
     settings.check()
@@ -117,6 +120,9 @@ def fit(
     terms: Annotated[
         Literal["pairs", "linear"], typer.Option("--terms", help="Weights for pairs too, or for single ones.")
     ] = "pairs",
+    points: Annotated[
+        bool, typer.Option("--points", help="Weights for the checkers on each point too.")
+    ] = False,
     heads: Annotated[
         Literal["all", "win"],
         typer.Option("--heads", help="All chances and equity, or the win chance alone."),
@@ -131,6 +137,19 @@ def fit(
     equity_ridge: Annotated[
         float, typer.Option("--equity-ridge", metavar="R", help="Penalty on large weights of equity heads.")
     ] = 50.0,
+    plans: Annotated[
+        bool, typer.Option("--plans", help="An equity head for each game plan too, near its class's.")
+    ] = False,
+    plan_shrinkage: Annotated[
+        float,
+        typer.Option("--plan-shrinkage", metavar="C", help="Positions that its class counts as in a plan."),
+    ] = 2000.0,
+    plan_rows: Annotated[
+        int, typer.Option("--plan-rows", metavar="N", help="Plans with fewer positions go without.")
+    ] = 4000,
+    bearoff: Annotated[
+        bool, typer.Option("--bearoff", help="Leave what the bearoff tables cover to these, also in play.")
+    ] = False,
     validation: Annotated[
         float, typer.Option("--validation", metavar="SHARE", help="Share of the games held out.")
     ] = 0.1,
@@ -161,10 +180,15 @@ def fit(
         method=method,
         parameters=parameters,
         terms=terms,
+        points=points,
         heads=heads,
         ranking=ranking,
         ridge=ridge,
         equity_ridge=equity_ridge,
+        plans=plans,
+        plan_shrinkage=plan_shrinkage,
+        plan_rows=plan_rows,
+        bearoff=bearoff,
         validation=validation,
         seed=seed,
     )
@@ -184,66 +208,14 @@ def fit(
         print(json_line(facts))
         return
     rows = [
-        (head, *map(_error, (of["rmse_train"], of["rmse_validation"])), str(of["sweeps"]), of["stopped"])
-        for head, of in facts["heads"].items()
+        (head, *map(error_text, (of["rmse_train"], of["rmse_validation"])), str(of["sweeps"]), of["stopped"])
+        for head, of in {**facts["heads"], **facts["plans"]}.items()
     ]
     print_table(("head", "RMSE training", "validation", "sweeps", "stopped"), rows)
+    if losses := facts["choice_error"]:
+        told = ", ".join(f"{name} {error:.4f}" for name, error in losses.items())
+        print(f"choice error, the points that a validation decision costs by its labels: {told}")
     print(f"{out}: fitted to {facts['samples']} positions in {facts['seconds']:.1f} s by {method}")
-
-
-def bootstrap(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the run, runs/NAME.")],
-    config_file: Annotated[
-        Path | None,
-        typer.Option("--config", metavar="FILE", help="A config.yaml of one's own, instead of a preset."),
-    ] = None,
-    preset: Annotated[
-        str, typer.Option("--preset", metavar="NAME", help="demo, classic or standard.")
-    ] = "demo",
-    json: JsonOption = False,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", metavar="N", callback=checked_seed, help="Another seed than the preset's."),
-    ] = None,
-    jobs: JobsOption = None,
-    cluster: ClusterOption = None,
-) -> None:
-    """Learn from nothing: sample, fit, and again.
-
-    Each version plays and labels the next one's samples.  A run that was stopped goes on where it was.
-    """
-    from motif.bootstrap import load_config, load_preset, run_bootstrap, with_seed
-    from motif.reports.run_report import draw_run, draw_version
-
-    config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
-    with resumable("the same command goes on"), working_on(cluster):
-        versions = run_bootstrap(out, config, jobs=jobs, tell=tell, on_version=draw_version)
-        draw_run(out)
-    if json:
-        print(json_line({"versions": versions}))
-        return
-    rows = [
-        (
-            summary["name"],
-            str(summary["positions"]),
-            f"{summary['seconds']:.0f}",
-            _error(summary["rmse_validation"]),
-            f"{summary['ppg_vs_previous']:+.3f} ± {summary['ppg_vs_previous_se']:.3f}",
-            f"{summary['ppg_vs_pubeval']:+.3f} ± {summary['ppg_se']:.3f}",
-        )
-        for summary in versions
-    ]
-    titles = (
-        "version",
-        "positions",
-        "seconds",
-        "RMSE validation",
-        "against the one before",
-        "against pubeval",
-    )
-    print_table(titles, rows)
-    print("points a game ± standard error; version zero is compared with the start player")
-    print(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(versions)))}")
 
 
 def _check_target(path: Path) -> None:
@@ -253,7 +225,3 @@ def _check_target(path: Path) -> None:
     parent = next(folder for folder in path.absolute().parents if folder.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")
-
-
-def _error(rmse: float | None) -> str:
-    return "" if rmse is None else f"{rmse:.4f}"

@@ -9,7 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from motif.cli import analyse, bearoff, games, learn, measure, nets, phase_net, play, positions, rollouts
+from motif.cli import (
+    analyse,
+    bearoff,
+    games,
+    learn,
+    measure,
+    nets,
+    phase_net,
+    play,
+    positions,
+    report,
+    rollouts,
+)
 from motif.cli.common import one_line
 from motif.cli.interruption import INTERRUPTED, Interrupted, interrupted_line
 from motif.runtime.errors import MotifError
@@ -29,7 +41,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _group in (positions, rollouts, bearoff, games, play, measure, analyse, learn, nets, phase_net):
+for _group in (positions, rollouts, bearoff, games, play, measure, analyse, report, learn, nets, phase_net):
     _group.register(app)
 
 

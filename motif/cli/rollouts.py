@@ -14,6 +14,7 @@ from motif.cli.common import (
     StaticOption,
     StopAtBearoffOption,
     StopAtRaceOption,
+    StratifiedOption,
     example,
     json_line,
     print_table,
@@ -57,9 +58,7 @@ def rollout(
     cut: CutOption = 0,
     stop_at_race: StopAtRaceOption = False,
     stop_at_bearoff: StopAtBearoffOption = False,
-    stratified: Annotated[
-        bool, typer.Option("--stratified", help="Let the first two rolls run evenly through all there are.")
-    ] = False,
+    stratified: StratifiedOption = False,
     luck_plies: Annotated[
         str,
         typer.Option("--luck-plies", metavar="N", help="Take off the luck of the first N rolls, or of all."),

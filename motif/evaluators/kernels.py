@@ -8,23 +8,25 @@ import numpy as np
 from motif.board.masks import made, occupied
 from motif.board.movegen import generate, generate_scored
 from motif.board.outcome import checkers_on_board, finished_points
-from motif.board.position import CHECKERS, PACKED_WORDS
+from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_WORDS
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.model import ABSENT, EQUITY_HEAD, QUADRATIC, RANDOM, TABLE, WEIGHTS
-from motif.evaluators.point_table import table_score_of_mover
+from motif.evaluators.model import ABSENT, EQUITY_HEAD, RANDOM, TABLE, WEIGHTS
+from motif.evaluators.point_table import points_of_side, table_score_of_mover
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,
     LOSE_GAMMON,
     WIN,
     WIN_BACKGAMMON,
     WIN_GAMMON,
+    agree_with_equity,
     certain,
     equity_of,
     make_consistent,
     turn_value,
 )
-from motif.evaluators.squash import equity_to_raw, probability_to_raw, squash_probability
-from motif.parameters.position_class import classify
+from motif.evaluators.squash import equity_to_raw, probability_to_raw, squash_equity, squash_probability
+from motif.parameters.game_plan import NO_PLAN, plan_of
+from motif.parameters.position_class import CLASS_NAMES, classify
 from motif.parameters.sets import measure
 from motif.runtime.jit import inline_kernel, lean_kernel
 from motif.runtime.simd import weighted_form
@@ -33,47 +35,71 @@ from motif.runtime.streams import next_below
 _FINISHED_SCORE = 1e6
 
 
+@lean_kernel
+def _with_points(model, form, packed, places, raw):
+    """`raw` with the point terms of a form, for a packed board whose occupied places are known."""
+    tables = model.points[form]
+    own = points_of_side(packed, 0, places[0], tables[0])
+    return raw + (own + points_of_side(packed, OPPONENT_HALF, places[1], tables[1]))
+
+
 @inline_kernel
-def _head(model, position_class, head, features):
+def _head(model, slot, head, packed, places, features):
     """Raw sum of a head that is present."""
-    linear, tiles = model.linear[position_class, head], model.tiles[position_class, head]
-    if model.terms[position_class, head] != QUADRATIC:
+    form = model.form[slot, head]
+    tiles = model.tiles[form]
+    if not model.quadratic[form]:
         tiles = tiles[:0]
-    return np.float64(model.bias[position_class, head] + weighted_form(features, linear, tiles, model.blocks))
+    raw = model.bias[form] + weighted_form(features, model.linear[form], tiles, model.blocks)
+    if model.pointed[form]:
+        raw = _with_points(model, form, packed, places, raw)
+    return np.float64(raw)
 
 
 @inline_kernel
-def _probability(model, position_class, head, features):
-    if model.terms[position_class, head] == ABSENT:
+def _probability(model, slot, head, packed, places, features):
+    if model.form[slot, head] == ABSENT:
         return 0.0
-    return squash_probability(_head(model, position_class, head, features))
+    return squash_probability(_head(model, slot, head, packed, places, features))
 
 
 @inline_kernel
-def _fill_probabilities(model, words, position_class, features, row):
+def _fill_probabilities(model, words, packed, slot, places, features, row):
     """Write the five probabilities of an unfinished position; no gammon head is read in vain."""
     own_off = CHECKERS - checkers_on_board(words, 0)
     opponent_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
-    row[WIN] = _probability(model, position_class, WIN, features)
+    row[WIN] = _probability(model, slot, WIN, packed, places, features)
     row[WIN_GAMMON] = row[WIN_BACKGAMMON] = row[LOSE_GAMMON] = row[LOSE_BACKGAMMON] = 0.0
     if opponent_off == 0:
-        row[WIN_GAMMON] = _probability(model, position_class, WIN_GAMMON, features)
-        row[WIN_BACKGAMMON] = _probability(model, position_class, WIN_BACKGAMMON, features)
+        row[WIN_GAMMON] = _probability(model, slot, WIN_GAMMON, packed, places, features)
+        row[WIN_BACKGAMMON] = _probability(model, slot, WIN_BACKGAMMON, packed, places, features)
     if own_off == 0:
-        row[LOSE_GAMMON] = _probability(model, position_class, LOSE_GAMMON, features)
-        row[LOSE_BACKGAMMON] = _probability(model, position_class, LOSE_BACKGAMMON, features)
+        row[LOSE_GAMMON] = _probability(model, slot, LOSE_GAMMON, packed, places, features)
+        row[LOSE_BACKGAMMON] = _probability(model, slot, LOSE_BACKGAMMON, packed, places, features)
     make_consistent(row, own_off, opponent_off)
 
 
 @inline_kernel
-def _measured_class(model, words, packed, space):
-    """Measure the board into ``space.features`` and return its class."""
+def _agree_with_ranking(model, slot, packed, places, features, row):
+    """Make the five probabilities' equity that by which plays are ranked, as far as it goes."""
+    if model.form[slot, EQUITY_HEAD] != ABSENT and not model.win_only:
+        agree_with_equity(row, squash_equity(_head(model, slot, EQUITY_HEAD, packed, places, features)))
+
+
+@inline_kernel
+def _measured(model, words, packed, space):
+    """Measure the board into ``space.features``; return its slot, and the places of both sides as masks."""
     half = PACKED_WORDS // 2
     own, own_made = occupied(words, 0), made(words, 0)
     other, other_made = occupied(words, half), made(words, half)
     features, known = space.features, space.known
     measure(model.set_code, words, packed, own, own_made, other, other_made, features, known)
-    return classify(words, packed, own, other)
+    slot = classify(words, packed, own, other)
+    if model.form.shape[0] > len(CLASS_NAMES):
+        plan = plan_of(words, packed, own_made, other_made, slot)
+        if plan != NO_PLAN:
+            slot = len(CLASS_NAMES) + plan
+    return slot, (own, other)
 
 
 @inline_kernel
@@ -87,12 +113,12 @@ def weights_score(model, words, packed, space):
     if covered(model.bearoff, words, packed):
         bearoff_probabilities(model.bearoff, words, packed, space.row)
         return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
-    position_class = _measured_class(model, words, packed, space)
+    slot, places = _measured(model, words, packed, space)
     if model.win_only:
-        return _head(model, position_class, WIN, space.features)
-    if model.terms[position_class, EQUITY_HEAD] != ABSENT:
-        return _head(model, position_class, EQUITY_HEAD, space.features)
-    _fill_probabilities(model, words, position_class, space.features, space.row)
+        return _head(model, slot, WIN, packed, places, space.features)
+    if model.form[slot, EQUITY_HEAD] != ABSENT:
+        return _head(model, slot, EQUITY_HEAD, packed, places, space.features)
+    _fill_probabilities(model, words, packed, slot, places, space.features, space.row)
     return equity_to_raw(equity_of(space.row))
 
 
@@ -182,8 +208,9 @@ def evaluate_into(model, words, packed, space, row):
     elif covered(model.bearoff, words, packed):
         bearoff_probabilities(model.bearoff, words, packed, row)
     elif model.kind == WEIGHTS:
-        position_class = _measured_class(model, words, packed, space)
-        _fill_probabilities(model, words, position_class, space.features, row)
+        slot, places = _measured(model, words, packed, space)
+        _fill_probabilities(model, words, packed, slot, places, space.features, row)
+        _agree_with_ranking(model, slot, packed, places, space.features, row)
     else:
         position_class = _class_of(words, packed)
         score = turn_value(model.unit * table_score_of_mover(packed, model.tables[position_class]))

@@ -21,8 +21,8 @@ EQUITY_HEAD = HEADS.index("equity")
 
 RANDOM, TABLE, WEIGHTS = range(3)
 """Kinds of model."""
-ABSENT, LINEAR, QUADRATIC = range(3)
-"""What a head of a weights model consists of."""
+ABSENT = -1
+"""Number of the form of a head that is not there."""
 
 MAX_ROW = LANES * blocks_of(MAX_PARAMETERS)
 """Features and linear weights are padded with zeros to this length."""
@@ -40,14 +40,21 @@ class Model(NamedTuple):
     """No head but ``win`` anywhere: plays are ranked by its raw sum."""
     kept: int
     """Plays that the pre-filter leaves to the full evaluation; 0 for all."""
-    terms: npt.NDArray[np.int8]
-    """(classes, heads): ABSENT, LINEAR or QUADRATIC."""
+    form: npt.NDArray[np.int16]
+    """(slots, heads): the form of a head's raw sum, as `motif.evaluators.forms.Forms` numbers them."""
+    quadratic: npt.NDArray[np.bool_]
+    """(forms,): whether a form has second-degree terms."""
+    pointed: npt.NDArray[np.bool_]
+    """(forms,): whether it has point terms."""
     bias: npt.NDArray[np.float32]
-    """(classes, heads)"""
+    """(forms,)"""
     linear: npt.NDArray[np.float32]
-    """(classes, heads, MAX_ROW)"""
+    """(forms, MAX_ROW)"""
     tiles: npt.NDArray[np.float32]
-    """(classes, heads, length): second-degree weights as `motif.runtime.simd.weighted_form` reads them."""
+    """(forms, length): second-degree weights as `motif.runtime.simd.weighted_form` reads them."""
+    points: npt.NDArray[np.float32]
+    """(forms, 2, 25, 16): point terms, by side, the player on roll's first, place and checkers there;
+    (0, 2, 25, 16) where no form has any."""
     tables: npt.NDArray[np.int64]
     """(classes, 2, 25, 16): the point tables, or the pre-filter's, in units."""
     steps: npt.NDArray[np.int64]
@@ -102,7 +109,6 @@ def random_model() -> Model:
 
 def table_model(tables: npt.NDArray[np.float32], calibration: npt.NDArray[np.float64] | None = None) -> Model:
     """A model that scores by point tables (3, 2, 25, 16)."""
-    heads = (len(CLASS_NAMES), len(HEADS))
     whole, unit = in_units(tables)
     return Model(
         TABLE,
@@ -110,10 +116,13 @@ def table_model(tables: npt.NDArray[np.float32], calibration: npt.NDArray[np.flo
         0,
         True,
         0,
-        np.zeros(heads, np.int8),
-        np.zeros(heads, np.float32),
-        np.zeros((*heads, LANES), np.float32),
-        np.zeros((*heads, LANES), np.float32),
+        np.full((len(CLASS_NAMES), len(HEADS)), ABSENT, np.int16),
+        np.zeros(0, np.bool_),
+        np.zeros(0, np.bool_),
+        np.zeros(0, np.float32),
+        np.zeros((0, LANES), np.float32),
+        np.zeros((0, LANES), np.float32),
+        np.zeros((0, *TABLE_SHAPE), np.float32),
         whole,
         steps_of(whole),
         unit,

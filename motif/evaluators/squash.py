@@ -27,6 +27,12 @@ def squash_probability(x):
 
 
 @inline_kernel
+def squash_equity(x):
+    """The equity that one raw sum stands for."""
+    return EQUITY_BOUND * math.tanh(x)
+
+
+@inline_kernel
 def _unsquashed(share):
     return math.atanh(min(max(share, -0.9999999999999), 0.9999999999999))
 

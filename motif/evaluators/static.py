@@ -11,16 +11,13 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, Position, as_boards, pack_many
-from motif.evaluators.bearoff import bearoff_tables
+from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.forms import forms_of
 from motif.evaluators.kernels import evaluate_packed, score_by_tables, score_packed
 from motif.evaluators.model import (
-    ABSENT,
-    HEADS,
-    LINEAR,
     MAX_KEPT,
     MAX_ROW,
-    QUADRATIC,
     WEIGHTS,
     Model,
     Workspace,
@@ -28,11 +25,12 @@ from motif.evaluators.model import (
     new_workspace,
     table_model,
 )
-from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables
-from motif.evaluators.probabilities import OUTPUTS, turned_equities
+from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
+from motif.evaluators.probabilities import OUTPUTS, WIN, turned_equities
 from motif.evaluators.squash import EQUITY_BOUND
 from motif.evaluators.weight_file import WeightFile
 from motif.evaluators.weight_reader import read_weight_file
+from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import SET_CODES, features
 from motif.runtime.errors import PlayerError, SettingError
@@ -100,57 +98,65 @@ class StaticEvaluator(Evaluator):
         return turned_equities(np.where(points, points, chances))
 
     def details(self, position: Position) -> dict[str, Any]:
-        """The features of a weight file and the raw sums of its heads; see `Evaluator.details`."""
+        """The features of a weight file, the raw sums of its heads and the game plan that they are those of,
+        where the file has any; see `Evaluator.details`."""
         if self.weights is None:
             return super().details(position)
         boards = position.board[None]
         chosen = self.weights.parameters
         row = features(chosen, boards)[0]
-        class_name = CLASS_NAMES[int(classify_many(pack_many(boards))[0])]
-        raw = {head: weights.raw(row) for head, weights in self.weights.heads_of(class_name).items()}
-        return {"features": dict(zip(chosen.names, row.tolist(), strict=True)), "raw": raw}
+        packed = pack_many(boards)
+        class_name, plan = CLASS_NAMES[int(classify_many(packed)[0])], int(plans_many(packed)[0])
+        plan_name = PLANS[plan] if plan != NO_PLAN else None
+        heads = self.weights.heads_at(class_name, plan_name)
+        found: dict[str, Any] = {
+            "features": dict(zip(chosen.names, row.tolist(), strict=True)),
+            "raw": {head: weights.raw(row, position.board) for head, weights in heads.items()},
+        }
+        return {**found, "plan": plan_name} if self.weights.plans and plan_name else found
 
 
 def weights_model(weights: WeightFile) -> Model:
     """The compiled form of a weight file; the parameters' scales are folded into the weights."""
-    size = len(weights.parameters)
-    heads = (len(CLASS_NAMES), len(HEADS))
-    terms = np.full(heads, ABSENT, np.int8)
-    bias = np.zeros(heads, np.float32)
-    linear = np.zeros((*heads, MAX_ROW), np.float32)
-    tiles = np.zeros((*heads, tile_floats(size)), np.float32)
+    size, (form, forms) = len(weights.parameters), forms_of(weights)
+    pointed = np.array([chosen.points is not None for chosen in forms])
+    linear = np.zeros((len(forms), MAX_ROW), np.float32)
+    tiles = np.zeros((len(forms), tile_floats(size)), np.float32)
+    points = np.zeros((len(forms) if pointed.any() else 0, *TABLE_SHAPE), np.float32)
     scales = weights.parameters.scales
-    for code, class_name in enumerate(CLASS_NAMES):
-        for head, chosen in weights.heads_of(class_name).items():
-            place = code, HEADS.index(head)
-            terms[place] = QUADRATIC if len(chosen.pairs) else LINEAR
-            bias[place] = chosen.bias
-            linear[place][:size] = chosen.linear * scales
-            low, high = chosen.pairs[:, 0], chosen.pairs[:, 1]
-            tiles[place][tile_places(high, low)] = chosen.quadratic * scales[low] * scales[high]
+    for k, chosen in enumerate(forms):
+        linear[k, :size] = chosen.linear * scales
+        low, high = chosen.pairs[:, 0], chosen.pairs[:, 1]
+        tiles[k, tile_places(high, low)] = chosen.quadratic * scales[low] * scales[high]
+        if chosen.points is not None:
+            points[k] = tables_of(chosen.points)
     chosen_filter = weights.pre_filter
     base = table_model(
         np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.float32)
         if chosen_filter is None
         else chosen_filter.tables()
     )
-    present = {head for heads in weights.classes.values() for head in heads}
     return base._replace(
         kind=WEIGHTS,
         set_code=SET_CODES[weights.parameters.name],
         blocks=blocks_of(size),
-        win_only=present == {"win"},
+        win_only=weights.head_names() == (OUTPUTS[WIN],),
         kept=0,
-        terms=terms,
-        bias=bias,
+        form=form,
+        quadratic=np.array([len(chosen.pairs) > 0 for chosen in forms]),
+        pointed=pointed,
+        bias=np.array([chosen.bias for chosen in forms], np.float32),
         linear=aligned(linear),
         tiles=aligned(tiles),
+        points=aligned(points),
+        bearoff=bearoff_tables() if weights.bearoff else no_tables(),
     )
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:
     """What kernels need to be fast: `model` with its arrays aligned, and this thread's memory."""
-    return model._replace(linear=aligned(model.linear), tiles=aligned(model.tiles)), thread_workspace()
+    linear, tiles, points = aligned(model.linear), aligned(model.tiles), aligned(model.points)
+    return model._replace(linear=linear, tiles=tiles, points=points), thread_workspace()
 
 
 def model_fingerprint(model: Model) -> str:

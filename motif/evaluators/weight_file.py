@@ -13,24 +13,32 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from motif.board.position import CHECKERS, PACKED_BAR
+from motif.board.position import Board, pack_many
 from motif.evaluators.model import HEADS
-from motif.evaluators.point_table import TABLE_SHAPE
+from motif.evaluators.point_table import table_sums, tables_of
 from motif.parameters import ParameterSet
+from motif.parameters.game_plan import PLAN_CLASS, PLANS
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.errors import WeightFileError
 from motif.runtime.files import write_text
+from motif.runtime.shown import shown
 
 FORMAT = "motif-weights/1"
 PAIR = "*"
 """Joins the two names of a second-degree term."""
 
 FILTER_STEPS = 4
-"""Numbers a place in a pre-filter: what 1, 2 and 3 checkers add, and each further one."""
+"""Numbers a place in a pre-filter and in a head's point terms: what exactly 1, 2 and 3 checkers there add,
+and each further one."""
+SIDES = ("own", "opponent")
+"""Whose checkers they count: those of the player on roll, and the other's in his own numbering."""
+PLANS_KEY = "plans"
+"""Stands among the heads of a class, before the weights of its game plans."""
 
 
 @dataclass(frozen=True)
 class HeadWeights:
-    """Weights of one head in one class, in the order of the parameter set."""
+    """Weights of one head in one class or game plan, in the order of the parameter set."""
 
     bias: float
     linear: npt.NDArray[np.float32]
@@ -39,12 +47,21 @@ class HeadWeights:
     """(m, 2) indices i <= j of the second-degree terms; none for a linear head."""
     quadratic: npt.NDArray[np.float32]
     """(m,)"""
+    points: npt.NDArray[np.float32] | None = None
+    """(2, 25, FILTER_STEPS) raw point terms, by side and place; None for a head without them."""
 
-    def raw(self, row: npt.NDArray[np.float32]) -> float:
-        """The raw sum, before the squash, of one row of features (n,)."""
+    def raw(self, row: npt.NDArray[np.float32], board: Board) -> float:
+        """The raw sum, before the squash, of `board` int8 (26,), whose row of features (n,) is `row`."""
         low, high = self.pairs.T
         terms = self.linear * row, self.quadratic * row[low] * row[high]
-        return float(self.bias) + float(sum(part.sum(dtype=np.float64) for part in terms))
+        by_features = float(sum(part.sum(dtype=np.float64) for part in terms))
+        return float(self.bias) + by_features + float(self.point_sums(pack_many(board[None]))[0])
+
+    def point_sums(self, packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+        """What the point terms add to the raw sums (n,) of packed boards (n, 64)."""
+        if self.points is None:
+            return np.zeros(len(packed))
+        return table_sums(tables_of(self.points), packed)
 
 
 def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
@@ -67,15 +84,8 @@ class PreFilter:
 
     def tables(self) -> npt.NDArray[np.float32]:
         """Point tables (3, 2, 25, 16); a class without one takes contact's."""
-        checkers = np.arange(CHECKERS + 1)
-        tables = np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.float32)
-        for code, name in enumerate(CLASS_NAMES):
-            steps = self.steps.get(name, self.steps["contact"])
-            for count in (1, 2, 3):
-                tables[code, :, :, count] = steps[:, :, count - 1]
-            more = np.maximum(checkers - 3, 0).astype(np.float32)
-            tables[code, :, :, 4:] = steps[:, :, 2:3] + steps[:, :, 3:4] * more[4:]
-        return tables
+        contact = self.steps["contact"]
+        return np.stack([tables_of(self.steps.get(name, contact)) for name in CLASS_NAMES])
 
 
 @dataclass(frozen=True)
@@ -92,10 +102,31 @@ class WeightFile:
     pre_filter: PreFilter | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
     """How it was made: method, samples, dataset, errors, seed, version of motif."""
+    plans: Mapping[str, Mapping[str, HeadWeights]] = field(default_factory=dict)
+    """Game plan -> head name -> weights, in place of those that its class has for the head."""
+    bearoff: bool = False
+    """Whether the bearoff tables' values stand for those of the weights wherever they reach."""
+
+    def __post_init__(self) -> None:
+        """Raise `WeightFileError` for a plan that is none, or whose class has no weights of its own."""
+        for plan in self.plans:
+            if plan not in PLANS:
+                raise WeightFileError(f"no game plan is called {shown(plan)}")
+            if class_of_plan(plan) not in self.classes:
+                raise WeightFileError(f"the plan {plan!r} has weights, but its class has none")
 
     def heads_of(self, class_name: str) -> Mapping[str, HeadWeights]:
         """Head name -> weights of a class; one without weights of its own takes contact's."""
         return self.classes.get(class_name, self.classes["contact"])
+
+    def heads_at(self, class_name: str, plan: str | None) -> Mapping[str, HeadWeights]:
+        """Head name -> the weights in force in a game plan of a class, or in the class where it is None."""
+        return {**self.heads_of(class_name), **(self.plans.get(plan, {}) if plan else {})}
+
+    def head_names(self) -> tuple[str, ...]:
+        """The heads that any class or plan has, in the order of `HEADS`."""
+        present = {head for heads in (*self.classes.values(), *self.plans.values()) for head in heads}
+        return tuple(head for head in HEADS if head in present)
 
     def save(self, path: Path | str) -> None:
         """Write the file, whole or not at all."""
@@ -106,16 +137,27 @@ class WeightFile:
         yield _yaml({"name": self.name, "version": self.version, "parent": self.parent})
         fingerprint = self.parameters.fingerprint
         yield f'parameters: {{set: {self.parameters.name}, fingerprint: "{fingerprint}"}}\n'
+        if self.bearoff:
+            yield "bearoff: true\n"
         yield "classes:\n"
         for class_name in sorted(self.classes, key=CLASS_NAMES.index):
             yield f"  {class_name}:\n"
-            heads = self.classes[class_name]
-            for head in sorted(heads, key=HEADS.index):
-                yield f"    {head}:\n"
-                yield from _head_lines(heads[head], self.parameters.names)
+            yield from _heads_lines(self.classes[class_name], self.parameters.names, "    ")
+            plans = [plan for plan in PLANS if plan in self.plans and class_of_plan(plan) == class_name]
+            if plans:
+                yield f"    {PLANS_KEY}:\n"
+            for plan in plans:
+                heads = self.plans[plan]
+                yield f"      {_key(plan)}:{'' if heads else ' {}'}\n"
+                yield from _heads_lines(heads, self.parameters.names, "        ")
         if self.pre_filter is not None:
             yield from _filter_lines(self.pre_filter)
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
+
+
+def class_of_plan(plan: str) -> str:
+    """Name of the class that a game plan belongs to."""
+    return CLASS_NAMES[PLAN_CLASS[PLANS.index(plan)]]
 
 
 def _yaml(values: Mapping[str, Any], **style: Any) -> str:
@@ -134,17 +176,26 @@ def _number(value: float) -> str:
     return text if not exponent_mark or "." in mantissa else f"{mantissa}.0e{exponent}"
 
 
+def _heads_lines(heads: Mapping[str, HeadWeights], names: tuple[str, ...], margin: str) -> Iterator[str]:
+    for head in sorted(heads, key=HEADS.index):
+        yield f"{margin}{head}:\n"
+        yield from (f"{margin}  {line}" for line in _head_lines(heads[head], names))
+
+
 def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
-    yield f"      bias: {_number(head.bias)}\n"
-    yield "      linear:\n"
+    yield f"bias: {_number(head.bias)}\n"
+    yield "linear:\n"
     for name, weight in zip(names, head.linear, strict=True):
-        yield f"        {_key(name)}: {_number(weight)}\n"
+        yield f"  {_key(name)}: {_number(weight)}\n"
+    if head.points is not None:
+        lines = [f"  {line}" for line in _step_lines(head.points, every_place=False)]
+        yield from ["points:\n", *lines] if lines else ["points: {}\n"]
     if not len(head.pairs):
-        yield "      quadratic: {}\n"
+        yield "quadratic: {}\n"
         return
-    yield "      quadratic:\n"
+    yield "quadratic:\n"
     for (i, j), weight in zip(head.pairs, head.quadratic, strict=True):
-        yield f'        "{names[i]}{PAIR}{names[j]}": {_number(weight)}\n'
+        yield f'  "{names[i]}{PAIR}{names[j]}": {_number(weight)}\n'
 
 
 def _filter_lines(chosen: PreFilter) -> Iterator[str]:
@@ -152,8 +203,16 @@ def _filter_lines(chosen: PreFilter) -> Iterator[str]:
     yield f"  kept: {chosen.kept}\n"
     for class_name in sorted(chosen.steps, key=CLASS_NAMES.index):
         yield f"  {class_name}:\n"
-        for side, rows in zip(("own", "opponent"), chosen.steps[class_name], strict=True):
-            yield f"    {side}:\n"
-            for place in range(PACKED_BAR + 1):
-                numbers = ", ".join(map(_number, rows[place]))
-                yield f"      {place + 1}: [{numbers}]\n"
+        yield from (f"    {line}" for line in _step_lines(chosen.steps[class_name], every_place=True))
+
+
+def _step_lines(steps: npt.NDArray[np.float32], *, every_place: bool) -> Iterator[str]:
+    """The numbers (2, 25, FILTER_STEPS) by side and place; maybe without the places where all are 0."""
+    for side, rows in zip(SIDES, steps, strict=True):
+        # A zero with a sign is a number to keep.
+        told = every_place | ((rows != 0) | np.signbit(rows)).any(axis=1)
+        if told.any():
+            yield f"{side}:\n"
+        for place in np.flatnonzero(told):
+            numbers = ", ".join(map(_number, rows[place]))
+            yield f"  {place + 1}: [{numbers}]\n"

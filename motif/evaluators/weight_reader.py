@@ -9,18 +9,33 @@ import numpy.typing as npt
 
 from motif.board.position import PACKED_BAR
 from motif.evaluators.model import HEADS, MAX_KEPT
-from motif.evaluators.weight_file import FILTER_STEPS, FORMAT, PAIR, HeadWeights, PreFilter, WeightFile
+from motif.evaluators.weight_file import (
+    FILTER_STEPS,
+    FORMAT,
+    PAIR,
+    PLANS_KEY,
+    SIDES,
+    HeadWeights,
+    PreFilter,
+    WeightFile,
+    class_of_plan,
+)
 from motif.parameters import PARAMETER_SETS, ParameterSet
+from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import WeightFileError
 from motif.runtime.files import reason
 from motif.runtime.shown import plain_text, shown
 from motif.runtime.yaml_text import YamlTextError, parse_yaml
 
-_TOP_KEYS = ("format", "name", "version", "parent", "parameters", "classes", "filter", "fit")
+_TOP_KEYS = ("format", "name", "version", "parent", "parameters", "bearoff", "classes", "filter", "fit")
 _REQUIRED_CLASSES = ("contact", "race")
 # From here on a number rounds to an infinite float32.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
+
+
+Heads = dict[str, HeadWeights]
+"""By their names."""
 
 
 class _Reader:
@@ -73,13 +88,16 @@ def read_weight_file(path: Path | str) -> WeightFile:
     if parent is not None and not isinstance(parent, str):
         reader.fail("parent", f"must be text or null, not {shown(parent)}")
     parameters = _parameters(reader, document["parameters"])
-    classes = _classes(reader, document["classes"], parameters)
+    bearoff = document.get("bearoff", False)
+    if not isinstance(bearoff, bool):
+        reader.fail("bearoff", f"must be true or false, not {shown(bearoff)}")
+    classes, plans = _classes(reader, document["classes"], parameters)
     chosen = _filter(reader, document["filter"]) if "filter" in document else None
     # It stands last, so a file that was cut short between two lines lacks it.
     if "fit" not in document:
         reader.fail("fit", "missing")
     fit = reader.mapping(document["fit"], "fit")
-    return WeightFile(name, version, parent, parameters, classes, chosen, fit)
+    return WeightFile(name, version, parent, parameters, classes, chosen, fit, plans, bearoff)
 
 
 def _parsed(path: Path, where: str) -> object:
@@ -115,28 +133,53 @@ def _parameters(reader: _Reader, value: object) -> ParameterSet:
     return chosen
 
 
-def _classes(reader: _Reader, value: object, parameters: ParameterSet) -> dict[str, dict[str, HeadWeights]]:
+def _classes(
+    reader: _Reader, value: object, parameters: ParameterSet
+) -> tuple[dict[str, Heads], dict[str, Heads]]:
+    """The heads by class, and those by game plan."""
     mapping = reader.mapping(value, "classes")
     reader.keys(mapping, CLASS_NAMES, "classes.")
     for required in _REQUIRED_CLASSES:
         if required not in mapping:
             reader.fail(f"classes.{required}", "missing")
-    classes = {}
-    for class_name, heads in mapping.items():
+    classes: dict[str, Heads] = {}
+    plans: dict[str, Heads] = {}
+    for class_name, content in mapping.items():
         prefix = f"classes.{class_name}"
-        heads = reader.mapping(heads, prefix)
-        reader.keys(heads, HEADS, prefix + ".")
-        if "win" not in heads:
+        content = reader.mapping(content, prefix)
+        reader.keys(content, (*HEADS, PLANS_KEY), prefix + ".")
+        if "win" not in content:
             reader.fail(f"{prefix}.win", "missing")
-        classes[class_name] = {
-            head: _head(reader, weights, parameters, f"{prefix}.{head}") for head, weights in heads.items()
-        }
-    return classes
+        heads = {key: head for key, head in content.items() if key != PLANS_KEY}
+        classes[class_name] = _heads(reader, heads, parameters, prefix)
+        given = reader.mapping(content.get(PLANS_KEY, {}), f"{prefix}.{PLANS_KEY}")
+        plans |= _plans(reader, given, parameters, class_name)
+    return classes, plans
+
+
+def _heads(reader: _Reader, mapping: Mapping[Any, Any], parameters: ParameterSet, prefix: str) -> Heads:
+    return {head: _head(reader, value, parameters, f"{prefix}.{head}") for head, value in mapping.items()}
+
+
+def _plans(
+    reader: _Reader, mapping: Mapping[Any, Any], parameters: ParameterSet, class_name: str
+) -> dict[str, Heads]:
+    plans = {}
+    for plan, content in mapping.items():
+        prefix = f"classes.{class_name}.{PLANS_KEY}.{plan}"
+        if plan not in PLANS:
+            reader.fail(prefix, "no such game plan")
+        if class_of_plan(plan) != class_name:
+            reader.fail(prefix, f"a game plan of the class {class_of_plan(plan)}, not of {class_name}")
+        heads = reader.mapping(content, prefix)
+        reader.keys(heads, HEADS, prefix + ".")
+        plans[plan] = _heads(reader, heads, parameters, prefix)
+    return plans
 
 
 def _head(reader: _Reader, value: object, parameters: ParameterSet, prefix: str) -> HeadWeights:
     mapping = reader.mapping(value, prefix)
-    reader.keys(mapping, ("bias", "linear", "quadratic"), prefix + ".")
+    reader.keys(mapping, ("bias", "linear", "points", "quadratic"), prefix + ".")
     for key in ("bias", "linear"):
         if key not in mapping:
             reader.fail(f"{prefix}.{key}", "missing")
@@ -166,7 +209,11 @@ def _head(reader: _Reader, value: object, parameters: ParameterSet, prefix: str)
         pairs[first, second] = reader.number(weight, key)
     bias = np.float32(reader.number(mapping["bias"], f"{prefix}.bias"))
     indices = np.array(list(pairs), np.int64).reshape(-1, 2)
-    return HeadWeights(float(bias), linear, indices, np.array(list(pairs.values()), np.float32))
+    quadratic = np.array(list(pairs.values()), np.float32)
+    points = None
+    if "points" in mapping:
+        points = _steps(reader, mapping["points"], f"{prefix}.points", every_place=False)
+    return HeadWeights(float(bias), linear, indices, quadratic, points)
 
 
 def _filter(reader: _Reader, value: object) -> PreFilter:
@@ -178,20 +225,25 @@ def _filter(reader: _Reader, value: object) -> PreFilter:
     if "contact" not in mapping:
         reader.fail("filter.contact", "missing")
     steps = {
-        name: _filter_steps(reader, mapping[name], f"filter.{name}") for name in mapping if name != "kept"
+        name: _steps(reader, mapping[name], f"filter.{name}", every_place=True)
+        for name in mapping
+        if name != "kept"
     }
     return PreFilter(kept, steps)
 
 
-def _filter_steps(reader: _Reader, value: object, prefix: str) -> npt.NDArray[np.float32]:
+def _steps(reader: _Reader, value: object, prefix: str, *, every_place: bool) -> npt.NDArray[np.float32]:
+    """Numbers (2, 25, FILTER_STEPS) by side and place; all must be given, or what is not given is 0."""
     mapping = reader.mapping(value, prefix)
-    reader.keys(mapping, ("own", "opponent"), prefix + ".")
+    reader.keys(mapping, SIDES, prefix + ".")
     steps = np.zeros((2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
-    for side, side_name in enumerate(("own", "opponent")):
+    for side, side_name in enumerate(SIDES):
+        if not every_place and side_name not in mapping:
+            continue
         rows = reader.mapping(mapping.get(side_name), f"{prefix}.{side_name}")
         places = range(1, PACKED_BAR + 2)
         reader.keys(rows, places, f"{prefix}.{side_name}.")
-        for place in places:
+        for place in places if every_place else rows:
             key = f"{prefix}.{side_name}.{place}"
             row = rows.get(place)
             if not isinstance(row, list) or len(row) != FILTER_STEPS:

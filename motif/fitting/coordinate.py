@@ -89,8 +89,11 @@ def solve_coordinate(
     Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when
     the validation error has not reached a new low for `patience` passes (the weights are then those
     of that low), or when `on_pass` returns True.  `start` replaces the zeros that it starts from.
-    `extrapolate` False is the plain method.  The ranking term is not supported: `FitError`.
+    `extrapolate` False is the plain method.  The ranking term and point terms are not supported:
+    `FitError`.
     """
+    if problem.terms.points:
+        raise FitError("coordinate descent does not know point terms: use gauss-newton or least-squares")
     if problem.ranking > 0:
         raise FitError("coordinate descent does not know the ranking term: use gauss-newton or least-squares")
     recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)

@@ -12,6 +12,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.position import Board
+from motif.fitting.point_terms import add_products, add_sums
 from motif.fitting.terms import FloatArray, Terms
 from motif.runtime.jit import fast_kernel
 from motif.runtime.parallel import worker_count
@@ -103,17 +105,24 @@ def _raised(features: npt.NDArray[np.float32], power: int) -> npt.NDArray[np.flo
 
 
 def raw_predictions(
-    terms: Terms, features: npt.NDArray[np.float32], weights: npt.ArrayLike, power: int = 1
+    terms: Terms,
+    features: npt.NDArray[np.float32],
+    weights: npt.ArrayLike,
+    power: int = 1,
+    boards: Board | None = None,
 ) -> FloatArray:
     """X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
 
-    With `power`, every term's value is raised to it first.
+    With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
     """
     split = terms.split(weights)
     raw = np.empty(len(features))
 
     def work(rows: slice) -> None:
-        _raw_chunk(_raised(features[rows], power), *split, terms.first, terms.second, raw[rows])
+        taken = _raised(features[rows], power)
+        _raw_chunk(taken, split.bias, split.linear, split.quadratic, terms.first, terms.second, raw[rows])
+        if terms.points:
+            add_products(terms.needed_boards(boards, len(raw))[rows], split.points, power, raw[rows])
 
     for _ in in_threads(work, _row_chunks(len(features))):
         pass
@@ -121,16 +130,23 @@ def raw_predictions(
 
 
 def term_sums(
-    terms: Terms, features: npt.NDArray[np.float32], row_values: FloatArray, power: int = 1
+    terms: Terms,
+    features: npt.NDArray[np.float32],
+    row_values: FloatArray,
+    power: int = 1,
+    boards: Board | None = None,
 ) -> FloatArray:
     """X^T q: for every term, the sum over rows of its value times `row_values` (n,); (count,).
 
-    With `power`, every term's value is raised to it first.
+    With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
     """
 
     def work(rows: slice) -> FloatArray:
         sums = np.zeros(terms.count)
         _sums_chunk(_raised(features[rows], power), row_values[rows], terms.first, terms.second, sums)
+        if terms.points:
+            here = terms.needed_boards(boards, len(features))[rows]
+            add_sums(here, row_values[rows], power, sums[terms.first_point :])
         return sums
 
     return sum(in_threads(work, _row_chunks(len(features))), np.zeros(terms.count))

@@ -7,7 +7,6 @@ Jacobian in memory.  BLAS is kept to one thread: the same bytes for any number o
 import numpy as np
 from scipy import optimize
 
-from motif.fitting.design import term_sums
 from motif.fitting.objective import Objective
 from motif.fitting.problem import Problem, checked_weights
 from motif.fitting.result import CONVERGED, PASS_LIMIT, FitResult, OnPass, Recorder
@@ -41,8 +40,7 @@ class _Passes:
 
     def _hold_terms_that_never_occur(self) -> None:
         """Their columns are zero: without a residual of their own, SciPy gives them any weight."""
-        problem = self._problem
-        squares = term_sums(problem.terms, problem.train.features, self._objective.roots**2, power=2)
+        squares = self._objective.term_sums(self._objective.roots**2, power=2)
         free = (squares == 0) & (self._ridge_roots == 0)
         self._ridge_roots[free] = 1.0
         self._anchors[free] = self.weights[free]
@@ -58,7 +56,8 @@ class _Passes:
         stopped = self._recorder.record(self.weights, point.error, point.rmse)
         if stopped is not None:
             raise _EndOfPasses(stopped)
-        rows = self._problem.terms.expand(self._problem.train.features).astype(np.float64)
+        train = self._problem.train
+        rows = self._problem.terms.expand(train.features, train.boards).astype(np.float64)
         rows *= point.slopes[:, None]
         self._objective.operator.apply_to_rows(rows)
         return np.concatenate([rows, np.diag(self._ridge_roots)])

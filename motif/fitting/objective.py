@@ -45,27 +45,35 @@ class Objective:
     def at(self, weights: FloatArray) -> Point:
         """Error, residuals and slopes at `weights` (count,)."""
         problem = self.problem
-        raw = raw_predictions(problem.terms, problem.train.features, weights)
+        raw = _raw(problem, problem.train, weights)
         residuals = self.roots * (problem.link.predict(raw) - problem.train.labels)
         stretched = self.operator.apply(residuals)
         penalty = float(np.sum(self.penalty * (weights - problem.target) ** 2))
         error = sum_of_squares(stretched) + penalty
         return Point(error, residuals, self.roots * problem.link.slope(raw))
 
+    def term_sums(self, row_values: FloatArray, power: int = 1) -> FloatArray:
+        """`motif.fitting.design.term_sums` over the training rows; (count,)."""
+        train = self.problem.train
+        return term_sums(self.problem.terms, train.features, row_values, power, train.boards)
+
     def gradient(self, weights: FloatArray, point: Point) -> FloatArray:
         """Derivative of the error by every weight (count,); `point` is `at(weights)`."""
         problem = self.problem
         rows = point.slopes * self.operator.apply_twice(point.residuals)
-        sums = term_sums(problem.terms, problem.train.features, rows)
+        sums = self.term_sums(rows)
         return 2 * (sums + self.penalty * (weights - problem.target))
 
     def curvature_product(self, point: Point, direction: FloatArray) -> FloatArray:
         """Gauss-Newton's approximation of the second derivative times `direction`, both (count,)."""
-        problem = self.problem
-        moved = point.slopes * raw_predictions(problem.terms, problem.train.features, direction)
+        moved = point.slopes * _raw(self.problem, self.problem.train, direction)
         rows = point.slopes * self.operator.apply_twice(moved)
-        sums = term_sums(problem.terms, problem.train.features, rows)
+        sums = self.term_sums(rows)
         return 2 * (sums + self.penalty * direction)
+
+
+def _raw(problem: Problem, rows: Rows, weights: FloatArray) -> FloatArray:
+    return raw_predictions(problem.terms, rows.features, weights, boards=rows.boards)
 
 
 def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
@@ -73,6 +81,6 @@ def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
     total = rows.sample_weights.sum()
     if total == 0:
         return None
-    raw = raw_predictions(problem.terms, rows.features, weights)
+    raw = _raw(problem, rows, weights)
     squares = (problem.link.predict(raw) - rows.labels) ** 2
     return float(np.sqrt(np.sum(rows.sample_weights * squares) / total))

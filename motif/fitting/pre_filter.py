@@ -3,35 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import OPPONENT_HALF, PACKED_BAR, Board, pack_many
+from motif.board.position import Board
 from motif.evaluators.probabilities import turned_equities
-from motif.evaluators.weight_file import FILTER_STEPS
+from motif.fitting.point_terms import POINT_COLUMNS, POINT_SHAPE, step_columns
 from motif.fitting.ranking import decision_starts
-from motif.runtime.jit import kernel
 
-_PLACES = PACKED_BAR + 1
-_COLUMNS = 2 * _PLACES * FILTER_STEPS
 _RIDGE = 1e-4
 _ROWS_AT_ONCE = 1 << 14
-
-
-@kernel
-def _step_columns(packed, out):
-    """Steps of the mover (who is the opponent of the player on roll) and of the other: (n, _COLUMNS)."""
-    for row in range(packed.shape[0]):
-        out[row] = 0
-        for side in range(2):
-            half = OPPONENT_HALF if side == 0 else 0
-            for place in range(_PLACES):
-                count = packed[row, half + place]
-                if count == 0:
-                    continue
-                base = (side * _PLACES + place) * FILTER_STEPS
-                if count <= 3:
-                    out[row, base + count - 1] = 1
-                else:
-                    out[row, base + 2] = 1
-                    out[row, base + 3] = count - 3
 
 
 def fit_filter_steps(
@@ -43,8 +21,8 @@ def fit_filter_steps(
     least squares on columns and labels centred within each decision, so only differences between the
     plays of a decision count.
     """
-    gram = np.zeros((_COLUMNS, _COLUMNS))
-    moment = np.zeros(_COLUMNS)
+    gram = np.zeros((POINT_COLUMNS, POINT_COLUMNS))
+    moment = np.zeros(POINT_COLUMNS)
     gain = turned_equities(equity.astype(np.float64))
     starts = decision_starts(decision, len(decision))
     first = 0
@@ -52,15 +30,15 @@ def fit_filter_steps(
         last = int(np.searchsorted(starts, starts[first] + _ROWS_AT_ONCE, "right")) - 1
         last = max(last, first + 1)
         part = slice(int(starts[first]), int(starts[last]))
-        columns = np.empty((part.stop - part.start, _COLUMNS))
-        _step_columns(pack_many(boards[part]), columns)
+        # The scored side is the mover, who is the opponent of the player on roll.
+        columns = step_columns(-boards[part, ::-1])
         here = starts[first : last + 1] - starts[first]
         columns, target = _centred(columns, here), _centred(gain[part, None], here)[:, 0]
         gram += columns.T @ columns
         moment += columns.T @ target
         first = last
-    gram[np.diag_indices(_COLUMNS)] += _RIDGE * len(boards)
-    return np.linalg.solve(gram, moment).reshape(2, _PLACES, FILTER_STEPS).astype(np.float32)
+    gram[np.diag_indices(POINT_COLUMNS)] += _RIDGE * len(boards)
+    return np.linalg.solve(gram, moment).reshape(POINT_SHAPE).astype(np.float32)
 
 
 def _centred(values: npt.NDArray[np.float64], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

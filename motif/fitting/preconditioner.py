@@ -7,14 +7,13 @@ are likelier to be among the few, and count for less in return; otherwise a rare
 if any step along it were free.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from motif.fitting.design import in_threads, raw_predictions, term_sums
+from motif.fitting.curvature import centred_gram, centring
+from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.objective import Objective, Point
 from motif.fitting.ranking import RankingOperator
 from motif.fitting.terms import FloatArray, IntArray, Terms
@@ -24,8 +23,6 @@ ROWS_PER_WEIGHT = 24
 """Rows in the sample, for each weight."""
 LEAST_ROWS = 16384
 """Rows in the sample at least: with few weights they cost next to nothing."""
-CHUNK_ROWS = 4096
-"""Rows that a thread expands to all their terms at a time: 25 MB at 1,540 weights."""
 _FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
 """Of the diagonal: float32 sums over collinear terms are not quite positive definite."""
 _LEAST_DIAGONAL = 1e-9
@@ -38,25 +35,15 @@ class Preconditioner:
     """The curvature at one point, approximated and factorised.
 
     The Gram matrix is that of the terms of CENTRED features, because float32 sums over features
-    with a large common part lose the small differences that matter; G = T^T G_centred T then.
+    with a large common part lose the small differences that matter, and of centred point terms;
+    G = T^T G_centred T then.
     """
 
-    def __init__(self, objective: Objective, point: Point) -> None:
+    def __init__(self, objective: Objective, point: Point, rows_per_weight: int = ROWS_PER_WEIGHT) -> None:
         train, terms = objective.problem.train, objective.problem.terms
-        rows, factors, operator = _sampled_rows(objective, point)
-        sums = term_sums(Terms.linear(terms.size), train.features, point.slopes**2)
-        means = (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
-
-        def chunk_gram(chunk: tuple[int, int]) -> npt.NDArray[np.float32]:
-            part = slice(operator.starts[chunk[0]], operator.starts[chunk[1]])
-            jacobian = terms.expand(train.features[rows[part]] - means)
-            jacobian *= factors[part].astype(np.float32)[:, None]
-            operator.of_decisions(*chunk).apply_to_rows(jacobian)
-            return jacobian.T @ jacobian  # NumPy lets other threads run meanwhile
-
-        gram = np.zeros((terms.count, terms.count))
-        for part in in_threads(chunk_gram, list(decision_chunks(operator.starts, CHUNK_ROWS))):
-            gram += part
+        rows, factors, operator = _sampled_rows(objective, point, rows_per_weight)
+        means = _means(objective, point)
+        gram = centred_gram(terms, train, rows, factors, operator, means)
         self._factor = _factorised(gram, centring(terms, means), objective.penalty)
 
     def solve(self, vector: FloatArray) -> FloatArray:
@@ -64,39 +51,23 @@ class Preconditioner:
         return cho_solve(self._factor, vector, check_finite=False)
 
 
-def centring(terms: Terms, means: npt.ArrayLike) -> sparse.csr_array:
-    """T (count, count): term values of features = term values of (features - means), times T.
-
-    f_i f_j = g_i g_j + m_j g_i + m_i g_j + m_i m_j for f = g + m.
-    """
-    m = np.asarray(means, np.float64)
-    first, second = terms.first, terms.second
-    linear = 1 + np.arange(terms.size)
-    pairs = 1 + terms.size + np.arange(len(first))
-    every = np.arange(terms.count)
-    columns = np.concatenate([every, linear, pairs, pairs, pairs])
-    rows = np.concatenate([every, 0 * linear, 1 + first, 1 + second, 0 * pairs])
-    values = np.concatenate([np.ones(terms.count), m, m[second], m[first], m[first] * m[second]])
-    return sparse.csr_array((values, (rows, columns)), shape=(terms.count, terms.count))
+def _means(objective: Objective, point: Point) -> npt.NDArray[np.float32]:
+    """Means of the features, then of the point terms, over the training rows by their squared slopes."""
+    terms, train = objective.problem.terms, objective.problem.train
+    alone = Terms.linear(terms.size, terms.points)
+    sums = term_sums(alone, train.features, point.slopes**2, boards=train.boards)
+    return (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
 
 
-def decision_chunks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges (begin, end) of decisions that together hold at most `rows` rows, or one decision."""
-    begin, last = 0, len(starts) - 1
-    while begin < last:
-        end = int(np.searchsorted(starts, starts[begin] + rows, side="right")) - 1
-        end = max(end, begin + 1)
-        yield begin, end
-        begin = end
-
-
-def _sampled_rows(objective: Objective, point: Point) -> tuple[IntArray, FloatArray, RankingOperator]:
+def _sampled_rows(
+    objective: Objective, point: Point, rows_per_weight: int
+) -> tuple[IntArray, FloatArray, RankingOperator]:
     """Whole decisions: their rows, the slope of each row over the root of its chance, the operator.
 
     Each decision has a chance to be in the sample, and those with rare terms have a higher one.
     """
     starts = objective.operator.starts
-    wanted = max(LEAST_ROWS, ROWS_PER_WEIGHT * objective.problem.terms.count)
+    wanted = max(LEAST_ROWS, rows_per_weight * objective.problem.terms.count)
     lengths = np.diff(starts)
     shares = np.add.reduceat(_leverages(objective, point), starts[:-1]) / lengths
     chances = np.minimum(1.0, wanted * (1 - _EVEN_SHARE) * shares + wanted * _EVEN_SHARE / starts[-1])
@@ -112,11 +83,12 @@ def _sampled_rows(objective: Objective, point: Point) -> tuple[IntArray, FloatAr
 
 def _leverages(objective: Objective, point: Point) -> FloatArray:
     """(n,): each row's part of the squares of all Jacobian columns, every column counted alike; sum 1."""
-    terms, features = objective.problem.terms, objective.problem.train.features
-    squares = term_sums(terms, features, point.slopes**2, power=2)
+    terms, train = objective.problem.terms, objective.problem.train
+    squares = objective.term_sums(point.slopes**2, power=2)
     inverse = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
     columns = max(1, int(np.count_nonzero(squares)))
-    return point.slopes**2 * raw_predictions(terms, features, inverse, power=2) / columns
+    squared = raw_predictions(terms, train.features, inverse, 2, train.boards)
+    return point.slopes**2 * squared / columns
 
 
 def _factorised(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.position import Board, faults, first_bad_board
 from motif.fitting.link import PROBABILITY, Link
 from motif.fitting.ranking import decision_starts
 from motif.fitting.terms import FloatArray, IntArray, Terms
@@ -29,9 +30,17 @@ class Rows:
     """(n,)"""
     starts: IntArray
     """First row of each decision, and n last."""
+    boards: Board | None
+    """(n, 26); None where no term is read off boards."""
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def some(self, which: IntArray) -> "Rows":
+        """The rows numbered `which`, each as a decision of its own."""
+        boards = None if self.boards is None else self.boards[which]
+        starts = np.arange(len(which) + 1, dtype=np.int64)
+        return Rows(self.features[which], self.labels[which], self.sample_weights[which], starts, boards)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +59,8 @@ class Problem:
     (luck-adjusted rollouts give them).  sample_weights: (n,), at least 0, 1 when absent.
     decisions: (n,) ids, equal for the candidate plays of one decision, whose rows are consecutive;
     needed by the ranking term alone.  training: (n,) of bool, the other rows are for validation;
-    absent, all rows train.  prior: (count,) weights to shrink toward, 0 when absent.
+    absent, all rows train.  prior: (count,) weights to shrink toward, 0 when absent.  boards: int8
+    (n, 26), seen by the player on roll, needed by point terms alone.
 
     Raises `FitError`, which names the row and what is wrong with it.  Arrays are not modified.
     """
@@ -65,6 +75,7 @@ class Problem:
     ridge: float = 0.0
     ranking: float = 0.0
     prior: FloatArray | None = None
+    boards: Board | None = None
     train: Rows = field(init=False)
     validation: Rows = field(init=False)
     target: FloatArray = field(init=False)
@@ -84,7 +95,8 @@ class Problem:
                 raise FitError(f"{name} must be finite and at least 0, not {value}")
         if self.ranking > 0 and decisions is None:
             raise FitError("the ranking term needs to know the decision of every row")
-        sides = [_rows(features, labels, weights, decisions, mask) for mask in (training, ~training)]
+        boards = _checked_boards(self.boards, self.terms, count) if self.terms.points else None
+        sides = [_rows(features, labels, weights, decisions, boards, mask) for mask in (training, ~training)]
         if len(sides[0]) == 0:
             raise FitError("no training samples: every row is for validation")
         if not sides[0].sample_weights.any():
@@ -162,11 +174,19 @@ def _checked_training(training: npt.ArrayLike | None, count: int) -> npt.NDArray
     return mask
 
 
+def _checked_boards(boards: Board | None, terms: Terms, count: int) -> Board:
+    array = np.ascontiguousarray(terms.needed_boards(boards, count))
+    if (row := first_bad_board(array)) >= 0:
+        raise FitError(f"row {row}: no position: " + "; ".join(faults(array[row])))
+    return array
+
+
 def _rows(
     features: npt.NDArray[np.float32],
     labels: FloatArray,
     weights: FloatArray,
     decisions: IntArray | None,
+    boards: Board | None,
     mask: npt.NDArray[np.bool_],
 ) -> Rows:
     rows = np.flatnonzero(mask)
@@ -174,4 +194,6 @@ def _rows(
     # A slice is no copy of what may be a gigabyte.
     which = slice(rows[0], rows[-1] + 1) if together else rows
     kept = None if decisions is None else decisions[which]
-    return Rows(features[which], labels[which], weights[which], decision_starts(kept, len(rows)))
+    starts = decision_starts(kept, len(rows))
+    here = None if boards is None else boards[which]
+    return Rows(features[which], labels[which], weights[which], starts, here)

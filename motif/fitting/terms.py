@@ -1,7 +1,8 @@
-"""What is weighted: a constant, every feature, and the products of chosen pairs of features.
+"""What is weighted: a constant, every feature, products of chosen pairs of them, and the points themselves.
 
-The raw prediction is x = bias + sum w_i f_i + sum over pairs (i <= j) of w_ij f_i f_j.  A weight
-vector holds the bias first, then `size` linear weights, then one weight a pair, in `pairs` order.
+The raw prediction is x = bias + sum w_i f_i + sum over pairs (i <= j) of w_ij f_i f_j, and with point
+terms what each place of the board adds (see `point_terms`).  A weight vector holds the bias first, then
+`size` linear weights, then one weight a pair, in `pairs` order, then those of the point terms, if any.
 """
 
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.position import BOARD_SIZE, Board
+from motif.fitting.point_terms import POINT_COLUMNS, POINT_SHAPE, fill_step_columns
 from motif.runtime.errors import FitError
 from motif.runtime.jit import kernel
 
@@ -25,6 +28,8 @@ class SplitWeights(NamedTuple):
     """(size,) weights of the features."""
     quadratic: FloatArray
     """(number of pairs,) weights of the products, in the order of `Terms.pairs`."""
+    points: FloatArray
+    """`POINT_SHAPE` weights of the point terms; empty (0,) where there are none."""
 
 
 @kernel
@@ -42,11 +47,13 @@ def _expand(features, first, second, out):
 class Terms:
     """The terms of a head with `size` features; `pairs` is (number of pairs, 2), i <= j in each.
 
+    With `points` there are the 200 point terms too, which are read off boards.
     Raises `FitError` for a pair that is out of range, out of order or listed twice.
     """
 
     size: int
     pairs: IntArray
+    points: bool = False
     first: IntArray = field(init=False)
     """(number of pairs,): the first feature of each pair."""
     second: IntArray = field(init=False)
@@ -60,18 +67,23 @@ class Terms:
             object.__setattr__(self, name, values)
 
     @classmethod
-    def all_pairs(cls, size: int) -> "Terms":
+    def all_pairs(cls, size: int, points: bool = False) -> "Terms":
         """Every pair (i, j) with i <= j, squares included: (0,0), (0,1), ... (size-1, size-1)."""
-        return cls(size, np.column_stack(np.triu_indices(max(size, 0))))
+        return cls(size, np.column_stack(np.triu_indices(max(size, 0))), points)
 
     @classmethod
-    def linear(cls, size: int) -> "Terms":
-        """The constant and the features alone."""
-        return cls(size, np.empty((0, 2), np.int64))
+    def linear(cls, size: int, points: bool = False) -> "Terms":
+        """The constant and the features alone, or with the point terms."""
+        return cls(size, np.empty((0, 2), np.int64), points)
 
     @property
     def count(self) -> int:
         """Number of weights, the bias included."""
+        return self.first_point + POINT_COLUMNS * self.points
+
+    @property
+    def first_point(self) -> int:
+        """Where the point terms begin in a weight vector: the number of weights before them."""
         return 1 + self.size + len(self.pairs)
 
     def split(self, weights: npt.ArrayLike) -> SplitWeights:
@@ -81,20 +93,41 @@ class Terms:
             raise FitError(
                 f"{self.count} weights are needed for these terms, not an array of shape {vector.shape}"
             )
-        end = 1 + self.size
-        return SplitWeights(float(vector[0]), vector[1:end].copy(), vector[end:].copy())
+        linear, pairs = vector[1 : 1 + self.size], vector[1 + self.size : self.first_point]
+        points = vector[self.first_point :]
+        return SplitWeights(
+            float(vector[0]),
+            linear.copy(),
+            pairs.copy(),
+            points.reshape(POINT_SHAPE if self.points else 0).copy(),
+        )
 
-    def expand(self, features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def expand(
+        self, features: npt.NDArray[np.float32], boards: Board | None = None
+    ) -> npt.NDArray[np.float32]:
         """The values of every term: features float32 (n, size) -> float32 (n, count).
 
-        Large: call it on a few thousand rows at a time.
+        `boards` (n, 26) are needed for point terms alone.  Large: call it on a few thousand rows at a time.
         """
         rows = np.ascontiguousarray(features, np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.size:
             raise FitError(f"the terms need features of shape (n, {self.size}), not {rows.shape}")
         out = np.empty((len(rows), self.count), np.float32)
         _expand(rows, self.first, self.second, out)
+        if self.points:
+            fill_step_columns(self.needed_boards(boards, len(rows)), self.first_point, out)
         return out
+
+    def needed_boards(self, boards: Board | None, count: int) -> Board:
+        """`boards` as they are when they are `count` boards; `FitError` when they are not."""
+        if boards is None:
+            raise FitError("point terms are read off the board of every row, and no boards are given")
+        if boards.shape != (count, BOARD_SIZE) or boards.dtype != np.int8:
+            raise FitError(
+                f"there must be one board a row, int8 ({count}, {BOARD_SIZE}), "
+                f"not {boards.dtype} {boards.shape}"
+            )
+        return boards
 
 
 def _check_pairs(size: int, pairs: IntArray) -> None:

@@ -38,14 +38,18 @@ def _is_crashed(checkers, ace, deuce):
 
 
 @inline_kernel
+def side_is_crashed(words, packed, side):
+    """Whether the board of the player on roll (side 0) or of the other (1) has crashed."""
+    ace = OPPONENT_HALF * side
+    return _is_crashed(checkers_on_board(words, side * (PACKED_WORDS // 2)), packed[ace], packed[ace + 1])
+
+
+@inline_kernel
 def classify(words, packed, own, opponent):
     """Class of a packed board, given as int64[8] and int8[64], whose occupied places are known."""
     if not in_contact(own, opponent):
         return RACE
-    if _is_crashed(checkers_on_board(words, 0), packed[0], packed[1]):
-        return CRASHED
-    far = OPPONENT_HALF
-    if _is_crashed(checkers_on_board(words, PACKED_WORDS // 2), packed[far], packed[far + 1]):
+    if side_is_crashed(words, packed, 0) or side_is_crashed(words, packed, 1):
         return CRASHED
     return CONTACT
 

@@ -13,7 +13,7 @@ _WIDE_GAP = 1.1
 _CLEAR = 2.0
 """Standard errors that a difference must exceed to count."""
 # Said in other ways than by an option of the field's name.
-_NOT_OPTIONS = {"games", "trials", "pooled", "max_passes"}
+_NOT_OPTIONS = {"games", "trials", "pooled", "fit", "max_passes"}
 
 
 def next_commands(config: BootstrapConfig, last: int) -> list[str]:
@@ -29,7 +29,7 @@ def next_commands(config: BootstrapConfig, last: int) -> list[str]:
     pools = [f"v{k}/{SAMPLES}" for k in range(max(0, version - step.pooled), version + 1)]
     fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
     fit += ["--version", version, "--parent", f"{config.name}-v{last}", "--seed", config.seed]
-    fit += _options(config.fit)
+    fit += _options({**config.fit, **step.fit})
     match = ["match", weights, previous, "--games", config.strength_games]
     return [_command(words) for words in (sample, fit, match)]
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from motif.bootstrap import BootstrapConfig, VersionStep
 from motif.evaluators import WeightFile
+from motif.evaluators.weight_file import class_of_plan
 from motif.reports.document import Picture, html_document, html_figure
-from motif.reports.largest_terms import LargeTerm, full_value, largest_terms
+from motif.reports.largest_terms import LargestTerms, LargeTerm, full_value, largest_terms
 from motif.reports.next_version import advice, next_commands
 from motif.runtime.version import VERSION
 
@@ -131,13 +132,24 @@ def _terms_section(weights: WeightFile) -> list[str]:
         f"<p>How it judges {escape(chosen.class_name)} positions: the {escape(chosen.head)} head. "
         f"{_HEAD_SENTENCES[chosen.head]} A weight is what x gains when the parameter stands at its full "
         "value, given as “1 =”; plus is good for the player on roll. Terms overlap, so a single one "
-        "tells only part of the story.</p>",
+        f"tells only part of the story.{_left_out(weights, chosen)}</p>",
         "<h3>Linear</h3>",
         _terms_table(chosen.linear),
     ]
     if chosen.quadratic:
         parts += ["<h3>Second degree</h3>", _terms_table(chosen.quadratic)]
     return parts
+
+
+def _left_out(weights: WeightFile, chosen: LargestTerms) -> str:
+    """A sentence on the weights that `chosen` does not show, where there are any."""
+    kinds = []
+    plans = sum(class_of_plan(plan) == chosen.class_name for plan in weights.plans)
+    if plans:
+        kinds.append(f"weights of {plans} game plan{'s' if plans > 1 else ''}")
+    if weights.classes[chosen.class_name][chosen.head].points is not None:
+        kinds.append("what the checkers on each point add")
+    return f" Not shown: {', and '.join(kinds)}." if kinds else ""
 
 
 def _terms_table(terms: Sequence[LargeTerm]) -> str:

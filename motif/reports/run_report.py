@@ -112,12 +112,12 @@ def _draw_calibration(home: Path, config: BootstrapConfig, summary: Mapping[str,
     pools = [home.parent / f"v{k}" / SAMPLES for k in range(first, version + 1)]
     if not all((pool / MANIFEST).exists() for pool in pools):
         return False
-    settings = config.fit_settings()
+    settings = config.fit_settings(version)
     samples = held_out(pools, settings.validation, settings.seed)
     weights = read_weight_file(home / WEIGHTS)
     fitted = StaticEvaluator(weights.name, weights_model(weights)).evaluate_many(samples.boards)
-    outputs = [head for heads in weights.classes.values() for head in heads]
-    plot_calibration(samples, fitted, path, title=f"{summary['name']}: calibration", outputs=outputs)
+    title = f"{summary['name']}: calibration"
+    plot_calibration(samples, fitted, path, title=title, outputs=weights.head_names())
     return True
 
 

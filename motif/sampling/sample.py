@@ -4,11 +4,12 @@ import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from motif.board.identifiers import gnubg_ids
 from motif.board.play_buffer import MAX_PLAYS
@@ -19,6 +20,8 @@ from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.static import filtered, model_fingerprint, prepared
 from motif.parameters.position_class import classify_many
 from motif.rollout.statistics import mean_and_error
+from motif.rollout.strata import first_rolls
+from motif.rollout.tally import Tally
 from motif.runtime.interruption import stop_request
 from motif.runtime.locks import working_in
 from motif.runtime.parallel import run_ordered
@@ -27,7 +30,7 @@ from motif.runtime.version import VERSION
 from motif.sampling.dataset import write_part
 from motif.sampling.manifest import Part, part_name, write_manifest
 from motif.sampling.recovery import kept_parts
-from motif.sampling.self_play import new_record, self_play
+from motif.sampling.self_play import LabelledPositions, new_record, self_play
 from motif.sampling.settings import SampleSettings
 
 _PARTS = 64
@@ -149,7 +152,8 @@ def _all_parts(
 def sample_games(settings: SampleSettings, model: Model, first: int, count: int) -> dict[str, Any]:
     """Columns of the dataset for the games first .. first + count - 1."""
     start = pack_many(Position.start().board[None])[0]
-    record, tried = new_record(), new_record(MAX_PLAYS)
+    kept = settings.trials if settings.stratified else 0
+    record, tried = new_record(trials=kept), new_record(MAX_PLAYS, kept)
     model, space = prepared(model)
     columns: dict[str, list[Any]] = {}
     rates, rules = settings.rates(), settings.rules()
@@ -170,11 +174,12 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
             tried,
         )
         means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], settings.trials)
+        equity_errors = _stratified_errors(record, rows, settings.seed) if kept else errors[:, -1]
         made = {
             "position": gnubg_ids(unpack_many(record.boards[:rows])),
             **{name: means[:, k].astype(np.float32) for k, name in enumerate(OUTPUTS)},
             "equity": means[:, -1].astype(np.float32),
-            "equity_se": errors[:, -1].astype(np.float32),
+            "equity_se": equity_errors.astype(np.float32),
             "trials": np.full(rows, settings.trials, np.int32),
             "game": np.full(rows, game, np.int32),
             "ply": record.plies[:rows].copy(),
@@ -186,3 +191,15 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
             columns.setdefault(name, []).append(values)
     ids = list(chain.from_iterable(columns.pop("position")))
     return {"position": ids, **{name: np.concatenate(values) for name, values in columns.items()}}
+
+
+def _stratified_errors(record: LabelledPositions, rows: int, seed: int) -> npt.NDArray[np.float64]:
+    """Standard errors (rows,) of the mean equities, whose rollouts had stratified dice."""
+    errors = np.empty(rows)
+    _, starts = np.unique(record.items[:rows], return_index=True)
+    # All plays of a decision are rolled out with the same dice.
+    for first, last in pairwise([*starts.tolist(), rows]):
+        tally = Tally(last - first, partial(first_rolls, seed, int(record.items[first])))
+        tally.add(record.trials[first:last].T)
+        errors[first:last] = tally.errors()
+    return errors

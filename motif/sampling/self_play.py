@@ -16,9 +16,9 @@ from motif.board.outcome import finished_points
 from motif.board.play_buffer import MAX_PLAYS
 from motif.board.position import PACKED_SIZE, PACKED_WORDS
 from motif.evaluators.kernels import choose, score_plays
-from motif.evaluators.probabilities import turn_value
+from motif.evaluators.probabilities import equity_of, turn_value
 from motif.parameters.position_class import CONTACT, classify
-from motif.rollout.playout import COLUMNS, MAX_PLIES, roll_out
+from motif.rollout.playout import COLUMNS, MAX_PLIES, roll_out, roll_trials
 from motif.runtime.jit import inline_kernel, kernel
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
@@ -28,6 +28,7 @@ MAX_ROWS = 1 << 16
 """Positions of one game at most; a game that yields more is not recorded further."""
 
 _EQUITY = COLUMNS - 1
+"""The last column; the chances stand before it."""
 
 
 class LabelledPositions(NamedTuple):
@@ -42,10 +43,15 @@ class LabelledPositions(NamedTuple):
     sums: npt.NDArray[np.float64]
     """(rows, 6): rollout results added up."""
     squares: npt.NDArray[np.float64]
+    trials: npt.NDArray[np.float64]
+    """(rows, trials): the equity of each rollout; (rows, 0) where the sums alone are wanted."""
 
 
-def new_record(rows: int = MAX_ROWS) -> LabelledPositions:
-    """Room for `rows` positions: those of one game, or with MAX_PLAYS those of one decision."""
+def new_record(rows: int = MAX_ROWS, trials: int = 0) -> LabelledPositions:
+    """Room for `rows` positions: those of one game, or with MAX_PLAYS those of one decision.
+
+    With `trials` the equity of each rollout is recorded too.
+    """
     return LabelledPositions(
         np.zeros((rows, PACKED_SIZE), np.int8),
         np.zeros(rows, np.int64),
@@ -53,6 +59,8 @@ def new_record(rows: int = MAX_ROWS) -> LabelledPositions:
         np.zeros(rows, np.bool_),
         np.zeros((rows, COLUMNS)),
         np.zeros((rows, COLUMNS)),
+        # Zeros take no memory until something is written over them.
+        np.zeros((rows, trials)),
     )
 
 
@@ -158,6 +166,7 @@ def self_play(
                     _put(record, rows, source, item, ply, order[k] == play)
                     record.sums[rows] = tried.sums[order[k]]
                     record.squares[rows] = tried.squares[order[k]]
+                    record.trials[rows] = tried.trials[order[k]]
                     rows += 1
         current[:] = tried.boards[play]
         if finished_points(words) != 0:
@@ -171,9 +180,20 @@ def self_play(
 
 @kernel
 def _label(model, record, count, seed, trials, rules, space):
-    """Roll out the first `count` rows of `record`."""
+    """Roll out the first `count` rows of `record`; where each rollout is kept, squares are left out."""
     sums, squares = record.sums[:count], record.squares[:count]
     sums[:] = 0
     squares[:] = 0
     boards, items = record.boards[:count], record.items[:count]
-    roll_out(model, rules, boards, items, seed, trials, space, sums, squares)
+    if record.trials.shape[1] == 0:
+        roll_out(model, rules, boards, items, seed, trials, space, sums, squares)
+        return
+    results = np.empty((1, trials, _EQUITY))
+    for k in range(count):
+        roll_trials(model, rules, boards[k : k + 1], items[k : k + 1], seed, 0, space, results)
+        for number in range(trials):
+            row = results[0, number]
+            for j in range(_EQUITY):
+                sums[k, j] += row[j]
+            record.trials[k, number] = equity_of(row)
+            sums[k, _EQUITY] += record.trials[k, number]

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.settings import PlayoutRules, check_count, playout_rules
+from motif.rollout.strata import ROUND
 from motif.runtime.errors import SettingError
 from motif.runtime.seeds import check_seed
 from motif.runtime.shown import shown
@@ -38,6 +39,8 @@ class SamplePlan:
     """Rollouts end with the evaluator's value when contact ends."""
     stop_at_bearoff: bool = False
     """Rollouts end with the value of the bearoff tables where these cover the position."""
+    stratified: bool = False
+    """Let the first roll of the rollouts, and the second, run evenly through all that can come."""
 
     def rates(self) -> npt.NDArray[np.float64]:
         """Share of the decisions recorded, by class."""
@@ -48,13 +51,20 @@ class SamplePlan:
     def rules(self) -> PlayoutRules:
         """How one rollout is played."""
         return playout_rules(
-            cut=self.cut, stop_at_race=self.stop_at_race, stop_at_bearoff=self.stop_at_bearoff
+            cut=self.cut,
+            stop_at_race=self.stop_at_race,
+            stop_at_bearoff=self.stop_at_bearoff,
+            stratified=self.stratified,
         )
 
     def check(self) -> None:
         """Raise `SettingError` for a value that makes no sense."""
         for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0)):
             check_count(name, getattr(self, name), low)
+        if self.stratified and self.trials % ROUND:
+            raise SettingError(
+                f"--stratified: --trials must be a multiple of {ROUND}, not {shown(self.trials)}"
+            )
         for name in ("rate", "crashed_rate", "race_rate"):
             value = getattr(self, name)
             if value is not None and not 0 < value <= 1:

@@ -46,6 +46,18 @@ def test_a_configuration():
     assert sampled == SampleSettings(5, 4, player="pubeval", rate=0.5, cut=3, stop_at_race=True, seed=9)
 
 
+def test_a_version_fits_in_its_own_way(tmp_path):
+    text = TEXT.replace("games: 5", "games: 5, stratified: true, trials: 36, fit: {points: true, ridge: 2}")
+    config = parse_config(text.replace("trials: 4, ", ""), "tiny.yaml")
+    run = FitSettings(parameters="keith", terms="linear", seed=4)
+    assert config.fit_settings() == config.fit_settings(0) == run
+    assert config.fit_settings(1) == replace(run, points=True, ridge=2)
+    assert config.versions[1].sample_settings("pubeval", 9).stratified
+    assert "fit" not in config.versions[1].plan()
+    config.save(tmp_path)
+    assert load_config(tmp_path / "config.yaml") == config
+
+
 def test_saved_and_loaded(tmp_path):
     config = parse_config(TEXT, "tiny.yaml")
     config.save(tmp_path)
@@ -125,6 +137,19 @@ WRONG: list[tuple[str, str, str]] = [
     ("games: 3", "games: 2147483648", "versions[0]: --games must be below 2**31, not 2147483648"),
     ("cut: 3", "cut: 1" + "0" * 99, "versions[1]: --cut must be below 2**31, not 1000"),
     ("versions:\n", "versions:\n" + "  - {games: 1, trials: 1}\n" * 99, "versions: at most 100 are possible"),
+    (
+        "games: 3",
+        "games: 3, stratified: true",
+        "versions[0]: --stratified: --trials must be a multiple of 36",
+    ),
+    ("games: 5", "games: 5, fit: 3", "versions[1]: fit: must be a mapping, not 3"),
+    ("games: 5", "games: 5, fit: {speed: 3}", "versions[1]: fit: speed: unknown key; known are method, "),
+    ("games: 5", "games: 5, fit: {points: 1}", "versions[1]: fit: points: must be bool, not 1"),
+    ("games: 5", "games: 5, fit: {ridge: -1}", "versions[1]: --ridge must be finite and at least 0, not -1"),
+    ("terms: linear", "plan_shrinkage: -1", "--plan-shrinkage must be finite and at least 0, not -1"),
+    ("terms: linear", "plan_rows: 0", "--plan-rows must be at least 1, not 0"),
+    ("ranking: null", "method: coordinate, points: true", "--points: coordinate descent does not know point"),
+    ("ranking: null", "heads: win, plans: true", "--plans: game plans have equity heads, so --heads must be"),
     ("ranking: null", "ranking: .nan", "--ranking must be finite and at least 0, not nan"),
 ]
 

@@ -70,6 +70,8 @@ def test_summaries(whole):
         assert (summary["version"], summary["name"], summary["trials"]) == (version, f"tiny-v{version}", 2)
         assert json.loads((folder / f"v{version}" / "summary.json").read_text()) == summary
         assert {"rmse_train", "rmse_validation", "sweeps", "stopped", "heads", "samples"} <= summary.keys()
+        assert summary["sample_settings"]["games"] == TINY.versions[version].games
+        assert 0 < summary["choice_error"]["all"] < 1
         assert {"ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se"} <= summary.keys()
         assert 0 < summary["rmse_train"] < 0.5
         assert 0 < summary["rmse_validation"] < 0.6
@@ -100,6 +102,14 @@ def test_weights_know_where_they_come_from(whole):
         assert np.isfinite(
             load(str(home / "weights.yaml")).evaluate_many(read_dataset(home / "samples").boards)
         ).all()
+
+
+def test_a_version_fits_in_its_own_way(tmp_path):
+    config = replace(TINY, versions=(replace(STEP, fit={"heads": "win", "points": True}),))
+    (summary,) = run_bootstrap(tmp_path / "own", config, jobs=1)
+    assert {head.partition(".")[2] for head in summary["heads"]} == {"win"}
+    weights = read_weight_file(tmp_path / "own" / "v0" / "weights.yaml")
+    assert weights.classes["contact"]["win"].points is not None
 
 
 def test_history(whole):

@@ -14,6 +14,7 @@ from motif.cli.common import DEFAULT_PLAYER, json_line
 from motif.evaluators import OUTPUTS, load_evaluator
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
+from motif.sampling.manifest import read_manifest
 
 START = "4HPwATDgc/ABMA"
 CLOSED_OUT = Position.from_points({25: 1, 6: 14}, {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2, 7: 3})
@@ -210,6 +211,13 @@ def test_sample_counts_what_it_made(motif_json, tmp_path):
     assert motif_json(*words, *options, "--resume")["positions"] == record["positions"]
 
 
+def test_sample_with_stratified_dice(motif_json, tmp_path):
+    words = ("sample", "--out", tmp_path / "a", "--player", "simple", "--games", 1, "--trials", 36)
+    record = motif_json(*words, "--cut", 1, "--rate", 0.2, "--candidates", 2, "--stratified", "--jobs", 1)
+    assert record["trials"] == 36
+    assert read_manifest(tmp_path / "a")[0]["stratified"] is True
+
+
 def test_fit_makes_a_player(motif_json, dataset, tmp_path):
     path = tmp_path / "new" / "fitted.yaml"
     options = ("--parameters", "keith", "--heads", "win", "--terms", "linear", "--jobs", 1)
@@ -218,6 +226,20 @@ def test_fit_makes_a_player(motif_json, dataset, tmp_path):
     evaluator = load_evaluator(str(path))
     assert (evaluator.weights.name, evaluator.weights.version) == ("fitted", 3)
     assert evaluator.weights.parent == "pubeval"
+    assert 0 < motif_json("evaluate", START, "--player", path)["win"] < 1
+
+
+def test_fit_with_points_plans_and_bearoffs(motif_json, dataset, tmp_path):
+    path = tmp_path / "fitted.yaml"
+    options = ("--parameters", "keith", "--terms", "linear", "--points", "--bearoff", "--jobs", 1)
+    plans = ("--plans", "--plan-rows", 20, "--plan-shrinkage", 100)
+    record = motif_json("fit", dataset, "--out", path, *options, *plans)
+    weights = load_evaluator(str(path)).weights
+    assert weights.bearoff
+    assert weights.classes["race"]["win"].points is not None
+    assert set(weights.plans) == set(record["plans"]) != set()
+    assert "all" in record["choice_error"]
+    assert weights.fit["plan_shrinkage"] == 100
     assert 0 < motif_json("evaluate", START, "--player", path)["win"] < 1
 
 

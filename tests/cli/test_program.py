@@ -15,7 +15,7 @@ FULL = Path("/dev/full")
 START = "4HPwATDgc/ABMA"
 COMMANDS = [
     "evaluate", "plays", "hint", "rollout", "bearoff", "match", "tournament", "play", "benchmark", "speed",
-    "analyse", "sample", "fit", "bootstrap", "export", "train-phase-net",
+    "analyse", "report", "sample", "fit", "bootstrap", "export", "train-phase-net",
 ]  # fmt: skip
 
 

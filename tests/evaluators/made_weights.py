@@ -1,6 +1,6 @@
 """Made-up weight files: random weights, for tests that must hold whatever a fit finds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from motif.parameters import parameter_set
 FIT = {"method": "made up", "samples": 12, "rmse_train": 0.0312, "rmse_validation": None}
 
 
-def head_weights(rng: np.random.Generator, size: int, pairs: int) -> HeadWeights:
-    """Weights that give raw sums of the order of one, with `pairs` second-degree terms."""
+def head_weights(rng: np.random.Generator, size: int, pairs: int, points: bool = False) -> HeadWeights:
+    """Weights that give raw sums of the order of one, with `pairs` second-degree terms and maybe points."""
     rows, columns = np.triu_indices(size)
     chosen = np.sort(rng.permutation(len(rows))[:pairs])
     return HeadWeights(
@@ -22,6 +22,7 @@ def head_weights(rng: np.random.Generator, size: int, pairs: int) -> HeadWeights
         rng.normal(0, 0.3, size).astype(np.float32),
         np.stack([rows[chosen], columns[chosen]], axis=1),
         rng.normal(0, 0.5 / np.sqrt(max(pairs, 1)), pairs).astype(np.float32),
+        random_steps(rng) * np.float32(0.1) if points else None,
     )
 
 
@@ -31,21 +32,29 @@ def made_weights(
     classes: Mapping[str, Sequence[str]] | None = None,
     pairs: int = 0,
     kept: int = 0,
+    points: Collection[str] = (),
+    plans: Mapping[str, Sequence[str]] | None = None,
+    bearoff: bool = False,
     seed: int = 0,
     name: str = "made-up",
 ) -> WeightFile:
     """Random weights for the heads listed for each class; by default all chances in all classes.
 
-    With `kept` it has a random pre-filter.
+    With `kept` it has a random pre-filter, and the heads listed in `points` have point terms; `plans` lists
+    heads for game plans.
     """
     chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
     heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
-    weights = {
-        class_name: {head: head_weights(rng, len(chosen), pairs) for head in HEADS if head in wanted}
-        for class_name, wanted in heads.items()
-    }
+
+    def made(wanted: Sequence[str]) -> dict[str, HeadWeights]:
+        size = len(chosen)
+        return {head: head_weights(rng, size, pairs, head in points) for head in HEADS if head in wanted}
+
+    weights = {class_name: made(wanted) for class_name, wanted in heads.items()}
     steps = {class_name: random_steps(rng) for class_name in ("contact", "race")}
-    return WeightFile(name, 1, "parent", chosen, weights, PreFilter(kept, steps) if kept else None, FIT)
+    of_plans = {plan: made(wanted) for plan, wanted in (plans or {}).items()}
+    pre_filter = PreFilter(kept, steps) if kept else None
+    return WeightFile(name, 1, "parent", chosen, weights, pre_filter, FIT, of_plans, bearoff)
 
 
 def random_steps(rng: np.random.Generator) -> np.ndarray:

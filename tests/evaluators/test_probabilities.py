@@ -9,6 +9,7 @@ from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Probabilities, load_static
 from motif.evaluators.probabilities import (
+    agree_with_equity,
     certain,
     equities,
     equity_of,
@@ -43,6 +44,11 @@ def compiled_turn_value(value):
 @kernel
 def compiled_certain(points, row):
     certain(points, row)
+
+
+@kernel
+def compiled_agreement(row, equity):
+    agree_with_equity(row, equity)
 
 
 @kernel
@@ -175,3 +181,16 @@ def test_estimates_are_made_consistent(row, own_off, opponent_off):
     assert again.tolist() == found.tolist()
     if is_consistent(row, own_off, opponent_off):
         assert found.tolist() == row
+
+
+@settings(max_examples=300, deadline=None)
+@given(estimates, st.integers(0, 15), st.integers(0, 15), st.floats(-3, 3))
+def test_the_win_chance_makes_the_equity_as_far_as_it_can(row, own_off, opponent_off, equity):
+    start = np.array(row)
+    compiled_consistent(start, own_off, opponent_off)
+    found = start.copy()
+    compiled_agreement(found, equity)
+    assert is_consistent(found, own_off, opponent_off, tolerance=1e-15)
+    assert (found[1:] == start[1:]).all()
+    reachable = [equities(np.array([win, *start[1:]])) for win in (start[1], 1 - start[3])]
+    assert equities(found) == pytest.approx(np.clip(equity, *reachable), abs=1e-12)

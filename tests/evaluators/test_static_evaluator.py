@@ -1,6 +1,5 @@
 """Evaluation by weights, against the sum written out from the weight file."""
 
-import math
 import pickle
 from dataclasses import replace
 
@@ -10,53 +9,23 @@ from hypothesis import given, settings
 
 from motif.board.moves import play_batches
 from motif.board.position import Position
-from motif.evaluators import OUTPUTS, Probabilities, StaticEvaluator, WeightFile
+from motif.evaluators import OUTPUTS, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import filtered, model_fingerprint, weights_model
-from motif.parameters.sets import features
+from motif.parameters.game_plan import PLANS
 from motif.players import CompiledPlayer
 from motif.runtime.errors import PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.test_probabilities import is_consistent
+from tests.evaluators.written_out import chance, class_used, expected, head_equity
 from tests.games import some_boards, some_decisions
 from tests.parameters import reference
 from tests.strategies import positions
 
 ALL = ("contact", "crashed", "race")
 WIN_ONLY = {"contact": ["win"], "crashed": ["win"], "race": ["win"]}
+EVERY_PLAN = dict.fromkeys(PLANS, ("win", "lose_gammon", "equity"))
 WITH_EQUITY = {"contact": [*OUTPUTS, "equity"], "crashed": [*OUTPUTS, "equity"], "race": OUTPUTS}
-
-
-def raw_sum(weights: WeightFile, class_name: str, head: str, position: Position) -> float:
-    """bias + sum of w_i f_i + sum of w_ij f_i f_j, read off the weight file."""
-    f = features(weights.parameters, position.board[None])[0].astype(float)
-    chosen = weights.classes[class_name][head]
-    i, j = chosen.pairs.T
-    return float(chosen.bias + (chosen.linear * f).sum() + (chosen.quadratic * f[i] * f[j]).sum())
-
-
-def class_used(weights: WeightFile, position: Position) -> str:
-    name = reference.position_class(tuple(position.board.tolist()))
-    return name if name in weights.classes else "contact"
-
-
-def chance(weights: WeightFile, head: str, position: Position) -> float:
-    """(tanh x + 1) / 2; a head that is not there says never."""
-    class_name = class_used(weights, position)
-    if head not in weights.classes[class_name]:
-        return 0.0
-    return (math.tanh(raw_sum(weights, class_name, head, position)) + 1) / 2
-
-
-def expected(weights: WeightFile, position: Position) -> Probabilities:
-    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = (
-        chance(weights, head, position) for head in OUTPUTS
-    )
-    win_gammon = 0.0 if position.opponent_off else min(win_gammon, win)
-    lose_gammon = 0.0 if position.own_off else min(lose_gammon, 1 - win)
-    return Probabilities(
-        win, win_gammon, min(win_backgammon, win_gammon), lose_gammon, min(lose_backgammon, lose_gammon)
-    )
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +43,12 @@ MADE = {
     "no crashed class": made_weights("keith", classes=dict.fromkeys(("contact", "race"), OUTPUTS), pairs=9),
     "win only": made_weights("keith", classes=WIN_ONLY, pairs=30, seed=7),
     "no backgammons": made_weights("keith", classes=dict.fromkeys(ALL, OUTPUTS[:2]), pairs=30, seed=8),
+    "points": made_weights("keith", classes=WITH_EQUITY, pairs=9, points=["win", "equity"], seed=9),
+    "game plans": made_weights("keith", classes=WITH_EQUITY, pairs=9, plans=EVERY_PLAN, seed=10),
+    "plans of one class, with points": made_weights(
+        "motif", plans={PLANS[-1]: ["win", "equity"]}, points=["lose_gammon", "equity"], seed=11
+    ),
+    "plans of the chance to win": made_weights("keith", classes=WIN_ONLY, plans={PLANS[0]: ["win"]}, seed=12),
 }
 every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
 
@@ -133,13 +108,10 @@ def test_ranking_equities(weights, boards):
     found = evaluator_of(weights).equity_many(boards)
     for board, equity in zip(boards, found, strict=True):
         position = Position(board)
-        heads = weights.classes[class_used(weights, position)]
-        if "equity" in heads:
-            value = 3 * math.tanh(raw_sum(weights, class_used(weights, position), "equity", position))
-        elif all(list(each) == ["win"] for each in weights.classes.values()):
+        if weights.head_names() == ("win",):
             value = 2 * chance(weights, "win", position) - 1
         else:
-            value = expected(weights, position).equity
+            value = head_equity(weights, position)
         assert equity == pytest.approx(value, abs=3e-5)
 
 

@@ -1,5 +1,6 @@
 """Weight files: what is written is what is read, to the last bit, and again the same bytes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,12 @@ from hypothesis import strategies as st
 
 from motif.evaluators import OUTPUTS, WeightFile, load_static, read_weight_file
 from motif.evaluators.model import HEADS
-from motif.evaluators.weight_file import HeadWeights
+from motif.evaluators.weight_file import HeadWeights, class_of_plan
+from motif.parameters.game_plan import PLANS
 from tests.evaluators.made_weights import FIT, evaluator_of, made_weights
 from tests.games import some_boards
+
+Heads = Mapping[str, HeadWeights]
 
 SHIPPED = sorted((Path(__file__).resolve().parent.parent.parent / "weights").glob("*.yaml"))
 LARGEST = float(np.finfo(np.float32).max)
@@ -28,6 +32,10 @@ MADE = {
     "linear with a filter": made_weights(kept=8),
     "equity heads": made_weights(classes=dict.fromkeys(("contact", "race"), HEADS), pairs=3),
     "win only": made_weights(classes={"race": ["win"], "contact": ["win"]}, pairs=3),
+    "everything": made_weights(
+        pairs=3, kept=2, points=["win"], plans=dict.fromkeys(PLANS, ("win", "equity")), bearoff=True
+    ),
+    "a plan with nothing": made_weights(plans={PLANS[0]: [], PLANS[1]: ["win"]}),
 }
 every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
 
@@ -48,28 +56,30 @@ def same_bits(one: HeadWeights, other: HeadWeights) -> bool:
         and one.linear.tobytes() == other.linear.tobytes()
         and one.pairs.tolist() == other.pairs.tolist()
         and one.quadratic.tobytes() == other.quadratic.tobytes()
+        and (one.points is None) == (other.points is None)
+        and (one.points is None or one.points.tobytes() == other.points.tobytes())
     )
 
 
+def same_heads(one: Mapping[str, Heads], other: Mapping[str, Heads]) -> bool:
+    """Whether the heads by class or plan are the same, in any order."""
+    return {name: set(heads) for name, heads in one.items()} == {
+        name: set(heads) for name, heads in other.items()
+    } and all(same_bits(head, other[name][key]) for name, heads in one.items() for key, head in heads.items())
+
+
 def same_content(one: WeightFile, other: WeightFile) -> bool:
-    heads_alike = {name: list(heads) for name, heads in one.classes.items()} == {
-        name: list(heads) for name, heads in other.classes.items()
-    }
     filters = [
         chosen.pre_filter
         and (chosen.pre_filter.kept, {k: v.tobytes() for k, v in chosen.pre_filter.steps.items()})
         for chosen in (one, other)
     ]
     return (
-        heads_alike
+        same_heads(one.classes, other.classes)
+        and same_heads(one.plans, other.plans)
         and filters[0] == filters[1]
-        and all(
-            same_bits(head, other.classes[name][key])
-            for name, heads in one.classes.items()
-            for key, head in heads.items()
-        )
-        and (one.name, one.version, one.parent, one.fit)
-        == (other.name, other.version, other.parent, other.fit)
+        and (one.name, one.version, one.parent, one.fit, one.bearoff)
+        == (other.name, other.version, other.parent, other.fit, other.bearoff)
         and one.parameters is other.parameters
     )
 
@@ -99,16 +109,18 @@ def test_the_weights_that_come_with_motif_are_written_as_motif_writes(path, tmp_
 
 
 def with_numbers(numbers: list[float]) -> WeightFile:
-    """A weight file whose linear and quadratic weights and filter are made of `numbers`."""
+    """A weight file whose linear and quadratic weights, point terms and filter are made of `numbers`."""
     weights = made_weights(classes={"contact": ["win"], "race": ["win"]}, pairs=5, kept=3)
     values = np.resize(np.array(numbers, np.float32), 19)
     head = replace(
         weights.classes["race"]["win"], bias=float(values[0]), linear=values, quadratic=values[:5].copy()
     )
     steps = {name: np.resize(values, each.shape) for name, each in weights.pre_filter.steps.items()}
+    pointed = replace(head, points=np.resize(values, (2, 25, 4)))
     return replace(
         weights,
-        classes={"contact": {"win": head}, "race": {"win": head}},
+        classes={"contact": {"win": head}, "race": {"win": pointed}},
+        plans={PLANS[0]: {"equity": pointed}},
         pre_filter=replace(weights.pre_filter, steps=steps),
     )
 
@@ -117,6 +129,38 @@ def with_numbers(numbers: list[float]) -> WeightFile:
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=19))
 def test_any_float32_survives(tmp_path_factory, numbers):
     weights = with_numbers(numbers)
+    assert same_content(round_trip(weights, tmp_path_factory.getbasetemp()), weights)
+
+
+FEW_NUMBERS = st.sampled_from([0.0, 0.0, 0.0, -0.0, 1.5, -3e-8])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(PLANS),
+        st.dictionaries(
+            st.sampled_from(HEADS),
+            st.none() | st.lists(FEW_NUMBERS, min_size=1, max_size=40),
+            max_size=3,
+        ),
+        max_size=6,
+    ),
+    st.booleans(),
+)
+def test_any_plans_and_points_survive(tmp_path_factory, found, bearoff):
+    weights = made_weights("bras", pairs=2)
+
+    def made(heads: dict[str, list[float] | None]) -> dict[str, HeadWeights]:
+        head = weights.classes["contact"]["win"]
+        points = {
+            key: None if numbers is None else np.resize(np.array(numbers, np.float32), (2, 25, 4))
+            for key, numbers in heads.items()
+        }
+        return {key: replace(head, points=each) for key, each in points.items()}
+
+    plans = {plan: made(heads) for plan, heads in found.items()}
+    weights = replace(weights, plans=plans, bearoff=bearoff)
     assert same_content(round_trip(weights, tmp_path_factory.getbasetemp()), weights)
 
 
@@ -188,6 +232,26 @@ def test_a_person_can_read_it(tmp_path):
     assert sum(line.startswith("      quadratic:") for line in lines) == 3
     assert lines[-1] == "fit: {method: made up, samples: 12, rmse_train: 0.0312, rmse_validation: null}"
     assert lines[-1] == "fit: " + str(FIT).replace("'", "").replace("None", "null")
+
+
+def test_plans_and_points_can_be_read_too(tmp_path):
+    path = tmp_path / "weights.yaml"
+    points = np.zeros((2, 25, 4), np.float32)
+    points[0, 5], points[1, 24, 0] = [0.5, 1, 1.5, 0.25], -1
+    weights = made_weights(classes={"contact": ["win"], "race": ["win"]}, bearoff=True)
+    head = replace(weights.classes["contact"]["win"], points=points)
+    empty = replace(head, points=np.zeros((2, 25, 4), np.float32))
+    plan = next(name for name in PLANS if class_of_plan(name) == "contact")
+    replace(weights, plans={plan: {"win": head, "equity": empty}}).save(path)
+    content = yaml.safe_load(path.read_text())
+    assert list(content)[5:7] == ["bearoff", "classes"]
+    assert content["bearoff"] is True
+    (name, heads), *others = content["classes"]["contact"]["plans"].items()
+    assert (name, others, list(heads)) == (plan, [], ["win", "equity"])
+    assert list(heads["win"]) == ["bias", "linear", "points", "quadratic"]
+    assert heads["win"]["points"] == {"own": {6: [0.5, 1, 1.5, 0.25]}, "opponent": {25: [-1, 0, 0, 0]}}
+    assert heads["equity"]["points"] == {}
+    assert "              6: [0.5, 1.0, 1.5, 0.25]" in path.read_text().splitlines()
 
 
 def test_classes_and_heads_are_written_in_one_order(tmp_path):

@@ -5,11 +5,22 @@ import re
 import pytest
 
 from motif.evaluators import load_static, read_weight_file
+from motif.parameters.game_plan import PLANS
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import made_weights
 from tests.evaluators.test_weight_file import same_content
 
-WEIGHTS = made_weights(pairs=3, kept=4, seed=1)
+WEIGHTS = made_weights(
+    pairs=3, kept=4, points=["win"], plans={PLANS[0]: ["win"], PLANS[-1]: ["equity"]}, bearoff=True, seed=1
+)
+SMALL = made_weights(
+    classes={"contact": ["win"], "race": ["win"]},
+    pairs=3,
+    kept=4,
+    plans={PLANS[0]: ["equity"]},
+    points=["equity"],
+)
+OF_PLAN = f"classes.contact.plans.{PLANS[0]}"
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +49,11 @@ UNKNOWN: list[tuple[str, str, str]] = [
     ("    win:", "    draw: 1\n    win:", "classes.contact.draw"),
     ("      bias:", "      offset: 1\n      bias:", "classes.contact.win.offset"),
     ("  kept: 4", "  kept: 4\n  blots: 1", "filter.blots"),
-    ("    own:", "    mine: 1\n    own:", "filter.contact.mine"),
-    ("      25: [", "      26: [1, 1, 1, 1]\n      25: [", "filter.contact.own.26"),
+    ("\n    own:", "\n    mine: 1\n    own:", "filter.contact.mine"),
+    ("\n      25: [", "\n      26: [1, 1, 1, 1]\n      25: [", "filter.contact.own.26"),
+    ("        own:", "        mine: 1\n        own:", "classes.contact.win.points.mine"),
+    ("          1: [", "          0: [1, 1, 1, 1]\n          1: [", "classes.contact.win.points.own.0"),
+    ("        win:", "        draw: 1\n        win:", f"{OF_PLAN}.draw"),
 ]
 
 
@@ -151,10 +165,46 @@ WRONG: list[tuple[str, str, str]] = [
     (r"  kept: 4\n", "", "filter.kept: must be a whole number from 1 to 32, not None"),
     (r"filter:(.|\n)*(?=fit:)", "filter: {kept: 3}\n", "filter.contact: missing"),
     (r"filter:(.|\n)*(?=fit:)", "filter:\n", "filter: must be a mapping, not None"),
-    (r"      7: \[.*", "", "filter.contact.own.7: must be 4 numbers, not None"),
-    (r"      7: \[.*", "      7: [1, 2, 3]", "filter.contact.own.7: must be 4 numbers, not [1, 2, 3]"),
-    (r"      7: \[.*", "      7: [1, 2, 3, .nan]", "filter.contact.own.7: must be a finite number, not nan"),
-    (r"    own:\n(      .*\n)*", "", "filter.contact.own: must be a mapping, not None"),
+    (r"\n      7: \[.*", "", "filter.contact.own.7: must be 4 numbers, not None"),
+    (r"\n      7: \[.*", "\n      7: [1, 2, 3]", "filter.contact.own.7: must be 4 numbers, not [1, 2, 3]"),
+    (
+        r"\n      7: \[.*",
+        "\n      7: [1, 2, 3, .nan]",
+        "filter.contact.own.7: must be a finite number, not nan",
+    ),
+    (r"\n    own:\n(      .*\n)*", "\n", "filter.contact.own: must be a mapping, not None"),
+    (r"bearoff: true", "bearoff: 1", "bearoff: must be true or false, not 1"),
+    (r"bearoff: true", "bearoff:", "bearoff: must be true or false, not None"),
+    (r"    plans:\n", "    plans: 3\n    planned:\n", "classes.contact.planned: unknown key; known are win,"),
+    (r"    plans:\n(      .*\n)*", "    plans: 3\n", "classes.contact.plans: must be a mapping, not 3"),
+    (rf"      {PLANS[0]}:", "      hope:", "classes.contact.plans.hope: no such game plan"),
+    (
+        rf"      {PLANS[0]}:",
+        f"      {PLANS[-1]}:",
+        f"classes.contact.plans.{PLANS[-1]}: a game plan of the class crashed, not of contact",
+    ),
+    (
+        r"(?s)(  race:\n)(.*)\Z",
+        rf"\1    plans: {{{PLANS[0]}: {{}}}}\n\2",
+        f"classes.race.plans.{PLANS[0]}: a game plan of the class contact, not of race",
+    ),
+    (
+        rf"      {PLANS[0]}:\n(        .*\n)*",
+        f"      {PLANS[0]}: 1\n",
+        f"{OF_PLAN}: must be a mapping, not 1",
+    ),
+    (r"          bias: .*", "          bias: .nan", f"{OF_PLAN}.win.bias: must be a finite number, not nan"),
+    (r"      points:\n(        .*\n)*", "      points: 3\n", "classes.contact.win.points: must be a mapping"),
+    (
+        r"          7: \[.*",
+        "          7: [1, 2, 3]",
+        "classes.contact.win.points.own.7: must be 4 numbers, not [1, 2, 3]",
+    ),
+    (
+        r"          7: \[.*",
+        "          7: [1, 2, 3, .inf]",
+        "classes.contact.win.points.own.7: must be a finite number, not inf",
+    ),
     (r"fit: .*\n", "", "fit: missing"),
     (r"fit: .*", "fit: well", "fit: must be a mapping, not 'well'"),
 ]
@@ -173,7 +223,7 @@ def test_faults_are_named_by_their_key(text, tmp_path, old, new, message):
         ("name: made-up", "name: made-up\nname: other", "line 3: the key 'name' is given twice"),
         ("    win:", "    win: {}\n    win:", "the key 'win' is given twice"),
         ("        blots:", "        blots: 1\n        blots:", "the key 'blots' is given twice"),
-        ("      1: [", "      0x1: [1, 1, 1, 1]\n      1: [", "the key '1' is given twice"),
+        ("\n      1: [", "\n      0x1: [1, 1, 1, 1]\n      1: [", "the key '1' is given twice"),
     ],
 )
 def test_a_key_given_twice(text, tmp_path, old, new, message):
@@ -230,8 +280,10 @@ def test_a_key_of_two_lines(text, tmp_path):
     assert complaint(changed, tmp_path).startswith("'two\\nlines': unknown key; known are ")
 
 
-def test_a_file_that_is_cut_short_is_never_taken_for_a_whole_one(text, tmp_path):
+def test_a_file_that_is_cut_short_is_never_taken_for_a_whole_one(tmp_path):
     path = tmp_path / "torn.yaml"
+    SMALL.save(path)
+    text = path.read_text()
     ends_of_lines = [match.end() for match in re.finditer("\n", text)]
     cuts = {*range(0, len(text), 97), *ends_of_lines, *(end - 3 for end in ends_of_lines[::4]), len(text) - 1}
     whole = 0
@@ -241,6 +293,6 @@ def test_a_file_that_is_cut_short_is_never_taken_for_a_whole_one(text, tmp_path)
             read = read_weight_file(path)
         except WeightFileError:
             continue
-        assert same_content(read, WEIGHTS), f"cut at {cut}: {text[cut - 40 : cut]!r}"
+        assert same_content(read, SMALL), f"cut at {cut}: {text[cut - 40 : cut]!r}"
         whole += 1
     assert whole == 2  # with its last line break and without

@@ -30,10 +30,25 @@ def correlated_features(count: int, size: int, seed: int = 0) -> np.ndarray:
     return features.astype(np.float32)
 
 
-def planted_weights(terms: Terms, features: np.ndarray, seed: int = 0) -> np.ndarray:
+def random_boards(count: int, seed: int = 0) -> np.ndarray:
+    """Boards int8 (count, 26) with some of each side's checkers anywhere, stacks and both bars too."""
+    rng = np.random.default_rng(seed)
+    boards = np.zeros((count, 26), np.int8)
+    for board in boards:
+        places = rng.permutation(np.arange(1, 25))
+        own, other = rng.multinomial(rng.integers(8, 16, 2), rng.dirichlet(np.full(7, 0.7), 2))
+        board[places[:6]], board[places[6:12]] = own[:6], -other[:6]
+        # At most two on a bar, so that boards are positions wherever the points are.
+        board[25], board[0] = min(own[6], 2), -min(other[6], 2)
+    return boards
+
+
+def planted_weights(
+    terms: Terms, features: np.ndarray, seed: int = 0, boards: np.ndarray | None = None
+) -> np.ndarray:
     """Weights whose raw predictions on `features` have mean 0 and standard deviation 0.8."""
     weights = np.random.default_rng(seed).standard_normal(terms.count)
-    raw = terms.expand(features).astype(np.float64) @ weights
+    raw = terms.expand(features, boards).astype(np.float64) @ weights
     weights *= 0.8 / raw.std()
     weights[0] -= 0.8 * raw.mean() / raw.std()
     return weights

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from motif.fitting import design
+from motif.fitting.curvature import centring, decision_chunks
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.link import EQUITY, INVERSE_MARGIN, PROBABILITY, Link, fast_tanh
-from motif.fitting.preconditioner import centring, decision_chunks
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from motif.runtime.jit import kernel
@@ -31,8 +31,8 @@ def test_counts_and_order():
 
 
 def test_split_takes_a_weight_vector_apart():
-    bias, linear, quadratic = Terms(2, [[0, 1]]).split([1, 2, 3, 4])
-    assert (bias, linear.tolist(), quadratic.tolist()) == (1.0, [2.0, 3.0], [4.0])
+    bias, linear, quadratic, points = Terms(2, [[0, 1]]).split([1, 2, 3, 4])
+    assert (bias, linear.tolist(), quadratic.tolist(), len(points)) == (1.0, [2.0, 3.0], [4.0], 0)
 
 
 @pytest.mark.parametrize("count", [1, 300, 2 * design.CHUNK_ROWS + 17])

@@ -212,14 +212,16 @@ def weight_file_check(content: bytes, folder: Path) -> None:
     again = read_weight_file(path)
     again.save(path)
     assert path.read_text("utf-8") == text
-    for class_name, heads in weights.classes.items():
+    assert set(weights.plans) == set(again.plans)
+    for name, heads in {**weights.classes, **weights.plans}.items():
         for head, chosen in heads.items():
-            read = again.classes[class_name][head]
+            read = {**again.classes, **again.plans}[name][head]
             assert (chosen.bias, chosen.pairs.tolist()) == (read.bias, read.pairs.tolist())
             assert (chosen.linear.tolist(), chosen.quadratic.tolist()) == (
                 read.linear.tolist(),
                 read.quadratic.tolist(),
             )
+            assert np.array_equal(chosen.points, read.points)
     evaluator = filtered(StaticEvaluator("fuzz", weights_model(weights), weights))
     chances = evaluator.evaluate_many(Position.start().board[None])
     assert chances.shape == (1, 5)

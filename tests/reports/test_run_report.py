@@ -4,6 +4,7 @@ import base64
 import json
 import shlex
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import typer
 
 from motif.bootstrap import BootstrapConfig, VersionStep
 from motif.bootstrap.pool import held_out
-from motif.evaluators import OUTPUTS
+from motif.evaluators import OUTPUTS, read_weight_file
+from motif.evaluators.weight_file import class_of_plan
 from motif.parameters import parameter_set
+from motif.parameters.game_plan import PLANS
 from motif.reports.largest_terms import full_value, largest_terms
 from motif.reports.next_version import advice, next_commands
 from motif.reports.run_report import draw_run, draw_version
@@ -152,6 +155,25 @@ def test_win_only_heads_and_no_validation(tmp_path):
     assert "none held out" in page.text
     assert "the win head" in page.text
     assert len(page.pictures) == 3
+
+
+def test_a_run_of_game_plans_and_points(tmp_path):
+    write_run(tmp_path, 1)
+    file = tmp_path / "v0" / "weights.yaml"
+    plain = read_weight_file(file)
+    contact = dict(plain.classes["contact"])
+    contact["equity"] = replace(contact["equity"], points=np.ones((2, 25, 4), np.float32))
+    plan = next(plan for plan in PLANS if class_of_plan(plan) == "contact")
+    chosen = replace(plain, classes={**plain.classes, "contact": contact}, plans={plan: contact})
+    for weights, sentence in (
+        (plain, None),
+        (chosen, "Not shown: weights of 1 game plan, and what the checkers on each point add."),
+    ):
+        weights.save(file)
+        draw_version(file.parent, made_summary("tiny", 0))
+        draw_run(tmp_path)
+        text = read_page(tmp_path).text
+        assert sentence in text if sentence else "Not shown" not in text
 
 
 def test_samples_that_are_gone_leave_out_calibration(tmp_path):

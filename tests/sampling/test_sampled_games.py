@@ -167,6 +167,24 @@ def test_labels_of_the_first_game_are_what_the_library_gives(every_play):
         assert every_play.equity[row] == pytest.approx(result.mean[item, 5], abs=1e-6)
 
 
+@pytest.mark.parametrize(("decide", "trials"), [("evaluator", 36), ("evaluator", 72), ("rollout", 36)])
+def test_stratified_labels_and_their_errors_are_what_the_library_gives(tmp_path, decide, trials):
+    chosen = replace(EVERY_PLAY, games=1, trials=trials, candidates=4, decide=decide, stratified=True)
+    samples = read_dataset(made(tmp_path / "samples", chosen))
+    settings = RolloutSettings(trials=trials, cut=chosen.cut, seed=chosen.seed, stratified=True)
+    rows = [row for row in range(len(samples)) if samples.decision[row] in (0, 2, 5)]
+    assert len(rows) > 3
+    for row in rows:
+        item = int(samples.decision[row])
+        result = motif.rollout(
+            [position(samples, row)] * (item + 1), load_static("pubeval"), settings, jobs=1
+        )
+        np.testing.assert_allclose(samples.probabilities[row], result.mean[item, :5], atol=1e-6)
+        assert samples.equity[row] == pytest.approx(result.mean[item, 5], abs=1e-6)
+        assert samples.equity_se[row] == pytest.approx(result.se[item, 5], abs=1e-6)
+    assert (samples.equity_se >= 0).all()
+
+
 def test_candidates_of_a_decision_are_rolled_out_with_the_same_dice(every_play):
     # All positions one checker's side step apart: their labels differ by far less than single trials do.
     spread_within = [
@@ -306,6 +324,7 @@ BAD: list[tuple[dict, str]] = [
     ({"race_rate": 2.0}, "--race-rate must be above 0 and at most 1, not 2.0"),
     ({"noise": 1.0}, "--noise must be at least 0 and below 1, not 1.0"),
     ({"noise": -0.1}, "--noise must be at least 0 and below 1, not -0.1"),
+    ({"stratified": True}, "--stratified: --trials must be a multiple of 36, not 3"),
     ({"decide": "coin"}, "--decide must be evaluator or rollout, not 'coin'"),
 ]
 

@@ -156,8 +156,19 @@ def test_other_settings_are_refused(whole, field):
     assert files(whole) == before
 
 
+def test_stratified_dice_are_a_setting_too(tmp_path):
+    plain = replace(QUICK, trials=36, games=2)
+    stratified = replace(plain, stratified=True)
+    folder = made(tmp_path / "plain", plain)
+    with pytest.raises(DatasetError, match=r"was made with stratified = False, not True: cannot be resumed$"):
+        made(folder, stratified, resume=True)
+    one, two = (made(tmp_path / str(jobs), stratified, jobs=jobs) for jobs in (1, 2))
+    assert differences(one, two) == []
+    assert read_dataset(one).boards.tobytes() == read_dataset(folder).boards.tobytes()
+
+
 def test_every_setting_is_tried():
-    assert set(CHANGED) == set(QUICK.__dataclass_fields__)
+    assert {*CHANGED, "stratified"} == set(QUICK.__dataclass_fields__)
 
 
 def test_other_weights_under_the_same_name_are_refused(tmp_path):

@@ -6,6 +6,7 @@ from motif.evaluators.bearoff.race import (
     BearoffChances,
     RaceDistribution,
     bearoff_chances,
+    covered_rows,
     race_distribution,
 )
 from motif.evaluators.bearoff.tables import BearoffTables, no_tables
@@ -18,6 +19,7 @@ __all__ = [
     "bearoff_probabilities",
     "bearoff_tables",
     "covered",
+    "covered_rows",
     "no_tables",
     "race_distribution",
 ]

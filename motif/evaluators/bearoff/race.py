@@ -11,7 +11,13 @@ from motif.board.position import HOME, OWN_BAR, PACKED_WORDS, Position, pack_man
 from motif.evaluators.bearoff.loading import bearoff_tables
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.bearoff.numbering import FIRST_FULL, TWO_SIDED_POSITIONS, home_number
-from motif.evaluators.bearoff.tables import FIRST_OFF, distribution, mean_rolls, variances
+from motif.evaluators.bearoff.tables import (
+    FIRST_OFF,
+    BearoffTables,
+    distribution,
+    mean_rolls,
+    variances,
+)
 from motif.evaluators.probabilities import OUTPUTS, Probabilities
 from motif.runtime.errors import PositionError
 from motif.runtime.jit import kernel
@@ -76,6 +82,15 @@ def bearoff_chances(position: Position) -> BearoffChances:
     return BearoffChances(Probabilities(*row.tolist()), bool((numbers < TWO_SIDED_POSITIONS).all()))
 
 
+def covered_rows(
+    tables: BearoffTables, packed: npt.NDArray[np.int8]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+    """Numbers (m,) of the packed boards (n, 64) that `tables` cover, and their five probabilities (m, 5)."""
+    rows = np.empty((len(packed), len(OUTPUTS)))
+    known = np.flatnonzero(_rows(tables, packed, rows))
+    return known, rows[known]
+
+
 @kernel
 def _home_numbers(words):
     """Numbers int64 (n,) of the home positions whose points are the first of `words` int64 (n, ...)."""
@@ -92,6 +107,15 @@ def _chances(tables, words, packed, row):
         return False
     bearoff_probabilities(tables, words, packed, row)
     return True
+
+
+@kernel
+def _rows(tables, packed, rows):
+    words = packed.view(np.int64)
+    known = np.zeros(packed.shape[0], np.bool_)
+    for k in range(packed.shape[0]):
+        known[k] = _chances(tables, words[k], packed[k], rows[k])
+    return known
 
 
 def _places(board: npt.NDArray[np.int8]) -> str:

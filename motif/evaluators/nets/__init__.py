@@ -1,11 +1,13 @@
 """Neural nets as players, by onnxruntime, and fitted evaluators as ONNX graphs."""
 
-from motif.evaluators.nets.description import NetDescription, described
+from motif.evaluators.nets.description import EVALUATOR_INPUTS, PLANNED_INPUTS, NetDescription, described
 from motif.evaluators.nets.export import exported, write_exported
 from motif.evaluators.nets.graph_evaluator import graph_inputs
 from motif.evaluators.nets.loading import load_net, load_wildbg
 
 __all__ = [
+    "EVALUATOR_INPUTS",
+    "PLANNED_INPUTS",
     "NetDescription",
     "described",
     "exported",

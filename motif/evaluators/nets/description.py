@@ -9,9 +9,11 @@
 ``motif.fingerprint``     of that set: features of another revision are refused
 ``motif.names``           its parameters in the order of the features, joined by commas
 ``motif.classes``         what each number of ``position_class`` means, joined by commas
+``motif.plans``           what each number of ``game_plan`` means, joined by commas; others are refused
+``motif.bearoff``         one of `BEAROFF_RANKINGS`, where bearoff tables' values stand for the net's
 ========================  ==============================================================
 
-The last four stand only where they apply.  Whatever else the metadata hold is passed over.
+The last six stand only where they apply.  Whatever else the metadata hold is passed over.
 """
 
 from collections.abc import Mapping
@@ -20,6 +22,7 @@ from typing import NoReturn
 
 from motif.evaluators.nets.packages import onnx_package
 from motif.parameters import PARAMETER_SETS, ParameterSet
+from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import PlayerError
 from motif.runtime.shown import shown
@@ -34,7 +37,10 @@ FEATURES = "features"
 """What `motif.parameters.sets.features` gives: the scaled features of a set, in its order."""
 EVALUATOR_INPUTS = "features, position_class, checkers_off"
 """Three inputs of a whole evaluator, see `motif.evaluators.nets.graph_inputs`."""
-INPUTS = (WILDBG_CONTACT, WILDBG_RACE, FEATURES, EVALUATOR_INPUTS)
+PLANNED_INPUTS = EVALUATOR_INPUTS + ", game_plan, checkers"
+"""Five inputs of an evaluator that has weights of game plans, or of checkers by their places."""
+WHOLE_EVALUATORS = (EVALUATOR_INPUTS, PLANNED_INPUTS)
+INPUTS = (WILDBG_CONTACT, WILDBG_RACE, FEATURES, *WHOLE_EVALUATORS)
 
 EXCLUSIVE_CHANCES = "six exclusive chances"
 """(n, 6), adding to 1: the player on roll wins single, gammon, backgammon, loses single, and so on."""
@@ -48,11 +54,15 @@ OUTPUTS_OF = {
     WILDBG_RACE: EXCLUSIVE_CHANCES,
     FEATURES: MOVER_SCORE,
     EVALUATOR_INPUTS: CHANCES_AND_EQUITY,
+    PLANNED_INPUTS: CHANCES_AND_EQUITY,
 }
 """What comes out of each kind of inputs."""
 
 FINISHED_NAMES = ("won or lost single", "gammon", "backgammon")
 """Numbers of ``position_class`` after those of `CLASS_NAMES`: how a finished game ended."""
+
+BY_EQUITY, BY_WIN = BEAROFF_RANKINGS = ("equity", "win")
+"""What of the tables' values ranks plays: like the evaluator's own, all five or the win chance alone."""
 
 _PREFIX = "motif."
 _SEPARATOR = ","
@@ -67,6 +77,8 @@ class NetDescription:
     """One of `INPUTS`; it decides the outputs."""
     parameters: ParameterSet | None = None
     """Whose features are read, where any are."""
+    bearoff: str | None = None
+    """What ranks plays where the bearoff tables' values stand for the net's; None where these are its own."""
 
     @property
     def outputs(self) -> str:
@@ -80,8 +92,12 @@ class NetDescription:
             texts["parameters"] = self.parameters.name
             texts["fingerprint"] = self.parameters.fingerprint
             texts["names"] = _SEPARATOR.join(self.parameters.names)
-        if self.inputs == EVALUATOR_INPUTS:
+        if self.inputs in WHOLE_EVALUATORS:
             texts["classes"] = _SEPARATOR.join((*CLASS_NAMES, *FINISHED_NAMES))
+        if self.inputs == PLANNED_INPUTS:
+            texts["plans"] = _SEPARATOR.join(PLANS)
+        if self.bearoff is not None:
+            texts["bearoff"] = self.bearoff
         return {_PREFIX + key: text for key, text in texts.items()}
 
 
@@ -114,13 +130,18 @@ def read_description(metadata: Mapping[str, str]) -> NetDescription | None:
     if texts.get("outputs") != OUTPUTS_OF[inputs]:
         _refuse("outputs", texts, f"{OUTPUTS_OF[inputs]!r}")
     chosen = None
-    if inputs in (FEATURES, EVALUATOR_INPUTS):
+    if inputs in (FEATURES, *WHOLE_EVALUATORS):
         chosen = PARAMETER_SETS.get(texts.get("parameters", ""))
         if chosen is None:
             _refuse("parameters", texts, f"one of {', '.join(PARAMETER_SETS)}")
         if texts.get("fingerprint") != chosen.fingerprint:
             _refuse("fingerprint", texts, f"that of the set {chosen.name}, {chosen.fingerprint[:19]}...")
-    return NetDescription(texts.get("name", ""), inputs, chosen)
+    if inputs == PLANNED_INPUTS and texts.get("plans") != _SEPARATOR.join(PLANS):
+        _refuse("plans", texts, f"the {len(PLANS)} game plans of this program")
+    bearoff = texts.get("bearoff")
+    if bearoff is not None and bearoff not in BEAROFF_RANKINGS:
+        _refuse("bearoff", texts, " or ".join(BEAROFF_RANKINGS))
+    return NetDescription(texts.get("name", ""), inputs, chosen, bearoff)
 
 
 def _refuse(key: str, texts: Mapping[str, str], expected: str) -> NoReturn:

@@ -5,21 +5,34 @@ compiled evaluator, which adds up in single precision.  Rows of all classes go t
 multiplication; then each row's own class is picked.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.position import CHECKERS
-from motif.evaluators.model import EQUITY_HEAD, HEADS
-from motif.evaluators.nets.description import EVALUATOR_INPUTS, NetDescription, described
+from motif.evaluators.forms import forms_of
+from motif.evaluators.model import ABSENT, EQUITY_HEAD
+from motif.evaluators.nets.description import (
+    BY_EQUITY,
+    BY_WIN,
+    EVALUATOR_INPUTS,
+    PLANNED_INPUTS,
+    NetDescription,
+    described,
+)
 from motif.evaluators.nets.graph import GraphBuilder
 from motif.evaluators.nets.graph_evaluator import (
+    CHECKERS_INPUT,
+    CHECKERS_WIDTH,
     CLASS_INPUT,
     EQUITY_OUTPUT,
     FEATURES_INPUT,
     LAST_CLASS,
     OFF_INPUT,
+    PLAN_INPUT,
     PROBABILITIES_OUTPUT,
 )
 from motif.evaluators.probabilities import (
@@ -32,13 +45,15 @@ from motif.evaluators.probabilities import (
     WIN_GAMMON,
 )
 from motif.evaluators.squash import EQUITY_BOUND
-from motif.evaluators.weight_file import WeightFile
+from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, WeightFile
+from motif.parameters.game_plan import NO_PLAN
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.files import replacing
 
 DEFAULT_FILE = "evaluator.onnx"
 
 _ROWS = "positions"
+_POINT_TERMS = CHECKERS_WIDTH * FILTER_STEPS
 
 
 def write_exported(weights: WeightFile, out: Path | str) -> Path:
@@ -57,18 +72,30 @@ def write_exported(weights: WeightFile, out: Path | str) -> Path:
 
 
 def exported(weights: WeightFile) -> bytes:
-    """The ONNX file of `weights`, which takes what `graph_inputs` gives.
+    """The ONNX file of `weights`, which takes what `graph_inputs` gives for the inputs in its description:
+    `EVALUATOR_INPUTS`, or `PLANNED_INPUTS` for weights of game plans or points.
 
     Outputs: ``probabilities`` float32 (n, 5), cumulative, of the player on roll, made consistent as
     everywhere; ``equity`` float64 (n,), by which plays are ranked: the equity head's where the class has
     one, the win chance's where the file has no head but ``win``, otherwise that of the probabilities.
+    Bearoff tables have no room in a graph: where the file asks for them the graph gives what its weights
+    say, and the description tells programs to put the tables' values in its place, as motif does.
     Raises `PlayerError` when the package onnx is missing.
     """
     graph = GraphBuilder()
+    form, heads = forms_of(weights)
+    planned = bool(weights.plans) or any(chosen.points is not None for chosen in heads)
+    win_only = weights.head_names() == (OUTPUTS[WIN],)
     finished, points = _finished(graph)
-    raw, present = _raw_sums(graph, weights)
+    raw, present = _raw_sums(graph, form, _form_sums(graph, heads, len(weights.parameters), planned))
     squashed = graph.add("Tanh", raw)
     chances = _consistent(graph, _chances(graph, squashed, present))
+    if win_only:
+        going, ended = graph.column(squashed, WIN), graph.add("Sign", points)
+    else:
+        by_chances = _equity_of(graph, chances)
+        going, ended = _ranking_equity(graph, squashed, present, by_chances), points
+        chances = _agreeing(graph, chances, graph.add("Sub", going, by_chances))
     certain = graph.cast(
         graph.add(
             "Greater",
@@ -78,25 +105,26 @@ def exported(weights: WeightFile) -> bytes:
         np.float64,
     )
     graph.cast(graph.add("Where", finished, certain, chances), np.float32, PROBABILITIES_OUTPUT)
-    if {head for heads in weights.classes.values() for head in heads} == {OUTPUTS[WIN]}:
-        going, ended = graph.column(squashed, WIN), graph.add("Sign", points)
-    else:
-        going, ended = _ranking_equity(graph, squashed, present, chances), points
     equity = graph.add("Where", finished, ended, going)
     graph.add("Squeeze", equity, graph.constant([1]), output=EQUITY_OUTPUT)
+    inputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]] = {
+        FEATURES_INPUT: (np.float32, (_ROWS, len(weights.parameters))),
+        CLASS_INPUT: (np.int64, (_ROWS,)),
+        OFF_INPUT: (np.int64, (_ROWS, 2)),
+    }
+    if planned:
+        inputs |= {PLAN_INPUT: (np.int64, (_ROWS,)), CHECKERS_INPUT: (np.int64, (_ROWS, CHECKERS_WIDTH))}
     model = graph.model(
         "evaluator",
-        {
-            FEATURES_INPUT: (np.float32, (_ROWS, len(weights.parameters))),
-            CLASS_INPUT: (np.int64, (_ROWS,)),
-            OFF_INPUT: (np.int64, (_ROWS, 2)),
-        },
+        inputs,
         {
             PROBABILITIES_OUTPUT: (np.float32, (_ROWS, len(OUTPUTS))),
             EQUITY_OUTPUT: (np.float64, (_ROWS,)),
         },
     )
-    return described(model, NetDescription(weights.name, EVALUATOR_INPUTS, weights.parameters))
+    kind = PLANNED_INPUTS if planned else EVALUATOR_INPUTS
+    bearoff = (BY_WIN if win_only else BY_EQUITY) if weights.bearoff else None
+    return described(model, NetDescription(weights.name, kind, weights.parameters, bearoff))
 
 
 def _finished(graph: GraphBuilder) -> tuple[str, str]:
@@ -110,43 +138,58 @@ def _finished(graph: GraphBuilder) -> tuple[str, str]:
     return finished, graph.cast(points, np.float64)
 
 
-def _raw_sums(graph: GraphBuilder, weights: WeightFile) -> tuple[str, str]:
-    """Raw sums of all heads (n, heads) by each row's class, and whether the class has the head, 0 or 1."""
-    pairs, matrix, bias, present = _weight_matrix(weights)
+def _form_sums(graph: GraphBuilder, forms: Sequence[HeadWeights], size: int, planned: bool) -> str:
+    """Raw sums of all forms (n, forms)."""
+    pairs, matrix = _weight_matrix(forms, size, planned)
     # Features in rows, positions in columns: picking whole rows is ten times as fast.
     values = graph.add("Transpose", graph.cast(FEATURES_INPUT, np.float64), perm=[1, 0])
     low, high = (graph.add("Gather", values, graph.constant(side), axis=0) for side in pairs.T)
-    terms = graph.add("Concat", values, graph.add("Mul", low, high), axis=0)
+    parts = [values, graph.add("Mul", low, high), *(_point_terms(graph) if planned else ())]
+    terms = graph.add("Concat", *parts, axis=0)
+    bias = np.array([chosen.bias for chosen in forms])
     products = graph.add("MatMul", graph.constant(matrix), terms)
-    sums = graph.add("Transpose", graph.add("Add", products, graph.constant(bias[:, None])), perm=[1, 0])
-    by_class = graph.add("Reshape", sums, graph.constant([-1, len(CLASS_NAMES), len(HEADS)]))
-    # A finished game takes the last class's weights; what comes of it is not used.
-    chosen = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
-    place = graph.add("Unsqueeze", chosen, graph.constant([1]))
-    raw = graph.add("GatherND", by_class, place, batch_dims=1)
-    return raw, graph.add("Gather", graph.constant(present), chosen, axis=0)
+    return graph.add("Transpose", graph.add("Add", products, graph.constant(bias[:, None])), perm=[1, 0])
+
+
+def _point_terms(graph: GraphBuilder) -> list[str]:
+    """What the numbers of a head's points multiply, (50, n) each: whether a place has exactly 1, exactly 2,
+    at least 3 checkers, and how many above 3."""
+    counts = graph.add("Transpose", CHECKERS_INPUT, perm=[1, 0])
+    three = graph.constant(3)
+    found = [graph.add("Equal", counts, graph.constant(number)) for number in (1, 2)]
+    found.append(graph.add("Greater", counts, graph.constant(2)))
+    found.append(graph.add("Sub", graph.add("Max", counts, three), three))
+    return [graph.cast(each, np.float64) for each in found]
 
 
 def _weight_matrix(
-    weights: WeightFile,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Pairs (m, 2) that any head has; weights (classes x heads, features + m); bias; heads present."""
-    heads = [
-        (code * len(HEADS) + HEADS.index(head), chosen)
-        for code, class_name in enumerate(CLASS_NAMES)
-        for head, chosen in weights.heads_of(class_name).items()
-    ]
-    size = len(weights.parameters)
-    pairs = np.unique(np.concatenate([chosen.pairs for _, chosen in heads]), axis=0).astype(np.int64)
+    forms: Sequence[HeadWeights], size: int, planned: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Pairs (m, 2) that any form has, and weights (forms, features + m), or + 200 more for the points."""
+    pairs = np.unique(np.concatenate([chosen.pairs for chosen in forms]), axis=0).astype(np.int64)
     place = {tuple(pair): size + k for k, pair in enumerate(pairs.tolist())}
-    rows = len(CLASS_NAMES) * len(HEADS)
-    matrix, bias, present = np.zeros((rows, size + len(pairs))), np.zeros(rows), np.zeros(rows)
-    for row, chosen in heads:
+    points = size + len(pairs)
+    matrix = np.zeros((len(forms), points + (_POINT_TERMS if planned else 0)))
+    for row, chosen in enumerate(forms):
         matrix[row, :size] = chosen.linear
         matrix[row, [place[tuple(pair)] for pair in chosen.pairs.tolist()]] = chosen.quadratic
-        bias[row] = chosen.bias
-        present[row] = 1
-    return pairs, matrix, bias, present.reshape(len(CLASS_NAMES), len(HEADS))
+        if chosen.points is not None:
+            matrix[row, points:] = chosen.points.reshape(CHECKERS_WIDTH, FILTER_STEPS).T.ravel()
+    return pairs, matrix
+
+
+def _raw_sums(graph: GraphBuilder, form: npt.NDArray[np.int16], sums: str) -> tuple[str, str]:
+    """Raw sums of all heads (n, heads) by each row's slot, and whether the slot has the head, 0 or 1."""
+    # A finished game takes the last class's weights; what comes of it is not used.
+    slot = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
+    if len(form) > len(CLASS_NAMES):
+        has_plan = graph.add("Greater", PLAN_INPUT, graph.constant([NO_PLAN]))
+        of_plan = graph.add("Add", PLAN_INPUT, graph.constant([len(CLASS_NAMES)]))
+        slot = graph.add("Where", has_plan, of_plan, slot)
+    numbers = graph.add("Gather", graph.constant(np.maximum(form, 0)), slot, axis=0)
+    raw = graph.add("GatherElements", sums, numbers, axis=1)
+    present = graph.constant((form != ABSENT).astype(np.float64))
+    return raw, graph.add("Gather", present, slot, axis=0)
 
 
 def _chances(graph: GraphBuilder, squashed: str, present: str) -> str:
@@ -177,13 +220,25 @@ def _consistent(graph: GraphBuilder, chances: str) -> str:
     return graph.add("Concat", *five.values(), axis=1)
 
 
-def _ranking_equity(graph: GraphBuilder, squashed: str, present: str, chances: str) -> str:
-    """The equity head's equity (n, 1) where there is one, otherwise that of the five `chances`."""
-    by_chances = graph.add(
-        "Sub",
-        graph.add("MatMul", chances, graph.constant(EQUITY_WEIGHTS[:, None])),
-        graph.constant(1.0),
-    )
+def _equity_of(graph: GraphBuilder, chances: str) -> str:
+    """Equity (n, 1) of the five `chances`."""
+    total = graph.add("MatMul", chances, graph.constant(EQUITY_WEIGHTS[:, None]))
+    return graph.add("Sub", total, graph.constant(1.0))
+
+
+def _ranking_equity(graph: GraphBuilder, squashed: str, present: str, by_chances: str) -> str:
+    """The equity head's equity (n, 1) where there is one, otherwise that of the chances."""
     by_head = graph.add("Mul", graph.column(squashed, EQUITY_HEAD), graph.constant(EQUITY_BOUND))
     has_head = graph.add("Greater", graph.column(present, EQUITY_HEAD), graph.constant(0.5))
     return graph.add("Where", has_head, by_head, by_chances)
+
+
+def _agreeing(graph: GraphBuilder, chances: str, missing: str) -> str:
+    """What `motif.evaluators.probabilities.agree_with_equity` does for chances that lack `missing` equity."""
+    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = (
+        graph.column(chances, k) for k in range(len(OUTPUTS))
+    )
+    moved = graph.add("Add", win, graph.add("Mul", missing, graph.constant(0.5)))
+    highest = graph.add("Sub", graph.constant(1.0), lose_gammon)
+    win = graph.add("Min", highest, graph.add("Max", win_gammon, moved))
+    return graph.add("Concat", win, win_gammon, win_backgammon, lose_gammon, lose_backgammon, axis=1)

@@ -7,23 +7,33 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import checkers_on_board, finished_points_many
-from motif.board.position import CHECKERS, PACKED_WORDS, Board, as_boards, pack_many
+from motif.board.position import CHECKERS, PACKED_BAR, PACKED_WORDS, Board, as_boards, pack_many
+from motif.evaluators.bearoff import bearoff_tables, covered_rows, no_tables
 from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.nets.description import BY_WIN, EVALUATOR_INPUTS, PLANNED_INPUTS, NetDescription
 from motif.evaluators.nets.net import Net
+from motif.evaluators.point_table import checkers_by_place
+from motif.evaluators.probabilities import WIN, equities
 from motif.parameters import ParameterSet
+from motif.parameters.game_plan import plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import features
 from motif.runtime.jit import kernel
 
 FEATURES_INPUT, CLASS_INPUT, OFF_INPUT = "features", "position_class", "checkers_off"
+PLAN_INPUT, CHECKERS_INPUT = "game_plan", "checkers"
 PROBABILITIES_OUTPUT, EQUITY_OUTPUT = "probabilities", "equity"
 
+CHECKERS_WIDTH = 2 * (PACKED_BAR + 1)
+"""Numbers a row of the input ``checkers``."""
 LAST_CLASS = len(CLASS_NAMES) - 1
 """`position_class` of an unfinished game is at most this; a finished one has 1, 2 or 3 more, by the
 points that were won or lost."""
 
 
-def graph_inputs(parameters: ParameterSet, positions: npt.ArrayLike) -> dict[str, npt.NDArray[Any]]:
+def graph_inputs(
+    parameters: ParameterSet, positions: npt.ArrayLike, inputs: str = EVALUATOR_INPUTS
+) -> dict[str, npt.NDArray[Any]]:
     """What an exported evaluator takes, by the name of the input, for `positions` int8 (n, 26).
 
     * ``features`` float32 (n, len(parameters)): scaled, in the order of the set.
@@ -31,16 +41,27 @@ def graph_inputs(parameters: ParameterSet, positions: npt.ArrayLike) -> dict[str
       4 with a gammon, 5 with a backgammon.
     * ``checkers_off`` int64 (n, 2): what the player on roll and the opponent have borne off.
 
+    With `inputs`, what the net's description says, `PLANNED_INPUTS` also
+
+    * ``game_plan`` int64 (n,): index into `motif.parameters.game_plan.PLANS`; -1 for a position without one.
+    * ``checkers`` int64 (n, 50): checkers of the player on roll on his points 1 to 24 and his bar, then the
+      opponent's on the opponent's points 1 to 24 and bar.
+
     Raises `PositionError` naming the first row that is no position.
     """
     boards = as_boards(positions)
     packed = pack_many(boards)
     points = np.abs(finished_points_many(packed.view(np.int64))).astype(np.int64)
-    return {
+    found: dict[str, npt.NDArray[Any]] = {
         FEATURES_INPUT: features(parameters, boards),
         CLASS_INPUT: np.where(points, LAST_CLASS + points, classify_many(packed).astype(np.int64)),
         OFF_INPUT: _checkers_off(packed),
     }
+    if inputs == PLANNED_INPUTS:
+        found[PLAN_INPUT] = plans_many(packed).astype(np.int64)
+        checkers = checkers_by_place(packed).reshape(-1, CHECKERS_WIDTH)
+        found[CHECKERS_INPUT] = checkers.astype(np.int64)
+    return found
 
 
 @kernel
@@ -54,20 +75,36 @@ def _checkers_off(packed):
 
 
 class GraphEvaluator(Evaluator):
-    """Evaluates with an exported graph, to the values and the ranking of the weight file it came from."""
+    """Evaluates with an exported graph, to the values and the ranking of the weight file it came from.
 
-    def __init__(self, name: str, net: Net, parameters: ParameterSet) -> None:
+    Where the file asks for the bearoff tables their values take the place of the graph's.
+    """
+
+    def __init__(self, name: str, net: Net, description: NetDescription) -> None:
+        assert description.parameters is not None  # whole evaluators read features
         self.name = name
         self._net = net
-        self._parameters = parameters
+        self._parameters, self._inputs = description.parameters, description.inputs
+        self._bearoff = description.bearoff
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`."""
-        return self._run(positions)[PROBABILITIES_OUTPUT].astype(np.float32)
+        rows = self._run(positions)[PROBABILITIES_OUTPUT].astype(np.float32)
+        known, exact = self._bearoffs(positions)
+        rows[known] = exact
+        return rows
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """See `Evaluator.equity_many`."""
-        return self._run(boards)[EQUITY_OUTPUT].astype(np.float64)
+        found = self._run(boards)[EQUITY_OUTPUT].astype(np.float64)
+        known, exact = self._bearoffs(boards)
+        found[known] = 2 * exact[:, WIN] - 1 if self._bearoff == BY_WIN else equities(exact)
+        return found
 
     def _run(self, positions: npt.ArrayLike) -> Mapping[str, npt.NDArray[Any]]:
-        return self._net.run(graph_inputs(self._parameters, positions))
+        return self._net.run(graph_inputs(self._parameters, positions, self._inputs))
+
+    def _bearoffs(self, positions: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+        """Numbers (m,) of the positions that the tables cover, and their probabilities (m, 5)."""
+        tables = no_tables() if self._bearoff is None else bearoff_tables()
+        return covered_rows(tables, pack_many(as_boards(positions)))

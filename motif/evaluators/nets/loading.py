@@ -6,7 +6,7 @@ from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
 from motif.evaluators.nets.checks import check_fits
 from motif.evaluators.nets.description import (
-    EVALUATOR_INPUTS,
+    WHOLE_EVALUATORS,
     WILDBG_CONTACT,
     WILDBG_RACE,
     NetDescription,
@@ -84,8 +84,9 @@ def _single(name: str, net: Net) -> Evaluator:
     if description.inputs == WILDBG_RACE:
         raise PlayerError(f"{net.where}: a net for races alone; {CONTACT_FILE} must be beside {RACE_FILE}")
     assert description.parameters is not None  # `read_description` sees to it
-    made = GraphEvaluator if description.inputs == EVALUATOR_INPUTS else MoverScoreEvaluator
-    return made(name, net, description.parameters)
+    if description.inputs in WHOLE_EVALUATORS:
+        return GraphEvaluator(name, net, description)
+    return MoverScoreEvaluator(name, net, description.parameters)
 
 
 def _description(net: Net) -> NetDescription:

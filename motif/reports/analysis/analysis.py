@@ -9,6 +9,7 @@ from motif.board.position import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.parameters import ParameterSet
+from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import features
 from motif.reports.analysis.scale import Scale, scale_of
@@ -164,19 +165,21 @@ def analysis_of(
 
 
 def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0) -> Judgement:
-    """Raw sums of one head on `boards` (n, 26), times `factor`, and what makes them; by each one's class."""
+    """Raw sums of one head on `boards` (n, 26), times `factor`, and what makes them; by each one's class and
+    game plan.  What point terms add to a raw sum is no feature's."""
     rows = features(weights.parameters, boards).astype(np.float64)
-    classes = classify_many(pack_many(boards))
+    packed = pack_many(boards)
+    classes, plans = classify_many(packed), plans_many(packed)
     raw = np.zeros(len(rows))
     slope, added = np.zeros_like(rows), np.zeros_like(rows)
     second_degree = False
-    for code in np.unique(classes):
-        chosen = weights.heads_of(CLASS_NAMES[code])[head]
-        here = classes == code
+    for code, plan in np.unique(np.stack([classes, plans], axis=1), axis=0):
+        chosen = weights.heads_at(CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan])[head]
+        here = (classes == code) & (plans == plan)
         linear, matrix = chosen.linear.astype(np.float64), interactions(chosen)
         slope[here] = slopes(rows[here], linear, matrix)
         added[here] = contributions(rows[here], linear, matrix)
-        raw[here] = chosen.bias + added[here].sum(axis=1)
+        raw[here] = chosen.bias + added[here].sum(axis=1) + chosen.point_sums(packed[here])
         second_degree |= len(chosen.pairs) > 0
     return Judgement(rows, classes, factor * raw, factor * slope, factor * added, second_degree)
 

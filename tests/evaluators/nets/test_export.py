@@ -12,15 +12,17 @@ from motif.board.outcome import finished_points_many
 from motif.board.position import Position, pack_many
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_static
 from motif.evaluators.model import HEADS
-from motif.evaluators.nets import exported, graph_inputs, load_net, write_exported
+from motif.evaluators.nets import PLANNED_INPUTS, exported, graph_inputs, load_net, write_exported
+from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import EvaluatorPlayer
-from motif.runtime.errors import FileError, PositionError
+from motif.runtime.errors import FileError, PlayerError, PositionError
 from motif.runtime.shipped import shipped_weights
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards, some_decisions
 
 TOLERANCE = 1e-5
+PLANNED = {plan: ["win", "equity", "lose_gammon"][: k % 4] for k, plan in enumerate(PLANS)}
 
 ENDED = [
     Position.from_points({}, {25: 1, 6: 14}),
@@ -45,6 +47,16 @@ MADE = {
         "phase", classes={"contact": ["win", "win_backgammon", "lose_backgammon"], "race": ["win"]}, seed=7
     ),
     "one class": made_weights("bras", classes={"contact": OUTPUTS}, pairs=5, seed=8),
+    "game plans": made_weights(
+        "keith", classes=dict.fromkeys(CLASS_NAMES, HEADS), plans=PLANNED, pairs=20, seed=9
+    ),
+    "points": made_weights("keith", classes={"contact": HEADS}, points=["win", "equity"], pairs=5, seed=10),
+    "plans, points and tables": made_weights(
+        "motif", plans=PLANNED, pairs=60, points=["win", "lose_gammon", "equity"], bearoff=True, seed=11
+    ),
+    "win only, with tables": made_weights(
+        "keith", classes={"contact": ["win"], "race": ["win"]}, pairs=9, bearoff=True, seed=12
+    ),
 }
 
 
@@ -83,7 +95,9 @@ def test_made_weights(weights, tmp_path, boards):
 @pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
 def test_probabilities_agree_with_each_other(weights, boards):
     session = onnxruntime.InferenceSession(exported(weights))
-    rows, _ = session.run(None, graph_inputs(weights.parameters, boards))
+    facts = session.get_modelmeta().custom_metadata_map
+    inputs = graph_inputs(weights.parameters, boards, facts["motif.inputs"])
+    rows, _ = session.run(None, inputs)
     win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = rows.astype(float).T
     assert ((rows >= 0) & (rows <= 1)).all()
     assert ((win_backgammon <= win_gammon) & (win_gammon <= win)).all()
@@ -157,6 +171,32 @@ def test_inputs_of_a_graph(boards):
     assert (classes[points == 0] == classify_many(pack_many(boards))[points == 0]).all()
     with pytest.raises(PositionError, match="row 0: no position"):
         graph_inputs(chosen, np.zeros((1, 26), np.int8))
+
+
+def test_inputs_of_a_graph_with_plans(boards):
+    inputs = graph_inputs(MADE["points"].parameters, boards, PLANNED_INPUTS)
+    assert list(inputs) == ["features", "position_class", "checkers_off", "game_plan", "checkers"]
+    assert (inputs["game_plan"] == plans_many(pack_many(boards))).all()
+    own, other = np.split(inputs["checkers"], 2, axis=1)
+    assert (own == np.maximum(boards[:, 1:], 0)).all()
+    assert (other == np.maximum(-boards[:, 24::-1], 0)).all()
+
+
+def test_a_graph_says_which_plans_it_means_and_what_it_leaves_to_tables(tmp_path):
+    facts = {}
+    for name in ("plans, points and tables", "win only, with tables", "equity"):
+        model = onnx.load_model_from_string(exported(MADE[name]))
+        facts[name] = {entry.key: entry.value for entry in model.metadata_props}
+    assert facts["plans, points and tables"]["motif.plans"].split(",") == list(PLANS)
+    assert [each.get("motif.bearoff") for each in facts.values()] == ["equity", "win", None]
+    assert "motif.plans" not in facts["win only, with tables"]
+    other = onnx.load_model_from_string(exported(MADE["game plans"]))
+    for entry in other.metadata_props:
+        if entry.key == "motif.plans":
+            entry.value = "hope,fear"
+    (tmp_path / "other.onnx").write_bytes(other.SerializeToString())
+    with pytest.raises(PlayerError, match=r"other\.onnx: the metadata motif\.plans must be the \d+ game"):
+        load_net(str(tmp_path / "other.onnx"))
 
 
 def test_where_it_is_written(tmp_path):

@@ -13,7 +13,14 @@ from onnx import TensorProto, helper
 import motif
 from motif.board.position import Position
 from motif.evaluators.nets import NetDescription, described, load_net, load_wildbg
-from motif.evaluators.nets.description import FEATURES, INPUTS, WILDBG_RACE, read_description
+from motif.evaluators.nets.description import (
+    EVALUATOR_INPUTS,
+    FEATURES,
+    INPUTS,
+    PLANNED_INPUTS,
+    WILDBG_RACE,
+    read_description,
+)
 from motif.evaluators.nets.net import Net
 from motif.parameters import PARAMETER_SETS, parameter_set
 from motif.parameters.phase_set import PHASE_SET
@@ -46,7 +53,7 @@ def refused(path: str, message: str) -> None:
 @pytest.mark.parametrize("name", PARAMETER_SETS)
 def test_descriptions_are_read_as_they_were_written(inputs, name):
     chosen = None if inputs.startswith("wildbg") else parameter_set(name)
-    description = NetDescription("my net, 2", inputs, chosen)
+    description = NetDescription("my net, 2", inputs, chosen, "win" if "checkers" in inputs else None)
     model = described(described(score_net(), SCORE), description)
     stored = {entry.key: entry.value for entry in onnx.load_model_from_string(model).metadata_props}
     assert stored == description.metadata()
@@ -70,6 +77,7 @@ def test_other_metadata_stay_and_mean_nothing():
         ("motif.format", None, "motif.format must be 'motif-net/1', not missing"),
         ("motif.inputs", "pips", "motif.inputs must be one of wildbg-contact; .*, not 'pips'"),
         ("motif.outputs", "colours", "motif.outputs must be 'score of .*', not 'colours'"),
+        ("motif.bearoff", "maybe", "motif.bearoff must be equity or win, not 'maybe'"),
         ("motif.parameters", "keyth", "motif.parameters must be one of motif, .*, not 'keyth'"),
         ("motif.fingerprint", "sha256:0", "motif.fingerprint must be that of the set phase, .*'sha256:0'"),
         ("motif.parameters", "keith", "motif.fingerprint must be that of the set keith"),
@@ -170,12 +178,14 @@ def test_nets_for_other_numbers(tmp_path):
     refused(write(tmp_path / "net.onnx", described(double, SCORE)), "cannot be evaluated: .*double")
 
 
-def test_an_evaluator_must_have_the_three_inputs(tmp_path):
-    description = NetDescription("made", INPUTS[-1], PHASE_SET)
+@pytest.mark.parametrize(
+    ("inputs", "more"), [(EVALUATOR_INPUTS, ""), (PLANNED_INPUTS, r"game_plan \(1\), checkers \(50\), ")]
+)
+def test_an_evaluator_must_have_its_inputs(inputs, more, tmp_path):
+    description = NetDescription("made", inputs, PHASE_SET)
     path = write(tmp_path / "net.onnx", described(score_net(), description))
-    refused(
-        path, r"the inputs must be features \(48\), position_class \(1\), checkers_off \(2\), not x \(48\)"
-    )
+    three = r"features \(48\), position_class \(1\), checkers_off \(2\), "
+    refused(path, rf"the inputs must be {three}{more}not x \(48\)")
 
 
 def test_values_that_are_not_finite(tmp_path):

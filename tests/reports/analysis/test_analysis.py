@@ -3,17 +3,19 @@
 import numpy as np
 import pytest
 
-from motif.board.position import pack_many
+from motif.board.position import Position, pack_many
 from motif.evaluators import load_static
 from motif.evaluators.bras import SIGMA, WEIGHTS, bras_scores
 from motif.evaluators.static import with_bearoff
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
+from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import classify_many
 from motif.parameters.sets import features
 from motif.reports.analysis.analysis import analysis_of, judgement
 from motif.runtime.errors import PlayerError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
+from tests.evaluators.written_out import raw_sum
 from tests.games import some_boards
 
 
@@ -65,6 +67,14 @@ def test_each_class_has_its_own_weights(boards):
     for code, name in enumerate(("contact", "crashed", "race")):
         here = judged.slopes[judged.classes == code]
         assert (here == weights.classes[name]["win"].linear).all()
+
+
+def test_game_plans_and_points_have_their_part(boards):
+    plans = dict.fromkeys(PLANS[::2], ("win",))
+    weights = made_weights("keith", pairs=10, plans=plans, points=["win"])
+    found = analysis_of(evaluator_of(weights), boards, source="made")
+    raw = [raw_sum(weights, "win", Position(board)) for board in boards]
+    np.testing.assert_allclose(found.judged.raw, raw, atol=1e-5)
 
 
 def test_bras_is_shown_as_its_article_has_it(boards):

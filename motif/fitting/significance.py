@@ -1,0 +1,114 @@
+"""Standard errors of fitted weights, by the sandwich formula with clusters.
+
+The covariance of the weights is H^-1 B H^-1.  H = J^T M^T M J + ridge is half the curvature of what
+the fit minimises, B = sum over clusters of s s^T, with s the sum of a cluster's rows of
+J^T M^T M r (less its mean, which the ridge keeps from being 0), times G / (G - 1) for G clusters.
+The positions of one game share its luck and the plays of one decision share their dice, so a cluster
+is a game.  Sources: Huber (1967); Liang and Zeger, "Longitudinal data analysis using generalized
+linear models" (1986); Cameron and Miller, "A practitioner's guide to cluster-robust inference" (2015).
+
+What the formula knows is the luck of the samples.  That a ridge or a prior pulls weights, and that
+rollouts by a weak player are off in the mean, it does not.  The oracles of the tests are a bootstrap
+over games and the textbook's formula for linear least squares.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.fitting.curvature import centring
+from motif.fitting.design import in_threads, term_sums
+from motif.fitting.objective import Objective
+from motif.fitting.preconditioner import Preconditioner
+from motif.fitting.problem import Problem, checked_weights
+from motif.fitting.term_statistics import TermStatistics, feature_means, term_statistics
+from motif.fitting.terms import FloatArray, IntArray
+from motif.runtime.errors import FitError
+from motif.runtime.parallel import one_thread
+
+ROWS_PER_WEIGHT = 64
+"""Rows that the curvature is taken from, for each weight; all rows where there are less than half as many.
+A curvature from n rows makes variances too large by a share of about weights / n."""
+_CLUSTERS_AT_ONCE = 256
+
+_Rows = slice | IntArray
+
+
+@one_thread()
+def significance(
+    problem: Problem, weights: npt.ArrayLike, clusters: npt.ArrayLike | None = None
+) -> TermStatistics:
+    """The statistics of fitted `weights` (count,) over the training rows, with standard errors.
+
+    clusters: (n,) whole numbers for all rows of the problem, training or not: the game of each row.
+    Absent, each decision is a cluster.  Rows with a negative number carry no luck of their own (such as
+    rows that pull the weights to a prior): they count in the curvature alone.  The rows of a game need
+    not be consecutive.  The same bytes for any number of threads.  Raises `FitError` when there are not
+    at least two clusters, or when a decision of a fit with a ranking term lies in two of them.
+    """
+    vector = checked_weights(problem.terms, weights, "fit")
+    train = problem.train
+    groups = _cluster_rows(problem, clusters)
+    objective = Objective(problem)
+    point = objective.at(vector)
+    curvature = Preconditioner(objective, point, ROWS_PER_WEIGHT)
+    scores = point.slopes * objective.operator.apply_twice(point.residuals)
+    found = term_statistics(
+        problem.terms, vector, problem.link, train.features, train.boards, train.sample_weights
+    )
+    transform = centring(problem.terms, feature_means(problem.terms, found.means))
+
+    def moments(chunk: slice) -> tuple[FloatArray, FloatArray]:
+        """Sums and sums of squares over clusters of H^-1 s, for the weights and for the effects."""
+        totals = np.stack([_score(problem, scores, rows) for rows in groups[chunk]], axis=1)
+        moved = curvature.solve(totals)
+        both = np.stack([moved, transform @ moved])
+        return both.sum(axis=2), (both**2).sum(axis=2)
+
+    chunks = [slice(begin, begin + _CLUSTERS_AT_ONCE) for begin in range(0, len(groups), _CLUSTERS_AT_ONCE)]
+    sums, squares = np.zeros((2, len(vector))), np.zeros((2, len(vector)))
+    for part, part_squares in in_threads(moments, chunks):
+        sums += part
+        squares += part_squares
+    count = len(groups)
+    variances = np.maximum(squares - sums**2 / count, 0) * count / (count - 1)
+    errors, effect_errors = np.sqrt(variances)
+    return replace(found, errors=errors, effect_errors=effect_errors)
+
+
+def _score(problem: Problem, scores: FloatArray, rows: _Rows) -> FloatArray:
+    train = problem.train
+    boards = None if train.boards is None else train.boards[rows]
+    return term_sums(problem.terms, train.features[rows], scores[rows], boards=boards)
+
+
+def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Rows]:
+    """The training rows of each cluster that counts."""
+    starts, count = problem.train.starts, len(problem.train)
+    lengths = np.diff(starts)
+    if clusters is None:
+        ids = np.repeat(np.arange(len(lengths)), lengths)
+    else:
+        ids = np.asarray(clusters)
+        if ids.shape != problem.labels.shape or ids.dtype.kind not in "iu":
+            raise FitError(
+                f"there must be one whole cluster number a row ({len(problem.labels)}), "
+                f"not {ids.dtype} {ids.shape}"
+            )
+        ids = ids if problem.training is None else ids[problem.training]
+    split = np.flatnonzero(ids != np.repeat(ids[starts[:-1]], lengths))
+    if problem.ranking > 0 and len(split):
+        raise FitError(f"the decision of training row {split[0]} lies in more than one cluster")
+    order = np.argsort(ids, kind="stable")
+    order = order[np.searchsorted(ids[order], 0) :] if ids.dtype.kind == "i" else order
+    cuts = np.flatnonzero(np.diff(ids[order])) + 1
+    groups = [_as_slice(rows) for rows in np.split(order, cuts) if count and len(rows)]
+    if len(groups) < 2:
+        raise FitError(f"standard errors need at least 2 clusters of training rows, not {len(groups)}")
+    return groups
+
+
+def _as_slice(rows: IntArray) -> _Rows:
+    """Consecutive rows as a slice, which copies nothing."""
+    return slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows

@@ -1,0 +1,83 @@
+"""What a weight file says of a position, written out term by term from the file's own description."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from motif.board.position import OPPONENT_BAR, OWN_BAR, POINTS, Position, pack_many
+from motif.evaluators import OUTPUTS, Probabilities, WeightFile
+from motif.evaluators.weight_file import HeadWeights
+from motif.parameters.game_plan import PLANS, plans_many
+from motif.parameters.sets import features
+from tests.parameters import reference
+
+
+def class_used(weights: WeightFile, position: Position) -> str:
+    name = reference.position_class(tuple(position.board.tolist()))
+    return name if name in weights.classes else "contact"
+
+
+def heads_used(weights: WeightFile, position: Position) -> Mapping[str, HeadWeights]:
+    """The class's heads, but those of the position's plan where the plan has its own."""
+    heads = dict(weights.classes[class_used(weights, position)])
+    plan = int(plans_many(pack_many(position.board[None]))[0])
+    heads.update(weights.plans.get(PLANS[plan], {}) if plan >= 0 else {})
+    return heads
+
+
+def point_sum(points: np.ndarray, position: Position) -> float:
+    """What the checkers of both sides add: each side's places are 1 to 24 and 25, its bar."""
+    board = position.board.tolist()
+    own = {place: max(board[place], 0) for place in range(1, POINTS + 1)} | {25: board[OWN_BAR]}
+    opponent = {POINTS + 1 - place: max(-board[place], 0) for place in range(1, POINTS + 1)}
+    opponent[25] = -board[OPPONENT_BAR]
+    total = 0.0
+    for side, counts in enumerate((own, opponent)):
+        for place, count in counts.items():
+            one, two, three, more = points[side, place - 1].astype(float)
+            total += (0.0, one, two, three)[min(count, 3)] + more * max(count - 3, 0)
+    return total
+
+
+def raw_sum(weights: WeightFile, head: str, position: Position) -> float:
+    """bias + sum of w_i f_i + sum of w_ij f_i f_j + the points' terms."""
+    f = features(weights.parameters, position.board[None])[0].astype(float)
+    chosen = heads_used(weights, position)[head]
+    i, j = chosen.pairs.T
+    by_points = 0.0 if chosen.points is None else point_sum(chosen.points, position)
+    products = chosen.quadratic * f[i] * f[j]
+    return float(chosen.bias + (chosen.linear * f).sum() + products.sum() + by_points)
+
+
+def chance(weights: WeightFile, head: str, position: Position) -> float:
+    """(tanh x + 1) / 2; a head that is not there says never."""
+    if head not in heads_used(weights, position):
+        return 0.0
+    return (math.tanh(raw_sum(weights, head, position)) + 1) / 2
+
+
+def head_chances(weights: WeightFile, position: Position) -> Probabilities:
+    """The chances of the five heads, made to agree with each other."""
+    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = (
+        chance(weights, head, position) for head in OUTPUTS
+    )
+    win_gammon = 0.0 if position.opponent_off else min(win_gammon, win)
+    lose_gammon = 0.0 if position.own_off else min(lose_gammon, 1 - win)
+    return Probabilities(
+        win, win_gammon, min(win_backgammon, win_gammon), lose_gammon, min(lose_backgammon, lose_gammon)
+    )
+
+
+def head_equity(weights: WeightFile, position: Position) -> float:
+    """What the equity head says, else what the five chances do."""
+    if "equity" in heads_used(weights, position):
+        return 3 * math.tanh(raw_sum(weights, "equity", position))
+    return head_chances(weights, position).equity
+
+
+def expected(weights: WeightFile, position: Position) -> Probabilities:
+    """The chances, with the win chance moved toward the equity head's equity as far as the others allow."""
+    five = head_chances(weights, position)
+    win = five.win + (head_equity(weights, position) - five.equity) / 2
+    return five._replace(win=float(np.clip(win, five.win_gammon, 1 - five.lose_gammon)))

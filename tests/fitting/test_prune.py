@@ -1,0 +1,91 @@
+"""Pruning on planted weights: what is there stays, what is not goes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motif.fitting.gauss_newton import solve_gauss_newton
+from motif.fitting.link import PROBABILITY
+from motif.fitting.problem import Problem
+from motif.fitting.prune import pruned
+from motif.fitting.significance import significance
+from motif.fitting.solve import SOLVERS
+from motif.fitting.terms import Terms
+from motif.runtime.errors import FitError
+from tests.fitting.fitting_samples import decision_ids
+from tests.reports.made_run import made_boards
+
+_SIZE = 6
+_PLANTED = ((0, 1), (2, 5), (3, 3))
+
+
+def _problem(count: int = 4000, seed: int = 0, **settings) -> Problem:
+    """Chances that three of the 21 pairs decide, and games of 50 rows, the last fifth for validation."""
+    rng = np.random.default_rng(seed)
+    features = rng.random((count, _SIZE), np.float32)
+    raw = sum(features[:, i] * features[:, j] for i, j in _PLANTED) - 0.8 * features.sum(axis=1) + 1.5
+    labels = PROBABILITY.predict(raw) + 0.05 * rng.standard_normal(count)
+    labels += 0.05 * rng.standard_normal(count)[decision_ids(count)]
+    training = np.arange(count) < 0.8 * count
+    return Problem(
+        features, labels, Terms.all_pairs(_SIZE), decisions=decision_ids(count), training=training, **settings
+    )
+
+
+@pytest.mark.parametrize("method", sorted(SOLVERS))
+def test_planted_pairs_stay_and_noise_goes(method):
+    problem = _problem()
+    fit = SOLVERS[method](problem)
+    terms, result = pruned(problem, fit, decision_ids(4000) // 5)
+    pairs = set(map(tuple, terms.pairs.tolist()))
+    assert set(_PLANTED) <= pairs
+    assert len(pairs) <= len(_PLANTED) + 3  # of 18 others, one in twenty passes by chance
+    assert terms.size == _SIZE
+    assert result.method == method
+    assert result.weights.shape == (terms.count,)
+    assert result.rmse_train >= fit.rmse_train
+    assert result.rmse_validation < fit.rmse_validation  # the terms that went were noise
+
+
+def test_what_is_left_has_earned_its_place():
+    problem = _problem(seed=1)
+    terms, result = pruned(problem, solve_gauss_newton(problem), z=3.0)
+    left = replace(problem, terms=terms)
+    z = significance(left, result.weights).z[1 + _SIZE :]
+    assert (np.abs(z) >= 3).all()
+    again = solve_gauss_newton(left)
+    assert result.history[-1].error == pytest.approx(again.history[-1].error, rel=1e-5)
+
+
+def test_points_and_the_prior_go_with_their_terms():
+    rng = np.random.default_rng(2)
+    prior = 0.1 * rng.standard_normal(Terms.all_pairs(_SIZE, points=True).count)
+    boards = made_boards(4000, rng)
+    whole = replace(_problem(), terms=Terms.all_pairs(_SIZE, points=True), boards=boards, prior=prior)
+    problem = replace(whole, ridge=1e-4)
+    terms, result = pruned(problem, solve_gauss_newton(problem))
+    assert terms.points
+    assert len(terms.pairs) < 21
+    assert terms.split(result.weights).points.shape == (2, 25, 4)
+    # Weights of terms that never occur stand at the prior, so the prior was cut as the weights were.
+    found = significance(problem, solve_gauss_newton(problem).weights)
+    never = np.flatnonzero(found.means[-200:] == 0)
+    assert len(never) > 0
+    np.testing.assert_allclose(result.weights[-200:][never], prior[-200:][never], atol=1e-6)
+
+
+def test_nothing_to_drop_changes_nothing():
+    problem = _problem()
+    fit = solve_gauss_newton(problem)
+    assert pruned(problem, fit, z=0).result is fit
+    linear = replace(problem, terms=Terms.linear(_SIZE))
+    fit = solve_gauss_newton(linear)
+    assert pruned(linear, fit) == (linear.terms, fit)
+
+
+@pytest.mark.parametrize("z", [-1, np.nan, np.inf])
+def test_a_threshold_that_makes_no_sense(z):
+    problem = _problem(200)
+    with pytest.raises(FitError, match="threshold of pruning must be finite and at least 0"):
+        pruned(problem, solve_gauss_newton(problem), z=z)

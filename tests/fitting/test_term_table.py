@@ -1,0 +1,121 @@
+"""The table of terms: names, round trip, and files that are none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from motif.evaluators.weight_file import HeadWeights
+from motif.fitting.link import PROBABILITY
+from motif.fitting.term_statistics import term_statistics
+from motif.fitting.term_table import SCHEMA, HeadTerms, read_terms, term_names, weight_vector, write_terms
+from motif.fitting.terms import Terms
+from motif.parameters import parameter_set
+from motif.parameters.game_plan import plans_of_class
+from motif.runtime.errors import DatasetError
+from tests.reports.made_run import made_boards
+
+_KEITH = parameter_set("keith")
+_PLAN = plans_of_class("contact")[0]
+
+
+def _head(plan: str = "", head: str = "win", points: bool = False, seed: int = 0) -> HeadTerms:
+    rng = np.random.default_rng(seed)
+    terms = Terms(len(_KEITH), [[0, 0], [2, 5]], points)
+    features, boards = rng.random((50, len(_KEITH)), np.float32), made_boards(50, rng)
+    found = term_statistics(terms, rng.standard_normal(terms.count), PROBABILITY, features, boards)
+    errors = rng.random((2, terms.count))
+    errors[:, 3] = 0
+    known = replace(found, errors=errors[0], effect_errors=errors[1])
+    return HeadTerms("contact", plan, head, term_names(terms, _KEITH), known if plan else found)
+
+
+def _heads() -> list[HeadTerms]:
+    return [_head(), _head(_PLAN, seed=1), _head(_PLAN, "equity", True, 2)]
+
+
+def test_names_of_terms():
+    names = term_names(Terms(len(_KEITH), [[0, 0], [2, 5]], points=True), _KEITH)
+    assert names[:2] == ("bias", "pip_count")
+    assert names[1 + len(_KEITH) :][:3] == ("pip_count*pip_count", "on_bar*blots", "own 1: 1 checker")
+    assert names[-101] == "own bar: each further checker"
+    assert names[-96 - 1] == "opponent 1: each further checker"
+    assert len(set(names)) == len(names) == 1 + len(_KEITH) + 2 + 200
+
+
+def test_the_order_of_a_weight_file_is_that_of_the_terms():
+    rng = np.random.default_rng(1)
+    points = rng.standard_normal((2, 25, 4)).astype(np.float32)
+    linear = rng.standard_normal(len(_KEITH)).astype(np.float32)
+    head = HeadWeights(0.5, linear, np.array([[0, 1], [3, 3]]), np.array([2.0, 3.0], np.float32), points)
+    terms, weights = weight_vector(head)
+    rows, boards = rng.random((20, len(_KEITH)), np.float32), made_boards(20, rng)
+    raw = terms.expand(rows, boards) @ weights
+    np.testing.assert_allclose(raw, [head.raw(*pair) for pair in zip(rows, boards, strict=True)], rtol=1e-5)
+    plain, weights = weight_vector(replace(head, points=None))
+    assert not plain.points
+    assert len(weights) == plain.count
+
+
+def test_round_trip(tmp_path):
+    path = tmp_path / "terms.parquet"
+    write_terms(path, _heads())
+    for read, written in zip(read_terms(path), _heads(), strict=True):
+        assert (read.place, read.names) == (written.place, written.names)
+        for name in written.statistics.__dataclass_fields__:
+            values = (getattr(of.statistics, name) for of in (read, written))
+            np.testing.assert_array_equal(*values)
+    table = pq.read_table(path)
+    assert table.schema == SCHEMA
+    assert table.column_names[:8] == ["class", "plan", "head", "term", "weight", "se", "z", "spread"]
+    row = table.slice(table.num_rows - 1).to_pylist()[0]
+    assert row["z"] == row["weight"] / row["se"]
+
+
+def test_an_empty_table(tmp_path):
+    write_terms(tmp_path / "none.parquet", [])
+    assert read_terms(tmp_path / "none.parquet") == ()
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("weight", float("nan"), "the weight of 'bias' in row 0 is nan"),
+        ("se", float("inf"), "the se of 'bias' in row 0 is inf"),
+        ("spread", -1.0, "the spread of 'bias' in row 0 is -1"),
+        ("class", "bearoff", "no class, game plan and head is called 'bearoff', '', 'win'"),
+        ("plan", "attack", "called 'contact', 'attack', 'win'"),
+        ("head", "draw", "called 'contact', '', 'draw'"),
+        ("head", None, "a value is missing"),
+    ],
+)
+def test_faults_are_named(tmp_path, column, value, words):
+    path = tmp_path / "bad.parquet"
+    write_terms(path, [_head()])
+    rows = pq.read_table(path).to_pylist()
+    rows[0][column] = value
+    pq.write_table(pa.Table.from_pylist(rows, SCHEMA), path)
+    with pytest.raises(DatasetError, match=words) as error:
+        read_terms(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_files_that_are_no_tables(tmp_path):
+    with pytest.raises(DatasetError, match="there is no such file"):
+        read_terms(tmp_path / "missing")
+    with pytest.raises(DatasetError, match="no table of terms"):
+        read_terms(tmp_path)
+    path = tmp_path / "text"
+    path.write_text("motif")
+    with pytest.raises(DatasetError, match="no table of terms"):
+        read_terms(path)
+    pq.write_table(pa.table({"weight": [1.0]}), path)
+    with pytest.raises(DatasetError, match="its columns are not class, plan"):
+        read_terms(path)
+    first, second = _heads()[:2]
+    write_terms(path, [first, second, first])
+    with pytest.raises(DatasetError, match="the terms of contact win do not stand together"):
+        read_terms(path)

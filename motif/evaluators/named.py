@@ -1,5 +1,6 @@
 """Evaluators by name: ``pubeval``, ``bras``, ``motif-v2``, ``FILE.yaml``, any with ``@1`` or ``@2``.
 
+``latest`` is the newest ``motif-vN`` that came along.
 Weights also with ``+bearoff``, as in ``motif-v2+bearoff@1``; ``wildbg`` and ``onnx:PATH`` are nets.
 """
 
@@ -20,7 +21,7 @@ from motif.evaluators.static import (
     with_bearoff,
 )
 from motif.runtime.errors import PlayerError
-from motif.runtime.shipped import shipped_weights
+from motif.runtime.shipped import LATEST, default_player, shipped_weights
 
 # Each loads the static evaluator of that name.
 _STATIC: dict[str, Callable[[], StaticEvaluator]] = {
@@ -46,6 +47,8 @@ def load_static(name: str) -> StaticEvaluator:
         if without.endswith(BEAROFF_SUFFIX):
             raise PlayerError(f"{quoted(name)} has {BEAROFF_SUFFIX} more than once")
         return with_bearoff(load_static(without))
+    if name == LATEST:
+        return load_static(default_player())
     if name in _STATIC:
         return _STATIC[name]()
     if name.endswith((".yaml", ".yml")):
@@ -60,7 +63,7 @@ def load_static(name: str) -> StaticEvaluator:
         raise PlayerError(
             f"{quoted(name)} is a net; rollouts and self-play need a static evaluator of motif's"
         )
-    known = ", ".join((*_STATIC, *shipped_weights(), "FILE.yaml", WILDBG_NAME, f"{NET_PREFIX}PATH"))
+    known = ", ".join((*_STATIC, LATEST, *shipped_weights(), "FILE.yaml", WILDBG_NAME, f"{NET_PREFIX}PATH"))
     raise PlayerError(
         f"no player is called {quoted(name)}; there are {known}, each also with @1 or @2, and random, "
         "best-of-four, gnubg, rollout:PLAYER"

@@ -4,6 +4,9 @@ import re
 from functools import cache
 from pathlib import Path
 
+LATEST = "latest"
+"""Name that stands for the newest ``motif-vN``."""
+
 _FOLDER = Path(__file__).resolve().parent.parent.parent / "weights"
 _VERSION = re.compile(r"motif-v(\d+)")
 _WITHOUT_WEIGHTS = "pubeval"

@@ -17,6 +17,7 @@ from motif.evaluators.model import HEADS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
 from motif.runtime.errors import PlayerError, PositionError
+from motif.runtime.shipped import default_player
 from tests.evaluators import tesauro
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
@@ -164,13 +165,17 @@ def test_by_a_weight_files_name(tmp_path):
     "name", ["", "nobody", "PubEval", " pubeval", "pubeval@", "pubeval@x", "pubeval@-1", "@1", "pubeval@٣"]
 )
 def test_names_that_mean_nothing(name):
-    known = (
-        "pubeval, simple, bras, phase, .*FILE.yaml, .*, each also with @1 or @2, and random, best-of-four, .*"
-    )
+    known = "pubeval, simple, bras, phase, latest, .*FILE.yaml, .*, each also with @1 or @2, and random, best-of-four, .*"
     message = f"^no player is called '.*'; there are {known}$"
     for loader in (load, load_evaluator):
         with pytest.raises(PlayerError, match=message):
             loader(name)
+
+
+def test_latest_is_the_newest_version_that_came_along():
+    newest, latest = load_static(default_player()), load_static("latest")
+    assert latest.name == newest.name == default_player()
+    assert load_evaluator("latest@1").name == f"{newest.name}@1"
 
 
 @pytest.mark.parametrize("plies", [4, 17])

@@ -64,6 +64,8 @@ class BootstrapConfig:
     fit: dict[str, Any] = field(default_factory=dict)
     """Fields of `FitSettings` that differ from its defaults."""
     versions: tuple[VersionStep, ...] = ()
+    terms: bool = False
+    """Write the table of each version's terms with their standard errors, too."""
 
     def fit_settings(self, version: int | None = None) -> FitSettings:
         """Settings of the run's fits, or of that of one version."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,13 @@ from motif.bootstrap.choice_error import choice_errors
 from motif.bootstrap.class_rows import LABELS, ClassRows, class_rows
 from motif.bootstrap.fit_settings import FitSettings
 from motif.bootstrap.fitted_weights import FittedWeights
-from motif.bootstrap.heads import fit_head, head_terms, head_weights, heads_to_fit, rows_of_head
+from motif.bootstrap.heads import HeadFit, fit_head, head_terms, head_weights, heads_to_fit, rows_of_head
 from motif.bootstrap.plan_heads import HEAD, fit_plans
+from motif.bootstrap.term_errors import heads_in, term_errors
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
 from motif.fitting.pre_filter import fit_filter_steps
 from motif.fitting.result import FitResult
+from motif.fitting.term_table import write_terms
 from motif.parameters import parameter_set
 from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import progress
@@ -29,6 +31,8 @@ _FILTER_KEEPS = 8
 
 _Fits = dict[tuple[str, str], FitResult]
 """By class, and head or plan."""
+_Place = TypeVar("_Place")
+_Result = TypeVar("_Result")
 
 
 def fit_dataset(
@@ -38,19 +42,23 @@ def fit_dataset(
     name: str,
     version: int = 0,
     parent: str | None = None,
+    term_table: Path | None = None,
     jobs: int | None = None,
 ) -> FittedWeights:
     """Fit a weight file to the datasets in `folders`, pooled.
 
+    `term_table` is a file for the table of terms with their standard errors (`motif.fitting.term_table`).
     The same data and settings give the same weights for any number of `jobs`.  Raises `DatasetError`
-    for data that cannot be read, `FitError` for data that cannot be fitted.
+    for data that cannot be read, `FitError` for data that cannot be fitted, `FileError` when a file cannot
+    be written.
     """
     settings.check()
     started = time.monotonic()
     chosen = parameter_set(settings.parameters)
     with class_rows(folders, chosen, settings.validation, settings.seed) as rows:
-        heads = {fit: (rows[fit[0]], fit[1], settings) for fit in heads_to_fit(rows, settings)}
-        results = _fits(fit_head, heads, f"fitting {name}", jobs)
+        calls = {fit: (rows[fit[0]], fit[1], settings) for fit in heads_to_fit(rows, settings)}
+        heads = _each(fit_head, calls, f"fitting {name}", jobs)
+        results = {fit: head.result for fit, head in heads.items()}
         plans = _plan_fits(rows, results, name, settings)
         # One thread, or the last bits would depend on the number of cores.
         with one_thread():
@@ -62,7 +70,7 @@ def fit_dataset(
             version,
             parent,
             chosen,
-            _heads_by_class(results, len(chosen), settings),
+            _heads_by_class(heads),
             PreFilter(_FILTER_KEEPS, steps),
             plans={
                 plan: {HEAD: head_weights(head_terms(HEAD, len(chosen), settings), result.weights)}
@@ -71,6 +79,13 @@ def fit_dataset(
             bearoff=settings.bearoff,
         )
         choice_error = choice_errors(rows, weights)
+        unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
+        whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
+        unpruned_choice_error = choice_errors(rows, whole) if unpruned else {}
+        if term_table is not None:
+            places = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
+            told = _each(term_errors, places, f"standard errors of {name}", jobs)
+            write_terms(term_table, list(told.values()))
     fitted = FittedWeights(
         weights,
         results,
@@ -80,23 +95,22 @@ def fit_dataset(
         rmse_train,
         rmse_validation,
         choice_error,
+        {fit: head.result for fit, head in unpruned.items()},
+        unpruned_choice_error,
     )
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings)))
 
 
-def _fits(
-    fit: Callable[..., FitResult],
-    calls: Mapping[tuple[str, str], tuple[Any, ...]],
-    label: str,
-    jobs: int | None,
-) -> _Fits:
-    """The results of `fit` by the keys of `calls`."""
-    results: _Fits = {}
+def _each(
+    function: Callable[..., _Result], calls: Mapping[_Place, tuple[Any, ...]], label: str, jobs: int | None
+) -> dict[_Place, _Result]:
+    """The results of `function` by the keys of `calls`."""
+    results: dict[_Place, _Result] = {}
     # The rows are files of this machine: fits stay here, also where a cluster does the rest.
     with (
         working_on(None),
         progress(label, len(calls)) as advance,
-        closing(run_ordered(fit, calls.values(), jobs)) as solved,
+        closing(run_ordered(function, calls.values(), jobs)) as solved,
     ):
         for key, result in zip(calls, solved, strict=True):
             results[key] = result
@@ -116,11 +130,10 @@ def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, setting
     return plans
 
 
-def _heads_by_class(results: _Fits, size: int, settings: FitSettings) -> dict[str, dict[str, HeadWeights]]:
+def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:
     classes: dict[str, dict[str, HeadWeights]] = {}
-    for (class_name, head), result in results.items():
-        terms = head_terms(head, size, settings)
-        classes.setdefault(class_name, {})[head] = head_weights(terms, result.weights)
+    for (class_name, head), fit in heads.items():
+        classes.setdefault(class_name, {})[head] = head_weights(fit.terms, fit.result.weights)
     return classes
 
 
@@ -141,7 +154,9 @@ def _facts(fitted: FittedWeights, folders: Sequence[Path], settings: FitSettings
         "ranking": settings.equity_ranking if settings.heads == "all" else 0.0,
         "ridge": settings.ridge,
         "equity_ridge": settings.equity_ridge,
+        **({} if settings.prune is None else {"prune": settings.prune}),
         **(of_plans if settings.plans else {}),
+        "validation": settings.validation,
         "seed": settings.seed,
         "motif": VERSION,
     }

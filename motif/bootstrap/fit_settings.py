@@ -12,6 +12,8 @@ from motif.runtime.seeds import check_seed
 from motif.runtime.shown import shown
 
 _RANKING = 5.0
+# Options of the command line that are not called as their fields are.
+_OPTIONS = {"prune": "--prune-z"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class FitSettings:
     """Weight of the squared weights against the sum of squared errors, for chances."""
     equity_ridge: float = 50.0
     """The same for equity heads, whose errors are larger."""
+    prune: float | None = None
+    """Drop second-degree terms nearer to 0 than this many standard errors (see `motif.fitting.prune`)."""
     plans: bool = False
     """Fit an equity head to each game plan too, shrunk toward that of its class."""
     plan_shrinkage: float = 2000.0
@@ -50,11 +54,10 @@ class FitSettings:
         check_seed(self.seed)
         if not 0 <= self.validation < 1:
             raise FitError(f"--validation must be at least 0 and below 1, not {self.validation}")
-        for name in ("ranking", "ridge", "equity_ridge", "plan_shrinkage"):
+        for name in ("ranking", "ridge", "equity_ridge", "prune", "plan_shrinkage"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= sys.float_info.max:
-                option = name.replace("_", "-")
-                raise FitError(f"--{option} must be finite and at least 0, not {shown(value)}")
+                raise FitError(f"{option_of(name)} must be finite and at least 0, not {shown(value)}")
         if self.plan_rows < 1:
             raise FitError(f"--plan-rows must be at least 1, not {self.plan_rows}")
         if self.max_passes is not None and self.max_passes < 1:
@@ -70,6 +73,8 @@ class FitSettings:
             raise FitError(f"--points: {coordinate.METHOD} descent does not know point terms")
         if self.plans and self.heads != "all":
             raise FitError("--plans: game plans have equity heads, so --heads must be all")
+        if self.plans and self.prune is not None:
+            raise FitError("--prune: with --plans a class keeps all its terms, which its plans are drawn to")
         parameter_set(self.parameters)
 
     @property
@@ -78,3 +83,8 @@ class FitSettings:
         if self.ranking is not None:
             return self.ranking
         return _RANKING if self.method == "gauss-newton" else 0.0
+
+
+def option_of(field: str) -> str:
+    """The option of the command line that gives a field of `FitSettings` its value."""
+    return _OPTIONS.get(field, "--" + field.replace("_", "-"))

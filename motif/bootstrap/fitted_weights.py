@@ -13,7 +13,7 @@ class FittedWeights:
 
     weights: WeightFile
     results: dict[tuple[str, str], FitResult]
-    """By class and head."""
+    """By class and head: the fits of what the weight file holds."""
     plans: dict[tuple[str, str], FitResult]
     """The equity heads of game plans, by class and plan."""
     samples: int
@@ -23,6 +23,10 @@ class FittedWeights:
     rmse_validation: float | None
     choice_error: dict[str, float]
     """By class, and for all of them: see `motif.bootstrap.choice_error`."""
+    unpruned: dict[tuple[str, str], FitResult]
+    """The fits with every term of the heads that were pruned, by class and head."""
+    unpruned_choice_error: dict[str, float]
+    """What choices cost before the pruning; empty without."""
 
     @property
     def _every_result(self) -> list[FitResult]:
@@ -40,7 +44,16 @@ class FittedWeights:
         return next((reason for reason in reasons if reason != CONVERGED), CONVERGED)
 
     def as_dict(self) -> dict[str, Any]:
-        """Numbers for a report."""
+        """Numbers for a report.
+
+        Of a head that was pruned, `before_pruning` holds those of the fit with every term, the rest those
+        of its last fit.  `terms` are how many weights there are but for the bias.
+        """
+        before = {place: _facts(result) for place, result in self.unpruned.items()}
+        heads = {
+            ".".join(place): {**_facts(result), "before_pruning": before.get(place)}
+            for place, result in self.results.items()
+        }
         return {
             "rmse_train": self.rmse_train,
             "rmse_validation": self.rmse_validation,
@@ -49,7 +62,8 @@ class FittedWeights:
             "seconds": self.seconds,
             "samples": self.samples,
             "choice_error": self.choice_error,
-            "heads": {f"{class_name}.{head}": _facts(of) for (class_name, head), of in self.results.items()},
+            "choice_error_before_pruning": self.unpruned_choice_error,
+            "heads": heads,
             "plans": {plan: _facts(of) for (_, plan), of in self.plans.items()},
         }
 
@@ -75,6 +89,7 @@ class FittedWeights:
 
 def _facts(result: FitResult) -> dict[str, Any]:
     return {
+        "terms": len(result.weights) - 1,
         "rmse_train": result.rmse_train,
         "rmse_validation": result.rmse_validation,
         "sweeps": result.passes,

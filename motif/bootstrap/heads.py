@@ -1,6 +1,7 @@
 """The heads of one position class: which there are, the rows that each is fitted to, and the fit."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,10 @@ from motif.evaluators.squash import bounds
 from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.link import Link
 from motif.fitting.problem import Problem
+from motif.fitting.prune import pruned
 from motif.fitting.result import FitResult
 from motif.fitting.solve import solver
-from motif.fitting.terms import FloatArray, Terms
+from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
 from motif.runtime.jit import kernel
@@ -26,6 +28,16 @@ _NEEDED_CLASSES = ("contact", "race")
 """The others are evaluated as contact where they have no weights of their own."""
 # Backgammons are too rare for second-degree weights, and for those of points.
 _LINEAR_HEADS = ("win_backgammon", "lose_backgammon")
+
+
+@dataclass(frozen=True, eq=False)
+class HeadFit:
+    """The fit of one head."""
+
+    terms: Terms
+    result: FitResult
+    unpruned: "HeadFit | None" = None
+    """The fit with every term, where superfluous ones were dropped."""
 
 
 def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterator[tuple[str, str]]:
@@ -68,9 +80,21 @@ def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
     )
 
 
-def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> FitResult:
-    """Fit one head of a class to its rows, at least one of which must train it."""
-    return solved(head_problem(rows, head, settings), settings)
+def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
+    """Fit one head of a class to its rows, at least one of which must train it, and prune it if wanted.
+
+    A head without second-degree terms has nothing to prune, and one whose rows come from a single game
+    tells nothing of what is luck: they stay as they are.
+    """
+    problem = head_problem(rows, head, settings)
+    fit = HeadFit(problem.terms, solved(problem, settings))
+    if settings.prune is None or not len(problem.terms.pairs):
+        return fit
+    games = head_clusters(rows, head, settings)
+    if len(np.unique(games[: len(problem.train)])) < 2:
+        return fit
+    left = pruned(problem, fit.result, games, settings.prune, max_passes=settings.max_passes)
+    return HeadFit(left.terms, left.result, fit)
 
 
 def solved(problem: Problem, settings: FitSettings, start: FloatArray | None = None) -> FitResult:
@@ -103,6 +127,11 @@ def rows_of_head(boards: Board, head: str, settings: FitSettings) -> npt.NDArray
     if settings.bearoff:
         _drop_covered(bearoff_tables(), boards, use)
     return use
+
+
+def head_clusters(rows: ClassRows, head: str, settings: FitSettings) -> IntArray:
+    """The game of each row of `head_problem`."""
+    return rows.games[rows_of_head(rows.boards, head, settings)].astype(np.int64)
 
 
 @kernel

@@ -2,8 +2,9 @@
 
 A run's folder holds ``config.yaml`` and a folder for each version: ``v0/samples``,
 ``v0/weights.yaml``, ``v0/history.csv`` and ``v0/summary.json``, which is written last and says that
-the version is finished.  A run that was stopped or killed keeps what was sampled and makes the rest of
-that version anew.
+the version is finished; with ``terms: true`` in the configuration also ``v0/terms.parquet``, the table
+of its terms with their standard errors.  A run that was stopped or killed keeps what was sampled and
+makes the rest of that version anew.
 """
 
 import csv
@@ -26,6 +27,7 @@ from motif.runtime.locks import contents, working_in
 from motif.sampling import read_manifest_positions, sample
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
+TERMS = "terms.parquet"
 _REFERENCE = "pubeval"
 
 OnVersion = Callable[[Path, dict[str, Any]], None]
@@ -119,6 +121,7 @@ def _make_version(
         name=name,
         version=version,
         parent=_label(config, version - 1),
+        term_table=home / TERMS if config.terms else None,
         jobs=jobs,
     )
     fitted.weights.save(home / WEIGHTS)

@@ -8,19 +8,22 @@ import numpy as np
 
 from motif.bootstrap.class_rows import ClassRows
 from motif.bootstrap.fit_settings import FitSettings
-from motif.bootstrap.heads import head_problem, head_terms, rows_of_head
+from motif.bootstrap.heads import head_clusters, head_problem, head_terms, rows_of_head
 from motif.bootstrap.plan_heads import HEAD
 from motif.bootstrap.plan_problem import plan_problem
 from motif.evaluators.model import HEADS
 from motif.evaluators.weight_file import HeadWeights, WeightFile, class_of_plan
 from motif.fitting.problem import Problem
 from motif.fitting.significance import significance
+from motif.fitting.term_statistics import term_statistics
 from motif.fitting.term_table import HeadTerms, term_names, weight_vector
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.parameters.game_plan import PLANS
 from motif.runtime.errors import FitError, MotifError
 
-_KEPT_FACTS = ("ranking", "ridge", "equity_ridge", "plan_shrinkage", "plan_rows", "validation", "seed")
+_KEPT_FACTS = (
+    "ranking", "ridge", "equity_ridge", "prune", "plan_shrinkage", "plan_rows", "validation", "seed",
+)  # fmt: skip
 """Settings that a weight file tells of its fit."""
 
 
@@ -66,7 +69,8 @@ def term_errors(
 ) -> HeadTerms:
     """The terms of one of the heads in `weights` (see `heads_in`), with standard errors from `rows`.
 
-    `rows` are those of `class_rows`, by class.  Raises `FitError` when they hold none for this head.
+    `rows` are those of `class_rows`, by class.  The errors are NaN where the rows that train come from a
+    single game.  Raises `FitError` when there are none for this head.
     """
     place = " ".join(filter(None, (class_name, plan)))
     found = rows.get(class_name)
@@ -88,13 +92,16 @@ def term_errors(
         problem, prior = head_problem(found, head, settings), None
         clusters = head_clusters(found, head, settings)
     boards = problem.boards if terms.points else None
-    statistics = significance(replace(problem, terms=terms, prior=prior, boards=boards), vector, clusters)
+    problem = replace(problem, terms=terms, prior=prior, boards=boards)
+    train = problem.train
+    games = np.unique(clusters[: len(train)])
+    if np.count_nonzero(games >= 0) > 1:
+        statistics = significance(problem, vector, clusters)
+    else:
+        statistics = term_statistics(
+            terms, vector, problem.link, train.features, train.boards, train.sample_weights
+        )
     return HeadTerms(class_name, plan, head, term_names(terms, weights.parameters), statistics)
-
-
-def head_clusters(rows: ClassRows, head: str, settings: FitSettings) -> IntArray:
-    """The game of each row of `head_problem`."""
-    return rows.games[rows_of_head(rows.boards, head, settings)].astype(np.int64)
 
 
 def plan_clusters(rows: ClassRows, plan: str, problem: Problem, count: int) -> IntArray:

@@ -1,8 +1,9 @@
 """Commands that learn: sample and fit, and bootstrap, which does both by turns."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -137,6 +138,18 @@ def fit(
     equity_ridge: Annotated[
         float, typer.Option("--equity-ridge", metavar="R", help="Penalty on large weights of equity heads.")
     ] = 50.0,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Drop pairs that do not earn their place, and fit again.")
+    ] = False,
+    prune_z: Annotated[
+        float | None,
+        typer.Option(
+            "--prune-z",
+            metavar="Z",
+            help="Prune pairs nearer to 0 than this many standard errors.",
+            show_default="2 with --prune",
+        ),
+    ] = None,
     plans: Annotated[
         bool, typer.Option("--plans", help="An equity head for each game plan too, near its class's.")
     ] = False,
@@ -165,6 +178,10 @@ def fit(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw how the error fell, to a PNG or SVG.")
     ] = None,
+    term_table: Annotated[
+        Path | None,
+        typer.Option("--term-table", metavar="FILE", help="Write terms and standard errors, NAME.parquet."),
+    ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -174,6 +191,7 @@ def fit(
     Several are pooled.
     """
     from motif.bootstrap.dataset_fit import FitSettings, fit_dataset
+    from motif.fitting.prune import PRUNE_Z
     from motif.reports.style import check_picture
 
     settings = FitSettings(
@@ -185,6 +203,7 @@ def fit(
         ranking=ranking,
         ridge=ridge,
         equity_ridge=equity_ridge,
+        prune=PRUNE_Z if prune and prune_z is None else prune_z,
         plans=plans,
         plan_shrinkage=plan_shrinkage,
         plan_rows=plan_rows,
@@ -193,11 +212,19 @@ def fit(
         seed=seed,
     )
     settings.check()
-    for target in filter(None, (out, plot)):
+    for target in filter(None, (out, plot, term_table)):
         _check_target(target)
     if plot is not None:
         check_picture(plot)
-    fitted = fit_dataset(folders, settings, name=name or out.stem, version=version, parent=parent, jobs=jobs)
+    fitted = fit_dataset(
+        folders,
+        settings,
+        name=name or out.stem,
+        version=version,
+        parent=parent,
+        term_table=term_table,
+        jobs=jobs,
+    )
     fitted.weights.save(out)
     if plot is not None:
         from motif.reports.convergence import plot_convergence
@@ -207,15 +234,24 @@ def fit(
     if json:
         print(json_line(facts))
         return
-    rows = [
-        (head, *map(error_text, (of["rmse_train"], of["rmse_validation"])), str(of["sweeps"]), of["stopped"])
-        for head, of in {**facts["heads"], **facts["plans"]}.items()
-    ]
-    print_table(("head", "RMSE training", "validation", "sweeps", "stopped"), rows)
-    if losses := facts["choice_error"]:
-        told = ", ".join(f"{name} {error:.4f}" for name, error in losses.items())
-        print(f"choice error, the points that a validation decision costs by its labels: {told}")
+    columns = ("head", "terms", "RMSE training", "validation", "sweeps", "stopped")
+    print_table(columns, [_head_cells(head, of) for head, of in {**facts["heads"], **facts["plans"]}.items()])
+    for label, losses in (
+        ("choice error, the points that a validation decision costs by its labels", facts["choice_error"]),
+        ("before pruning", facts["choice_error_before_pruning"]),
+    ):
+        if losses:
+            print(f"{label}: {', '.join(f'{name} {error:.4f}' for name, error in losses.items())}")
     print(f"{out}: fitted to {facts['samples']} positions in {facts['seconds']:.1f} s by {method}")
+
+
+def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
+    """A row of the table of heads; what pruning changed stands there before and after."""
+    ways = [of for of in (facts.get("before_pruning"), facts) if of]
+    measured = [[f"{of['terms']:,}" for of in ways]]
+    measured += [[error_text(of[name]) for of in ways] for name in ("rmse_train", "rmse_validation")]
+    cells = (" -> ".join(dict.fromkeys(filter(None, values))) for values in measured)
+    return [head, *cells, str(facts["sweeps"]), facts["stopped"]]
 
 
 def _check_target(path: Path) -> None:

@@ -65,9 +65,8 @@ def report(
     from dataclasses import asdict
 
     from motif.evaluators import load_static
-    from motif.reports.term_words import HEAD_NAMES
     from motif.reports.terms import chosen_head, told_terms
-    from motif.reports.terms_page import moved, signed, terms_page
+    from motif.reports.terms_page import errors_known, moved, reading, signed, terms_page
 
     given = [name for name, value in _sources(terms, data, positions) if value is not None]
     if len(given) > 1:
@@ -86,16 +85,7 @@ def report(
         f"The {len(told)} most important of the {count:,} terms of the {head_name} head, from {source}. "
         "The values are those of the player on roll."
     )
-    moving = f"It moves the {HEAD_NAMES[head_name]} by one standard deviation over them"
-    unit = ", in points" if head_name == "equity" else ""
-    notes = [
-        f"What a term does holds in an average position of these. {moving}{unit}; terms overlap, so a single "
-        "one tells only a part."
-    ]
-    known = terms is not None or data is not None
-    if known:
-        notes.append("± is one standard error, games taken as wholes; z is how many of them lie between "
-                     "what the term does and nothing.")  # fmt: skip
+    notes = reading(told, head_name)
     if html is not None:
         from motif.runtime.files import write_text
 
@@ -107,7 +97,7 @@ def report(
         print(json_line({**asked, **facts, "terms": [asdict(term) for term in told]}))
         return
     print(f"{title}\n{opening}")
-    titles = ("what it does", "moves", *(["z"] if known else []))
+    titles = ("what it does", "moves", *(["z"] if errors_known(told) else []))
     rows = [
         (f"{term.sentence}\n{term.name}", moved(term, head_name), signed(term.effect_z, 1))[: len(titles)]
         for term in told

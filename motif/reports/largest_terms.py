@@ -7,7 +7,8 @@ import numpy as np
 from motif.evaluators import WeightFile
 from motif.parameters import Parameter
 
-_CLASS = "contact"
+CONTACT = "contact"
+"""The class whose terms the report of a run shows."""
 _HEADS = ("equity", "win")
 """The head that chooses plays is the first of these that was fitted."""
 
@@ -35,7 +36,7 @@ class LargestTerms:
 
 def largest_terms(weights: WeightFile, count: int) -> LargestTerms:
     """The `count` largest linear and second-degree terms of the head that chooses plays in contact."""
-    heads = weights.classes[_CLASS]
+    heads = weights.classes[CONTACT]
     head = next(name for name in _HEADS if name in heads)
     chosen = heads[head]
     known = weights.parameters.parameters
@@ -44,7 +45,7 @@ def largest_terms(weights: WeightFile, count: int) -> LargestTerms:
         LargeTerm(float(weight), (known[i], known[j]))
         for (i, j), weight in zip(chosen.pairs, chosen.quadratic, strict=True)
     ]
-    return LargestTerms(_CLASS, head, _largest(linear, count), _largest(quadratic, count))
+    return LargestTerms(CONTACT, head, _largest(linear, count), _largest(quadratic, count))
 
 
 def full_value(parameter: Parameter) -> str:

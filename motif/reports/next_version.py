@@ -6,7 +6,8 @@ from dataclasses import fields
 from typing import Any
 
 from motif.bootstrap import BootstrapConfig
-from motif.bootstrap.run import SAMPLES, WEIGHTS
+from motif.bootstrap.fit_settings import option_of
+from motif.bootstrap.run import SAMPLES, TERMS, WEIGHTS
 
 _WIDE_GAP = 1.1
 """Validation error over training error from which the samples count as too few."""
@@ -30,16 +31,17 @@ def next_commands(config: BootstrapConfig, last: int) -> list[str]:
     fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
     fit += ["--version", version, "--parent", f"{config.name}-v{last}", "--seed", config.seed]
     fit += _options({**config.fit, **step.fit})
+    fit += ["--term-table", f"v{version}/{TERMS}"] if config.terms else []
     match = ["match", weights, previous, "--games", config.strength_games]
     return [_command(words) for words in (sample, fit, match)]
 
 
 def _options(settings: Mapping[str, object]) -> list[object]:
-    """Options of the command line, which are named like the settings."""
+    """Options of the command line for settings of a fit or of samples."""
     words: list[object] = []
     for name, value in settings.items():
         if name not in _NOT_OPTIONS and value is not None and value is not False:
-            words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+            words += [option_of(name), *([] if value is True else [value])]
     return words
 
 

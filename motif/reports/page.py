@@ -7,9 +7,12 @@ from typing import Any
 from motif.bootstrap import BootstrapConfig, VersionStep
 from motif.evaluators import WeightFile
 from motif.evaluators.weight_file import class_of_plan
+from motif.fitting.term_table import HeadTerms
 from motif.reports.document import Picture, html_document, html_figure
-from motif.reports.largest_terms import LargestTerms, LargeTerm, full_value, largest_terms
+from motif.reports.largest_terms import LargeTerm, full_value, largest_terms
 from motif.reports.next_version import advice, next_commands
+from motif.reports.terms import told_terms
+from motif.reports.terms_page import reading, terms_table
 from motif.runtime.version import VERSION
 
 _TERMS = 20
@@ -24,9 +27,13 @@ def report_page(
     config_text: str,
     summaries: Sequence[Mapping[str, Any]],
     weights: WeightFile,
+    terms: HeadTerms | None,
     pictures: Sequence[Picture],
 ) -> str:
-    """The report of a run; `weights` are those of the last version, `config_text` is its config.yaml."""
+    """The report of a run; `weights` are those of the last version, `config_text` is its config.yaml.
+
+    `terms` are the statistics of a head of `weights`, where they are known.
+    """
     last = summaries[-1]
     parts = [
         f"<h1>{escape(config.name)}: bootstrap report</h1>",
@@ -34,7 +41,7 @@ def report_page(
         "<h2>Versions</h2>",
         _versions_table(config, summaries),
         *map(html_figure, pictures),
-        *_terms_section(weights),
+        *(_largest_section(weights) if terms is None else _told_section(weights, terms)),
         "<h2>The next version</h2>",
         *(f"<p>{escape(sentence)}</p>" for sentence in advice(last)),
         f"<p>In the run's folder, these commands make version {last['version'] + 1} the way version "
@@ -125,14 +132,26 @@ def _signed(value: float) -> str:
     return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
 
 
-def _terms_section(weights: WeightFile) -> list[str]:
+def _told_section(weights: WeightFile, terms: HeadTerms) -> list[str]:
+    told, count = told_terms(weights, terms, _TERMS), len(terms.names) - 1
+    notes = " ".join(reading(told, terms.head))
+    return [
+        f"<h2>Most important terms of {escape(weights.name)}</h2>",
+        f"<p>How it judges {escape(terms.class_name)} positions: of the {count:,} terms of the "
+        f"{escape(terms.head)} head those {len(told)} that move its value most, over the positions that it "
+        f"was fitted to. {escape(notes)}{_left_out(weights, terms.class_name)}</p>",
+        terms_table(told, terms.head),
+    ]
+
+
+def _largest_section(weights: WeightFile) -> list[str]:
     chosen = largest_terms(weights, _TERMS)
     parts = [
         f"<h2>Largest terms of {escape(weights.name)}</h2>",
         f"<p>How it judges {escape(chosen.class_name)} positions: the {escape(chosen.head)} head. "
         f"{_HEAD_SENTENCES[chosen.head]} A weight is what x gains when the parameter stands at its full "
         "value, given as “1 =”; plus is good for the player on roll. Terms overlap, so a single one "
-        f"tells only part of the story.{_left_out(weights, chosen)}</p>",
+        f"tells only part of the story.{_left_out(weights, chosen.class_name, chosen.head)}</p>",
         "<h3>Linear</h3>",
         _terms_table(chosen.linear),
     ]
@@ -141,13 +160,16 @@ def _terms_section(weights: WeightFile) -> list[str]:
     return parts
 
 
-def _left_out(weights: WeightFile, chosen: LargestTerms) -> str:
-    """A sentence on the weights that `chosen` does not show, where there are any."""
+def _left_out(weights: WeightFile, class_name: str, pointless: str | None = None) -> str:
+    """A sentence on what is not shown of the weights of a class, where there is any.
+
+    That is those of its game plans, and the points of the head called `pointless`.
+    """
     kinds = []
-    plans = sum(class_of_plan(plan) == chosen.class_name for plan in weights.plans)
+    plans = sum(class_of_plan(plan) == class_name for plan in weights.plans)
     if plans:
         kinds.append(f"weights of {plans} game plan{'s' if plans > 1 else ''}")
-    if weights.classes[chosen.class_name][chosen.head].points is not None:
+    if pointless is not None and weights.classes[class_name][pointless].points is not None:
         kinds.append("what the checkers on each point add")
     return f" Not shown: {', and '.join(kinds)}." if kinds else ""
 

@@ -9,14 +9,17 @@ from typing import Any
 from motif.bootstrap import BootstrapConfig, load_config
 from motif.bootstrap.config import CONFIG
 from motif.bootstrap.pool import held_out
-from motif.bootstrap.run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
-from motif.evaluators import StaticEvaluator, read_weight_file
+from motif.bootstrap.run import HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS
+from motif.evaluators import StaticEvaluator, WeightFile, read_weight_file
 from motif.evaluators.static import weights_model
+from motif.fitting.term_table import HeadTerms
 from motif.reports.calibration import plot_calibration
 from motif.reports.convergence import Rows, plot_convergence, plot_run_convergence
 from motif.reports.document import Picture
+from motif.reports.largest_terms import CONTACT
 from motif.reports.page import report_page
 from motif.reports.strength import plot_strength
+from motif.reports.terms import chosen_head, table_terms
 from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text
 from motif.sampling.manifest import MANIFEST
@@ -67,6 +70,7 @@ def draw_run(folder: Path) -> None:
     # Whatever cannot be read is found before anything is drawn.
     histories = {home.name: _history(home) for home in homes}
     weights = read_weight_file(homes[-1] / WEIGHTS)
+    terms = _terms(homes[-1], weights)
     plot_run_convergence(histories, folder / CONVERGENCE)
     plot_strength(summaries, folder / STRENGTH, start=config.start)
     drawn = [STRENGTH, CONVERGENCE]
@@ -74,7 +78,7 @@ def draw_run(folder: Path) -> None:
         drawn.append(CALIBRATION)
     pictures = [_picture(folder / name) for name in drawn]
     config_text = (folder / CONFIG).read_text(encoding="utf-8")
-    page = report_page(config, config_text, summaries, weights, pictures)
+    page = report_page(config, config_text, summaries, weights, terms, pictures)
     write_text(folder / REPORT, page)
 
 
@@ -119,6 +123,14 @@ def _draw_calibration(home: Path, config: BootstrapConfig, summary: Mapping[str,
     title = f"{summary['name']}: calibration"
     plot_calibration(samples, fitted, path, title=title, outputs=weights.head_names())
     return True
+
+
+def _terms(home: Path, weights: WeightFile) -> HeadTerms | None:
+    """What the version's table of terms, if it has one, knows of the head that chooses plays in contact."""
+    if not (home / TERMS).exists():
+        return None
+    head = chosen_head(weights, CONTACT, None, None)
+    return table_terms(home / TERMS, weights, CONTACT, "", head)
 
 
 def _picture(path: Path) -> Picture:

@@ -5,22 +5,49 @@ from collections.abc import Sequence
 from html import escape
 
 from motif.reports.document import html_document
+from motif.reports.term_words import HEAD_NAMES
 from motif.reports.terms import ToldTerm
 
 
 def terms_page(title: str, opening: str, notes: Sequence[str], terms: Sequence[ToldTerm], head: str) -> str:
     """A page called `title` of the `terms` of the head called `head`; `opening` and `notes` are sentences."""
-    known = any(math.isfinite(term.effect_se) for term in terms)
-    heads = ["moves", "what it does", "weight", *(["z"] if known else [])]
-    columns = "".join(f'<th scope="col">{name}</th>' for name in heads)
-    rows = "\n".join(_row(term, head, known) for term in terms)
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p>{escape(opening)}</p>",
-        f'<table class="terms"><thead><tr>{columns}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>',
+        terms_table(terms, head),
         *(f"<p>{escape(note)}</p>" for note in notes),
     ]
     return html_document(title, parts)
+
+
+def terms_table(terms: Sequence[ToldTerm], head: str) -> str:
+    """An HTML table of `terms` of the head called `head`."""
+    known = errors_known(terms)
+    heads = ["moves", "what it does", "weight", *(["z"] if known else [])]
+    columns = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    rows = "\n".join(_row(term, head, known) for term in terms)
+    return f'<table class="terms"><thead><tr>{columns}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
+
+
+def reading(terms: Sequence[ToldTerm], head: str) -> list[str]:
+    """Sentences on how a list of `terms` of the head called `head` is to be read."""
+    unit = ", in points" if head == "equity" else ""
+    notes = [
+        "What a term does holds in an average position of these. It moves the "
+        f"{HEAD_NAMES[head]} by one standard deviation over them{unit}; terms overlap, so a single one tells "
+        "only a part."
+    ]
+    if errors_known(terms):
+        notes.append(
+            "± is one standard error, games taken as wholes; z is how many of them lie between what the term "
+            "does and nothing."
+        )
+    return notes
+
+
+def errors_known(terms: Sequence[ToldTerm]) -> bool:
+    """Whether there are standard errors of any of `terms`."""
+    return any(math.isfinite(term.effect_se) for term in terms)
 
 
 def moved(term: ToldTerm, head: str) -> str:

@@ -10,7 +10,7 @@ from motif.bootstrap.class_rows import class_rows
 from motif.bootstrap.dataset_fit import fit_dataset
 from motif.bootstrap.fit_settings import FitSettings
 from motif.bootstrap.heads import head_problem
-from motif.bootstrap.plan_heads import plan_problem
+from motif.bootstrap.plan_problem import plan_problem
 from motif.bootstrap.term_errors import (
     head_clusters,
     heads_in,

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.benchmark.files import BenchmarkFile
+from motif.benchmark.losses import Losses
 from motif.board.position import Board, pack_many
 from motif.parameters.position_class import classify_many
 from motif.players.player import Player
@@ -19,18 +19,16 @@ _DECISIONS_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class Choices:
-    """A player's plays for every decision of a file, in its order."""
+class Choices(Losses):
+    """A player's plays for every decision of a file, in its order.
+
+    A play that the file does not list loses what its worst one does.  Classes are those of the positions
+    before the roll.
+    """
 
     benchmark: BenchmarkFile
     chosen: Board
     """Boards after the chosen plays (n, 26)."""
-    losses: npt.NDArray[np.float64]
-    """(n,): what each loses, in points; one that the file does not list loses what its worst play does."""
-    listed: npt.NDArray[np.bool_]
-    """(n,): whether the file lists the play."""
-    classes: npt.NDArray[np.int8]
-    """(n,): of the positions before the roll, as in `motif.parameters.position_class`."""
 
 
 def player_choices(
@@ -48,7 +46,8 @@ def player_choices(
     losses[decision[same]] = benchmark.losses[same]
     listed = np.zeros(len(benchmark), np.bool_)
     listed[decision[same]] = True
-    return Choices(benchmark, chosen, losses, listed, classify_many(pack_many(benchmark.boards)))
+    classes = classify_many(pack_many(benchmark.boards))
+    return Choices(benchmark.path, losses, listed, classes, benchmark, chosen)
 
 
 def _chosen(player: Player, benchmark: BenchmarkFile, seed: int, jobs: int | None) -> Iterator[Board]:

@@ -1,6 +1,5 @@
 """Error rates: what a player's choices lose on the decisions of benchmark files."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,12 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmark.choices import Choices, player_choices
+from motif.benchmark.choices import player_choices
 from motif.benchmark.files import BenchmarkFile
-from motif.benchmark.loss_distribution import MILLIPOINTS, LossDistribution, loss_distribution
-from motif.parameters.position_class import CLASS_NAMES
+from motif.benchmark.loss_distribution import LossDistribution, loss_distribution
+from motif.benchmark.losses import Losses, mean_and_error, of_classes, of_files
 from motif.players.player import Player
-from motif.runtime.errors import BenchmarkError
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,10 @@ class ErrorRates:
     files: Mapping[str, ErrorRate]
     """By path."""
     classes: Mapping[str, ErrorRate]
-    """By the class of the position before the roll, over all files; only classes that occur."""
+    """By class, over all files; only classes that occur.
+
+    Of the position before the roll; where recorded plays are chosen from, of that after the best of them.
+    """
     overall: ErrorRate
     distribution: LossDistribution
     """Of all losses."""
@@ -77,23 +78,17 @@ def error_rates(
     return summary([player_choices(player, benchmark, seed=seed, jobs=jobs) for benchmark in benchmarks])
 
 
-def summary(choices: Sequence[Choices]) -> ErrorRates:
+def summary(choices: Sequence[Losses]) -> ErrorRates:
     """Error rates of one player's choices on several files; raises `BenchmarkError` for no file."""
-    if not choices:
-        raise BenchmarkError("there is no benchmark file to measure on")
-    losses, listed, classes = (
-        np.concatenate([getattr(one, name) for one in choices]) for name in ("losses", "listed", "classes")
-    )
-    of_class = {name: classes == number for number, name in enumerate(CLASS_NAMES)}
+    files = of_files(choices)
+    losses, listed = (np.concatenate([getattr(one, name) for one in choices]) for name in ("losses", "listed"))
     return ErrorRates(
-        {one.benchmark.path: _rate(one.losses, one.listed) for one in choices},
-        {name: _rate(losses[rows], listed[rows]) for name, rows in of_class.items() if rows.any()},
+        {path: _rate(losses[rows], listed[rows]) for path, rows in files.items()},
+        {name: _rate(losses[rows], listed[rows]) for name, rows in of_classes(choices).items()},
         _rate(losses, listed),
         loss_distribution(losses, listed),
     )
 
 
 def _rate(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> ErrorRate:
-    count = len(losses)
-    se = float(losses.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
-    return ErrorRate(MILLIPOINTS * float(losses.mean()), MILLIPOINTS * se, count, int(count - listed.sum()))
+    return ErrorRate(*mean_and_error(losses), len(losses), int(len(losses) - listed.sum()))

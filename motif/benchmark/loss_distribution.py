@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.benchmark.losses import MILLIPOINTS
+
 LIMITS = (0, 5, 20, 50, 100)
 """Losses in millipoints up to which decisions are counted."""
-MILLIPOINTS = 1000
-"""In a point."""
 
 # Losses are written with six digits; what is written 20 millipoints is not above 20.
 _ROUNDING = 1e-9

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from motif.benchmark.choices import Choices
-from motif.benchmark.loss_distribution import MILLIPOINTS
+from motif.benchmark.losses import MILLIPOINTS
 from motif.board.identifiers import gnubg_id, position_key
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from motif.benchmark.losses import of_classes
+from motif.benchmark.recorded import recorded_decisions
 from motif.board.position import pack_many
 from motif.bootstrap.class_rows import LABELS, ClassRows
 from motif.evaluators import WeightFile
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared, weights_model
-from motif.fitting.ranking import decision_starts
-from motif.fitting.terms import FloatArray, IntArray
+from motif.fitting.terms import FloatArray
 from motif.parameters.position_class import CLASS_NAMES
 
 ALL = "all"
@@ -31,30 +32,22 @@ def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[st
     have an error, and only differences between fits on the same data mean something.
     """
     columns = zip(*_validation(rows, weights), strict=True)
-    decision, code, gain, score = (np.concatenate(column) for column in columns)
-    order = np.argsort(decision, kind="stable")
-    decision, code, gain, score = decision[order], code[order], gain[order], score[order]
-    starts = decision_starts(decision, len(decision))
-    several = np.repeat(np.diff(starts) > 1, np.diff(starts))
-    decision, code, gain, score = decision[several], code[several], gain[several], score[several]
-    starts = decision_starts(decision, len(decision))[:-1]
-    if not len(starts):
+    decision, equity, code, score = (np.concatenate(column) for column in columns)
+    recorded = recorded_decisions("validation", decision, equity, code)
+    if not len(recorded):
         return {}
-    best, chosen = _first_highest(gain, starts), _first_highest(score, starts)
-    losses, class_of = gain[best] - gain[chosen], code[best]
-    errors = {ALL: float(losses.mean())}
-    for number in np.unique(class_of):
-        errors[CLASS_NAMES[number]] = float(losses[class_of == number].mean())
-    return errors
+    found = recorded.losses(score[recorded.rows])
+    rows_of = {ALL: slice(None), **of_classes([found])}
+    return {name: float(found.losses[rows].mean()) for name, rows in rows_of.items()}
 
 
 def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-    """Of the validation rows of each class: decision, code of the class, label and score for the mover."""
+    """Of the validation rows of each class: decision, label, code of the class, and score for the mover."""
     for class_name, found in rows.items():
         held = slice(found.training, None)
-        gain = turned_equities(found.labels[held, LABELS.index("equity")].astype(np.float64))
-        code = np.full(len(gain), CLASS_NAMES.index(class_name))
-        yield found.decisions[held], code, gain, _scores(found, weights)
+        equity = found.labels[held, LABELS.index("equity")]
+        code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
+        yield found.decisions[held], equity, code, _scores(found, weights)
 
 
 def _scores(rows: ClassRows, weights: WeightFile) -> FloatArray:
@@ -66,10 +59,3 @@ def _scores(rows: ClassRows, weights: WeightFile) -> FloatArray:
         first = rows.training + begin
         score_packed(model, pack_many(rows.boards[first : first + len(part)]), space, part)
     return turned_equities(scores)
-
-
-def _first_highest(values: FloatArray, starts: IntArray) -> IntArray:
-    """Row of the highest value, the first one where several are, of each run of rows from `starts` on."""
-    peaks = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
-    highest = np.flatnonzero(values == peaks)
-    return highest[np.searchsorted(highest, starts)]

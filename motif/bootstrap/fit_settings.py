@@ -36,9 +36,9 @@ class FitSettings:
     prune: float | None = None
     """Drop second-degree terms nearer to 0 than this many standard errors (see `motif.fitting.prune`)."""
     plans: bool = False
-    """Fit an equity head to each game plan too, shrunk toward that of its class."""
+    """Fit an equity head to each game plan too: all of a class together, drawn toward the class's head."""
     plan_shrinkage: float = 2000.0
-    """How many positions a plan's class counts as in the plan's fit."""
+    """How strongly: as by so many further positions of all kinds that the class's head values perfectly."""
     plan_rows: int = 4000
     """A plan with fewer positions to train on keeps the weights of its class."""
     bearoff: bool = False

@@ -155,7 +155,7 @@ def fit(
     ] = False,
     plan_shrinkage: Annotated[
         float,
-        typer.Option("--plan-shrinkage", metavar="C", help="Positions that its class counts as in a plan."),
+        typer.Option("--plan-shrinkage", metavar="C", help="Positions that draw a plan to its class."),
     ] = 2000.0,
     plan_rows: Annotated[
         int, typer.Option("--plan-rows", metavar="N", help="Plans with fewer positions go without.")

@@ -25,8 +25,9 @@ from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import WeightFileError
 from motif.runtime.files import reason
+from motif.runtime.kept_yaml import parse_large_yaml
 from motif.runtime.shown import plain_text, shown
-from motif.runtime.yaml_text import YamlTextError, parse_yaml
+from motif.runtime.yaml_text import YamlTextError
 
 _TOP_KEYS = ("format", "name", "version", "parent", "parameters", "bearoff", "classes", "filter", "fit")
 _REQUIRED_CLASSES = ("contact", "race")
@@ -111,7 +112,7 @@ def _parsed(path: Path, where: str) -> object:
     except ValueError as error:
         raise WeightFileError(f"{where}: cannot be read: {error}") from None
     try:
-        return parse_yaml(text)
+        return parse_large_yaml(text)
     except YamlTextError as error:
         raise WeightFileError(f"{where}: not YAML, or cut short: {error}") from None
 

@@ -6,38 +6,74 @@ result into that of the terms themselves.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor
 
 from motif.fitting.design import in_threads, term_sums
 from motif.fitting.problem import Problem, Rows
 from motif.fitting.ranking import RankingOperator
 from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.runtime.errors import FitError
 
 CHUNK_ROWS = 4096
 """Rows that a thread expands to all their terms at a time: 25 MB at 1,540 weights."""
+_FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
+"""Of the diagonal: float32 sums over collinear terms are not quite positive definite."""
+_LEAST_DIAGONAL = 1e-9
+"""Of the mean diagonal: what jitter counts a term's diagonal as at least."""
 
 
-def centred_gram(
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """G = T^T G_centred T, (count, count)."""
+
+    centred: FloatArray
+    transform: sparse.csr_array
+    """T"""
+
+    def matrix(self) -> FloatArray:
+        """G itself."""
+        return np.asarray(self.transform.T @ (self.transform.T @ self.centred).T)
+
+    def factor(self, penalty: FloatArray) -> FloatArray:
+        """The upper Cholesky factor of G + `penalty` (count, count), with as little jitter as it takes."""
+        jittered = self.centred.copy()
+        places = np.diag_indices_from(jittered)
+        diagonal = self.centred.diagonal()
+        # A term that never occurs has no diagonal; its gradient is zero whatever stands here.
+        floor = np.maximum(diagonal, _LEAST_DIAGONAL * diagonal.mean() or 1.0)
+        jitter = _FIRST_JITTER
+        while jitter <= _LAST_JITTER:
+            jittered[places] = diagonal + jitter * floor
+            matrix = Curvature(jittered, self.transform).matrix() + penalty
+            try:
+                return np.asarray(cho_factor(matrix, overwrite_a=True, check_finite=False)[0])
+            except LinAlgError:
+                jitter *= 10
+        raise FitError("the normal equations of these features cannot be factorised")
+
+
+def curvature_over(
     terms: Terms,
     train: Rows,
     rows: IntArray,
     factors: FloatArray,
     operator: RankingOperator,
     means: npt.NDArray[np.float32],
-) -> FloatArray:
-    """(M J)^T (M J), (count, count): J's rows are the centred terms of `rows` of `train`, times `factors`.
+) -> Curvature:
+    """(M J)^T (M J), where J's rows are the terms of `rows` of `train`, times `factors`.
 
-    `operator` is M for those rows; `means` are those of the features, then those of the point terms.
+    `operator` is M for those rows; `means` are those to centre by: of the features, then the point terms.
     """
     of_features, of_points = means[: terms.size], means[terms.size :]
 
     def chunk_gram(chunk: tuple[int, int]) -> npt.NDArray[np.float32]:
         part = slice(operator.starts[chunk[0]], operator.starts[chunk[1]])
-        boards = None if train.boards is None else train.boards[rows[part]]
-        jacobian = terms.expand(train.features[rows[part]] - of_features, boards)
+        jacobian = terms.expand(train.features[rows[part]] - of_features, train.boards_of(rows[part]))
         jacobian[:, terms.first_point :] -= of_points
         jacobian *= factors[part].astype(np.float32)[:, None]
         operator.of_decisions(*chunk).apply_to_rows(jacobian)
@@ -46,13 +82,13 @@ def centred_gram(
     gram = np.zeros((terms.count, terms.count))
     for part in in_threads(chunk_gram, list(decision_chunks(operator.starts, CHUNK_ROWS))):
         gram += part
-    return gram
+    return Curvature(gram, centring(terms, means))
 
 
 def curvature(
     problem: Problem, rows: IntArray, slopes: FloatArray, operator: RankingOperator, most_rows: int
-) -> FloatArray:
-    """Half the curvature of the error (count, count) that the training rows `rows` bring, ascending numbers.
+) -> Curvature:
+    """Half the curvature of the error that the training rows `rows` bring, ascending numbers.
 
     `slopes` and `operator` are those of all training rows; plays of a decision that are not among `rows`
     are left out.  Of more than `most_rows` rows, about so many are taken, whole decisions spread evenly,
@@ -61,19 +97,21 @@ def curvature(
     train, terms = problem.train, problem.terms
     decision = np.searchsorted(operator.starts, rows, side="right")
     first = np.flatnonzero(np.diff(decision, prepend=-1))
-    step = -(-len(rows) // most_rows)
+    step = max(1, -(-len(rows) // most_rows))
     lengths = np.diff(first, append=len(rows))
     taken = np.repeat(np.arange(len(first)) % step == 0, lengths)
     chosen, starts = rows[taken], np.concatenate([[0], np.cumsum(lengths[::step])])
     part = RankingOperator(operator.strength, operator.roots[chosen], starts)
     factors = slopes[chosen] * np.sqrt(len(rows) / max(1, len(chosen)))
-    squares = factors**2
-    boards = None if train.boards is None else train.boards[chosen]
-    sums = term_sums(Terms.linear(terms.size, terms.points), train.features[chosen], squares, boards=boards)
-    means = (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
-    transform = centring(terms, means)
-    gram = centred_gram(terms, train, chosen, factors, part, means)
-    return np.asarray(transform.T @ (transform.T @ gram).T)
+    means = centres(terms, train.some(chosen), factors**2)
+    return curvature_over(terms, train, chosen, factors, part, means)
+
+
+def centres(terms: Terms, rows: Rows, shares: FloatArray) -> npt.NDArray[np.float32]:
+    """Means of the features, then of the point terms, of `rows` that count by `shares` (n,)."""
+    alone = Terms.linear(terms.size, terms.points)
+    sums = term_sums(alone, rows.features, shares, boards=rows.boards)
+    return (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
 
 
 def centring(terms: Terms, means: npt.ArrayLike) -> sparse.csr_array:

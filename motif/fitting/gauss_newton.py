@@ -11,8 +11,11 @@ BLAS is kept to one thread and the Gram matrix shared out among threads of our o
 sums are added in order: the same bytes for any number of threads.
 """
 
+from itertools import islice
+
 import numpy as np
 
+from motif.fitting.descent import conjugate_gradients, descend
 from motif.fitting.objective import Objective, Point
 from motif.fitting.preconditioner import Preconditioner
 from motif.fitting.problem import Problem, checked_weights
@@ -31,7 +34,6 @@ _SLOW_INNER = 12
 """More steps than this, and a fresh preconditioner pays."""
 _FRESH_PASSES = 2
 """The slopes change so much in the first passes that each gets a fresh preconditioner."""
-_MOST_HALVINGS = 20
 
 
 @one_thread()
@@ -61,7 +63,7 @@ def solve_gauss_newton(
         if preconditioner is None or len(recorder.history) <= _FRESH_PASSES or inner > _SLOW_INNER:
             preconditioner = Preconditioner(objective, point)
         direction, inner = _direction(objective, weights, point, preconditioner, tolerance)
-        weights, point = _descend(objective, weights, point, direction)
+        weights, point = descend(objective.at, weights, point, direction)
         stopped = recorder.record(weights, point.error, point.rmse)
     return recorder.result(weights, stopped)
 
@@ -89,40 +91,16 @@ def _direction(
     of Nash and Sofer ("Assessing a search direction within a truncated-Newton method", 1990).  A
     direction that gains too little for another pass is only believed after `_LEAST_LAST` steps.
     """
-    residual = -objective.gradient(weights, point)
-    direction = np.zeros_like(residual)
-    search = preconditioner.solve(residual)
-    size = float(residual @ search)
-    gained = 0.0
-    for inner in range(1, _MOST_INNER + 1):
-        product = objective.curvature_product(point, search)
-        bend = float(search @ product)
-        if size <= 0 or bend <= 0:  # at the optimum, or nothing but rounding left
-            return direction, inner
-        length = size / bend
-        direction += length * search
-        residual -= length * product
-        gain = length * size / 2
+    gradient = objective.gradient(weights, point)
+    direction, gained, inner = np.zeros_like(gradient), 0.0, 0
+    steps = conjugate_gradients(
+        gradient, lambda search: objective.curvature_product(point, search), preconditioner.solve
+    )
+    for inner, (reached, promise) in enumerate(islice(steps, _MOST_INNER), 1):
+        direction = reached
+        gain = promise / 2
         gained += gain
         enough = gained > tolerance * point.error or inner >= _LEAST_LAST
         if enough and inner * gain <= max(_INNER_TOLERANCE * gained, _LAST_SHARE * tolerance * point.error):
-            return direction, inner
-        preconditioned = preconditioner.solve(residual)
-        new_size = float(residual @ preconditioned)
-        search = preconditioned + new_size / size * search
-        size = new_size
-    return direction, _MOST_INNER
-
-
-def _descend(
-    objective: Objective, weights: FloatArray, point: Point, direction: FloatArray
-) -> tuple[FloatArray, Point]:
-    """The first of the whole, the half, the quarter... step that lowers the error, or no step."""
-    length = 1.0
-    for _ in range(_MOST_HALVINGS):
-        candidate = weights + length * direction
-        reached = objective.at(candidate)
-        if reached.error < point.error:
-            return candidate, reached
-        length /= 2
-    return weights, point
+            break
+    return direction, inner

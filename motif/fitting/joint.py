@@ -6,25 +6,29 @@ the groups (plays of one decision are compared whatever groups they fall into), 
 
     (c / n) sum over g of (w_g - w)^T G (w_g - w)  +  ridge * sum over g of |w_g - w|^2
 
-where G is the curvature of the error at the common weights over all n rows: a group is drawn to the
-common weights as by c further rows of all kinds that the common weights fit perfectly.  What counts is
-how differently the two value positions, not how the numbers differ.
+where G is half the curvature of the error at the common weights over all n rows (or over a part of them,
+where they are many): a group is drawn to the common weights as by c further rows of all kinds that the
+common weights fit perfectly.  What counts is how differently the two value positions, not how the numbers
+differ.  The bias is not in the ridge.
 
 Gauss-Newton with conjugate gradients, as in `gauss_newton`; the preconditioner is one block a group.
 """
 
+import math
 import time
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from motif.fitting.curvature import curvature
+from motif.fitting.descent import conjugate_gradients, descend
 from motif.fitting.design import CHUNK_ROWS, in_threads, raw_predictions, term_sums
 from motif.fitting.objective import Objective, sum_of_squares
-from motif.fitting.problem import Problem
-from motif.fitting.result import CONVERGED, EXACT_ERROR, PASS_LIMIT
+from motif.fitting.problem import Problem, checked_weights
+from motif.fitting.result import CONVERGED, EXACT_ERROR, PASS_LIMIT, check_stopping
 from motif.fitting.terms import FloatArray, IntArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
@@ -35,9 +39,6 @@ _ROWS_PER_WEIGHT = 20
 _LEAST_GAIN = 0.02
 """Conjugate gradients stop when a step gains less than this share of what they have gained."""
 _MOST_INNER = 40
-_MOST_HALVINGS = 20
-_FIRST_JITTER, _LAST_JITTER = 1e-5, 1.0
-"""Of the diagonal: blocks are factorised in float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,32 +74,18 @@ class _Groups:
         self.problem, self.common = problem, common
         self.objective = Objective(problem)
         self.operator = self.objective.operator
-        self.ridge = self.objective.penalty
         self.rows = [np.flatnonzero(groups == g) for g in range(int(groups.max(initial=-1)) + 1)]
         train = problem.train
         self.raw = raw_predictions(problem.terms, train.features, common, boards=train.boards)
-        start = self.objective.at(common)
-        self.most_rows = _ROWS_PER_WEIGHT * problem.terms.count
-        of_all = curvature(problem, np.arange(len(train)), start.slopes, self.operator, self.most_rows)
-        self.pull = of_all * (shrinkage / len(train))
-        self.blocks = [self._block(rows, start.slopes) for rows in self.rows]
-
-    def _block(self, rows: IntArray, slopes: FloatArray) -> npt.NDArray[np.float32]:
-        """The Cholesky factor of the group's own part of the curvature."""
-        matrix = curvature(self.problem, rows, slopes, self.operator, self.most_rows) + self.pull
-        places = np.diag_indices_from(matrix)
-        matrix[places] += self.ridge
-        diagonal = matrix.diagonal().copy()
-        # A term that never occurs has no diagonal; its gradient is zero whatever stands here.
-        diagonal[diagonal == 0] = 1.0
-        jitter = _FIRST_JITTER
-        while jitter <= _LAST_JITTER:
-            matrix[places] = diagonal * (1 + jitter)
-            try:
-                return np.asarray(cho_factor(matrix.astype(np.float32), check_finite=False)[0])
-            except LinAlgError:
-                jitter *= 10
-        raise FitError("the normal equations of these features cannot be factorised")
+        most_rows = _ROWS_PER_WEIGHT * problem.terms.count
+        slopes = self.objective.at(common).slopes
+        of_all = curvature(problem, np.arange(len(train)), slopes, self.operator, most_rows)
+        self.pull = of_all.matrix() * (shrinkage / len(train)) + np.diag(self.objective.penalty)
+        # The Cholesky factors of the groups' own parts of the curvature; half the memory will do for them.
+        self.blocks: list[npt.NDArray[np.float32]] = [
+            curvature(problem, rows, slopes, self.operator, most_rows).factor(self.pull).astype(np.float32)
+            for rows in self.rows
+        ]
 
     def _chunks(self) -> list[tuple[int, IntArray]]:
         return [
@@ -113,7 +100,7 @@ class _Groups:
 
         def work(chunk: tuple[int, IntArray]) -> None:
             group, rows = chunk
-            boards = None if train.boards is None else train.boards[rows]
+            boards = train.boards_of(rows)
             out[rows] = raw_predictions(terms, train.features[rows], weights[group], boards=boards)
 
         for _ in in_threads(work, self._chunks()):
@@ -127,7 +114,7 @@ class _Groups:
 
         def work(chunk: tuple[int, IntArray]) -> tuple[int, FloatArray]:
             group, rows = chunk
-            boards = None if train.boards is None else train.boards[rows]
+            boards = train.boards_of(rows)
             return group, term_sums(terms, train.features[rows], row_values[rows], boards=boards)
 
         for group, part in in_threads(work, self._chunks()):
@@ -145,7 +132,7 @@ class _Groups:
     def pulled(self, away: FloatArray) -> FloatArray:
         """Half the derivative of what draws to the common weights, at a distance `away` from them."""
         # One row at a time: a product of matrices may round otherwise for other numbers of rows.
-        return np.stack([self.pull @ row for row in away]) + self.ridge * away
+        return np.array([self.pull @ row for row in away]).reshape(away.shape)
 
     def half_gradient(self, weights: FloatArray, point: _Point) -> FloatArray:
         rows = point.slopes * self.operator.apply_twice(point.residuals)
@@ -156,11 +143,11 @@ class _Groups:
         return self.sums(point.slopes * self.operator.apply_twice(moved)) + self.pulled(direction)
 
     def precondition(self, vectors: FloatArray) -> FloatArray:
-        solved = (
+        solved = [
             cho_solve((block, False), vector.astype(np.float32), check_finite=False)
             for block, vector in zip(self.blocks, vectors, strict=True)
-        )
-        return np.stack(list(solved)).astype(np.float64)
+        ]
+        return np.array(solved, np.float64).reshape(vectors.shape)
 
 
 @one_thread()
@@ -178,21 +165,20 @@ def solve_jointly(
     `groups` (training rows,): number of each row's group, counted from 0, or -1.  `common` (count,):
     usually what fits all rows best.  `shrinkage`: c above, in rows.  Stops when a pass reduces the error
     by less than `tolerance` of it, or after `max_passes`.  The same bytes for any number of threads.
+    Raises `FitError` for what makes no sense.
     """
     began = time.perf_counter()
-    held = _Groups(problem, groups, common, shrinkage)
+    check_stopping(max_passes, tolerance)
+    if not (math.isfinite(shrinkage) and shrinkage >= 0):
+        raise FitError(f"the shrinkage must be finite and at least 0, not {shrinkage}")
+    common = checked_weights(problem.terms, common, "common weights")
+    held = _Groups(problem, _checked_groups(groups, len(problem.train)), common, shrinkage)
     weights = np.tile(common, (len(held.rows), 1))
     point = held.at(weights)
     errors, stopped = [point.error], PASS_LIMIT
     for _ in range(max_passes):
         direction = _direction(held, weights, point)
-        length = 1.0
-        for _ in range(_MOST_HALVINGS):
-            reached = held.at(weights + length * direction)
-            if reached.error < point.error:
-                weights, point = weights + length * direction, reached
-                break
-            length /= 2
+        weights, point = descend(held.at, weights, point, direction)
         errors.append(point.error)
         if point.error <= EXACT_ERROR or errors[-2] - errors[-1] <= tolerance * errors[-2]:
             stopped = CONVERGED
@@ -200,24 +186,23 @@ def solve_jointly(
     return JointResult(weights, tuple(errors), stopped, time.perf_counter() - began)
 
 
+def _checked_groups(groups: npt.ArrayLike, count: int) -> IntArray:
+    numbers = np.asarray(groups)
+    if numbers.shape != (count,) or numbers.dtype.kind not in "iu" or (numbers < -1).any():
+        raise FitError(f"there must be one whole group number of -1 or more a training row ({count})")
+    return numbers.astype(np.int64)
+
+
 def _direction(held: _Groups, weights: FloatArray, point: _Point) -> FloatArray:
     """Preconditioned conjugate gradients for curvature * direction = -gradient."""
-    residual = -held.half_gradient(weights, point)
-    direction, search = np.zeros_like(residual), held.precondition(residual)
-    size, gained = float(np.sum(residual * search)), 0.0
-    for _ in range(_MOST_INNER):
-        product = held.half_curvature(point, search)
-        bend = float(np.sum(search * product))
-        if size <= 0 or bend <= 0:
+    gradient = held.half_gradient(weights, point)
+    direction, gained = np.zeros_like(gradient), 0.0
+    steps = conjugate_gradients(
+        gradient, lambda search: held.half_curvature(point, search), held.precondition
+    )
+    for reached, gain in islice(steps, _MOST_INNER):
+        direction = reached
+        gained += gain
+        if gain <= _LEAST_GAIN * gained:
             break
-        length = size / bend
-        direction += length * search
-        residual -= length * product
-        gained += length * size
-        if length * size <= _LEAST_GAIN * gained:
-            break
-        preconditioned = held.precondition(residual)
-        new_size = float(np.sum(residual * preconditioned))
-        search = preconditioned + new_size / size * search
-        size = new_size
     return direction

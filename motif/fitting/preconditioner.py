@@ -8,55 +8,35 @@ if any step along it were free.
 """
 
 import numpy as np
-import numpy.typing as npt
-from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
-from motif.fitting.curvature import centred_gram, centring
-from motif.fitting.design import raw_predictions, term_sums
+from motif.fitting.curvature import centres, curvature_over
+from motif.fitting.design import raw_predictions
 from motif.fitting.objective import Objective, Point
 from motif.fitting.ranking import RankingOperator
-from motif.fitting.terms import FloatArray, IntArray, Terms
-from motif.runtime.errors import FitError
+from motif.fitting.terms import FloatArray, IntArray
 
 ROWS_PER_WEIGHT = 24
 """Rows in the sample, for each weight."""
 LEAST_ROWS = 16384
 """Rows in the sample at least: with few weights they cost next to nothing."""
-_FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
-"""Of the diagonal: float32 sums over collinear terms are not quite positive definite."""
-_LEAST_DIAGONAL = 1e-9
-"""Of the mean diagonal: what jitter counts a term's diagonal as at least."""
 _EVEN_SHARE = 0.5
 """Of the sample that is spread evenly; the rest goes to rows with rare terms."""
 
 
 class Preconditioner:
-    """The curvature at one point, approximated and factorised.
-
-    The Gram matrix is that of the terms of CENTRED features, because float32 sums over features
-    with a large common part lose the small differences that matter, and of centred point terms;
-    G = T^T G_centred T then.
-    """
+    """The curvature at one point, approximated and factorised."""
 
     def __init__(self, objective: Objective, point: Point, rows_per_weight: int = ROWS_PER_WEIGHT) -> None:
         train, terms = objective.problem.train, objective.problem.terms
         rows, factors, operator = _sampled_rows(objective, point, rows_per_weight)
-        means = _means(objective, point)
-        gram = centred_gram(terms, train, rows, factors, operator, means)
-        self._factor = _factorised(gram, centring(terms, means), objective.penalty)
+        means = centres(terms, train, point.slopes**2)
+        found = curvature_over(terms, train, rows, factors, operator, means)
+        self._factor = found.factor(np.diag(objective.penalty))
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """`vector` (count,) times the approximate inverse of half the curvature."""
-        return cho_solve(self._factor, vector, check_finite=False)
-
-
-def _means(objective: Objective, point: Point) -> npt.NDArray[np.float32]:
-    """Means of the features, then of the point terms, over the training rows by their squared slopes."""
-    terms, train = objective.problem.terms, objective.problem.train
-    alone = Terms.linear(terms.size, terms.points)
-    sums = term_sums(alone, train.features, point.slopes**2, boards=train.boards)
-    return (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
+        return cho_solve((self._factor, False), vector, check_finite=False)
 
 
 def _sampled_rows(
@@ -89,23 +69,3 @@ def _leverages(objective: Objective, point: Point) -> FloatArray:
     columns = max(1, int(np.count_nonzero(squares)))
     squared = raw_predictions(terms, train.features, inverse, 2, train.boards)
     return point.slopes**2 * squared / columns
-
-
-def _factorised(
-    centred_gram: FloatArray, transform: sparse.csr_array, penalty: FloatArray
-) -> tuple[FloatArray, bool]:
-    """The Cholesky factor of T^T G T + penalty, with as little jitter as it takes."""
-    places = np.diag_indices_from(centred_gram)
-    diagonal = centred_gram.diagonal().copy()
-    # A term that never occurs has no diagonal; its gradient is zero whatever stands here.
-    floor = np.maximum(diagonal, _LEAST_DIAGONAL * diagonal.mean() or 1.0)
-    jitter = _FIRST_JITTER
-    while jitter <= _LAST_JITTER:
-        centred_gram[places] = diagonal + jitter * floor
-        gram = transform.T @ (transform.T @ centred_gram).T
-        gram[places] += penalty
-        try:
-            return cho_factor(gram, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            jitter *= 10
-    raise FitError("the normal equations of these features cannot be factorised")

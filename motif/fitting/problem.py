@@ -36,10 +36,14 @@ class Rows:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def boards_of(self, which: IntArray | slice) -> Board | None:
+        """Boards of the rows numbered `which`; None where no term is read off boards."""
+        return None if self.boards is None else self.boards[which]
+
     def some(self, which: IntArray) -> "Rows":
         """The rows numbered `which`, each as a decision of its own."""
-        boards = None if self.boards is None else self.boards[which]
         starts = np.arange(len(which) + 1, dtype=np.int64)
+        boards = self.boards_of(which)
         return Rows(self.features[which], self.labels[which], self.sample_weights[which], starts, boards)
 
 

@@ -60,6 +60,14 @@ class FitResult:
         return self.history[-1].number
 
 
+def check_stopping(max_passes: int, tolerance: float) -> None:
+    """Raise `FitError` for a pass limit, or a least share to gain, that makes no sense."""
+    if max_passes < 1:
+        raise FitError(f"the pass limit must be at least 1, not {max_passes}")
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
+
+
 class Recorder:
     """Keeps the history of one fit and says when something other than convergence ends it."""
 
@@ -67,10 +75,7 @@ class Recorder:
         self, method: str, problem: Problem, max_passes: int, tolerance: float,
         on_pass: OnPass | None, patience: int | None,
     ) -> None:  # fmt: skip
-        if max_passes < 1:
-            raise FitError(f"the pass limit must be at least 1, not {max_passes}")
-        if not (math.isfinite(tolerance) and tolerance >= 0):
-            raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
+        check_stopping(max_passes, tolerance)
         if patience is not None and patience < 1:
             raise FitError(f"the patience must be at least 1 pass, not {patience}")
         if patience is not None and not problem.validation.sample_weights.any():

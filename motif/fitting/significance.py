@@ -79,8 +79,7 @@ def significance(
 
 def _score(problem: Problem, scores: FloatArray, rows: _Rows) -> FloatArray:
     train = problem.train
-    boards = None if train.boards is None else train.boards[rows]
-    return term_sums(problem.terms, train.features[rows], scores[rows], boards=boards)
+    return term_sums(problem.terms, train.features[rows], scores[rows], boards=train.boards_of(rows))
 
 
 def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Rows]:

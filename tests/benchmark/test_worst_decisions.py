@@ -63,7 +63,8 @@ def one_decision(tmp_path, text: str, chosen: str) -> Choices:
     board = PLAYS[chosen].board[None]
     same = (benchmark.listed == board).all(axis=1)
     loss = benchmark.losses[same] if same.any() else benchmark.losses.max(keepdims=True)
-    return Choices(benchmark, board, loss, same.any(keepdims=True), np.zeros(1, np.int8))
+    listed, classes = same.any(keepdims=True), np.zeros(1, np.int8)
+    return Choices(benchmark.path, loss, listed, classes, benchmark, board)
 
 
 def line(*plays: tuple[str, float]) -> str:

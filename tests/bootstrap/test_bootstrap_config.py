@@ -59,7 +59,10 @@ def test_a_version_fits_in_its_own_way(tmp_path):
 
 
 def test_saved_and_loaded(tmp_path):
-    config = parse_config(TEXT, "tiny.yaml")
+    text = TEXT.replace("ranking: null", "ranking: null, prune: 2")
+    assert not parse_config(text, "tiny.yaml").terms
+    config = parse_config(text + "terms: true\n", "tiny.yaml")
+    assert (config.terms, config.fit_settings().prune) == (True, 2)
     config.save(tmp_path)
     assert load_config(tmp_path / "config.yaml") == config
     assert load_config(tmp_path / "config.yaml") != with_seed(config, 5)
@@ -150,6 +153,10 @@ WRONG: list[tuple[str, str, str]] = [
     ("terms: linear", "plan_rows: 0", "--plan-rows must be at least 1, not 0"),
     ("ranking: null", "method: coordinate, points: true", "--points: coordinate descent does not know point"),
     ("ranking: null", "heads: win, plans: true", "--plans: game plans have equity heads, so --heads must be"),
+    ("ranking: null", "prune: -1", "--prune-z must be finite and at least 0, not -1"),
+    ("ranking: null", "prune: true", "fit: prune: must be float, not True"),
+    ("ranking: null", "prune: 2, plans: true", "--prune: with --plans a class keeps all its terms"),
+    ("seed: 4", "seed: 4\nterms: 1", "terms: must be bool, not 1"),
     ("ranking: null", "ranking: .nan", "--ranking must be finite and at least 0, not nan"),
 ]
 

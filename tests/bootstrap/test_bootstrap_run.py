@@ -13,8 +13,9 @@ import pytest
 
 from motif.bootstrap import run_bootstrap
 from motif.evaluators import read_weight_file
+from motif.fitting.term_table import read_terms
 from motif.players import load
-from motif.reports.run_report import draw_version
+from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
 from motif.runtime.version import VERSION
 from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions
@@ -110,6 +111,30 @@ def test_a_version_fits_in_its_own_way(tmp_path):
     assert {head.partition(".")[2] for head in summary["heads"]} == {"win"}
     weights = read_weight_file(tmp_path / "own" / "v0" / "weights.yaml")
     assert weights.classes["contact"]["win"].points is not None
+
+
+def test_a_pruned_run_with_tables_of_terms(tmp_path):
+    fit = {"parameters": "keith", "heads": "win", "prune": 2.0}
+    config = replace(TINY, fit=fit, versions=(STEP,), terms=True)
+    folder = tmp_path / "one"
+    (summary,) = run_bootstrap(folder, config, jobs=1)
+    home = folder / "v0"
+    weights = read_weight_file(home / "weights.yaml")
+    tables = read_terms(home / "terms.parquet")
+    assert [table.place for table in tables] == [(name, "", "win") for name in weights.classes]
+    for table in tables:
+        facts = summary["heads"][f"{table.class_name}.win"]
+        assert len(table.names) - 1 == facts["terms"]
+    contact = summary["heads"]["contact.win"]
+    assert contact["terms"] < contact["before_pruning"]["terms"]
+    assert summary["choice_error_before_pruning"].keys() == summary["choice_error"].keys()
+    draw_run(folder)
+    assert "Most important terms of tiny-v0" in (folder / "report.html").read_text(encoding="utf-8")
+    run_bootstrap(tmp_path / "two", config, jobs=2)
+    (folder / "report.html").unlink()
+    for picture in folder.glob("*.png"):
+        picture.unlink()
+    assert kept_bytes(tmp_path / "two") == kept_bytes(folder)
 
 
 def test_history(whole):

@@ -9,10 +9,9 @@ import pytest
 from motif.bootstrap.class_rows import class_rows
 from motif.bootstrap.dataset_fit import fit_dataset
 from motif.bootstrap.fit_settings import FitSettings
-from motif.bootstrap.heads import head_problem
+from motif.bootstrap.heads import head_clusters, head_problem
 from motif.bootstrap.plan_problem import plan_problem
 from motif.bootstrap.term_errors import (
-    head_clusters,
     heads_in,
     plan_clusters,
     settings_of,

@@ -16,11 +16,13 @@ from motif.bootstrap import BootstrapConfig, VersionStep
 from motif.bootstrap.pool import held_out
 from motif.evaluators import OUTPUTS, read_weight_file
 from motif.evaluators.weight_file import class_of_plan
+from motif.fitting.term_table import write_terms
 from motif.parameters import parameter_set
 from motif.parameters.game_plan import PLANS
 from motif.reports.largest_terms import full_value, largest_terms
 from motif.reports.next_version import advice, next_commands
 from motif.reports.run_report import draw_run, draw_version
+from motif.reports.terms import board_terms, told_terms
 from motif.runtime.errors import DatasetError, FileError, SettingError
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 
@@ -137,6 +139,43 @@ def test_the_largest_terms_are_told_in_words(odd_page):
             assert all(parameter.sentence in odd_page.text for parameter in term.parameters)
 
 
+@pytest.fixture
+def told_run(tmp_path):
+    """A run whose version has a table of terms, with errors of a tenth, and that table."""
+    write_run(tmp_path, 1)
+    weights = read_weight_file(tmp_path / "v0" / "weights.yaml")
+    found, _ = board_terms(made_samples().boards, weights, "contact", "", "equity")
+    tenth = np.full(len(found.names), 0.1)
+    known = replace(found, statistics=replace(found.statistics, errors=tenth, effect_errors=tenth))
+    write_terms(tmp_path / "v0" / "terms.parquet", [known])
+    return tmp_path, weights, known
+
+
+def test_a_table_of_terms_is_told_by_what_matters(told_run):
+    folder, weights, known = told_run
+    draw_run(folder)
+    text = read_page(folder).text
+    assert "Largest terms" not in text
+    assert f"Most important terms of {weights.name}" in text
+    told = told_terms(weights, known, 21)
+    moves = [term.moves for term in told]
+    assert moves == sorted(moves, reverse=True)
+    for term in told[:20]:
+        assert term.sentence in text
+        assert f"{term.effect_z:+.1f}" in text
+    assert told[20].sentence not in text
+    assert "z is how many of them lie between" in text
+
+
+def test_a_table_of_other_terms_is_refused(told_run):
+    folder, weights, _ = told_run
+    classes = {**weights.classes, "contact": weights.classes["race"]}
+    replace(weights, classes=classes).save(folder / "v0" / "weights.yaml")
+    with pytest.raises(DatasetError, match=r"terms\.parquet: the table is that of other weights than"):
+        draw_run(folder)
+    assert not list(folder.glob("*.png"))
+
+
 def test_words_of_a_parameter():
     chosen = made_weights("x", ["win"]).parameters.parameters
     assert {full_value(p).split()[0] for p in chosen if p.name.startswith("pip")} <= {"167", "100"}
@@ -233,7 +272,8 @@ def test_the_next_version_can_be_made_by_the_commands_given():
 
     last = VersionStep(20, 3, decide="rollout", candidates=4, rate=0.5, cut=6, stop_at_race=True, pooled=1)
     fit = {"method": "coordinate", "ridge": 0.001, "heads": "win", "ranking": None, "max_passes": 9}
-    config = BootstrapConfig("my run", "simple", 7, 100, fit, (VersionStep(10, 2), last))
+    fit["prune"] = 2.5
+    config = BootstrapConfig("my run", "simple", 7, 100, fit, (VersionStep(10, 2), last), terms=True)
     lines = [shlex.split(line.replace("\\\n", " ")) for line in next_commands(config, 1)]
     group = typer.main.get_command(app)
     values = {}
@@ -247,6 +287,7 @@ def test_the_next_version_can_be_made_by_the_commands_given():
     assert [str(path) for path in made["folders"]] == ["v1/samples", "v2/samples"]
     assert (made["name"], made["parent"], made["version"]) == ("my run-v2", "my run-v1", 2)
     assert (made["method"], made["ridge"], made["heads"], made["seed"]) == ("coordinate", 0.001, "win", 7)
+    assert (made["prune_z"], str(made["term_table"])) == (2.5, "v2/terms.parquet")
     assert values["match"]["games"] == 100
 
 

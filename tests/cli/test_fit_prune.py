@@ -1,0 +1,53 @@
+"""The command fit where it prunes, and where it says how sure it is."""
+
+import re
+
+import pytest
+
+from motif.evaluators import read_weight_file
+from motif.fitting.prune import PRUNE_Z
+
+_OPTIONS = ("--parameters", "keith", "--heads", "win", "--jobs", 1)
+
+
+def test_a_pruned_fit_and_its_table_of_terms(motif_json, dataset, tmp_path):
+    path, table = tmp_path / "few.yaml", tmp_path / "few.parquet"
+    record = motif_json("fit", dataset, "--out", path, *_OPTIONS, "--prune", "--term-table", table)
+    contact = record["heads"]["contact.win"]
+    assert contact["terms"] < contact["before_pruning"]["terms"]
+    assert contact["rmse_validation"] != contact["before_pruning"]["rmse_validation"]
+    assert record["choice_error"].keys() == record["choice_error_before_pruning"].keys()
+    weights = read_weight_file(path)
+    assert weights.fit["prune"] == PRUNE_Z == 2
+    head = weights.classes["contact"]["win"]
+    assert len(head.linear) + len(head.pairs) == contact["terms"]
+    told = motif_json("report", path, "--terms", table, "--top", 3)
+    assert told["count"] == contact["terms"]
+    assert all(term["se"] > 0 for term in told["terms"])
+
+
+@pytest.mark.parametrize(
+    ("words", "z"), [(("--prune-z", 3), 3), (("--prune", "--prune-z", 1.5), 1.5), ((), None)]
+)
+def test_the_threshold(motif, dataset, tmp_path, words, z):
+    path = tmp_path / "few.yaml"
+    ending = motif("fit", dataset, "--out", path, *_OPTIONS, *words)
+    assert ending.code == 0
+    assert read_weight_file(path).fit.get("prune") == z
+    pruned = bool(re.search(r"contact\.win +\d+ -> \d+ +0\.\d{4} -> 0\.\d{4} ", ending.out))
+    assert pruned == (z is not None)
+    assert ("\nbefore pruning: all 0." in ending.out) == (z is not None)
+
+
+def test_what_is_refused_before_the_work(motif, dataset, tmp_path):
+    out = ("fit", dataset, "--out", tmp_path / "x.yaml")
+    for words, message in (
+        (("--prune", "--plans"), "--prune: with --plans a class keeps all its terms"),
+        (("--prune-z", "nan"), "--prune-z must be finite and at least 0, not nan"),
+        (("--term-table", tmp_path), "is a folder, not a file to write"),
+    ):
+        ending = motif(*out, *words)
+        assert ending.code == 2
+        assert message in ending.err
+        assert ending.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,54 @@
+"""Steps of descent: systems of equations solved, and errors that never rise."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from motif.fitting.descent import conjugate_gradients, descend
+
+
+def made_system(size: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    root = rng.standard_normal((size, size))
+    return root @ root.T + 0.1 * np.eye(size), rng.standard_normal(size)
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, 3)])
+def test_as_many_steps_as_unknowns_solve_a_system(shape):
+    matrix, gradient = made_system(6)
+    steps = conjugate_gradients(
+        gradient.reshape(shape), lambda v: (matrix @ v.ravel()).reshape(shape), lambda v: v / 7
+    )
+    promises = []
+    for _, (direction, promise) in zip(range(6), steps, strict=False):
+        promises.append(promise)
+        flat = direction.ravel()
+        # What the steps so far have promised is twice the fall of the quadratic model.
+        fall = -(gradient @ flat + flat @ matrix @ flat / 2)
+        assert sum(promises) == pytest.approx(2 * fall)
+    np.testing.assert_allclose(direction.ravel(), np.linalg.solve(matrix, -gradient), rtol=1e-6)
+
+
+def test_a_perfect_preconditioner_takes_one_step_and_no_gradient_none():
+    matrix, gradient = made_system(5)
+    inverse = np.linalg.inv(matrix)
+    steps = conjugate_gradients(gradient, lambda v: matrix @ v, lambda v: inverse @ v)
+    np.testing.assert_allclose(next(steps)[0], -inverse @ gradient, rtol=1e-8)
+    assert list(conjugate_gradients(0 * gradient, lambda v: matrix @ v, lambda v: v)) == []
+
+
+@dataclass
+class Seen:
+    error: float
+
+
+def test_a_step_is_halved_until_it_helps():
+    def bowl(weights: np.ndarray) -> Seen:
+        return Seen(float(weights @ weights))
+
+    weights = np.array([1.0, 0.0])
+    for direction, reached in (([-1, 0], [0, 0]), ([-8, 0], [0, 0]), ([-5, 0], [-0.25, 0]), ([1, 0], [1, 0])):
+        found, point = descend(bowl, weights, bowl(weights), np.array(direction, float))
+        np.testing.assert_allclose(found, reached)
+        assert point.error == pytest.approx(bowl(found).error)

@@ -1,6 +1,6 @@
 """Error rates: what a player's choices lose on the decisions of benchmark files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from motif.benchmark.choices import player_choices
 from motif.benchmark.files import BenchmarkFile
 from motif.benchmark.loss_distribution import LossDistribution, loss_distribution
-from motif.benchmark.losses import Losses, mean_and_error, of_classes, of_files
+from motif.benchmark.losses import ByGroup, Losses, by_group, joined, mean_and_error
 from motif.players.player import Player
 
 
@@ -32,28 +32,15 @@ class ErrorRate:
 
 
 @dataclass(frozen=True)
-class ErrorRates:
+class ErrorRates(ByGroup[ErrorRate]):
     """Mean losses of a player on several files."""
 
-    files: Mapping[str, ErrorRate]
-    """By path."""
-    classes: Mapping[str, ErrorRate]
-    """By class, over all files; only classes that occur.
-
-    Of the position before the roll; where recorded plays are chosen from, of that after the best of them.
-    """
-    overall: ErrorRate
     distribution: LossDistribution
     """Of all losses."""
 
     def as_dict(self) -> dict[str, Any]:
         """All fields by name."""
-        return {
-            "files": {path: rate.as_dict() for path, rate in self.files.items()},
-            "classes": {name: rate.as_dict() for name, rate in self.classes.items()},
-            "overall": self.overall.as_dict(),
-            "distribution": self.distribution.as_dict(),
-        }
+        return asdict(self) | {"distribution": self.distribution.as_dict()}
 
 
 def error_rate(
@@ -80,14 +67,10 @@ def error_rates(
 
 def summary(choices: Sequence[Losses]) -> ErrorRates:
     """Error rates of one player's choices on several files; raises `BenchmarkError` for no file."""
-    files = of_files(choices)
-    losses, listed = (np.concatenate([getattr(one, name) for one in choices]) for name in ("losses", "listed"))
-    return ErrorRates(
-        {path: _rate(losses[rows], listed[rows]) for path, rows in files.items()},
-        {name: _rate(losses[rows], listed[rows]) for name, rows in of_classes(choices).items()},
-        _rate(losses, listed),
-        loss_distribution(losses, listed),
-    )
+    every = joined(choices)
+    rates = by_group(choices, lambda rows: _rate(every.losses[rows], every.listed[rows]))
+    distribution = loss_distribution(every.losses, every.listed)
+    return ErrorRates(rates.files, rates.classes, rates.overall, distribution)
 
 
 def _rate(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> ErrorRate:

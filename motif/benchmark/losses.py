@@ -1,8 +1,9 @@
 """What a player's choices lose, decision by decision, and which decisions are counted together."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,10 @@ from motif.runtime.errors import BenchmarkError
 
 MILLIPOINTS = 1000
 """In a point."""
+
+Rows = slice | npt.NDArray[np.intp]
+"""Some of several decisions."""
+_Rate = TypeVar("_Rate")
 
 
 @dataclass(frozen=True)
@@ -27,20 +32,44 @@ class Losses:
     """(n,): class of each decision, as in `motif.parameters.position_class`."""
 
 
-def of_files(parts: Sequence[Losses]) -> dict[str, slice]:
-    """Which decisions of all `parts`, one after the other, are those of each, by path.
+def joined(parts: Sequence[Losses]) -> Losses:
+    """The decisions of all `parts`, one after the other; raises `BenchmarkError` for no part."""
+    if not parts:
+        raise BenchmarkError("there is no benchmark file to measure on")
+    columns = ([getattr(one, name) for one in parts] for name in ("losses", "listed", "classes"))
+    return Losses("all", *map(np.concatenate, columns))
+
+
+@dataclass(frozen=True)
+class ByGroup(Generic[_Rate]):
+    """The same measure of several groups of decisions."""
+
+    files: Mapping[str, _Rate]
+    """By path."""
+    classes: Mapping[str, _Rate]
+    """By class, over all files; only classes that occur.
+
+    The class of the position before the roll; of a dataset, which lacks it, that after the best play.
+    """
+    overall: _Rate
+
+
+def by_group(parts: Sequence[Losses], rate: Callable[[Rows], _Rate]) -> ByGroup[_Rate]:
+    """What `rate` finds for each group of the decisions of all `parts`, which stand one after the other.
 
     Raises `BenchmarkError` for no part.
     """
-    if not parts:
-        raise BenchmarkError("there is no benchmark file to measure on")
+    of_class = rows_of_classes(joined(parts).classes)
     ends = np.cumsum([len(one.losses) for one in parts]).tolist()
-    return {one.path: slice(end - len(one.losses), end) for one, end in zip(parts, ends, strict=True)}
+    return ByGroup(
+        {one.path: rate(slice(end - len(one.losses), end)) for one, end in zip(parts, ends, strict=True)},
+        {name: rate(rows) for name, rows in of_class.items()},
+        rate(slice(None)),
+    )
 
 
-def of_classes(parts: Sequence[Losses]) -> dict[str, npt.NDArray[np.intp]]:
-    """Which decisions of all `parts`, one after the other, are of each class; only classes that occur."""
-    classes = np.concatenate([one.classes for one in parts])
+def rows_of_classes(classes: npt.NDArray[np.int8]) -> dict[str, npt.NDArray[np.intp]]:
+    """Which of `classes` (n,) are each class, by its name; only classes that occur."""
     return {CLASS_NAMES[code]: np.flatnonzero(classes == code) for code in np.unique(classes)}
 
 

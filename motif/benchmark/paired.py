@@ -1,12 +1,9 @@
 """Two players on the same decisions: how much more the one loses than the other."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
-
-from motif.benchmark.losses import Losses, mean_and_error, of_classes, of_files
+from motif.benchmark.losses import ByGroup, Losses, Rows, by_group, joined, mean_and_error
 
 
 @dataclass(frozen=True)
@@ -20,35 +17,16 @@ class PairedRate:
     decisions: int
 
 
-@dataclass(frozen=True)
-class PairedRates:
-    """Mean differences on several files."""
-
-    files: Mapping[str, PairedRate]
-    """By path."""
-    classes: Mapping[str, PairedRate]
-    """By class, over all files; only classes that occur."""
-    overall: PairedRate
-
-    def as_dict(self) -> dict[str, Any]:
-        """All fields by name."""
-        return asdict(self)
-
-
-def paired(one: Sequence[Losses], other: Sequence[Losses]) -> PairedRates:
+def paired(one: Sequence[Losses], other: Sequence[Losses]) -> ByGroup[PairedRate]:
     """Losses of the one player less those of the other, whose choices are on the same files in that order.
 
     Choices that are alike in both differ by nothing, and so the standard error is that of what remains:
     less than those of the two error rates suggest.  Raises `BenchmarkError` for no file.
     """
-    files = of_files(one)
-    difference = np.concatenate([a.losses - b.losses for a, b in zip(one, other, strict=True)])
+    differences = joined(one).losses - joined(other).losses
 
-    def rate(rows: Any) -> PairedRate:
-        return PairedRate(*mean_and_error(difference[rows]), len(difference[rows]))
+    def rate(rows: Rows) -> PairedRate:
+        found = differences[rows]
+        return PairedRate(*mean_and_error(found), len(found))
 
-    return PairedRates(
-        {path: rate(rows) for path, rows in files.items()},
-        {name: rate(rows) for name, rows in of_classes(one).items()},
-        rate(slice(None)),
-    )
+    return by_group(one, rate)

@@ -2,7 +2,8 @@
 
 The best label of several is the best partly by luck, and so even perfect choices lose something: the
 level of these losses says little.  The labels are the same for everyone, though, so that differences
-between players on the same decisions say much.
+between players on the same decisions say much.  Weights that were fitted to a dataset know its labels,
+and have an advantage there: they are measured on another one.
 """
 
 from dataclasses import dataclass

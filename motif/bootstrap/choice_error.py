@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmark.losses import of_classes
+from motif.benchmark.losses import Rows, rows_of_classes
 from motif.benchmark.recorded import recorded_decisions
 from motif.board.position import pack_many
 from motif.bootstrap.class_rows import LABELS, ClassRows
@@ -37,7 +37,7 @@ def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[st
     if not len(recorded):
         return {}
     found = recorded.losses(score[recorded.rows])
-    rows_of = {ALL: slice(None), **of_classes([found])}
+    rows_of: dict[str, Rows] = {ALL: slice(None), **rows_of_classes(found.classes)}
     return {name: float(found.losses[rows].mean()) for name, rows in rows_of.items()}
 
 

@@ -1,7 +1,9 @@
 """Commands that measure: benchmark, speed."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +18,12 @@ from motif.cli.common import (
     json_line,
     print_table,
 )
+from motif.runtime.errors import SettingError
+
+if TYPE_CHECKING:
+    from motif.benchmark.choices import Choices
+    from motif.benchmark.losses import Losses
+    from motif.benchmark.worst_decisions import WorstDecision
 
 _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
 """Decisions on a page of the worst ones."""
@@ -26,14 +34,26 @@ def register(app: typer.Typer) -> None:
     lines = (
         "motif benchmark data/bench/*.bm.gz --player pubeval",
         "motif benchmark data/bench/contact.bm.gz --worst 20 --html worst.html",
+        "motif benchmark runs/strong/v2/samples --player motif-v2 --versus motif-v1",
     )
     app.command(epilog=example(*lines))(benchmark)
     app.command(epilog=example("motif speed --seconds 2"))(speed)
 
 
 def benchmark(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="GNUbg benchmark files; .gz too.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="GNUbg benchmark files, .gz too; or datasets that motif sample made."
+        ),
+    ],
     player: PlayerOption = DEFAULT_PLAYER,
+    versus: Annotated[
+        str | None,
+        typer.Option(
+            "--versus", metavar="PLAYER", help="Tell the difference to the error rate of PLAYER too."
+        ),
+    ] = None,
     worst: Annotated[
         int | None,
         typer.Option(
@@ -54,26 +74,44 @@ def benchmark(
 
     That is how many millipoints a decision the player's choices lose: on each file, by class of
     position, and on all files together; and how the losses are spread.
-    """
-    from motif.benchmark.choices import player_choices
-    from motif.benchmark.error_rate import summary
-    from motif.benchmark.files import read_benchmark
-    from motif.benchmark.worst_decisions import worst_decisions
-    from motif.cli.losses import print_losses, print_worst
-    from motif.players import load
 
-    chosen = load(player)
-    benchmarks = [read_benchmark(path) for path in dict.fromkeys(files)]
-    choices = [player_choices(chosen, read, seed=seed, jobs=jobs) for read in benchmarks]
-    rates = summary(choices)
-    unused = sum(read.record.cube_decisions for read in benchmarks if read.record)
+    In a dataset, every decision with two recorded plays or more counts. The player chooses among these by
+    his values of the positions after them, their labels say what the choice loses, and the class is that
+    after the best play. Labels have noise: the level of such an error rate means little, differences
+    between players on the same dataset much; --versus tells them, with their standard errors. Weights
+    that were fitted to a dataset have an advantage on it: take another one.
+    """
+    from motif.benchmark.error_rate import summary
+    from motif.benchmark.paired import paired
+    from motif.benchmark.worst_decisions import worst_decisions
+    from motif.cli.losses import print_losses, print_paired, print_worst
+
+    paths, names = list(dict.fromkeys(files)), [player] if versus is None else [player, versus]
     shown = worst or (_USUALLY_SHOWN if html else 0)
-    decisions = worst_decisions(choices, shown)
-    if json:
-        found = {"worst": [decision.as_dict() for decision in decisions]} if shown else {}
-        print(json_line(rates.as_dict() | {"cube_decisions": unused, "player": player} | found))
+    measured: Sequence[Sequence[Losses]]
+    decisions: list[WorstDecision] = []
+    unused = 0
+    if of_datasets := _are_datasets(paths):
+        if shown:
+            raise SettingError("--worst and --html: a dataset does not tell the positions before its plays")
+        measured = _on_datasets(paths, names, jobs)
     else:
-        print_losses(player, rates, unused)
+        choices, unused = _on_files(paths, names, seed, jobs)
+        decisions = worst_decisions(choices[0], shown)
+        measured = choices
+    rates = summary(measured[0])
+    compared = None if versus is None else (versus, paired(*measured))
+    if json:
+        record = rates.as_dict() | {"cube_decisions": unused, "player": player}
+        if shown:
+            record["worst"] = [decision.as_dict() for decision in decisions]
+        if compared:
+            record |= {"versus": compared[0], "paired": asdict(compared[1])}
+        print(json_line(record))
+    else:
+        print_losses(player, rates, unused, of_datasets)
+        if compared:
+            print_paired(player, *compared)
         if shown and html is None:
             print_worst(decisions)
     if html is not None:
@@ -82,6 +120,43 @@ def benchmark(
         write_worst_page(player, rates, decisions, html)
         if not json:
             print(html)
+
+
+def _are_datasets(paths: Sequence[str]) -> bool:
+    """Whether `paths` are folders, all of them; raises `SettingError` where only some are."""
+    folders = [path for path in paths if Path(path).is_dir()]
+    if folders and (others := [path for path in paths if path not in folders]):
+        raise SettingError(f"a dataset and a file are not measured together: {folders[0]}, {others[0]}")
+    return bool(folders)
+
+
+def _on_files(
+    paths: Sequence[str], names: Sequence[str], seed: int, jobs: int | None
+) -> tuple[list[list["Choices"]], int]:
+    """Choices of each of the players on each of the files, and the number of cube decisions there."""
+    from motif.benchmark.choices import player_choices
+    from motif.benchmark.files import read_benchmark
+    from motif.players import load
+
+    players = [load(name) for name in names]
+    files = [read_benchmark(path) for path in paths]
+    unused = sum(file.record.cube_decisions for file in files if file.record)
+    return [
+        [player_choices(player, file, seed=seed, jobs=jobs) for file in files] for player in players
+    ], unused
+
+
+def _on_datasets(paths: Sequence[str], names: Sequence[str], jobs: int | None) -> list[list["Losses"]]:
+    """Losses of each of the players on each of the datasets."""
+    from motif.benchmark.dataset_choices import choosing_by_value, dataset_decisions, dataset_losses
+    from motif.players import load
+    from motif.sampling import read_parts
+
+    evaluators = [choosing_by_value(load(name)) for name in names]
+    datasets = [dataset_decisions(path, read_parts(Path(path))) for path in paths]
+    return [
+        [dataset_losses(evaluator, dataset, jobs=jobs) for dataset in datasets] for evaluator in evaluators
+    ]
 
 
 def speed(

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from motif.benchmark import error_rates, read_benchmark
+from motif.benchmark.dataset_choices import dataset_decisions, dataset_losses
+from motif.benchmark.error_rate import summary
 from motif.cli.main import main
 from motif.players import load
+from motif.sampling import read_dataset
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 FILES = [DATA / f"{name}.bm" for name in ("contact", "crashed", "race")]
@@ -109,6 +112,51 @@ def test_a_file_named_twice_counts_once(motif_json, tmp_path):
     assert motif_json("benchmark", path, path, *WORDS)["overall"]["decisions"] == 1
 
 
+def test_two_players_on_files(motif, motif_json, here):
+    one = motif_json("benchmark", "contact.bm", "race.bm", *WORDS)
+    other = motif_json("benchmark", "contact.bm", "race.bm", "--player", "motif-v1", "--jobs", 1)
+    both = motif_json("benchmark", "contact.bm", "race.bm", *WORDS, "--versus", "motif-v1")
+    assert {name: both[name] for name in one} == one
+    assert (both["player"], both["versus"]) == ("pubeval", "motif-v1")
+    for group in ("files", "classes"):
+        for name, rate in both["paired"][group].items():
+            assert rate["difference"] == pytest.approx(one[group][name]["er"] - other[group][name]["er"])
+            assert rate["decisions"] == one[group][name]["decisions"]
+    overall = both["paired"]["overall"]
+    assert overall["difference"] == pytest.approx(one["overall"]["er"] - other["overall"]["er"])
+    assert 0 < overall["se"] < one["overall"]["se"] + other["overall"]["se"]
+    out = motif("benchmark", "contact.bm", "race.bm", *WORDS, "--versus", "motif-v1").out
+    assert "millipoints a decision that pubeval loses more than motif-v1\n" in out
+    assert re.search(rf"^ ?all decisions +{overall['difference']:.2f} +\d+\.\d\d +120 *$", out, re.MULTILINE)
+
+
+def test_a_dataset(motif, motif_json, dataset):
+    record = motif_json("benchmark", dataset, *WORDS, "--versus", "simple")
+    choices = dataset_decisions(str(dataset), [read_dataset(dataset)])
+    rates = summary([dataset_losses(load("pubeval").evaluator, choices, jobs=1)])
+    assert {name: record[name] for name in rates.as_dict()} == json.loads(json.dumps(rates.as_dict()))
+    assert record["files"] == {str(dataset): record["overall"]}
+    assert record["overall"]["unlisted"] == 0
+    assert record["paired"]["overall"]["decisions"] == len(choices) == record["overall"]["decisions"]
+    out = motif("benchmark", dataset, *WORDS).out
+    assert "labels have noise" in out
+    assert "unlisted choice" not in out
+
+
+def test_datasets_that_cannot_be_measured(fault, dataset, tmp_path):
+    empty, path = tmp_path / "empty", tmp_path / "one.bm"
+    empty.mkdir()
+    path.write_text(LINE)
+    assert fault(empty, *WORDS) == f"{empty}: no dataset (there is no manifest.json)"
+    assert "are not measured together" in fault(path, dataset, *WORDS)
+    for name in ("random", "best-of-four"):
+        assert f"'{name}' does not choose by values of positions" in fault(dataset, "--player", name)
+        assert f"'{name}' does not choose by values" in fault(dataset, *WORDS, "--versus", name)
+    assert "--worst and --html: a dataset" in fault(dataset, *WORDS, "--worst", 3)
+    assert "--worst and --html: a dataset" in fault(dataset, *WORDS, "--html", tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
 def test_bad_input(fault, tmp_path):
     path = tmp_path / "bad.bm"
     path.write_text(f"{LINE}o {START} 0.5\n")
@@ -116,6 +164,7 @@ def test_bad_input(fault, tmp_path):
     path.write_text(LINE)
     assert "--worst" in fault(path, "--worst", 0)
     assert "nobody" in fault(path, "--player", "nobody")
+    assert "nobody" in fault(path, "--versus", "nobody")
 
 
 def test_a_page_that_cannot_be_written(capsys, tmp_path):

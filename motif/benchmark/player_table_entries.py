@@ -8,7 +8,7 @@ CLASSES = ("contact", "crashed", "race")
 REFERENCE = "pubeval"
 """Against whom everyone plays."""
 
-_MANY, _SOME = 20_000, 6_000
+_MOST, _MANY, _SOME = 40_000, 20_000, 6_000
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,12 @@ PLAYERS = (
         "keith-v0", "Keith's programme of 1996: simple parameters, win chance alone; learned from `simple`"
     ),
     Entry("keith-v1", "the next version, learned from rollouts by `keith-v0`"),
-    Entry("motif-v0", "54 parameters and all their pairs, gammons too; learned from `simple`"),
+    Entry("motif-v0", "70 parameters and all their pairs, gammons too; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
-    Entry("motif-v1@1", "`motif-v1`, looking one ply ahead", _SOME),
-    Entry("motif-v2", "the next version, learned from rollouts by `motif-v1`"),
-    Entry("motif-v2@1", "`motif-v2`, looking one ply ahead", _SOME),
+    Entry("motif-v2", "the next, by `motif-v1`; with raw point terms and weights for each game plan"),
+    Entry("motif-v3", "the next, by `motif-v2`"),
+    Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too", _MOST),
+    Entry("motif-v4@1", "`motif-v4`, looking one ply ahead", _SOME),
     Entry("wildbg", "wildbg's neural nets for contact and race, by Carsten Wenderdel"),
     Entry("gnubg", "GNU Backgammon's neural nets, 0-ply, in a process of its own", _SOME),
 )

@@ -26,7 +26,7 @@ def bootstrap(
         typer.Option("--config", metavar="FILE", help="A config.yaml of one's own, instead of a preset."),
     ] = None,
     preset: Annotated[
-        str, typer.Option("--preset", metavar="NAME", help="demo, classic or standard.")
+        str, typer.Option("--preset", metavar="NAME", help="demo, classic or strong.")
     ] = "demo",
     json: JsonOption = False,
     seed: Annotated[

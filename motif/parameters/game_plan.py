@@ -14,7 +14,8 @@ from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, class
 from motif.runtime.jit import inline_kernel, kernel, popcount
 
 AIMS = ("free", "straggler", "split", "anchor", "deep anchor", "back game")
-"""No checker back; one; more but no anchor; an anchor on the bar, five or four point; deeper; two anchors."""
+"""No checker in the opponent's home board or on the bar; one; more but no anchor; one anchor, on his bar,
+six, five or four point; one deeper than that; two anchors or more."""
 FREE, STRAGGLER, SPLIT, ANCHOR, DEEP_ANCHOR, BACK_GAME = range(6)
 
 WRECKS = ("own board", "opponent's board", "both boards")

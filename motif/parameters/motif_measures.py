@@ -10,6 +10,7 @@ from motif.parameters.motif_set import (
     ADVANCED_ANCHOR,
     BACK,
     BEST_BLOCK,
+    BLOTS_BACK,
     BLOTS_ELSEWHERE,
     BLOTS_HOME,
     BOARD_ON_BAR,
@@ -19,6 +20,9 @@ from motif.parameters.motif_set import (
     DEEP,
     DEEP_ANCHORS,
     DIRECT,
+    FACED,
+    GAP,
+    HELD_BACK,
     HIT_LOSS,
     HITTING,
     HOME_MADE,
@@ -29,13 +33,17 @@ from motif.parameters.motif_set import (
     OFF,
     ON_BAR,
     OUTFIELD_MADE,
+    PASSED,
     PIP_LEAD,
     PIPS,
     PRIME,
     REARMOST,
+    SECOND_REAR,
+    SPARE_PIPS,
     SPARES_HOME,
     SPREAD,
     STACKED,
+    TO_PASS,
 )
 from motif.parameters.position_class import highest_place
 from motif.parameters.shots import shots
@@ -51,10 +59,63 @@ _HOME_BYTES = np.uint64(0x0000FFFFFFFFFFFF)
 _BYTE = np.uint64(0xFF)
 _ONE, _S8, _S16 = np.uint64(1), np.uint64(8), np.uint64(16)
 _SPREAD_CENTRE = 8
+_BACK_POINTS = np.uint64(0xFC0000)
+_NOT_BACK = np.uint64(0x03FFFF)
+_WHOLE_DIE = 6
+_SIX = np.uint64(0x3F)
 
 
 @inline_kernel
-def _measure_half(words, first, own, own_made, out, base):
+def _second_rear(own, own_made):
+    """Point of the rearmost checker but one, 0 when there is none."""
+    rear = highest_place(own)
+    if rear < 0 or own_made >> np.uint64(rear):
+        return rear + 1
+    return highest_place(own & ~(_ONE << np.uint64(rear))) + 1
+
+
+@inline_kernel
+def _widest_gap(own):
+    """Pips beyond six between the two neighbouring places in `own` that lie farthest apart, or 0."""
+    widest, left = _WHOLE_DIE, own
+    while left & (left - _ONE):
+        place = trailing_zeros(left)
+        left &= left - _ONE
+        widest = max(widest, np.int64(trailing_zeros(left)) - np.int64(place))
+    return widest - _WHOLE_DIE
+
+
+@inline_kernel
+def _spare_pips(packed, half, own):
+    """Pips of spare checkers and blots that are not back, as the sentence of `SPARE_PIPS` has it."""
+    pips, left = 0, own & _NOT_BACK
+    while left:
+        place = np.int64(trailing_zeros(left))
+        left &= left - _ONE
+        count = np.int64(packed[half + place])
+        if place < HOME:
+            pips += max(count - 2, 0) * place
+        else:
+            pips += (count if count == 1 else count - 2) * (place + 1 - HOME)
+    return pips
+
+
+@inline_kernel
+def _yet_to_pass(packed, half, own, rear):
+    """Checkers in front of the other side's rearmost, on his place `rear`; and their pips to his place."""
+    first = POINTS - rear  # in one's own numbering: the place next to his, on the near side
+    checkers, pips, left = 0, 0, own >> np.uint64(first)
+    while left:
+        beyond = np.int64(trailing_zeros(left))
+        left &= left - _ONE
+        count = np.int64(packed[half + first + beyond])
+        checkers += count
+        pips += count * (beyond + 1)
+    return checkers, pips
+
+
+@inline_kernel
+def _measure_half(words, packed, first, own, own_made, out, base):
     """Measure what depends on one side's checkers alone; its half starts at word `first` of `words`."""
     low, middle = np.uint64(words[first]), np.uint64(words[first + 1])
     high, bar = np.uint64(words[first + 2]), np.uint64(words[first + 3])
@@ -91,6 +152,10 @@ def _measure_half(words, first, own, own_made, out, base):
     out[base + ADVANCED_ANCHOR] = np.int64(popcount(own_made & _ADVANCED))
     out[base + DEEP_ANCHORS] = np.int64(popcount(own_made & _DEEP_ANCHOR))
     out[base + MIDFIELD] = checkers_in(middle << _S8)
+    out[base + SECOND_REAR] = _second_rear(own, own_made)
+    out[base + GAP] = _widest_gap(own)
+    out[base + SPARE_PIPS] = _spare_pips(packed, 8 * first, own)
+    out[base + BLOTS_BACK] = np.int64(popcount(blots & _BACK_POINTS))
 
 
 @inline_kernel
@@ -112,6 +177,22 @@ def _measure_facing(packed, half, own, own_made, other, other_made, out, base):
     out[base + DIRECT] = direct_rolls
     out[base + HIT_LOSS] = loss * (1.0 / 36.0)
     out[base + MOBILITY] = mobility
+    _measure_passing(packed, half, own, other, other_made, out, base)
+
+
+@inline_kernel
+def _measure_passing(packed, half, own, other, other_made, out, base):
+    """Measure how far one side has come past the other's rearmost checker."""
+    out[base + TO_PASS] = out[base + PASSED] = out[base + FACED] = 0
+    if own == 0 or other == 0:
+        return
+    rear = highest_place(other)
+    checkers, to_pass = _yet_to_pass(packed, half, own, rear)
+    out[base + TO_PASS] = to_pass
+    # At his place, a checker still has that place to go.
+    out[base + PASSED] = out[base + PIPS] - to_pass - checkers * (POINTS - rear)
+    ahead = mirrored(other_made) << np.uint64(_WHOLE_DIE)
+    out[base + FACED] = np.int64(popcount((ahead >> np.uint64(highest_place(own))) & _SIX))
 
 
 @inline_kernel
@@ -126,13 +207,15 @@ def measure_motif(words, packed, own, own_made, other, other_made, out, known):
     for k in range(half):
         same &= known[k] == words[k]
     if not same:
-        _measure_half(words, 0, own, own_made, out, 0)
+        _measure_half(words, packed, 0, own, own_made, out, 0)
         for k in range(half):
             known[k] = words[k]
         known[half] = 1
-    _measure_half(words, half, other, other_made, out, _SIDE)
+    _measure_half(words, packed, half, other, other_made, out, _SIDE)
     _measure_facing(packed, 0, own, own_made, other, other_made, out, 0)
     _measure_facing(packed, 8 * half, other, other_made, own, own_made, out, _SIDE)
+    out[HELD_BACK] = out[HOME_MADE] * out[_SIDE + BACK]
+    out[_SIDE + HELD_BACK] = out[_SIDE + HOME_MADE] * out[BACK]
     out[_BOTH + PIP_LEAD] = out[_SIDE + PIPS] - out[PIPS]
     # Two rear checkers on points that add up to 25 stand on the same point: places count from 0.
     rear = highest_place(own) + highest_place(other) + 2

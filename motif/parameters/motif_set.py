@@ -1,4 +1,4 @@
-"""The set ``motif``: 26 measurements a side and two that speak of both.
+"""The set ``motif``: 34 measurements a side and two that speak of both.
 
 They follow the published ideas of Berliner's BKG 9.8, of Tesauro's and gnubg's input lists and of
 Keith's Motif, each written from its definition in the sentence beside it; `motif_measures` takes them.
@@ -7,7 +7,7 @@ Keith's Motif, each written from its definition in the sentence beside it; `moti
 from motif.parameters.common import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR
 from motif.parameters.registry import SetBuilder
 
-_builder = SetBuilder("motif", revision=1)
+_builder = SetBuilder("motif", revision=2)
 _side, _shared, _difference = _builder.side, _builder.shared, _builder.difference
 
 PIPS = _side(**PIP_COUNT)
@@ -146,6 +146,56 @@ MOBILITY = _side(
     unit="rolls x pips",
     full=3600,
     group="mobility",
+)
+SECOND_REAR = _side(
+    "second_rear", "point of {side}'s rearmost checker but one (25 is the bar)",
+    unit="points", full=25, group="race",
+)  # fmt: skip
+TO_PASS = _side(
+    "pips_to_pass",
+    "pips that {side}'s checkers need to pass {other}'s rearmost checker",
+    unit="pips",
+    full=100,
+    group="race",
+)
+PASSED = _side(
+    "pips_past",
+    "pips left to those of {side}'s checkers that have met or passed {other}'s rearmost checker",
+    unit="pips",
+    full=50,
+    group="race",
+)
+GAP = _side(
+    "widest_gap",
+    "pips beyond six between the two neighbouring places of {side}'s checkers that lie farthest apart",
+    unit="pips",
+    full=12,
+    group="timing",
+)
+SPARE_PIPS = _side(
+    "spare_pips",
+    "pips that {side} can play without breaking a point or moving his back checkers: checkers beyond the "
+    "second down to the ace point at home, such checkers and blots down to the six point elsewhere",
+    unit="pips",
+    full=40,
+    group="timing",
+)
+BLOTS_BACK = _side(
+    "blots_back", "blots of {side} in {other}'s home board", unit="blots", full=2, group="safety"
+)
+FACED = _side(
+    "points_ahead",
+    "points that {other} has made among the six in front of {side}'s rearmost checker",
+    unit="points",
+    full=6,
+    group="blocking",
+)
+HELD_BACK = _side(
+    "board_against_back",
+    "home points that {side} has made, times {other}'s checkers in that board or on the bar",
+    unit="points x checkers",
+    full=12,
+    group="attack",
 )
 PIP_LEAD = _difference(**LEAD)
 CONTACT_LEFT = _shared(

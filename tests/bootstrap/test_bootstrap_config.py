@@ -69,7 +69,7 @@ def test_saved_and_loaded(tmp_path):
 
 
 def test_presets():
-    assert {"demo", "classic", "standard"} <= set(preset_names())
+    assert {"demo", "classic", "strong"} <= set(preset_names())
     for name in preset_names():
         config = load_preset(name)
         config.check()

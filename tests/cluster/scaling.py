@@ -39,7 +39,7 @@ PLAYER = "motif-v2"
 
 
 def settings(games: int) -> SampleSettings:
-    """As the last version of the preset `standard` has them."""
+    """As a preset has them."""
     return SampleSettings(
         player=PLAYER,
         games=games,

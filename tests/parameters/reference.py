@@ -6,6 +6,7 @@ other player's bar; his checkers are positive, the other's negative.
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 
 from tests.parameters import heuristic_reference
 
@@ -154,6 +155,42 @@ def mobility(board: PlainBoard) -> int:
     )
 
 
+def passing_place(board: PlainBoard) -> int:
+    """The other player's rearmost checker: the lowest place, 0 for his bar, where he has one; 26 for none."""
+    return min((place for place in range(25) if board[place] < 0), default=26)
+
+
+def places_held(board: PlainBoard) -> list[int]:
+    return [place for place in PLACES if own(board, place)]
+
+
+def widest_gap(board: PlainBoard) -> int:
+    held = places_held(board)
+    return max([later - before - 6 for before, later in pairwise(held)] + [0])
+
+
+def spare_pips(board: PlainBoard) -> int:
+    at_home = sum(max(own(board, point) - 2, 0) * (point - 1) for point in HOME)
+    loose = {
+        point: own(board, point) if own(board, point) < 2 else own(board, point) - 2 for point in OUTFIELDS
+    }
+    return at_home + sum(checkers * (point - 6) for point, checkers in loose.items())
+
+
+def one_by_one(board: PlainBoard) -> list[int]:
+    """The place of every checker, the rearmost first."""
+    return sorted((place for place in PLACES for _ in range(own(board, place))), reverse=True)
+
+
+def points_ahead(board: PlainBoard) -> int:
+    rear = rearmost(board)
+    return sum(blocked(board, point) for point in range(rear - 6, rear)) if rear and any_other(board) else 0
+
+
+def any_other(board: PlainBoard) -> bool:
+    return any(checkers < 0 for checkers in board)
+
+
 MOTIF: dict[str, Callable[[PlainBoard], float]] = {
     "pip_count": pips,
     "borne_off": off,
@@ -181,6 +218,18 @@ MOTIF: dict[str, Callable[[PlainBoard], float]] = {
     "deep_anchors": lambda board: points_made(board, [25 - 3, 25 - 2, 25 - 1]),
     "midfield_checkers": lambda board: sum(own(board, point) for point in range(9, 16)),
     "mobility": mobility,
+    "second_rear": lambda board: [*one_by_one(board), 0, 0][1],
+    "pips_to_pass": lambda board: sum(max(place - passing_place(board), 0) for place in one_by_one(board)),
+    "pips_past": lambda board: sum(
+        place for place in one_by_one(board) if place <= passing_place(board) and any_other(board)
+    ),
+    "widest_gap": widest_gap,
+    "spare_pips": spare_pips,
+    "blots_back": lambda board: blots(board, range(19, 25)),
+    "points_ahead": points_ahead,
+    "board_against_back": lambda board: (
+        points_made(board, HOME) * sum(max(-board[place], 0) for place in range(7))
+    ),
 }
 
 

@@ -139,6 +139,14 @@ MOTIF_START_OF_ONE_SIDE = {
     "deep_anchors": 1.0,
     "midfield_checkers": 5.0,
     "mobility": 2234.0,  # 24 point: 2 x 18 x 24, 13 point: 5 x 7 x 34, 8 point: 3 x 2 x 30
+    "second_rear": 24.0,
+    "pips_to_pass": 152.0,  # 2 x 23 + 5 x 12 + 3 x 7 + 5 x 5: he stands on the ace point
+    "pips_past": 0.0,
+    "widest_gap": 5.0,  # from the 24 to the 13 point
+    "spare_pips": 38.0,  # 6 point: 3 x 5, 8 point: 1 x 2, 13 point: 3 x 7
+    "blots_back": 0.0,
+    "points_ahead": 1.0,  # his six point
+    "board_against_back": 2.0,
 }
 
 
@@ -201,6 +209,14 @@ def test_a_five_point_board_against_the_bar_by_hand():
         "deep_anchors": 0.0,
         "midfield_checkers": 2.0,
         "mobility": 656.0,  # 8 point: 3 x 2 x 30, 13 point: 2 x 7 x 34
+        "second_rear": 13.0,
+        "pips_to_pass": 90.0,  # he is on the bar
+        "pips_past": 0.0,
+        "widest_gap": 0.0,
+        "spare_pips": 2.0,
+        "blots_back": 0.0,
+        "points_ahead": 1.0,  # his midpoint, my 12 point
+        "board_against_back": 15.0,
     }
     opponent = {
         "pip_count": 179.0,
@@ -229,6 +245,14 @@ def test_a_five_point_board_against_the_bar_by_hand():
         "deep_anchors": 1.0,
         "midfield_checkers": 4.0,
         "mobility": 1522.0,  # bar: 19 x 2, 24 point: 2 x 18 x 8, 13 point: 4 x 7 x 35, 8 point: 3 x 2 x 36
+        "second_rear": 24.0,
+        "pips_to_pass": 41.0,  # to his 12 point: 13 + 2 x 12 + 4 x 1
+        "pips_past": 54.0,  # 3 x 8 + 5 x 6
+        "widest_gap": 5.0,
+        "spare_pips": 31.0,  # 6 point: 3 x 5, 8 point: 1 x 2, 13 point: 2 x 7
+        "blots_back": 0.0,
+        "points_ahead": 5.0,
+        "board_against_back": 0.0,
     }
     expected = both_sides(own, opponent, {"pip_lead": 89.0, "contact_left": 13.0})
     assert values_of(PARAMETER_SETS["motif"], FIVE_POINT_BOARD) == expected

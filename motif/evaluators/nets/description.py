@@ -9,7 +9,7 @@
 ``motif.fingerprint``     of that set: features of another revision are refused
 ``motif.names``           its parameters in the order of the features, joined by commas
 ``motif.classes``         what each number of ``position_class`` means, joined by commas
-``motif.plans``           what each number of ``game_plan`` means, joined by commas; others are refused
+``motif.plans``           what each number of ``game_plan`` means, joined by semicolons; others are refused
 ``motif.bearoff``         one of `BEAROFF_RANKINGS`, where bearoff tables' values stand for the net's
 ========================  ==============================================================
 
@@ -66,6 +66,8 @@ BY_EQUITY, BY_WIN = BEAROFF_RANKINGS = ("equity", "win")
 
 _PREFIX = "motif."
 _SEPARATOR = ","
+_PLAN_SEPARATOR = ";"
+"""Names of plans hold commas."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class NetDescription:
         if self.inputs in WHOLE_EVALUATORS:
             texts["classes"] = _SEPARATOR.join((*CLASS_NAMES, *FINISHED_NAMES))
         if self.inputs == PLANNED_INPUTS:
-            texts["plans"] = _SEPARATOR.join(PLANS)
+            texts["plans"] = _PLAN_SEPARATOR.join(PLANS)
         if self.bearoff is not None:
             texts["bearoff"] = self.bearoff
         return {_PREFIX + key: text for key, text in texts.items()}
@@ -136,7 +138,7 @@ def read_description(metadata: Mapping[str, str]) -> NetDescription | None:
             _refuse("parameters", texts, f"one of {', '.join(PARAMETER_SETS)}")
         if texts.get("fingerprint") != chosen.fingerprint:
             _refuse("fingerprint", texts, f"that of the set {chosen.name}, {chosen.fingerprint[:19]}...")
-    if inputs == PLANNED_INPUTS and texts.get("plans") != _SEPARATOR.join(PLANS):
+    if inputs == PLANNED_INPUTS and texts.get("plans") != _PLAN_SEPARATOR.join(PLANS):
         _refuse("plans", texts, f"the {len(PLANS)} game plans of this program")
     bearoff = texts.get("bearoff")
     if bearoff is not None and bearoff not in BEAROFF_RANKINGS:

@@ -187,7 +187,7 @@ def test_a_graph_says_which_plans_it_means_and_what_it_leaves_to_tables(tmp_path
     for name in ("plans, points and tables", "win only, with tables", "equity"):
         model = onnx.load_model_from_string(exported(MADE[name]))
         facts[name] = {entry.key: entry.value for entry in model.metadata_props}
-    assert facts["plans, points and tables"]["motif.plans"].split(",") == list(PLANS)
+    assert facts["plans, points and tables"]["motif.plans"].split(";") == list(PLANS)
     assert [each.get("motif.bearoff") for each in facts.values()] == ["equity", "win", None]
     assert "motif.plans" not in facts["win only, with tables"]
     other = onnx.load_model_from_string(exported(MADE["game plans"]))

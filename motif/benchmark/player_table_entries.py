@@ -50,7 +50,8 @@ PLAYERS = (
     Entry("motif-v2", "the next, by `motif-v1`; with raw point terms and weights for each game plan"),
     Entry("motif-v3", "the next, by `motif-v2`"),
     Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too", _MOST),
-    Entry("motif-v4@1", "`motif-v4`, looking one ply ahead", _SOME),
+    Entry("motif-v5", "the next, by `motif-v4`, and by those of `motif-v3` too", _MOST),
+    Entry("motif-v5@1", "`motif-v5`, looking one ply ahead", _SOME),
     Entry("wildbg", "wildbg's neural nets for contact and race, by Carsten Wenderdel"),
     Entry("gnubg", "GNU Backgammon's neural nets, 0-ply, in a process of its own", _SOME),
 )

@@ -62,7 +62,7 @@ def class_rows(
     """The rows of each class that occurs in the datasets in `folders`, for the time of the block.
 
     About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
-    temporary folder (TMPDIR says where): 280 bytes a position for 54 parameters.  Raises
+    temporary folder (TMPDIR says where): 344 bytes a position for 70 parameters.  Raises
     `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
     """
     held = validation_games(folders, validation, seed)

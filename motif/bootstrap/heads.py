@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import CHECKERS, PACKED_SIZE, Board, pack
+from motif.board.position import CHECKERS, Board
 from motif.bootstrap.class_rows import LABELS, ClassRows
 from motif.bootstrap.fit_settings import FitSettings
 from motif.evaluators import OUTPUTS
-from motif.evaluators.bearoff import bearoff_tables
-from motif.evaluators.bearoff.lookup import covered
+from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.squash import bounds
 from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.link import Link
@@ -22,7 +21,6 @@ from motif.fitting.solve import solver
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
-from motif.runtime.jit import kernel
 
 _NEEDED_CLASSES = ("contact", "race")
 """The others are evaluated as contact where they have no weights of their own."""
@@ -87,7 +85,7 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
     tells nothing of what is luck: they stay as they are.
     """
     problem = head_problem(rows, head, settings)
-    fit = HeadFit(problem.terms, solved(problem, settings))
+    fit = HeadFit(problem.terms, _solved(problem, settings))
     if settings.prune is None or not len(problem.terms.pairs):
         return fit
     games = head_clusters(rows, head, settings)
@@ -97,12 +95,10 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
     return HeadFit(left.terms, left.result, fit)
 
 
-def solved(problem: Problem, settings: FitSettings, start: FloatArray | None = None) -> FitResult:
-    """Fit `problem` as `settings` want it, from `start` (count,) on, or from where the method starts."""
+def _solved(problem: Problem, settings: FitSettings) -> FitResult:
+    """Fit `problem` as `settings` want it."""
     solve = solver(settings.method)
-    if settings.max_passes is None:
-        return solve(problem, start=start)
-    return solve(problem, max_passes=settings.max_passes, start=start)
+    return solve(problem) if settings.max_passes is None else solve(problem, max_passes=settings.max_passes)
 
 
 def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
@@ -125,23 +121,13 @@ def rows_of_head(boards: Board, head: str, settings: FitSettings) -> npt.NDArray
     """Which of the `boards` (n, 26) of a class its head `head` is fitted to."""
     use = possible(head, boards)
     if settings.bearoff:
-        _drop_covered(bearoff_tables(), boards, use)
+        use &= ~covered_boards(bearoff_tables(), boards)
     return use
 
 
 def head_clusters(rows: ClassRows, head: str, settings: FitSettings) -> IntArray:
     """The game of each row of `head_problem`."""
     return rows.games[rows_of_head(rows.boards, head, settings)].astype(np.int64)
-
-
-@kernel
-def _drop_covered(tables, boards, use):
-    packed = np.empty(PACKED_SIZE, np.int8)
-    words = packed.view(np.int64)
-    for row in range(boards.shape[0]):
-        pack(boards[row], packed)
-        if covered(tables, words, packed):
-            use[row] = False
 
 
 def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:

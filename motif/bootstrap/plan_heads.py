@@ -4,17 +4,14 @@ Plays of one decision often lead to different plans.  Fitted one by one, plans w
 level, and choices between them would suffer: `motif.fitting.joint` compares the plays across plans.
 """
 
-import math
-import time
-
 import numpy as np
 
 from motif.bootstrap.class_rows import ClassRows
 from motif.bootstrap.fit_settings import FitSettings
 from motif.bootstrap.heads import head_problem, rows_of_head
-from motif.fitting.joint import METHOD, solve_jointly
+from motif.fitting.joint import METHOD, MOST_PASSES, solve_jointly
 from motif.fitting.objective import rmse
-from motif.fitting.result import FitResult, PassRecord
+from motif.fitting.result import FitResult
 from motif.fitting.terms import FloatArray
 from motif.parameters.game_plan import PLANS, plans_of_class
 
@@ -37,31 +34,31 @@ def fit_plans(
 ) -> dict[str, FitResult]:
     """Fit the equity heads of the plans of a class together, from the class's weights (count,) on.
 
-    The errors told of each are those of the plan's own rows; those of the passes are of all together.
+    The errors told of each are those of the plan's own rows; passes and seconds are of all together.
     """
     plans = plans_to_fit(rows, class_name, settings)
     if not plans:
         return {}
-    began = time.perf_counter()
     problem = head_problem(rows, HEAD, settings)
     codes = np.full(len(PLANS) + 1, -1)
     codes[[PLANS.index(plan) for plan in plans]] = np.arange(len(plans))
     used = rows.plans[rows_of_head(rows.boards, HEAD, settings)]
     groups = codes[used]
-    found = solve_jointly(problem, groups[: len(problem.train)], of_class, settings.plan_shrinkage)
-    history = tuple(
-        PassRecord(number, error, math.sqrt(error), None, 0.0) for number, error in enumerate(found.errors)
+    trained, held = np.split(groups, [len(problem.train)])
+    found = solve_jointly(
+        problem,
+        trained,
+        of_class,
+        settings.plan_shrinkage,
+        max_passes=MOST_PASSES if settings.max_passes is None else settings.max_passes,
     )
     results = {}
     for group, plan in enumerate(plans):
         weights = found.weights[group]
-        sides = (
-            (problem.train, groups[: len(problem.train)]),
-            (problem.validation, groups[len(problem.train) :]),
-        )
-        train, held = (rmse(problem, side.some(np.flatnonzero(of == group)), weights) for side, of in sides)
-        seconds = time.perf_counter() - began
+        of_train = rmse(problem, problem.train.some(np.flatnonzero(trained == group)), weights)
+        of_held = rmse(problem, problem.validation.some(np.flatnonzero(held == group)), weights)
+        assert of_train is not None  # a plan that is fitted has rows
         results[plan] = FitResult(
-            METHOD, weights, history, found.stopped, 0.0 if train is None else train, held, seconds
+            METHOD, weights, found.history, found.stopped, of_train, of_held, found.seconds
         )
     return results

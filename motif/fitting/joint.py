@@ -26,14 +26,16 @@ from scipy.linalg import cho_solve
 from motif.fitting.curvature import curvature
 from motif.fitting.descent import conjugate_gradients, descend
 from motif.fitting.design import CHUNK_ROWS, in_threads, raw_predictions, term_sums
-from motif.fitting.objective import Objective, sum_of_squares
+from motif.fitting.objective import Objective, Point, sum_of_squares
 from motif.fitting.problem import Problem, checked_weights
-from motif.fitting.result import CONVERGED, EXACT_ERROR, PASS_LIMIT, check_stopping
+from motif.fitting.result import CONVERGED, EXACT_ERROR, PASS_LIMIT, PassRecord, check_stopping
 from motif.fitting.terms import FloatArray, IntArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
 
 METHOD = "joint"
+MOST_PASSES = 10
+"""Unless another limit is given."""
 _ROWS_PER_WEIGHT = 20
 """Rows that a matrix of curvature is made of at most, for each weight."""
 _LEAST_GAIN = 0.02
@@ -47,24 +49,24 @@ class JointResult:
 
     weights: FloatArray
     """(groups, count)"""
-    errors: tuple[float, ...]
-    """What is minimised, at the start and after each pass."""
+    history: tuple[PassRecord, ...]
+    """The start and each pass: what is minimised, and the RMSE over all training rows."""
     stopped: str
-    seconds: float
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """What is minimised, at the start and after each pass."""
+        return tuple(record.error for record in self.history)
+
+    @property
+    def seconds(self) -> float:
+        """From the start to the end of the last pass."""
+        return self.history[-1].seconds
 
     @property
     def passes(self) -> int:
         """Number of passes done."""
-        return len(self.errors) - 1
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """The rows seen from the weights of all groups."""
-
-    error: float
-    residuals: FloatArray
-    slopes: FloatArray
+        return len(self.history) - 1
 
 
 class _Groups:
@@ -121,24 +123,24 @@ class _Groups:
             total[group] += part
         return total
 
-    def at(self, weights: FloatArray) -> _Point:
+    def at(self, weights: FloatArray) -> Point:
         problem, link = self.problem, self.problem.link
         raw = self.products(weights, self.raw.copy())
         residuals = self.operator.roots * (link.predict(raw) - problem.train.labels)
         away = weights - self.common
         error = sum_of_squares(self.operator.apply(residuals)) + float(np.sum(away * self.pulled(away)))
-        return _Point(error, residuals, self.operator.roots * link.slope(raw))
+        return Point(error, residuals, self.operator.roots * link.slope(raw))
 
     def pulled(self, away: FloatArray) -> FloatArray:
         """Half the derivative of what draws to the common weights, at a distance `away` from them."""
         # One row at a time: a product of matrices may round otherwise for other numbers of rows.
         return np.array([self.pull @ row for row in away]).reshape(away.shape)
 
-    def half_gradient(self, weights: FloatArray, point: _Point) -> FloatArray:
+    def half_gradient(self, weights: FloatArray, point: Point) -> FloatArray:
         rows = point.slopes * self.operator.apply_twice(point.residuals)
         return self.sums(rows) + self.pulled(weights - self.common)
 
-    def half_curvature(self, point: _Point, direction: FloatArray) -> FloatArray:
+    def half_curvature(self, point: Point, direction: FloatArray) -> FloatArray:
         moved = point.slopes * self.products(direction, np.zeros(len(point.slopes)))
         return self.sums(point.slopes * self.operator.apply_twice(moved)) + self.pulled(direction)
 
@@ -157,7 +159,7 @@ def solve_jointly(
     common: FloatArray,
     shrinkage: float,
     *,
-    max_passes: int = 10,
+    max_passes: int = MOST_PASSES,
     tolerance: float = 1e-5,
 ) -> JointResult:
     """Fit the weights of each group, from the common ones on.
@@ -175,15 +177,23 @@ def solve_jointly(
     held = _Groups(problem, _checked_groups(groups, len(problem.train)), common, shrinkage)
     weights = np.tile(common, (len(held.rows), 1))
     point = held.at(weights)
-    errors, stopped = [point.error], PASS_LIMIT
+    history: list[PassRecord] = []
+
+    def note() -> None:
+        seconds = time.perf_counter() - began
+        history.append(PassRecord(len(history), point.error, point.rmse, None, seconds))
+
+    note()
+    stopped = PASS_LIMIT
     for _ in range(max_passes):
         direction = _direction(held, weights, point)
         weights, point = descend(held.at, weights, point, direction)
-        errors.append(point.error)
-        if point.error <= EXACT_ERROR or errors[-2] - errors[-1] <= tolerance * errors[-2]:
+        note()
+        before, after = history[-2].error, history[-1].error
+        if after <= EXACT_ERROR or before - after <= tolerance * before:
             stopped = CONVERGED
             break
-    return JointResult(weights, tuple(errors), stopped, time.perf_counter() - began)
+    return JointResult(weights, tuple(history), stopped)
 
 
 def _checked_groups(groups: npt.ArrayLike, count: int) -> IntArray:
@@ -193,7 +203,7 @@ def _checked_groups(groups: npt.ArrayLike, count: int) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def _direction(held: _Groups, weights: FloatArray, point: _Point) -> FloatArray:
+def _direction(held: _Groups, weights: FloatArray, point: Point) -> FloatArray:
     """Preconditioned conjugate gradients for curvature * direction = -gradient."""
     gradient = held.half_gradient(weights, point)
     direction, gained = np.zeros_like(gradient), 0.0

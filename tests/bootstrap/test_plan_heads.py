@@ -74,9 +74,12 @@ def test_plans_are_the_groups_of_a_joint_fit(rows, monkeypatch):
     found = np.stack([result.weights for result in results.values()])
     np.testing.assert_allclose(found, expected, atol=3e-3)
     assert np.abs(expected - OF_CLASS).max() > 0.05
+    weights = np.vstack([found, OF_CLASS])[groups]
+    raw = weights[:, 0] + np.sum(rows.features[:TRAINING] * weights[:, 1:], axis=1)
+    errors = EQUITY.predict(raw) - rows.labels[:TRAINING, -1]
     for result in results.values():
         assert result.history[-1].error == pytest.approx(error, rel=1e-5)
-        assert result.history[-1].rmse_train == pytest.approx(np.sqrt(error), rel=1e-5)
+        assert result.history[-1].rmse_train == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-5)
         assert (result.method, result.stopped) == ("joint", "converged")
 
 

@@ -6,6 +6,7 @@ from motif.evaluators.bearoff.race import (
     BearoffChances,
     RaceDistribution,
     bearoff_chances,
+    covered_boards,
     covered_rows,
     race_distribution,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "bearoff_probabilities",
     "bearoff_tables",
     "covered",
+    "covered_boards",
     "covered_rows",
     "no_tables",
     "race_distribution",

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import outcome
-from motif.board.position import HOME, OWN_BAR, PACKED_WORDS, Position, pack_many
+from motif.board.position import HOME, OWN_BAR, PACKED_SIZE, PACKED_WORDS, Position, pack, pack_many
 from motif.evaluators.bearoff.loading import bearoff_tables
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.bearoff.numbering import FIRST_FULL, TWO_SIDED_POSITIONS, home_number
@@ -89,6 +89,18 @@ def covered_rows(
     rows = np.empty((len(packed), len(OUTPUTS)))
     known = np.flatnonzero(_rows(tables, packed, rows))
     return known, rows[known]
+
+
+@kernel
+def covered_boards(tables, boards):
+    """Which of the boards int8 (n, 26) `tables` cover, bool (n,)."""
+    packed = np.empty(PACKED_SIZE, np.int8)
+    words = packed.view(np.int64)
+    known = np.zeros(boards.shape[0], np.bool_)
+    for row in range(boards.shape[0]):
+        pack(boards[row], packed)
+        known[row] = covered(tables, words, packed)
+    return known
 
 
 @kernel

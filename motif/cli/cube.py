@@ -1,0 +1,285 @@
+"""The command about the doubling cube."""
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from motif.cli import cube_fit
+from motif.cli.common import (
+    DEFAULT_PLAYER,
+    JobsOption,
+    JsonOption,
+    PlayerOption,
+    SeedOption,
+    evaluator_of,
+    example,
+    json_line,
+    print_table,
+)
+from motif.runtime.errors import PositionError, SettingError
+
+if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
+    from motif.board.position import Position
+    from motif.cube import CubeDecision
+    from motif.cube.windows import Window
+    from motif.evaluators import Probabilities
+
+_SHOWN = (
+    "action",
+    "no_double",
+    "double_take",
+    "double_pass",
+    "take_point",
+    "cash_point",
+    "value",
+    "mwc_no_double",
+    "mwc_double_take",
+    "mwc_double_pass",
+    "should_double",
+    "should_take",
+    "should_beaver",
+    "efficiency",
+    "words",
+)
+"""What --json prints of a decision under the names of `CubeDecision`."""
+
+
+_NEVER = 0.9995
+"""Chances that would be written 100.0 %."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this group's commands to `app`."""
+    race = "cube dPexAAB07zMAAA"
+    app.command(
+        epilog=example(
+            f"motif {race}",
+            f"motif {race} --cube 2 --owner me --jacoby",
+            f"motif {race} --length 7 --score 3-5",
+        )
+    )(cube)
+    cube_fit.register(app)
+
+
+def cube(
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key.")
+    ],
+    value: Annotated[
+        int | None, typer.Option("--cube", metavar="N", help="What the cube shows, before a double.")
+    ] = None,
+    owner: Annotated[
+        str | None,
+        typer.Option(
+            "--owner", metavar="WHO", help="centre, me (the player on roll) or opponent.", show_default=False
+        ),
+    ] = None,
+    score: Annotated[
+        str | None, typer.Option("--score", metavar="A-B", help="Points won by me and by the opponent.")
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option("--length", metavar="N", help="Points of the match; 0: money play.")
+    ] = None,
+    crawford: Annotated[
+        bool | None, typer.Option("--crawford/--no-crawford", help="Whether this is the Crawford game.")
+    ] = None,
+    jacoby: Annotated[
+        bool | None,
+        typer.Option("--jacoby/--no-jacoby", help="Money: gammons count only once the cube was turned."),
+    ] = None,
+    beavers: Annotated[
+        bool | None, typer.Option("--beavers/--no-beavers", help="Money: a double may be beavered.")
+    ] = None,
+    met: Annotated[
+        str | None,
+        typer.Option(
+            "--met",
+            metavar="NAME",
+            help="Match equities: kazaross-xg2, rockwell-kazaross, or a file of gnubg's XML format.",
+            show_default="kazaross-xg2",
+        ),
+    ] = None,
+    efficiency: Annotated[
+        float | None,
+        typer.Option(
+            "--efficiency",
+            metavar="X",
+            help="Cube efficiency, 0 (dead) to 1 (live).",
+            show_default="by class of position",
+        ),
+    ] = None,
+    player: PlayerOption = DEFAULT_PLAYER,
+    json: JsonOption = False,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+) -> None:
+    """Tell whether to double, and whether to take.
+
+    The player on roll decides before the roll; dice in the ID are passed over.  An ID with a match state
+    brings cube, score and rules along, and options override it; without one it is money play with the cube
+    in the centre.  Equities are the player's on roll: for money in units of the cube before the double, in
+    a match normalised, so that a single game at that cube is -1 or 1.
+    """
+    from motif.board.diagram import text_diagram
+    from motif.board.outcome import Outcome, outcome
+    from motif.board.parsing import parse_position
+    from motif.cube import cube_decision_at, match_equity_table
+    from motif.cube.efficiency import efficiency_class
+    from motif.cube.match_equity import DEFAULT_TABLE
+
+    position, found = parse_position(identifier)
+    state = _state(found, value, owner, score, length, crawford, jacoby, beavers)
+    table = match_equity_table(met or DEFAULT_TABLE)
+    if outcome(position) != Outcome.UNFINISHED:
+        raise PositionError(f"{identifier}: the game is over, nobody doubles")
+    evaluator = evaluator_of(player)
+    probabilities = evaluator.evaluate(position)
+    decision = cube_decision_at(position, probabilities, state, efficiency=efficiency, table=table)
+    record = {
+        **_record(decision),
+        **probabilities._asdict(),
+        "cubeless": probabilities.equity,
+        "class": efficiency_class(position)[0],
+        "player": player,
+    }
+    bras = _bras_record(position) if evaluator.name == "bras" else {}
+    if json:
+        print(json_line({**record, "bras": bras} if bras else record))
+        return
+    print(text_diagram(position, state))
+    print()
+    _print_decision(decision, probabilities, player)
+    if bras:
+        _print_bras(bras)
+
+
+def _state(
+    found: "MatchState | None",
+    value: int | None,
+    owner: str | None,
+    score: str | None,
+    length: int | None,
+    crawford: bool | None,
+    jacoby: bool | None,
+    beavers: bool | None,
+) -> "MatchState":
+    """The state that the options make of `found`, before the roll."""
+    from motif.board.match_state import CubeOwner, MatchState
+
+    state = replace(found or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
+    changes: dict[str, Any] = {"crawford": crawford, "jacoby": jacoby, "beavers": beavers, "length": length}
+    owner = "centre" if owner == "center" else owner
+    if owner is not None and owner not in get_args(CubeOwner):
+        raise SettingError(f"--owner must be centre, me or opponent, not {owner!r}")
+    changes["cube_owner"] = owner
+    # A cube that somebody owns has been turned.
+    turned = owner in ("me", "opponent") and state.cube == 1
+    changes["cube"] = value if value is not None or not turned else 2
+    if length is not None and length != state.length:
+        changes |= {"own_score": 0, "opponent_score": 0, "game_state": "playing"}
+        changes["crawford"] = bool(crawford)
+    final = state.length if length is None else length
+    if score is not None:
+        if not final:
+            raise SettingError("--score belongs to a match: --length says how long it is")
+        changes["own_score"], changes["opponent_score"] = _score(score)
+    if final and (jacoby or beavers):
+        raise SettingError("the Jacoby rule and beavers are for money play, not for a match")
+    return replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
+
+
+def _score(text: str) -> tuple[int, int]:
+    own, dash, opponent = text.partition("-")
+    if not (dash and own.isdecimal() and opponent.isdecimal() and len(text) < 20):
+        raise SettingError(f"--score must be two numbers of points such as 3-5, not {text!r}")
+    return int(own), int(opponent)
+
+
+def _record(decision: "CubeDecision") -> dict[str, Any]:
+    """What --json prints of a decision."""
+    record = {name: getattr(decision, name) for name in _SHOWN}
+    record["windows"] = [_window_record(window) for window in decision.windows]
+    record["opponent_windows"] = [_window_record(window) for window in decision.opponent_windows]
+    state = decision.state
+    record |= {"cube": state.cube, "owner": state.cube_owner, "length": state.length}
+    if state.length:
+        return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+    return record | {"jacoby": state.jacoby, "beavers": state.beavers}
+
+
+def _window_record(window: "Window") -> dict[str, Any]:
+    return {**asdict(window), "take_point": window.take_point}
+
+
+def _bras_record(position: "Position") -> dict[str, Any]:
+    """What BRAS's own score says, by the article's windows and by measured ones."""
+    from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, bras_percent, score_action
+
+    score = float(bras_percent(position.board[None])[0])
+    return {
+        "S": score,
+        "live_from": list(LIVE_FROM),
+        "drop_from": DROP_FROM,
+        "action": score_action(score, LIVE_FROM[0], DROP_FROM),
+        "measured": MEASURED.as_dict(),
+        "measured_action": score_action(score, MEASURED.double_from, MEASURED.drop_from),
+    }
+
+
+def _print_bras(bras: dict[str, Any]) -> None:
+    low, high = bras["live_from"]
+    measured = bras["measured"]
+    print(f"\nBRAS's score S of the player on roll is {bras['S']:.1f}.")
+    print(
+        f"The article doubles from about {low:.0f} to {high:.0f} and drops from {bras['drop_from']:.0f}: "
+        f"{bras['action']}."
+    )
+    print(
+        f"With contact {measured['player']} doubles from {measured['double_from']:.1f} "
+        f"(+-{measured['double_se']:.1f}) and drops from {measured['drop_from']:.1f} "
+        f"(+-{measured['drop_se']:.1f}): {bras['measured_action']}."
+    )
+
+
+def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", player: str) -> None:
+    chances = probabilities
+    print(
+        f"{player}: {_percent(chances.win)} wins ({_percent(chances.win_gammon)} gammons), "
+        f"{_percent(1 - chances.win)} losses ({_percent(chances.lose_gammon)} gammons), "
+        f"cubeless {chances.equity:+.3f}; cube efficiency {decision.efficiency:.2f}"
+    )
+    state = decision.state
+    mwc = state.length > 0
+    double = "redouble" if state.cube_owner == "me" else "double"
+    actions = [(f"no {double}", decision.no_double, decision.mwc_no_double)]
+    if decision.double_take is not None and decision.double_pass is not None:
+        actions.append((f"{double}, take", decision.double_take, decision.mwc_double_take))
+        actions.append((f"{double}, pass", decision.double_pass, decision.mwc_double_pass))
+    rows = [
+        (name, f"{equity:+.3f}", _beside(equity, decision.value), *([_percent(chance or 0, 2)] * mwc))
+        for name, equity, chance in actions
+    ]
+    print_table(("", "equity", "against best play", *(["match won"] * mwc)), rows)
+    if decision.windows:
+        columns = ("your window", "double from", "opponent takes from", "cash from", "too good from")
+        print_table(columns, [_window_row(window) for window in decision.windows])
+    if decision.opponent_windows:
+        columns = ("the opponent's", "doubles from", "you take from", "cashes from", "too good from")
+        print_table(columns, [_window_row(window) for window in decision.opponent_windows])
+    print(f"{decision.action[0].upper()}{decision.action[1:]}.  {decision.words}")
+
+
+def _window_row(window: "Window") -> tuple[str, ...]:
+    name = f"efficiency {window.efficiency:.2f}" if window.name == "efficiency" else f"{window.name} cube"
+    points = window.double_point, window.take_point, window.cash_point, window.too_good_point
+    return (name, *("never" if point is None or point > _NEVER else _percent(point) for point in points))
+
+
+def _beside(equity: float, best: float) -> str:
+    return "" if abs(equity - best) < 5e-4 else f"{equity - best:+.3f}"
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"

@@ -1,0 +1,24 @@
+"""Cube decisions for money and in matches.
+
+`cube_decision` says what to do, from a position's five cubeless chances and the state of the match, by
+Janowski's model; `cubeful_equity` what a position is worth with the cube where it lies;
+`match_equity_table` gives the chances to win a match from its scores.
+"""
+
+from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at
+from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
+from motif.cube.equities import cubeful_equity
+from motif.cube.match_equity import MatchEquityTable, match_equity_table
+from motif.cube.match_play import turned_state
+
+__all__ = [
+    "DEFAULT_EFFICIENCY",
+    "CubeDecision",
+    "Efficiency",
+    "MatchEquityTable",
+    "cube_decision",
+    "cube_decision_at",
+    "cubeful_equity",
+    "match_equity_table",
+    "turned_state",
+]

@@ -1,0 +1,165 @@
+"""BRAS's cube windows: when its score S of the player on roll says to double, and when to drop.
+
+The article suggests for money play that a game is live from S about 62 to 65 on and that a double is
+dropped from S about 80 on.  `measured_window` recalibrates both: over positions of a player's games
+against himself it fits the share of his decisions to double, and to pass, as logistic functions of S, and
+takes the S at which half of them are.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from motif.board.match_state import MatchState
+from motif.board.position import Board, Position
+from motif.cube.efficiency import DEFAULT_EFFICIENCY, efficiency_classes
+from motif.cube.equities import cube_equities
+from motif.cube.outcomes import Floats
+from motif.cube.playouts import plies
+from motif.evaluators import Evaluator
+from motif.evaluators.bras import SIGMA, bras_scores
+from motif.parameters.position_class import RACE
+from motif.rollout.settings import check_count
+from motif.runtime.errors import SettingError
+from motif.runtime.seeds import check_seed
+from motif.runtime.streams import derive_states
+
+LIVE_FROM = (62.0, 65.0)
+"""S from which the article doubles."""
+DROP_FROM = 80.0
+"""S from which the article drops."""
+
+_STEPS = 100
+_CONVERGED = 1e-9
+_RESAMPLES = 200
+_TRIAL = 2**41
+"""The trial number of the streams of these games."""
+
+
+@dataclass(frozen=True)
+class ScoreWindow:
+    """Where decisions switch, in S of the player on roll."""
+
+    double_from: float
+    double_se: float
+    drop_from: float
+    drop_se: float
+    positions: int
+    games: int
+    player: str
+    """Whose decisions they are."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+        return dict(vars(self))
+
+
+MEASURED = ScoreWindow(70.2, 0.4, 75.6, 0.5, 53_201, 4_000, "motif-v5")
+"""`measured_window` of motif-v5 (``motif cube-windows --games 4000 --seed 1``)."""
+
+
+def score_action(score: float, double_from: float, drop_from: float) -> str:
+    """What a window says at S = `score`."""
+    if score < double_from:
+        return "no double, take"
+    return "double, take" if score < drop_from else "double, pass"
+
+
+def measured_window(
+    evaluator: Evaluator, games: int, *, seed: int = 0, resamples: int = _RESAMPLES
+) -> ScoreWindow:
+    """The window from the decisions of `evaluator` in positions with contact.
+
+    They are those of `games` games for money (no Jacoby rule) that it plays against itself, each up to the
+    position in which it doubles first; of races S says too little.  Standard errors come from `resamples`
+    draws of whole games.  The same `seed` gives the same result.  Raises `SettingError` where no decision
+    switches.
+    """
+    check_seed(seed)
+    check_count("games", games, 2)
+    game, boards = _undoubled(evaluator, games, seed)
+    contact = efficiency_classes(boards) < RACE
+    game, boards = game[contact], boards[contact]
+    doubles, drops = _decisions(evaluator, boards)
+    scores = bras_percent(boards)
+    double = _switch(scores, doubles, game, seed, resamples)
+    drop = _switch(scores, drops, game, seed, resamples)
+    return ScoreWindow(*double, *drop, len(boards), games, evaluator.name)
+
+
+def bras_percent(boards: Board) -> Floats:
+    """S (n,) of the player on roll of each of `boards` (n, 26), 0 to 100."""
+    return np.asarray(50 + 50 * np.tanh(bras_scores(boards) / SIGMA))
+
+
+def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray[np.int64], Board]:
+    """The games and boards of all positions after the first, up to the first double of each game."""
+    start = np.repeat(Position.start().board[None], games, axis=0)
+    undoubled = np.ones(games, np.bool_)
+    parts = []
+    for ply, numbers, boards, points in plies(evaluator, start, derive_states(seed, 0, games, _TRIAL)):
+        kept = undoubled[numbers] & (points == 0)
+        if not undoubled.any():
+            break
+        if ply and kept.any():
+            numbers, boards = numbers[kept], boards[kept]
+            parts.append((numbers, boards))
+            undoubled[numbers[_decisions(evaluator, boards)[0]]] = False
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _decisions(evaluator: Evaluator, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Whether the player on roll of each of `boards` has a double, or is too good for one, and whether it
+    is to be passed."""
+    chances = evaluator.evaluate_many(boards).astype(np.float64)
+    held, taken, passed = cube_equities(chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards))
+    return (np.minimum(taken, passed) >= held) | (held > passed), taken >= passed
+
+
+def _switch(
+    scores: Floats,
+    decided: npt.NDArray[np.bool_],
+    games: npt.NDArray[np.int64],
+    seed: int,
+    resamples: int,
+) -> tuple[float, float]:
+    """The score at which half of the decisions are made, and its standard error over games."""
+    random = np.random.default_rng(seed)
+    _, place = np.unique(games, return_inverse=True)
+    count = int(place.max()) + 1 if len(place) else 0
+    ones = np.ones(len(scores))
+    drawn = [
+        _half(scores, decided, random.multinomial(count, np.full(count, 1 / count))[place].astype(float))
+        for _ in range(resamples)
+    ]
+    return _half(scores, decided, ones), float(np.std(drawn, ddof=1))
+
+
+def _half(scores: Floats, decided: npt.NDArray[np.bool_], weights: Floats) -> float:
+    """Where the logistic function fitted to `decided`, by Newton's method, is one half.
+
+    Where one score parts all decisions, and no logistic function is steep enough, the middle of the gap.
+    """
+    present = weights > 0
+    not_yet, already = scores[present & ~decided], scores[present & decided]
+    if not len(not_yet) or not len(already):
+        raise SettingError("too few games: their decisions do not switch with the score")
+    if not_yet.max() < already.min():
+        return float(not_yet.max() + already.min()) / 2
+    scale = (scores - 50) / 10
+    offset, slope = 0.0, 1.0
+    for _ in range(_STEPS):
+        share = expit(offset + slope * scale)
+        rest = weights * (decided - share)
+        spread = weights * share * (1 - share)
+        gradient = np.array([rest.sum(), (rest * scale).sum()])
+        mixed = (spread * scale).sum()
+        step = np.linalg.solve([[spread.sum(), mixed], [mixed, (spread * scale**2).sum()]], gradient)
+        step /= max(1.0, np.abs(step).max())
+        offset, slope = offset + step[0], slope + step[1]
+        if np.abs(step).max() < _CONVERGED:
+            break
+    return float(50 - 10 * offset / slope)

@@ -1,0 +1,204 @@
+"""Cube decisions: whether to double, and whether to take."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from motif.board.match_state import MatchState
+from motif.board.position import Position
+from motif.cube.efficiency import Efficiency, efficiency_class
+from motif.cube.equities import (
+    chosen_efficiency,
+    cube_curves,
+    cube_is_useful,
+    scale,
+)
+from motif.cube.match_equity import MatchEquityTable
+from motif.cube.match_play import turned_state
+from motif.cube.outcomes import Outcomes, outcomes
+from motif.cube.windows import BEAVERED, Window, cash_point, market_windows
+from motif.cube.words import closeness
+from motif.evaluators.probabilities import Probabilities
+from motif.runtime.errors import SettingError
+
+_DOUBLES = ("double", "redouble")
+_WAITS = ("no double", "no redouble", "roll")
+_PASSES = ("pass", "drop")
+
+
+@dataclass(frozen=True)
+class CubeDecision:
+    """What the player on roll and his opponent should do with the cube, before the roll.
+
+    Equities belong to the player on roll.  For money they are in units of the cube before the double; in a
+    match they are normalised: -1 and 1 are a single game lost and won at that cube.  Where he may not
+    double, what a double would bring is None, and `should_take` False.
+    """
+
+    action: str
+    """Such as ``double, take``, ``no double, take``, ``redouble, pass``, ``too good to double, pass``,
+    ``no double, beaver`` or ``no double, dead cube``: what both should do."""
+    no_double: float
+    double_take: float | None
+    double_pass: float | None
+    mwc_no_double: float | None
+    """The same as chances to win the match; None for money."""
+    mwc_double_take: float | None
+    mwc_double_pass: float | None
+    take_point: float | None
+    """Chance to win the game that the opponent needs to take a double."""
+    cash_point: float | None
+    """Chance of the player on roll from which on his double should be passed."""
+    should_double: bool
+    should_take: bool
+    """Whether the opponent should take, beavers included, if he is doubled."""
+    should_beaver: bool
+    efficiency: float
+    """x of Janowski's model."""
+    state: MatchState
+    _found: Outcomes = field(repr=False, compare=False)
+    _table: MatchEquityTable | None = field(repr=False, compare=False)
+
+    @property
+    def value(self) -> float:
+        """Equity of the player on roll when both do what is best."""
+        return self.no_double if self.doubled is None or not self.should_double else self.doubled
+
+    @property
+    def doubled(self) -> float | None:
+        """His equity if he doubles and the opponent answers as is best."""
+        if self.double_take is None or self.double_pass is None:
+            return None
+        return min(self._answered("beaver" if self.should_beaver else "take"), self.double_pass)
+
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """Market windows of the player on roll: dead, at `efficiency`, live; none without use of the cube."""
+        return market_windows(self._found, self.state, self.efficiency, self._table)
+
+    @cached_property
+    def opponent_windows(self) -> tuple[Window, ...]:
+        """The same of the opponent, in his chances."""
+        return market_windows(self._found.turned(), turned_state(self.state), self.efficiency, self._table)
+
+    @property
+    def words(self) -> str:
+        """How close the decision is, in a sentence or two."""
+        return closeness(self)
+
+    def cost(self, action_taken: str) -> float:
+        """Equity that a player gives up, 0 or more, by what he did with the cube.
+
+        ``double``, ``redouble``, ``no double``, ``no redouble`` and ``roll`` are the player on roll's;
+        ``take``, ``pass``, ``drop`` and ``beaver`` the opponent's.  Raises `SettingError` for anything
+        else, and for what cannot be done here.
+        """
+        if action_taken in _WAITS:
+            return self.value - self.no_double
+        if action_taken not in (*_DOUBLES, *_PASSES, "take", "beaver"):
+            raise SettingError(f"{action_taken!r} is nothing that is done with a cube")
+        if self.doubled is None:
+            raise SettingError(f"{action_taken}: the cube cannot be turned here")
+        if action_taken in _DOUBLES:
+            return self.value - min(self.value, self.doubled)
+        return self._answered(action_taken) - self.doubled
+
+    def _answered(self, answer: str) -> float:
+        """Equity of the player on roll after his double and the opponent's `answer`."""
+        assert self.double_take is not None
+        assert self.double_pass is not None
+        if answer in _PASSES:
+            return self.double_pass
+        if answer == "take":
+            return self.double_take
+        if self.state.length or not self.state.beavers:
+            raise SettingError("beaver: beavers are not allowed here")
+        return BEAVERED * self.double_take
+
+
+def cube_decision(
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    position_class: str = "contact",
+    pips: int | None = None,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> CubeDecision:
+    """The decision of the player on roll in `state`, before he rolls, from his cubeless chances.
+
+    The cube efficiency is `efficiency`, or that of `position_class` (one of
+    `motif.cube.efficiency.EFFICIENCY_CLASSES`; a ``race`` needs the `pips` of the player on roll too).
+    A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for what are no
+    probabilities, no efficiency or no class, and for a match that is over.
+    """
+    x = chosen_efficiency(efficiency, position_class, pips)
+    found = outcomes(np.asarray(probabilities))
+    curves = cube_curves(found, state, x, table)
+    held = float(curves.no_double.at(found.win)[0])
+    taken = None if curves.double_take is None else float(curves.double_take.at(found.win)[0])
+    passed = None if taken is None else curves.double_pass
+    cash = None if taken is None else cash_point(curves)
+    equities = [
+        None if value is None else float(scale(state, table).equity(value)) for value in (held, taken, passed)
+    ]
+    no_double, double_take, double_pass = equities
+    assert no_double is not None
+    gammons = bool(found.win_gammons[0] > 0)
+    action, doubles, takes, beavers = _best(state, no_double, double_take, double_pass, gammons)
+    return CubeDecision(
+        action=action,
+        no_double=no_double,
+        double_take=double_take,
+        double_pass=double_pass,
+        mwc_no_double=held if state.length else None,
+        mwc_double_take=taken if state.length else None,
+        mwc_double_pass=passed if state.length else None,
+        take_point=None if cash is None else 1 - cash,
+        cash_point=cash,
+        should_double=doubles,
+        should_take=takes,
+        should_beaver=beavers,
+        efficiency=x,
+        state=state,
+        _found=found,
+        _table=table,
+    )
+
+
+def cube_decision_at(
+    position: Position,
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> CubeDecision:
+    """`cube_decision` for `position`, whose class and pips give the efficiency."""
+    name, pips = efficiency_class(position)
+    return cube_decision(
+        probabilities, state, position_class=name, pips=pips, efficiency=efficiency, table=table
+    )
+
+
+def _best(
+    state: MatchState, held: float, taken: float | None, passed: float | None, gammons: bool
+) -> tuple[str, bool, bool, bool]:
+    """What both should do, in words; and whether to double, to take, and to beaver."""
+    if taken is None or passed is None:
+        why = "Crawford game" if state.crawford else "the opponent owns the cube"
+        return f"no double, {why}", False, False, False
+    takes = taken < passed
+    beavers = takes and state.beavers and not state.length and taken < 0
+    double = "redouble" if state.cube_owner == "me" else "double"
+    answer = "beaver" if beavers else "take" if takes else "pass"
+    if not cube_is_useful(state):
+        return f"no {double}, dead cube", False, takes, False
+    doubled = min(BEAVERED * taken if beavers else taken, passed)
+    # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
+    if doubled >= held or (not takes and not gammons):
+        return f"{double}, {answer}", True, takes, beavers
+    if held > passed and gammons:
+        return f"too good to {double}, {answer}", False, takes, beavers
+    return f"no {double}, {answer}", False, takes, beavers

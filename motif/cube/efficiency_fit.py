@@ -1,0 +1,184 @@
+"""Cube efficiencies fitted from cubeful rollouts.
+
+For positions of games that a player plays against himself, cubeful money rollouts give the points won with
+the cube in the centre and with either player, and the same games without a cube the chances.  From these
+chances the model has the equities of a dead and of a live cube; x is the share of the way from dead to
+live that the rollouts went, by least squares over the positions of a class and the three places of the
+cube.  Its standard error is taken over positions, which are independent.
+
+Both sides decide the cube at the x of the round before, the first time at the default ones.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.match_state import CubeOwner, MatchState
+from motif.board.position import Board, Position
+from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
+from motif.cube.equities import cubeful_equity
+from motif.cube.outcomes import Floats
+from motif.cube.playouts import CENTRE, MINE, OWNERS, THEIRS, cubeful_results, plies
+from motif.evaluators import Evaluator
+from motif.evaluators.probabilities import WIN
+from motif.rollout.settings import check_count
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import progress
+from motif.runtime.seeds import check_seed
+from motif.runtime.streams import derive_states
+
+_GAMES_AT_ONCE = 2400
+_GAMES_A_POSITION = 4
+_OPEN = 0.15
+"""A game's winner is open while each side has at least this chance."""
+_SELF_PLAY_TRIAL = 2**40
+"""The trial number of the streams of self-play: no rollout has so many."""
+_STATES: dict[int, CubeOwner] = {CENTRE: "centre", MINE: "me", THEIRS: "opponent"}
+
+
+@dataclass(frozen=True)
+class FittedEfficiency:
+    """x of one class of positions."""
+
+    name: str
+    """One of `EFFICIENCY_CLASSES`."""
+    x: float
+    """Fitted; it may come out beyond 0 to 1."""
+    se: float
+    """Standard error of `x`, over positions."""
+    default: float
+    """gnubg's x, averaged over the same positions."""
+    positions: int
+    games: int
+    """Rolled out in the last round."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class EfficiencyFit:
+    """The fit of every class that the games had positions of."""
+
+    classes: tuple[FittedEfficiency, ...]
+    efficiency: Efficiency
+    """With them in place of the default ones; in a race x no longer depends on the pips."""
+    rounds: int
+
+
+def fit_efficiency(
+    evaluator: Evaluator,
+    positions: int,
+    trials: int,
+    *,
+    rounds: int = 2,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> EfficiencyFit:
+    """Fit x of each class from so many `positions` of it, `trials` games each, for `evaluator`.
+
+    The same `seed` gives the same result for any number of `jobs`.  Raises `SettingError` for counts that
+    are too small.
+    """
+    check_seed(seed)
+    for name, value, least in (("positions", positions, 2), ("trials", trials, 1), ("rounds", rounds, 1)):
+        check_count(name, value, least)
+    boards, classes = drawn_positions(evaluator, positions, seed)
+    efficiency = DEFAULT_EFFICIENCY
+    total = rounds * len(boards)
+    with progress("cubeful rollouts", total) as advance:
+        for _ in range(rounds):
+            won, chances = [], []
+            for part_won, part_chances in _rolled_out(evaluator, efficiency, seed, trials, boards, jobs):
+                won.append(part_won)
+                chances.append(part_chances)
+                advance(len(part_won))
+            found = _fits(boards, classes, np.concatenate(won), np.concatenate(chances), trials)
+            efficiency = _with(found)
+    return EfficiencyFit(found, efficiency, rounds)
+
+
+def _rolled_out(
+    evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, boards: Board, jobs: int | None
+) -> Iterator[tuple[Floats, Floats]]:
+    """`cubeful_results` of `boards`, part by part."""
+    size = max(_GAMES_AT_ONCE // trials, 1)
+    calls = ((first, boards[first : first + size]) for first in range(0, len(boards), size))
+    work = partial(cubeful_results, evaluator, efficiency, seed, trials)
+    with closing(run_ordered(work, calls, jobs)) as results:
+        yield from results
+
+
+def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board, npt.NDArray[np.int8]]:
+    """Boards (n, 26) and their indices into `EFFICIENCY_CLASSES`, at most `count` of each class.
+
+    They come from games of the evaluator against itself, `_GAMES_A_POSITION` for each: of each game one
+    position of every class that it had, drawn at random of those whose winner is open.  In the others the
+    cube has been passed long ago, and it hardly matters where it lies.
+    """
+    count_games = _GAMES_A_POSITION * count
+    states = derive_states(seed, 0, count_games, _SELF_PLAY_TRIAL)
+    start = np.repeat(Position.start().board[None], count_games, axis=0)
+    game_parts, board_parts = [], []
+    for ply, games, boards, points in plies(evaluator, start, states):
+        going = points == 0
+        if ply and going.any():
+            games, boards = games[going], boards[going]
+            wins = evaluator.evaluate_many(boards)[:, WIN]
+            is_open = (wins >= _OPEN) & (wins <= 1 - _OPEN)
+            game_parts.append(games[is_open])
+            board_parts.append(boards[is_open])
+    games, boards = np.concatenate(game_parts), np.concatenate(board_parts)
+    classes = efficiency_classes(boards)
+    # A random order, of which the first position of each game and class is taken.
+    order = np.random.default_rng(seed).permutation(len(games))
+    kinds = games[order] * len(EFFICIENCY_CLASSES) + classes[order]
+    chosen = order[np.unique(kinds, return_index=True)[1]]
+    chosen = np.concatenate([chosen[classes[chosen] == code][:count] for code in np.unique(classes)])
+    return boards[chosen], classes[chosen]
+
+
+def _fits(
+    boards: Board, classes: npt.NDArray[np.int8], won: Floats, chances: Floats, trials: int
+) -> tuple[FittedEfficiency, ...]:
+    """The fit of each class from the results (n, `OWNERS`) and chances (n, 5) of `boards`."""
+    dead, live = (
+        np.stack([_model(chances, _STATES[owner], x) for owner in range(OWNERS)], axis=1) for x in (0.0, 1.0)
+    )
+    default = DEFAULT_EFFICIENCY.of_boards(boards)
+    found = []
+    for code, name in enumerate(EFFICIENCY_CLASSES):
+        rows = classes == code
+        count = int(rows.sum())
+        way, gone = (live - dead)[rows], (won - dead)[rows]
+        weight = float((way**2).sum())
+        if count < 2 or weight == 0:
+            continue
+        x = float((way * gone).sum()) / weight
+        pulls = (way * (gone - x * way)).sum(axis=1)
+        se = float(np.sqrt((pulls**2).sum() * count / (count - 1))) / weight
+        found.append(FittedEfficiency(name, x, se, float(default[rows].mean()), count, count * trials))
+    return tuple(found)
+
+
+def _model(chances: Floats, owner: CubeOwner, x: float) -> Floats:
+    cube = 1 if owner == "centre" else 2
+    return cubeful_equity(chances, MatchState(cube=cube, cube_owner=owner), efficiency=x)
+
+
+def _with(found: tuple[FittedEfficiency, ...]) -> Efficiency:
+    """The default efficiencies with those that were `found` in their place."""
+    changes: dict[str, float] = {}
+    for fit in found:
+        x = min(max(fit.x, 0.0), 1.0)
+        if fit.name == "race":
+            changes |= {"race_base": x, "race_per_pip": 0.0, "race_lowest": x, "race_highest": x}
+        else:
+            changes[fit.name] = x
+    return replace(DEFAULT_EFFICIENCY, **changes)

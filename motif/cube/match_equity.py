@@ -1,0 +1,176 @@
+"""Match equity tables: how likely a match is won from a score.
+
+Scores are counted in points that are still missing ("away").  A table has the chances before the Crawford
+game, the Crawford game itself in the row of 1 away, and apart from them those after it, of the trailer.
+
+Tables are read in gnubg's XML format (`met.dtd`), of the type ``explicit``: Kazaross-XG2 (Neil Kazaross,
+2011) and Rockwell-Kazaross (David Rockwell and Neil Kazaross, 2008-2010) come along; their files carry
+their own notice.
+
+Beyond the longest score of a table the match is taken for a random walk of the difference in score: the
+chance is Phi(k (b - a) / sqrt(a + b)) of a player who misses a points to the other's b, with the k that
+continues the edge of the table.  After the Crawford game the trailer's chance goes on by the factor at
+the table's end for every two points more.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import norm
+
+from motif.board.match_state import MatchState
+from motif.runtime.errors import SettingError
+
+DEFAULT_TABLE = "kazaross-xg2"
+TABLES = {"kazaross-xg2": "Kazaross-XG2.xml", "rockwell-kazaross": "Rockwell-Kazaross.xml"}
+"""The tables that come along, and their files."""
+
+_SHORTEST = 3
+_ALMOST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class MatchEquityTable:
+    """Chances to win a match by score."""
+
+    name: str
+    description: str
+    before: npt.NDArray[np.float64]
+    """(n, n): chance of the player who is ``row + 1`` away against one ``column + 1`` away; row 0 is the
+    Crawford game."""
+    after: npt.NDArray[np.float64]
+    """(n,): chance, after the Crawford game, of the trailer who is ``index + 1`` away."""
+
+    @property
+    def length(self) -> int:
+        """The longest score that it has, in points away."""
+        return len(self.after)
+
+    def chance(self, own_away: int, opponent_away: int, post_crawford: bool = False) -> float:
+        """Chance, 0 to 1, to win the match from a score; 0 away or less is a match won.
+
+        `post_crawford` says that the Crawford game has been played: one of the two is 1 away.  Raises
+        `SettingError` when neither is, or both have won.
+        """
+        if own_away <= 0 or opponent_away <= 0:
+            if own_away <= 0 and opponent_away <= 0:
+                raise SettingError("a match cannot be won by both players")
+            return float(own_away <= 0)
+        if post_crawford:
+            if min(own_away, opponent_away) != 1:
+                raise SettingError(
+                    f"after the Crawford game a player is 1 point away, not {own_away} and {opponent_away}"
+                )
+            if opponent_away == 1:
+                return self._trailer(own_away)
+            return 1 - self._trailer(opponent_away)
+        if max(own_away, opponent_away) <= self.length:
+            return float(self.before[own_away - 1, opponent_away - 1])
+        if own_away > opponent_away:
+            return self._beyond(own_away, opponent_away)
+        return 1 - self._beyond(opponent_away, own_away)
+
+    def after_game(self, state: MatchState, points: int) -> float:
+        """Chance of the player on roll once he has won `points` of this game, or lost them if negative."""
+        own, opponent = aways(state)
+        played = state.crawford or own == 1 or opponent == 1
+        own, opponent = own - max(points, 0), opponent - max(-points, 0)
+        return self.chance(own, opponent, played and min(own, opponent) > 0)
+
+    def _beyond(self, more: int, less: int) -> float:
+        """Chance of a player who is `more` away, beyond the table, against one who is no more away."""
+        # Ahead of the last row's diagonal there is no difference left to measure k by.
+        edge = min(less, self.length - 1)
+        step = norm.ppf(self.before[-1, edge - 1]) * np.sqrt(self.length + edge) / (edge - self.length)
+        return float(norm.cdf(step * (less - more) / np.sqrt(more + less)))
+
+    def _trailer(self, away: int) -> float:
+        if away <= self.length:
+            return float(self.after[away - 1])
+        steps = (away - self.length + 1) // 2
+        last = away - 2 * steps
+        return float(self.after[last - 1] * (self.after[-1] / self.after[-3]) ** steps)
+
+
+def aways(state: MatchState) -> tuple[int, int]:
+    """Points that the player on roll and the opponent still need; raises `SettingError` for money play and
+    for a match that is over."""
+    if not state.length:
+        raise SettingError("money play has no score")
+    own, opponent = state.length - state.own_score, state.length - state.opponent_score
+    if own <= 0 or opponent <= 0:
+        raise SettingError(f"the match to {state.length} is over at {state.own_score}-{state.opponent_score}")
+    return own, opponent
+
+
+@lru_cache(maxsize=16)
+def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
+    """The table called `name`: one of `TABLES`, or the path of a file in gnubg's XML format.
+
+    Raises `SettingError` for a name that means nothing and for a file that holds no table.
+    """
+    if name.lower() in TABLES:
+        file = resources.files("motif").joinpath("data", "met", TABLES[name.lower()])
+        return read_table(file.read_text(encoding="utf-8"), name.lower())
+    if not name.lower().endswith(".xml"):
+        known = ", ".join(TABLES)
+        raise SettingError(f"no match equity table is called {name!r}: {known}, or a file that ends in .xml")
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a text file"
+        raise SettingError(f"{name}: cannot be read: {reason}") from None
+    return read_table(text, name)
+
+
+def read_table(text: str, name: str) -> MatchEquityTable:
+    """The table in the XML `text`; raises `SettingError` that names `name` and what is wrong."""
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise SettingError(f"{name}: no match equity table: {error}") from None
+    before = _rows(root, "pre-crawford-table", name)
+    after = _rows(root, "post-crawford-table", name)
+    length = len(before)
+    if length < _SHORTEST or any(len(row) != length for row in before):
+        raise SettingError(
+            f"{name}: the table before the Crawford game is not square, of {_SHORTEST} or more"
+        )
+    if len(after) not in (1, 2) or any(len(row) < length - 1 for row in after):
+        raise SettingError(f"{name}: after the Crawford game there are not {length} chances")
+    if after[0] != after[-1]:
+        raise SettingError(f"{name}: the two players' chances after the Crawford game differ")
+    pre, post = np.array(before), np.array(after[0][:length])
+    if np.abs(pre + pre.T - 1).max() > _ALMOST:
+        raise SettingError(f"{name}: the chances of the two players do not add up to 1")
+    if any((row <= next_row).any() for row, next_row in pairwise(pre)) or (np.diff(post) > 0).any():
+        raise SettingError(f"{name}: a chance does not fall with the points that are missing")
+    return MatchEquityTable(name, (root.findtext("info/description") or "").strip(), pre, post)
+
+
+def _rows(root: ElementTree.Element, name: str, file: str) -> list[list[float]]:
+    """The rows of the table `name`, each chance checked."""
+    tables = root.findall(name)
+    if root.tag != "met" or not tables:
+        raise SettingError(f"{file}: no match equity table: it has no {name}")
+    if any(table.get("type") != "explicit" for table in tables):
+        raise SettingError(f"{file}: the {name} is not of the type explicit")
+    rows: list[list[float]] = []
+    for row in (row for table in tables for row in table.findall("row")):
+        chances = []
+        for cell in row.findall("me"):
+            try:
+                chance = float(cell.text or "")
+            except ValueError:
+                chance = -1.0
+            if not 0 < chance < 1:
+                raise SettingError(f"{file}: {name}: {(cell.text or '').strip()!r} is no chance")
+            chances.append(chance)
+        rows.append(chances)
+    return rows

@@ -1,0 +1,142 @@
+"""The command `cube`."""
+
+import re
+
+import pytest
+
+from motif.board.identifiers import gnubg_ids
+from motif.board.match_state import MatchState, match_id
+from motif.board.parsing import parse_position
+from motif.board.position import Position
+from motif.cube import cube_decision_at
+from motif.evaluators import Probabilities
+
+RACE = "dPexAAB07zMAAA"
+OVER = gnubg_ids(Position.from_points({}, {6: 5, 5: 5}).board[None])[0]
+START_XGID = "XGID=-b----E-C---eE---c-e----B-"
+
+
+def test_what_programs_get(motif_json):
+    found = motif_json("cube", RACE, "--player", "pubeval")
+    assert {"action", "no_double", "double_take", "double_pass", "take_point"} <= set(found)
+    chances = Probabilities(*(found[name] for name in Probabilities._fields))
+    position, _ = parse_position(RACE)
+    decision = cube_decision_at(position, chances, MatchState())
+    assert found["action"] == decision.action
+    assert found["no_double"] == pytest.approx(decision.no_double)
+    assert found["double_take"] == pytest.approx(decision.double_take)
+    assert found["double_pass"] == 1
+    assert found["take_point"] == pytest.approx(1 - found["cash_point"])
+    assert found["class"] == "race"
+    assert found["efficiency"] == pytest.approx(0.55 + 0.00125 * 81)
+    assert [window["name"] for window in found["windows"]] == ["dead", "efficiency", "live"]
+    assert found["mwc_no_double"] is None
+    assert (found["cube"], found["owner"], found["length"]) == (1, "centre", 0)
+
+
+def test_what_people_get(motif):
+    text = motif("cube", RACE, "--player", "pubeval").out
+    for words in ("pips 81", "no double", "double, take", "your window", "the opponent's", "costs"):
+        assert words in text
+    text = motif("cube", RACE, "--player", "pubeval", "--length", "7", "--score", "3-5").out
+    assert "match won" in text
+    text = motif("cube", RACE, "--cube", "2", "--owner", "me", "--player", "pubeval").out
+    assert "redouble, take" in text
+    text = motif("cube", RACE, "--owner", "opponent", "--player", "pubeval").out
+    assert "No double, the opponent owns the cube." in text
+
+
+def test_ids_bring_their_match_along(motif_json):
+    state = MatchState(length=7, own_score=3, opponent_score=5, cube=2, cube_owner="me")
+    found = motif_json("cube", f"{RACE}:{match_id(state)}", "--player", "pubeval")
+    assert (found["length"], found["score"], found["cube"], found["owner"]) == (7, [3, 5], 2, "me")
+    overridden = motif_json("cube", f"{RACE}:{match_id(state)}", "--player", "pubeval", "--score", "0-0")
+    assert (overridden["score"], overridden["cube"]) == ([0, 0], 2)
+    assert overridden["no_double"] != found["no_double"]
+    flags = ("--length", "7", "--score", "3-5", "--cube", "2", "--owner", "me", "--player", "pubeval")
+    assert motif_json("cube", RACE, *flags) == found
+
+
+def test_an_xgid_with_dice_and_money_rules(motif_json):
+    found = motif_json("cube", f"{START_XGID}:0:0:1:31:0:0:3:0:10", "--player", "pubeval")
+    assert (found["jacoby"], found["beavers"]) == (True, True)
+    found = motif_json("cube", f"{START_XGID}:0:0:1:31:0:0:3:0:10", "--no-jacoby", "--player", "pubeval")
+    assert (found["jacoby"], found["beavers"]) == (False, True)
+    doubled = motif_json("cube", f"{START_XGID}:0:0:1:D:2:3:0:7:10", "--player", "pubeval")
+    assert (doubled["length"], doubled["cube"], doubled["owner"]) == (7, 1, "centre")
+
+
+def test_the_crawford_game(motif_json):
+    found = motif_json("cube", RACE, "--length", 5, "--score", "4-2", "--crawford", "--player", "pubeval")
+    assert found["action"] == "no double, Crawford game"
+    assert (found["double_take"], found["take_point"], found["windows"]) == (None, None, [])
+
+
+def test_tables_and_efficiencies_are_chosen(motif_json):
+    flags = ("--length", "7", "--score", "3-5", "--player", "pubeval")
+    usual = motif_json("cube", RACE, *flags)
+    assert motif_json("cube", RACE, *flags, "--met", "Kazaross-XG2") == usual
+    assert motif_json("cube", RACE, *flags, "--met", "rockwell-kazaross")["take_point"] != usual["take_point"]
+    assert motif_json("cube", RACE, "--efficiency", "0", "--player", "pubeval")["efficiency"] == 0
+
+
+def test_bras_shows_its_own_windows(motif, motif_json):
+    found = motif_json("cube", "4HPwATDgc/ABMA", "--player", "bras")["bras"]
+    assert found["S"] == pytest.approx(50)
+    assert (found["live_from"], found["drop_from"]) == ([62, 65], 80)
+    assert found["action"] == found["measured_action"] == "no double, take"
+    text = motif("cube", "4HPwATDgc/ABMA", "--player", "bras").out
+    assert "BRAS's score S of the player on roll is 50.0." in text
+    assert "drops from 80: no double, take." in text
+    assert "bras" not in motif_json("cube", RACE, "--player", "pubeval")
+
+
+@pytest.mark.parametrize("command", ["cube", "cube-efficiency", "cube-windows"])
+def test_the_examples_work(motif, command):
+    examples = re.findall(r"^    motif (.*)$", motif(command, "--help").out, re.MULTILINE)
+    assert examples
+    for example in examples:
+        ending = motif(*example.split())
+        assert (ending.code, ending.err) == (0, "")
+        assert {"cube": "costs", "cube-windows": "the article's S"}.get(command, "gnubg's x") in ending.out
+
+
+def test_fitted_efficiencies(motif, motif_json):
+    words = ("cube-efficiency", "--player", "pubeval", "--positions", 3, "--trials", 5, "--rounds", 1)
+    found = motif_json(*words, "--jobs", 1)
+    assert {"name", "x", "se", "default", "positions", "games"} <= set(found["classes"][0])
+    ending = motif("cube-efficiency", "--positions", 1)
+    assert (ending.code, ending.err.count("\n")) == (2, 1)
+
+
+def test_measured_windows(motif, motif_json):
+    words = ("cube-windows", "--player", "pubeval", "--games", 300, "--seed", 2)
+    found = motif_json(*words)
+    assert {"double_from", "double_se", "drop_from", "drop_se", "positions", "games"} <= set(found)
+    ending = motif("cube-windows", "--player", "pubeval", "--games", 1)
+    assert ending.code == 2
+    assert ending.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ((RACE, "--score", "3-5"), "--length says how long"),
+        ((RACE, "--length", "7", "--score", "3:5"), "two numbers of points such as 3-5"),
+        ((RACE, "--length", "7", "--score", "7-5"), "the match is over"),
+        ((RACE, "--length", "7", "--score", "3-5", "--crawford"), "1 point away"),
+        ((RACE, "--crawford"), "no Crawford game"),
+        ((RACE, "--length", "7", "--jacoby"), "for money play"),
+        ((RACE, "--owner", "you"), "centre, me or opponent"),
+        ((RACE, "--cube", "3"), "not a power of two"),
+        ((RACE, "--met", "mine"), "no match equity table is called 'mine'"),
+        ((RACE, "--efficiency", "1.1"), "0 to 1"),
+        ((OVER,), "the game is over"),
+        ((), "Missing argument"),
+    ],
+)
+def test_bad_input_is_one_line(motif, words, reason):
+    ending = motif("cube", *words, "--player", "pubeval")
+    assert (ending.code, ending.out) == (2, "")
+    assert ending.err.count("\n") == 1
+    assert reason in ending.err

@@ -1,0 +1,83 @@
+"""BRAS's windows, and how they are measured."""
+
+import numpy as np
+import pytest
+
+from motif.board.match_state import MatchState
+from motif.board.position import Position
+from motif.cube import cube_decision
+from motif.cube.bras_windows import (
+    DROP_FROM,
+    LIVE_FROM,
+    MEASURED,
+    _decisions,
+    _half,
+    _switch,
+    _undoubled,
+    bras_percent,
+    measured_window,
+    score_action,
+)
+from motif.cube.efficiency import efficiency_classes
+from motif.evaluators import Probabilities
+from motif.evaluators.bras import BrasEvaluator
+from motif.evaluators.static import pubeval
+from motif.parameters.position_class import RACE
+from motif.runtime.errors import SettingError
+
+
+def test_the_articles_windows():
+    assert (LIVE_FROM, DROP_FROM) == ((62, 65), 80)
+    found = [score_action(score, 62, 80) for score in (50, 61.9, 62, 79.9, 80)]
+    assert found == ["no double, take", "no double, take", "double, take", "double, take", "double, pass"]
+    assert MEASURED.double_from < MEASURED.drop_from
+
+
+def test_scores_are_those_of_the_evaluator():
+    position = Position.from_points({13: 5, 8: 3, 6: 5, 24: 2}, {13: 4, 8: 4, 6: 5, 24: 2})
+    details = BrasEvaluator().details(position)
+    assert bras_percent(position.board[None])[0] == pytest.approx(details["S_me"])
+    assert bras_percent(Position.start().board[None])[0] == pytest.approx(50)
+
+
+def test_the_point_of_half():
+    """Decisions drawn from a logistic function are half where it is one half."""
+    random = np.random.default_rng(1)
+    scores = random.uniform(30, 90, 20_000)
+    decided = random.random(20_000) < 1 / (1 + np.exp(-(scores - 68) / 4))
+    assert _half(scores, decided, np.ones(20_000)) == pytest.approx(68, abs=0.3)
+    # A weight of 2 is the same as giving the row twice.
+    weights = random.integers(0, 3, 20_000)
+    twice = _half(np.repeat(scores, weights), np.repeat(decided, weights), np.ones(weights.sum()))
+    assert _half(scores, decided, weights.astype(float)) == pytest.approx(twice)
+
+
+def test_decisions_that_one_score_parts():
+    scores = np.array([40.0, 60.0, 64.0, 70.0])
+    decided = np.array([False, False, True, True])
+    assert _half(scores, decided, np.ones(4)) == 62
+    assert _half(scores, decided, np.array([1.0, 0.0, 1.0, 1.0])) == 52
+
+
+def test_decisions_that_never_switch():
+    with pytest.raises(SettingError, match="do not switch"):
+        _half(np.array([40.0, 60.0]), np.array([False, False]), np.ones(2))
+
+
+def test_bras_by_itself_switches_where_the_model_does():
+    """Its score is its chance to win, so it doubles where a game without gammons is doubled."""
+    evaluator = BrasEvaluator()
+    games, boards = _undoubled(evaluator, 100, 2)
+    contact = efficiency_classes(boards) < RACE
+    doubles, _ = _decisions(evaluator, boards[contact])
+    point, se = _switch(bras_percent(boards[contact]), doubles, games[contact], 2, 5)
+    window = cube_decision(Probabilities(0.5, 0, 0, 0, 0), MatchState()).windows[1]
+    assert point == pytest.approx(100 * window.double_point, abs=1)
+    assert se < 1
+
+
+def test_measuring_is_repeatable():
+    found = measured_window(pubeval(), 100, seed=2, resamples=4)
+    assert (found.games, found.player) == (100, "pubeval")
+    assert found.positions > 1000
+    assert measured_window(pubeval(), 100, seed=2, resamples=4) == found

@@ -1,0 +1,129 @@
+"""Cubeful games in lockstep against the same games one by one, and what is fitted from them."""
+
+import numpy as np
+import pytest
+
+from motif.board.match_state import MatchState
+from motif.board.moves import legal_plays, play_batches
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at
+from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
+from motif.cube.efficiency_fit import drawn_positions, fit_efficiency
+from motif.cube.playouts import _rolls, best_boards, cubeful_results
+from motif.evaluators import load_static
+from motif.evaluators.static import pubeval
+from motif.runtime.errors import SettingError
+from motif.runtime.shipped import default_player
+from motif.runtime.streams import derive_states
+
+SEED = 5
+RACE = Position.from_points({6: 3, 5: 2, 4: 2}, {6: 3, 5: 2, 3: 2})
+BACK = Position.from_points({24: 2, 13: 3, 8: 3, 6: 5, 4: 2}, {24: 1, 13: 4, 8: 3, 6: 5, 5: 2})
+OWNERS = ("centre", "me", "opponent")
+
+
+def one_game(evaluator, position: Position, item: int, trial: int) -> tuple[list[float], int]:
+    """What the first player wins with each owner of the cube, and without a cube; played plainly."""
+    states = derive_states(SEED, item, 1, trial)
+    cubes = [[1, owner, None] for owner in OWNERS]
+    sign, first = 1, True
+    while not outcome(position):
+        if not first:
+            chances = evaluator.evaluate(position)
+            for cube in (cube for cube in cubes if cube[2] is None):
+                state = MatchState(
+                    cube=cube[0] if cube[1] == "centre" else max(cube[0], 2), cube_owner=cube[1]
+                )
+                decision = cube_decision_at(position, chances, state)
+                if not decision.should_double:
+                    continue
+                if decision.should_take:
+                    cube[0], cube[1] = 2 * cube[0], "opponent"
+                else:
+                    cube[2] = sign * cube[0]
+        (roll,) = _rolls(states)
+        (batch,) = play_batches(position.board[None], roll[None])
+        equities = evaluator.play_equities(position.board[None], batch)
+        plays = legal_plays(position, (int(roll[0]), int(roll[1])))
+        assert len(plays) == len(equities)
+        position = Position(batch.boards[int(np.argmax(equities))])
+        for cube in cubes:
+            cube[1] = {"me": "opponent", "opponent": "me"}.get(cube[1], cube[1])
+        sign, first = -sign, False
+    points = sign * int(outcome(position))
+    return [cube[0] * points if cube[2] is None else cube[2] for cube in cubes], points
+
+
+@pytest.mark.parametrize("position", [RACE, BACK], ids=["race", "contact"])
+def test_lockstep_is_one_by_one(position):
+    evaluator, trials, first = pubeval(), 4, 7
+    boards = np.stack([position.board, position.board])
+    won, ends = cubeful_results(evaluator, DEFAULT_EFFICIENCY, SEED, trials, first, boards)
+    for row in range(2):
+        games = [one_game(evaluator, position, first + row, trial) for trial in range(trials)]
+        assert won[row].tolist() == pytest.approx(np.mean([game[0] for game in games], axis=0).tolist())
+        points = np.array([game[1] for game in games])
+        expected = [np.mean(points >= n) for n in (1, 2, 3)] + [np.mean(points <= n) for n in (-2, -3)]
+        assert ends[row].tolist() == pytest.approx(expected)
+
+
+def test_a_won_game_is_worth_the_cube():
+    """One checker left: whoever owns the cube, the player on roll wins one point of it."""
+    won = Position.from_points({1: 1}, {1: 1})
+    results, ends = cubeful_results(pubeval(), DEFAULT_EFFICIENCY, SEED, 5, 0, won.board[None])
+    assert results.tolist() == [[1, 1, 1]]
+    assert ends.tolist() == [[1, 0, 0, 0, 0]]
+
+
+@pytest.mark.slow
+def test_it_helps_to_own_the_cube():
+    evaluator = load_static(default_player())
+    results, _ = cubeful_results(evaluator, DEFAULT_EFFICIENCY, SEED, 400, 0, RACE.board[None])
+    centre, mine, theirs = results[0]
+    assert theirs < centre < mine
+
+
+def test_best_boards_are_legal():
+    boards = np.stack([Position.start().board, BACK.board, RACE.board])
+    rolls = np.array([[3, 1], [6, 6], [5, 2]])
+    after = best_boards(pubeval(), boards, rolls)
+    for board, roll, found in zip(boards, rolls.tolist(), after, strict=True):
+        legal = [play.position for play in legal_plays(Position(board), (roll[0], roll[1]))]
+        assert Position(found) in legal
+
+
+def test_drawn_positions():
+    boards, classes = drawn_positions(pubeval(), 5, SEED)
+    assert classes.tolist() == efficiency_classes(boards).tolist()
+    assert np.bincount(classes, minlength=len(EFFICIENCY_CLASSES)).max() == 5
+    wins = pubeval().evaluate_many(boards)[:, 0]
+    assert ((wins >= 0.15) & (wins <= 0.85)).all()
+
+
+def test_fits():
+    fit = fit_efficiency(pubeval(), 3, 10, rounds=2, seed=SEED, jobs=1)
+    for fitted in fit.classes:
+        assert fitted.games == 10 * fitted.positions
+        assert fitted.se > 0
+        x = fit.efficiency.of(fitted.name, 80)
+        assert x == pytest.approx(min(max(fitted.x, 0), 1))
+    assert fit_efficiency(pubeval(), 3, 10, rounds=2, seed=SEED + 1, jobs=1) != fit
+
+
+@pytest.mark.slow
+def test_a_fit_is_the_same_for_any_number_of_workers():
+    one = fit_efficiency(pubeval(), 6, 1000, rounds=1, seed=SEED, jobs=1)
+    assert fit_efficiency(pubeval(), 6, 1000, rounds=1, seed=SEED, jobs=2) == one
+
+
+def test_too_few():
+    with pytest.raises(SettingError, match="--positions must be at least 2"):
+        fit_efficiency(pubeval(), 1, 20)
+
+
+@pytest.mark.slow
+def test_races_come_out_between_dead_and_live():
+    fit = fit_efficiency(load_static(default_player()), 40, 200, rounds=1, seed=SEED)
+    races = [fitted for fitted in fit.classes if fitted.name in ("race", "bearoff")]
+    assert all(0.4 < fitted.x < 1.0 and fitted.se < 0.15 for fitted in races)

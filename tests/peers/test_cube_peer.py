@@ -1,0 +1,153 @@
+"""motif's cube decisions against gnubg's, both from gnubg's own 0-ply chances.
+
+gnubg decides 0 plies deep by the same model.  Matches are compared within the match equity table: beyond
+25 points away the two continue it in different ways.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import motif
+from motif.board.identifiers import gnubg_ids
+from motif.board.match_state import MatchState, match_id
+from motif.board.position import Position
+from motif.cube import CubeDecision, cube_decision_at
+from motif.cube.equities import cube_is_useful
+from motif.evaluators import Probabilities
+from tests.peers.games import decisions
+
+TABLE = Path(motif.__file__).parent / "data" / "met" / "Kazaross-XG2.xml"
+
+_SETTINGS = [
+    "set output digits 6",
+    "set output matchpc off",
+    "set output winpc off",
+    f"set met {TABLE}",
+    *(
+        f"set evaluation cubedecision evaluation {what}"
+        for what in ("plies 0", "cubeful on", "prune off", "noise 0")
+    ),
+]
+_EQUITY = re.compile(r"[123]\. (No (?:re)?double|(?:Double|Redouble), (?:take|pass|beaver)) +([-+][0-9.]+)")
+_CUBE_ACTION = "Proper cube action:"
+
+
+class Analysis(NamedTuple):
+    """What gnubg says about a cube."""
+
+    chances: Probabilities
+    equities: dict[str, float]
+    """By the last word of the action: double (no double), take, pass."""
+    action: str
+
+
+def analyses(gnubg, questions: list[tuple[Position, MatchState]]) -> list[Analysis]:
+    """gnubg's analysis of each of `questions`, whose player on roll may double."""
+    commands = [*_SETTINGS]
+    for position, state in questions:
+        name = gnubg_ids(position.board[None])[0]
+        commands += [f"set gnubgid {name}:{match_id(state)}"]
+        commands += [f"set beavers {3 if state.beavers else 0}", "hint"]
+    text = "\n".join(gnubg._answers("off", commands))
+    found = [_analysis(part) for part in text.split("Cube analysis\n")[1:]]
+    assert len(found) == len(questions)
+    return found
+
+
+def _analysis(text: str) -> Analysis:
+    lines = text.split("\n")
+    numbers = [float(word) for word in lines[1].replace(" - ", " ").split()]
+    chances = Probabilities(*numbers[:3], *numbers[4:])
+    equities = {}
+    for line in lines:
+        if match := _EQUITY.match(line):
+            equities[match[1].lower().rpartition(" ")[2].removeprefix("re")] = float(match[2])
+    action = next(line for line in lines if line.startswith(_CUBE_ACTION))
+    return Analysis(chances, equities, action.removeprefix(_CUBE_ACTION).split("(")[0].strip().lower())
+
+
+def games_positions(number: int, seed: int) -> list[Position]:
+    """Every thirtieth position of games between players of different strength."""
+    return [position for position, _, _ in decisions(30 * number, seed)[::30]]
+
+
+def difference(decision: CubeDecision, analysis: Analysis) -> float:
+    """The largest difference between the two's equities."""
+    ours = {"double": decision.no_double, "take": decision.double_take, "pass": decision.double_pass}
+    return max(abs(ours[name] - equity) for name, equity in analysis.equities.items())
+
+
+def closeness(decision: CubeDecision) -> float:
+    """How near motif's own decision is to another one."""
+    return min(abs(decision.no_double - decision.doubled), abs(decision.double_take - decision.double_pass))
+
+
+def expected(analysis: Analysis) -> str:
+    """gnubg's action in motif's words, which do not set apart what makes no difference."""
+    return analysis.action.removeprefix("optional ")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        MatchState(),
+        MatchState(jacoby=True),
+        MatchState(cube=2, cube_owner="me"),
+    ],
+    ids=["centred", "jacoby", "redouble"],
+)
+def test_money_decisions_agree(gnubg, state):
+    positions = games_positions(300, seed=3)
+    found = analyses(gnubg, [(position, state) for position in positions])
+    pairs = [
+        (cube_decision_at(position, analysis.chances, state), analysis)
+        for position, analysis in zip(positions, found, strict=True)
+    ]
+    apart = [decision for decision, analysis in pairs if decision.action != expected(analysis)]
+    assert len(apart) <= 0.03 * len(pairs)
+    assert all(closeness(decision) < 0.02 for decision in apart)
+    assert max(difference(*pair) for pair in pairs) < 1e-4
+
+
+def test_beavers_agree(gnubg):
+    state = MatchState(jacoby=True, beavers=True)
+    positions = games_positions(300, seed=5)
+    found = analyses(gnubg, [(position, state) for position in positions])
+    beavered = 0
+    for position, analysis in zip(positions, found, strict=True):
+        # gnubg names no beaver of a double so bad that it loses more than the doubled cube.
+        if analysis.equities["take"] < -2:
+            continue
+        decision = cube_decision_at(position, analysis.chances, state)
+        assert decision.action == expected(analysis)
+        beavered += decision.should_beaver
+    assert beavered > 30
+
+
+def match_states(number: int, seed: int) -> list[MatchState]:
+    """States of matches in which a double is of use, after the Crawford game as well."""
+    random = np.random.default_rng(seed)
+    found: list[MatchState] = []
+    while len(found) < number:
+        length = int(random.choice([3, 5, 7, 9, 13, 25]))
+        own, opponent = (int(score) for score in random.integers(0, length, 2))
+        cube = 1 << int(random.integers(0, 4))
+        owner = "me" if cube > 1 else "centre"
+        state = MatchState(length, own, opponent, cube, owner)
+        if cube_is_useful(state):
+            found.append(state)
+    return found
+
+
+def test_match_decisions_agree(gnubg):
+    positions = games_positions(300, seed=4)
+    questions = list(zip(positions, match_states(len(positions), seed=1), strict=True))
+    for (position, state), analysis in zip(questions, analyses(gnubg, questions), strict=True):
+        decision = cube_decision_at(position, analysis.chances, state)
+        assert difference(decision, analysis) < 1e-3, state
+        if closeness(decision) > 1e-3:
+            assert decision.action == expected(analysis), state

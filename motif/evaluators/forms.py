@@ -15,17 +15,22 @@ class Forms(NamedTuple):
     """Weights by number."""
 
     form: npt.NDArray[np.int16]
-    """(slots, heads): number of a head's weights, or ABSENT.  The slots are the classes and then, where any
-    plan has weights, the plans."""
+    """(slots, heads): number of a head's weights, or ABSENT; the slots are those of `slots_of`."""
     weights: tuple[HeadWeights, ...]
     """Each once, however many slots share them."""
 
 
-def forms_of(weights: WeightFile) -> Forms:
-    """The forms of a weight file: those of a class go to all its plans that have none of their own."""
+def slots_of(weights: WeightFile) -> list[tuple[str, str | None]]:
+    """Class and game plan of each slot: the classes, without a plan, then the plans where any has weights."""
     slots: list[tuple[str, str | None]] = [(class_name, None) for class_name in CLASS_NAMES]
     if weights.plans:
         slots += [(CLASS_NAMES[code], plan) for code, plan in zip(PLAN_CLASS, PLANS, strict=True)]
+    return slots
+
+
+def forms_of(weights: WeightFile) -> Forms:
+    """The forms of a weight file: those of a class go to all its plans that have none of their own."""
+    slots = slots_of(weights)
     form = np.full((len(slots), len(HEADS)), ABSENT, np.int16)
     numbers: dict[int, int] = {}
     found: list[HeadWeights] = []

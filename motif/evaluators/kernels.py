@@ -10,6 +10,7 @@ from motif.board.movegen import generate, generate_scored
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_WORDS
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
+from motif.evaluators.knots import calibrated
 from motif.evaluators.model import ABSENT, EQUITY_HEAD, RANDOM, TABLE, WEIGHTS
 from motif.evaluators.point_table import points_of_side, table_score_of_mover
 from motif.evaluators.probabilities import (
@@ -87,13 +88,36 @@ def _agree_with_ranking(model, slot, packed, places, features, row):
 
 
 @inline_kernel
+def _calibrate(model, slot, row):
+    """Make the win chance of five consistent estimates what it really stands for; a gammon chance that is
+    more than the win or loss that it is part of becomes as likely as that."""
+    if model.knots.shape[0] > 0:
+        raw = probability_to_raw(row[WIN])
+        moved = calibrated(model.knots[slot], raw)
+        if moved != raw:
+            row[WIN] = squash_probability(moved)
+            make_consistent(row, 0, 0)
+
+
+@inline_kernel
 def _measured(model, words, packed, space):
     """Measure the board into ``space.features``; return its slot, and the places of both sides as masks."""
     half = PACKED_WORDS // 2
     own, own_made = occupied(words, 0), made(words, 0)
     other, other_made = occupied(words, half), made(words, half)
     features, known = space.features, space.known
-    measure(model.set_code, words, packed, own, own_made, other, other_made, features, known)
+    measure(
+        model.set_code,
+        model.own_functions,
+        words,
+        packed,
+        own,
+        own_made,
+        other,
+        other_made,
+        features,
+        known,
+    )
     slot = classify(words, packed, own, other)
     if model.form.shape[0] > len(CLASS_NAMES):
         plan = plan_of(words, packed, own_made, other_made, slot)
@@ -115,10 +139,12 @@ def weights_score(model, words, packed, space):
         return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
     slot, places = _measured(model, words, packed, space)
     if model.win_only:
-        return _head(model, slot, WIN, packed, places, space.features)
+        raw = _head(model, slot, WIN, packed, places, space.features)
+        return calibrated(model.knots[slot], raw) if model.knots.shape[0] > 0 else raw
     if model.form[slot, EQUITY_HEAD] != ABSENT:
         return _head(model, slot, EQUITY_HEAD, packed, places, space.features)
     _fill_probabilities(model, words, packed, slot, places, space.features, space.row)
+    _calibrate(model, slot, space.row)
     return equity_to_raw(equity_of(space.row))
 
 
@@ -211,6 +237,7 @@ def evaluate_into(model, words, packed, space, row):
         slot, places = _measured(model, words, packed, space)
         _fill_probabilities(model, words, packed, slot, places, space.features, row)
         _agree_with_ranking(model, slot, packed, places, space.features, row)
+        _calibrate(model, slot, row)
     else:
         position_class = _class_of(words, packed)
         score = turn_value(model.unit * table_score_of_mover(packed, model.tables[position_class]))

@@ -3,7 +3,7 @@
 Every static evaluator becomes one `Model`, so that one compiled playout serves them all.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,10 @@ from motif.board.play_buffer import PlayBuffer, new_play_buffer
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import OUTPUTS
+from motif.parameters.own_measures import OwnFunctions, no_functions
+from motif.parameters.own_set import OwnSet
 from motif.parameters.position_class import CLASS_NAMES
-from motif.parameters.sets import KNOWN, MAX_PARAMETERS
+from motif.parameters.sets import KNOWN, MAX_PARAMETERS, MAX_SHIPPED
 from motif.runtime.simd import ALIGNMENT, LANES, blocks_of
 
 HEADS = (*OUTPUTS, "equity")
@@ -25,7 +27,9 @@ ABSENT = -1
 """Number of the form of a head that is not there."""
 
 MAX_ROW = LANES * blocks_of(MAX_PARAMETERS)
-"""Features and linear weights are padded with zeros to this length."""
+"""Features are padded with zeros to this length."""
+SHIPPED_ROW = LANES * blocks_of(MAX_SHIPPED)
+"""Linear weights are padded to this length, or to more where a set of one's own is larger."""
 MAX_KEPT = 32
 
 
@@ -49,7 +53,7 @@ class Model(NamedTuple):
     bias: npt.NDArray[np.float32]
     """(forms,)"""
     linear: npt.NDArray[np.float32]
-    """(forms, MAX_ROW)"""
+    """(forms, at least SHIPPED_ROW)"""
     tiles: npt.NDArray[np.float32]
     """(forms, length): second-degree weights as `motif.runtime.simd.weighted_form` reads them."""
     points: npt.NDArray[np.float32]
@@ -62,8 +66,34 @@ class Model(NamedTuple):
     unit: float
     calibration: npt.NDArray[np.float64]
     """(classes, 2): intercept and slope that turn a table's score into a raw sum for ``win``."""
+    knots: npt.NDArray[np.float64]
+    """(slots, k, 2): what the raw sums of shown win chances really stand for, as `motif.evaluators.knots`
+    reads it; (0, 0, 2) for a model without a calibration."""
     bearoff: BearoffTables
     """What a weights model knows of bearoffs; tables that cover nothing leave them to the weights."""
+    own_functions: OwnFunctions
+    """What measures the parameters of one's own, by addresses that this process alone knows."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        own_set = own_set_of(self)
+        if own_set is None:
+            return Model, tuple(self)
+        return with_own_set, (self._replace(own_functions=no_functions()), own_set)
+
+
+_own_sets: dict[bytes, OwnSet] = {}
+"""By their functions: those that models of this process measure."""
+
+
+def with_own_set(model: Model, own_set: OwnSet) -> Model:
+    """`model` with the functions of a set of one's own."""
+    _own_sets[own_set.functions.tobytes()] = own_set
+    return model._replace(own_functions=own_set.functions)
+
+
+def own_set_of(model: Model) -> OwnSet | None:
+    """The set of one's own that a model measures, None where it is motif's."""
+    return _own_sets[model.own_functions.tobytes()] if len(model.own_functions) else None
 
 
 class Workspace(NamedTuple):
@@ -127,5 +157,7 @@ def table_model(tables: npt.NDArray[np.float32], calibration: npt.NDArray[np.flo
         steps_of(whole),
         unit,
         np.tile([0.0, 1.0], (len(CLASS_NAMES), 1)) if calibration is None else calibration,
+        np.zeros((0, 0, 2)),
         no_tables(),
+        no_functions(),
     )

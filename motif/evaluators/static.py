@@ -12,18 +12,21 @@ from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, Position, as_boards, pack_many
 from motif.evaluators.bearoff import bearoff_tables, no_tables
+from motif.evaluators.calibration import knot_tables
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.forms import forms_of
+from motif.evaluators.forms import forms_of, slots_of
 from motif.evaluators.kernels import evaluate_packed, score_by_tables, score_packed
 from motif.evaluators.model import (
     MAX_KEPT,
-    MAX_ROW,
+    SHIPPED_ROW,
     WEIGHTS,
     Model,
     Workspace,
     aligned,
     new_workspace,
+    own_set_of,
     table_model,
+    with_own_set,
 )
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
 from motif.evaluators.probabilities import OUTPUTS, WIN, turned_equities
@@ -31,10 +34,11 @@ from motif.evaluators.squash import EQUITY_BOUND
 from motif.evaluators.weight_file import WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
+from motif.parameters.own_set import OwnSet
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import SET_CODES, features
+from motif.parameters.sets import code_of, features
 from motif.runtime.errors import PlayerError, SettingError
-from motif.runtime.simd import blocks_of, tile_floats, tile_places
+from motif.runtime.simd import LANES, blocks_of, tile_floats, tile_places
 
 BEAROFF_SUFFIX = "+bearoff"
 
@@ -120,7 +124,7 @@ def weights_model(weights: WeightFile) -> Model:
     """The compiled form of a weight file; the parameters' scales are folded into the weights."""
     size, (form, forms) = len(weights.parameters), forms_of(weights)
     pointed = np.array([chosen.points is not None for chosen in forms])
-    linear = np.zeros((len(forms), MAX_ROW), np.float32)
+    linear = np.zeros((len(forms), max(SHIPPED_ROW, LANES * blocks_of(size))), np.float32)
     tiles = np.zeros((len(forms), tile_floats(size)), np.float32)
     points = np.zeros((len(forms) if pointed.any() else 0, *TABLE_SHAPE), np.float32)
     scales = weights.parameters.scales
@@ -136,9 +140,9 @@ def weights_model(weights: WeightFile) -> Model:
         if chosen_filter is None
         else chosen_filter.tables()
     )
-    return base._replace(
+    model = base._replace(
         kind=WEIGHTS,
-        set_code=SET_CODES[weights.parameters.name],
+        set_code=code_of(weights.parameters),
         blocks=blocks_of(size),
         win_only=weights.head_names() == (OUTPUTS[WIN],),
         kept=0,
@@ -149,8 +153,10 @@ def weights_model(weights: WeightFile) -> Model:
         linear=aligned(linear),
         tiles=aligned(tiles),
         points=aligned(points),
+        knots=knot_tables(weights.calibration, [class_name for class_name, _ in slots_of(weights)]),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
     )
+    return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:
@@ -165,6 +171,8 @@ def model_fingerprint(model: Model) -> str:
     for name, value in model._asdict().items():
         # Bearoff tables are the same wherever there are any.
         known = len(value.rows) > 0 if name == "bearoff" else value
+        if name == "own_functions" and (own_set := own_set_of(model)) is not None:
+            known = np.frombuffer(own_set.fingerprint.encode(), np.uint8)
         digest.update(np.ascontiguousarray(known).tobytes())
     return "sha256:" + digest.hexdigest()
 
@@ -192,6 +200,14 @@ def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
         raise PlayerError(f"{evaluator.name!r} ranks plays by a score; bearoff tables go with a weight file")
     model = evaluator.model._replace(bearoff=bearoff_tables())
     return StaticEvaluator(evaluator.name + BEAROFF_SUFFIX, model, evaluator.weights)
+
+
+def without_calibration(evaluator: StaticEvaluator) -> StaticEvaluator:
+    """The same evaluator with the chances as its weights have them; itself where they are that already."""
+    if not len(evaluator.model.knots):
+        return evaluator
+    model = evaluator.model._replace(knots=knot_tables({}, ()))
+    return StaticEvaluator(evaluator.name, model, evaluator.weights)
 
 
 def pubeval() -> StaticEvaluator:

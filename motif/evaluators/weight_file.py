@@ -14,6 +14,7 @@ import numpy.typing as npt
 import yaml
 
 from motif.board.position import Board, pack_many
+from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.model import HEADS
 from motif.evaluators.point_table import table_sums, tables_of
 from motif.parameters import ParameterSet
@@ -106,14 +107,23 @@ class WeightFile:
     """Game plan -> head name -> weights, in place of those that its class has for the head."""
     bearoff: bool = False
     """Whether the bearoff tables' values stand for those of the weights wherever they reach."""
+    calibration: Mapping[str, KnotRows] = field(default_factory=dict)
+    """Class name -> knots (k, 2) of its win chance; a class without any keeps its chances."""
 
     def __post_init__(self) -> None:
-        """Raise `WeightFileError` for a plan that is none, or whose class has no weights of its own."""
+        """Raise `WeightFileError` for a plan that is none, or whose class has no weights of its own, and for
+        knots that cannot stand."""
         for plan in self.plans:
             if plan not in PLANS:
                 raise WeightFileError(f"no game plan is called {shown(plan)}")
             if class_of_plan(plan) not in self.classes:
                 raise WeightFileError(f"the plan {plan!r} has weights, but its class has none")
+        for class_name, rows in self.calibration.items():
+            if class_name not in CLASS_NAMES:
+                raise WeightFileError(f"no class of positions is called {shown(class_name)}")
+            if fault := knot_fault(rows):
+                number, problem = fault
+                raise WeightFileError(f"calibration of {class_name}, knot {number + 1}: {problem}")
 
     def heads_of(self, class_name: str) -> Mapping[str, HeadWeights]:
         """Head name -> weights of a class; one without weights of its own takes contact's."""
@@ -152,6 +162,8 @@ class WeightFile:
                 yield from _heads_lines(heads, self.parameters.names, "        ")
         if self.pre_filter is not None:
             yield from _filter_lines(self.pre_filter)
+        if self.calibration:
+            yield from _calibration_lines(self.calibration)
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
 
 
@@ -204,6 +216,13 @@ def _filter_lines(chosen: PreFilter) -> Iterator[str]:
     for class_name in sorted(chosen.steps, key=CLASS_NAMES.index):
         yield f"  {class_name}:\n"
         yield from (f"    {line}" for line in _step_lines(chosen.steps[class_name], every_place=True))
+
+
+def _calibration_lines(calibration: Mapping[str, KnotRows]) -> Iterator[str]:
+    yield "calibration:\n"
+    for class_name in sorted(calibration, key=CLASS_NAMES.index):
+        yield f"  {class_name}:\n    {CALIBRATED_HEAD}:\n"
+        yield from (f"    - [{', '.join(map(_number, row))}]\n" for row in calibration[class_name])
 
 
 def _step_lines(steps: npt.NDArray[np.float32], *, every_place: bool) -> Iterator[str]:

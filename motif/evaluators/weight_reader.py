@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.position import PACKED_BAR
+from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.model import HEADS, MAX_KEPT
 from motif.evaluators.weight_file import (
     FILTER_STEPS,
@@ -20,16 +21,27 @@ from motif.evaluators.weight_file import (
     WeightFile,
     class_of_plan,
 )
-from motif.parameters import PARAMETER_SETS, ParameterSet
+from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import WeightFileError
+from motif.runtime.errors import ParameterError, WeightFileError
 from motif.runtime.files import reason
 from motif.runtime.kept_yaml import parse_large_yaml
 from motif.runtime.shown import plain_text, shown
 from motif.runtime.yaml_text import YamlTextError
 
-_TOP_KEYS = ("format", "name", "version", "parent", "parameters", "bearoff", "classes", "filter", "fit")
+_TOP_KEYS = (
+    "format",
+    "name",
+    "version",
+    "parent",
+    "parameters",
+    "bearoff",
+    "classes",
+    "filter",
+    "calibration",
+    "fit",
+)
 _REQUIRED_CLASSES = ("contact", "race")
 # From here on a number rounds to an infinite float32.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
@@ -44,6 +56,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.where = plain_text(str(path))
+        self.folder = path.parent
 
     def fail(self, key: str, problem: str) -> NoReturn:
         raise WeightFileError(f"{self.where}: {plain_text(key)}: {problem}")
@@ -94,11 +107,12 @@ def read_weight_file(path: Path | str) -> WeightFile:
         reader.fail("bearoff", f"must be true or false, not {shown(bearoff)}")
     classes, plans = _classes(reader, document["classes"], parameters)
     chosen = _filter(reader, document["filter"]) if "filter" in document else None
+    calibration = _calibration(reader, document.get("calibration", {}))
     # It stands last, so a file that was cut short between two lines lacks it.
     if "fit" not in document:
         reader.fail("fit", "missing")
     fit = reader.mapping(document["fit"], "fit")
-    return WeightFile(name, version, parent, parameters, classes, chosen, fit, plans, bearoff)
+    return WeightFile(name, version, parent, parameters, classes, chosen, fit, plans, bearoff, calibration)
 
 
 def _parsed(path: Path, where: str) -> object:
@@ -121,9 +135,12 @@ def _parameters(reader: _Reader, value: object) -> ParameterSet:
     mapping = reader.mapping(value, "parameters")
     reader.keys(mapping, ("set", "fingerprint"), "parameters.")
     name = mapping.get("set")
-    chosen = PARAMETER_SETS.get(name) if isinstance(name, str) else None
+    try:
+        chosen = fitted_set(name, mapping.get("fingerprint"), reader.folder)
+    except ParameterError as error:
+        reader.fail("parameters.set", str(error))
     if chosen is None:
-        known = ", ".join(PARAMETER_SETS)
+        known = ", ".join(KNOWN_SETS)
         reader.fail("parameters.set", f"no such set: {shown(name)}; there are {known}")
     if mapping.get("fingerprint") != chosen.fingerprint:
         reader.fail(
@@ -231,6 +248,33 @@ def _filter(reader: _Reader, value: object) -> PreFilter:
         if name != "kept"
     }
     return PreFilter(kept, steps)
+
+
+def _calibration(reader: _Reader, value: object) -> dict[str, KnotRows]:
+    mapping = reader.mapping(value, "calibration")
+    reader.keys(mapping, CLASS_NAMES, "calibration.")
+    found = {}
+    for class_name, content in mapping.items():
+        heads = reader.mapping(content, f"calibration.{class_name}")
+        reader.keys(heads, (CALIBRATED_HEAD,), f"calibration.{class_name}.")
+        found[class_name] = _knots(
+            reader, heads.get(CALIBRATED_HEAD), f"calibration.{class_name}.{CALIBRATED_HEAD}"
+        )
+    return found
+
+
+def _knots(reader: _Reader, value: object, prefix: str) -> KnotRows:
+    if not isinstance(value, list) or not value:
+        reader.fail(prefix, f"must be a list of knots [score, chance], not {shown(value)}")
+    rows = np.zeros((len(value), 2), np.float32)
+    for number, row in enumerate(value):
+        key = f"{prefix}.{number + 1}"
+        if not isinstance(row, list) or len(row) != 2:
+            reader.fail(key, f"must be two numbers [score, chance], not {shown(row)}")
+        rows[number] = [reader.number(entry, key) for entry in row]
+    if fault := knot_fault(rows):
+        reader.fail(f"{prefix}.{fault[0] + 1}", fault[1])
+    return rows
 
 
 def _steps(reader: _Reader, value: object, prefix: str, *, every_place: bool) -> npt.NDArray[np.float32]:

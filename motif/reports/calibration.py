@@ -62,7 +62,7 @@ def plot_calibration(
                 }
                 known = {output: result for output, result in found.items() if result is not None}
                 _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}: {kind}")
-                _draw_counts(counts[column], known)
+                draw_counts(counts[column], known, _LOOKS)
         for axes in grid[:, 0]:
             axes.set_ylabel("positions" if axes in grid[1::2, 0] else "chance by rollout")
         for axes in grid[-1]:
@@ -82,8 +82,7 @@ def _compared(
 
 
 def _draw_curves(axes: Axes, found: Mapping[str, Reliability], heading: str) -> None:
-    axes.set_title(heading, fontweight="bold")
-    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
+    prepare_chances(axes, heading)
     for corner, (output, result) in zip(_CORNERS, found.items(), strict=False):
         noise = "may all be noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
         label = f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
@@ -92,16 +91,23 @@ def _draw_curves(axes: Axes, found: Mapping[str, Reliability], heading: str) -> 
         )
         handles, _ = axes.get_legend_handles_labels()
         axes.add_artist(axes.legend(handles=handles[-1:], loc=corner))
+
+
+def prepare_chances(axes: Axes, heading: str) -> None:
+    """Give a panel its heading, both axes in percent, and the line on which chances are as stated."""
+    axes.set_title(heading, fontweight="bold")
+    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
     axes.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MultipleLocator(0.25))
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
-def _draw_counts(axes: Axes, found: Mapping[str, Reliability]) -> None:
+def draw_counts(axes: Axes, found: Mapping[str, Reliability], looks: Mapping[str, Mapping[str, Any]]) -> None:
+    """Draw how many positions lie in each bin of the curves `found`, each in its look."""
     edges = np.linspace(0, 1, BINS + 1)
-    for output, result in found.items():
-        look = _LOOKS[output]
+    for name, result in found.items():
+        look = looks[name]
         axes.stairs(
             result.counts, edges, color=look["color"], linestyle=look["linestyle"], linewidth=1.3,
             fill=False,

@@ -18,13 +18,14 @@ The last six stand only where they apply.  Whatever else the metadata hold is pa
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from motif.evaluators.nets.packages import onnx_package
-from motif.parameters import PARAMETER_SETS, ParameterSet
+from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import PlayerError
+from motif.runtime.errors import ParameterError, PlayerError
 from motif.runtime.shown import shown
 
 FORMAT = "motif-net/1"
@@ -116,8 +117,8 @@ def described(model: bytes, description: NetDescription) -> bytes:
     return bytes(proto.SerializeToString())
 
 
-def read_description(metadata: Mapping[str, str]) -> NetDescription | None:
-    """The description among the texts of an ONNX file; None where there is none.
+def read_description(metadata: Mapping[str, str], folder: Path = Path()) -> NetDescription | None:
+    """The description among the texts of an ONNX file in `folder`; None where there is none.
 
     Raises `PlayerError`, which does not name the file, for one that this program cannot follow.
     """
@@ -133,9 +134,12 @@ def read_description(metadata: Mapping[str, str]) -> NetDescription | None:
         _refuse("outputs", texts, f"{OUTPUTS_OF[inputs]!r}")
     chosen = None
     if inputs in (FEATURES, *WHOLE_EVALUATORS):
-        chosen = PARAMETER_SETS.get(texts.get("parameters", ""))
+        try:
+            chosen = fitted_set(texts.get("parameters"), texts.get("fingerprint"), folder)
+        except ParameterError as error:
+            raise PlayerError(f"the metadata {_PREFIX}parameters: {error}") from None
         if chosen is None:
-            _refuse("parameters", texts, f"one of {', '.join(PARAMETER_SETS)}")
+            _refuse("parameters", texts, f"one of {', '.join(KNOWN_SETS)}")
         if texts.get("fingerprint") != chosen.fingerprint:
             _refuse("fingerprint", texts, f"that of the set {chosen.name}, {chosen.fingerprint[:19]}...")
     if inputs == PLANNED_INPUTS and texts.get("plans") != _PLAN_SEPARATOR.join(PLANS):

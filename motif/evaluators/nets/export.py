@@ -48,6 +48,7 @@ from motif.evaluators.squash import EQUITY_BOUND
 from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, WeightFile
 from motif.parameters.game_plan import NO_PLAN
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.errors import PlayerError
 from motif.runtime.files import replacing
 
 DEFAULT_FILE = "evaluator.onnx"
@@ -80,8 +81,13 @@ def exported(weights: WeightFile) -> bytes:
     one, the win chance's where the file has no head but ``win``, otherwise that of the probabilities.
     Bearoff tables have no room in a graph: where the file asks for them the graph gives what its weights
     say, and the description tells programs to put the tables' values in its place, as motif does.
-    Raises `PlayerError` when the package onnx is missing.
+    Raises `PlayerError` when the package onnx is missing, and for weights with a calibration, which has no
+    place in the graph.
     """
+    if weights.calibration:
+        raise PlayerError(
+            f"{weights.name}: a calibration cannot be exported; export the weight file without it"
+        )
     graph = GraphBuilder()
     form, heads = forms_of(weights)
     planned = bool(weights.plans) or any(chosen.points is not None for chosen in heads)

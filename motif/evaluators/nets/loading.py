@@ -92,7 +92,7 @@ def _single(name: str, net: Net) -> Evaluator:
 def _description(net: Net) -> NetDescription:
     """What `net` says that it expects, or what its width says."""
     try:
-        description = read_description(net.metadata)
+        description = read_description(net.metadata, Path(net.where).parent)
     except PlayerError as error:
         raise PlayerError(f"{net.where}: {error}") from None
     if description is not None:

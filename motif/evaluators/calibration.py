@@ -1,0 +1,58 @@
+"""The calibration in a weight file: what a shown win chance really stands for, class by class.
+
+For each class a list of knots ``[score, chance]``.  The score is the raw sum x of the win chance that the
+weights show, ``win = (tanh x + 1) / 2``; the chance is what such positions are really won by.  Between two
+knots the raw sum of the chance is a linear function of x, beyond the outer ones x keeps their shift.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.evaluators.knots import raw_sums
+
+CALIBRATED_HEAD = "win"
+"""The only head that has a calibration."""
+
+KnotRows = npt.NDArray[np.float32]
+"""Knots (k, 2) of one class, as a weight file has them: scores and chances."""
+
+
+def knot_fault(rows: KnotRows) -> tuple[int, str] | None:
+    """The number of the first of `rows` (k, 2) that cannot stand where it does, and why; None if none is."""
+    if not len(rows):
+        return 0, "at least one knot is needed"
+    for number, (score, chance) in enumerate(rows.tolist()):
+        if not np.isfinite(score):
+            return number, f"the score must be a finite number, not {score}"
+        if not 0 < chance < 1:
+            return number, f"the chance must lie between 0 and 1, not be {chance}"
+        if number and score <= rows[number - 1, 0]:
+            return number, "scores must rise from knot to knot"
+        if number and chance <= rows[number - 1, 1]:
+            return number, "chances must rise from knot to knot"
+    return None
+
+
+def raw_knots(rows: KnotRows) -> npt.NDArray[np.float64]:
+    """Knots float64 (k, 2) as `motif.evaluators.knots` reads them."""
+    scores, chances = rows.astype(np.float64).T
+    return np.column_stack([scores, raw_sums(np.ascontiguousarray(chances))])
+
+
+def knot_tables(calibration: Mapping[str, KnotRows], slot_classes: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Knots float64 (slots, k, 2) of the class of each slot of a model; (0, 0, 2) without a calibration.
+
+    A class that has none keeps its chances.
+    """
+    if not calibration:
+        return np.zeros((0, 0, 2))
+    length = max(map(len, calibration.values()))
+    tables = np.full((len(slot_classes), length, 2), np.inf)
+    for table, class_name in zip(tables, slot_classes, strict=True):
+        table[0] = 0.0
+        if class_name in calibration:
+            knots = raw_knots(calibration[class_name])
+            table[: len(knots)] = knots
+    return tables

@@ -66,9 +66,10 @@ def evaluate(
     """Show the chances and the equity of a position.
 
     They belong to the player on roll, before the roll; the equity is cubeless.  With --detailed come the
-    features that weights multiply and the sums they make; of bras D, g(D) and the scores S.
+    features that weights multiply and the sums they make, and what makes up the value, in words; of bras D,
+    g(D) and the scores S.
     """
-    from motif.cli.details import print_details
+    from motif.cli.details import print_details, print_explanation, what_makes_up
     from motif.cli.lines import read_positions
     from motif.cli.records import evaluations
 
@@ -83,8 +84,10 @@ def evaluate(
     position, match = _position(identifier)
     record = next(evaluations(position.board[None], evaluator, player))
     details = evaluator.details(position) if detailed else {}
+    explanation = what_makes_up(evaluator, position, details)
     if json:
-        print(json_line({**record, "details": details} if detailed else record))
+        told = {} if explanation is None else {"explanation": explanation.to_dict()}
+        print(json_line({**record, "details": details, **told} if detailed else record))
         return
     _draw(position, match)
     print_details(details)
@@ -93,6 +96,8 @@ def evaluate(
     rows = [("player on roll", *map(_percent, wins)), ("opponent", *map(_percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
     print(f"equity {record['equity']:+.3f} in a {record['class']} position, says {player}")
+    if explanation is not None:
+        print_explanation(explanation)
 
 
 def plays(

@@ -1,0 +1,88 @@
+"""The command explain, and what evaluate --detailed says of a weight file."""
+
+import pytest
+
+START = "4HPwATDgc/ABMA"
+BLITZ = "4HPwAVDgc/ABMA"
+
+
+def test_json_has_terms_that_add_up(motif_json):
+    record = motif_json("explain", START, 3, 1)
+    assert sum(term["contribution"] for term in record["terms"]) == pytest.approx(
+        record["difference"], abs=1e-9
+    )
+    assert all(set(term) == {"name", "contribution"} for term in record["terms"])
+    assert (record["better"]["notation"], record["player"]) == ("8/5 6/5", "motif-v5")
+    assert record["better"]["position"] == "sGfwATDgc/ABMA"
+    assert record["equity_difference"] == pytest.approx(
+        record["better"]["equity"] - record["worse"]["equity"], abs=1e-12
+    )
+
+
+def test_the_best_play_is_that_of_hint(motif_json, weight_file):
+    hint = motif_json("hint", START, 6, 2, "--player", weight_file)["plays"]
+    record = motif_json("explain", START, 6, 2, "--player", weight_file)
+    plays = [record["better"], record["worse"]]
+    assert [play["notation"] for play in plays] == [play["notation"] for play in hint[:2]]
+    assert [play["equity"] for play in plays] == pytest.approx(
+        [play["equity"] for play in hint[:2]], abs=1e-5
+    )
+
+
+def test_text_shows_both_boards_and_words(motif):
+    ending = motif("explain", START, "31", "--versus", "24/20")
+    assert (ending.code, ending.err) == (0, "")
+    assert ending.out.count("+13-14-15-16-17-18------19-20-21-22-23-24-+") == 2
+    assert ending.out.startswith("8/5 6/5")
+    assert "8/5 6/5 is better than 24/20 by 0." in ending.out
+    assert "Home points that you have made: 2, not 1." in ending.out
+    assert "3 tanh x" in ending.out
+
+
+def test_a_player_without_gammons_is_told_in_chances(motif):
+    out = motif("explain", START, 3, 1, "--player", "keith-v1").out
+    assert "% of winning chances: " in out
+    assert "(tanh x + 1) / 2" in out
+
+
+def test_html_is_written(motif_json, tmp_path):
+    page = tmp_path / "why.html"
+    record = motif_json("explain", START, 3, 1, "--html", page)
+    assert record["html"] == str(page)
+    assert "<h1>31: why 8/5 6/5, not 24/23 13/10</h1>" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((START,), "D1"),
+        ((START, "3", "1", "--player", "pubeval"), "the values of 'pubeval' are no sums of named terms"),
+        ((START, "3", "1", "--player", "keith-v1@1"), "without lookahead, can be explained"),
+        ((START, "3", "1", "--versus", "8/5 6/5"), "cannot be compared with itself"),
+        ((START, "3", "1", "--versus", "8/2"), "'8/2' is not a legal play"),
+        ((START, "3", "7"), "7 is not a die"),
+        (("4HPwATDgc", "3", "1"), "has 9 characters"),
+        ((START, "3", "1", "--html", "."), "is a folder, not a file to write"),
+    ],
+)
+def test_bad_input_is_one_line(motif, words, said):
+    ending = motif("explain", *words)
+    assert (ending.code, ending.out) == (2, "")
+    assert ending.err.count("\n") == 1
+    assert said in ending.err
+
+
+def test_detailed_says_what_makes_up_a_value(motif, motif_json, weight_file):
+    out = motif("evaluate", BLITZ, "--detailed", "--player", weight_file).out
+    assert "being on roll" in out
+    assert "the other side" in out
+    record = motif_json("evaluate", BLITZ, "--detailed", "--player", weight_file)
+    found = record["explanation"]
+    parts = sum(group["contribution"] for group in found["groups"])
+    assert found["on_roll"] + parts == pytest.approx(found["x"], abs=1e-9)
+    assert set(record["details"]) == {"features", "raw"}
+
+
+def test_detailed_leaves_bras_as_it_is(motif_json):
+    record = motif_json("evaluate", START, "--detailed", "--player", "bras")
+    assert "explanation" not in record

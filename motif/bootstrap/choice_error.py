@@ -1,7 +1,7 @@
 """What fitted weights cost in play: how much worse, by the labels, the plays are that they would choose."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,22 @@ from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared, weights_model
 from motif.fitting.terms import FloatArray
 from motif.parameters.position_class import CLASS_NAMES
+from motif.rollout.statistics import error_over_groups
 
 ALL = "all"
 """Stands for the decisions of every class."""
 _ROWS_AT_ONCE = 1 << 16
 
 
-def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, float]:
+class ChoiceError(NamedTuple):
+    """What a decision costs, in points."""
+
+    mean: float
+    se: float
+    """Standard error of `mean`, games taken as wholes; NaN where all decisions come from one game."""
+
+
+def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
     """By class, and for `ALL`: the mean loss in points of the choices of `weights` in validation decisions.
 
     In each decision that has two recorded plays or more, the loss is the label of the best play less that
@@ -32,22 +41,26 @@ def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[st
     have an error, and only differences between fits on the same data mean something.
     """
     columns = zip(*_validation(rows, weights), strict=True)
-    decision, equity, code, score = (np.concatenate(column) for column in columns)
+    decision, equity, code, game, score = (np.concatenate(column) for column in columns)
     recorded = recorded_decisions("validation", decision, equity, code)
     if not len(recorded):
         return {}
     found = recorded.losses(score[recorded.rows])
+    game = game[recorded.rows[recorded.starts]]
     rows_of: dict[str, Rows] = {ALL: slice(None), **rows_of_classes(found.classes)}
-    return {name: float(found.losses[rows].mean()) for name, rows in rows_of.items()}
+    return {
+        name: ChoiceError(float(found.losses[rows].mean()), error_over_groups(found.losses[rows], game[rows]))
+        for name, rows in rows_of.items()
+    }
 
 
 def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-    """Of the validation rows of each class: decision, label, code of the class, and score for the mover."""
+    """Of the validation rows of each class: decision, label, class, game, and score for the mover."""
     for class_name, found in rows.items():
         held = slice(found.training, None)
         equity = found.labels[held, LABELS.index("equity")]
         code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
-        yield found.decisions[held], equity, code, _scores(found, weights)
+        yield found.decisions[held], equity, code, found.games[held], _scores(found, weights)
 
 
 def _scores(rows: ClassRows, weights: WeightFile) -> FloatArray:

@@ -78,10 +78,10 @@ def fit_dataset(
             },
             bearoff=settings.bearoff,
         )
-        choice_error = choice_errors(rows, weights)
+        choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
         whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
-        unpruned_choice_error = choice_errors(rows, whole) if unpruned else {}
+        unpruned_choices = choice_errors(rows, whole) if unpruned else {}
         if term_table is not None:
             places = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
             told = _each(term_errors, places, f"standard errors of {name}", jobs)
@@ -94,9 +94,9 @@ def fit_dataset(
         time.monotonic() - started,
         rmse_train,
         rmse_validation,
-        choice_error,
+        choices,
         {fit: head.result for fit, head in unpruned.items()},
-        unpruned_choice_error,
+        unpruned_choices,
     )
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings)))
 

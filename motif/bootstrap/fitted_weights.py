@@ -1,8 +1,10 @@
 """What a fit to datasets returns: the weight file, and how its heads were fitted."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+from motif.bootstrap.choice_error import ChoiceError
 from motif.evaluators import WeightFile
 from motif.fitting.result import CONVERGED, FitResult
 
@@ -21,12 +23,22 @@ class FittedWeights:
     rmse_train: float
     """Of the win chance, over all classes."""
     rmse_validation: float | None
-    choice_error: dict[str, float]
+    choices: dict[str, ChoiceError]
     """By class, and for all of them: see `motif.bootstrap.choice_error`."""
     unpruned: dict[tuple[str, str], FitResult]
     """The fits with every term of the heads that were pruned, by class and head."""
-    unpruned_choice_error: dict[str, float]
+    unpruned_choices: dict[str, ChoiceError]
     """What choices cost before the pruning; empty without."""
+
+    @property
+    def choice_error(self) -> dict[str, float]:
+        """The means of `choices`."""
+        return {name: error.mean for name, error in self.choices.items()}
+
+    @property
+    def unpruned_choice_error(self) -> dict[str, float]:
+        """The means of `unpruned_choices`."""
+        return {name: error.mean for name, error in self.unpruned_choices.items()}
 
     @property
     def _every_result(self) -> list[FitResult]:
@@ -62,6 +74,11 @@ class FittedWeights:
             "seconds": self.seconds,
             "samples": self.samples,
             "choice_error": self.choice_error,
+            "choice_error_se": {
+                # JSON has no NaN.
+                name: error.se if math.isfinite(error.se) else None
+                for name, error in self.choices.items()
+            },
             "choice_error_before_pruning": self.unpruned_choice_error,
             "heads": heads,
             "plans": {plan: _facts(of) for (_, plan), of in self.plans.items()},

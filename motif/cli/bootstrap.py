@@ -15,6 +15,7 @@ from motif.cli.common import (
     print_table,
     tell,
 )
+from motif.cli.completion import complete_preset
 from motif.cli.interruption import resumable
 from motif.runtime.parallel import working_on
 
@@ -26,7 +27,10 @@ def bootstrap(
         typer.Option("--config", metavar="FILE", help="A config.yaml of one's own, instead of a preset."),
     ] = None,
     preset: Annotated[
-        str, typer.Option("--preset", metavar="NAME", help="demo, classic or strong.")
+        str,
+        typer.Option(
+            "--preset", metavar="NAME", help="demo, classic or strong.", autocompletion=complete_preset
+        ),
     ] = "demo",
     json: JsonOption = False,
     seed: Annotated[
@@ -40,13 +44,14 @@ def bootstrap(
 
     Each version plays and labels the next one's samples.  A run that was stopped goes on where it was.
     """
+    from motif.benchmark.shipped_lines import shipped_lines
     from motif.bootstrap import load_config, load_preset, run_bootstrap, with_seed
     from motif.reports.run_report import draw_run, draw_version
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
     with resumable("the same command goes on"), working_on(cluster):
         versions = run_bootstrap(out, config, jobs=jobs, tell=tell, on_version=draw_version)
-        draw_run(out)
+        draw_run(out, benchmarks=shipped_lines(), jobs=jobs, tell=tell)
     if json:
         print(json_line({"versions": versions}))
         return

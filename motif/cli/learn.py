@@ -1,6 +1,5 @@
 """Commands that learn: sample and fit, and bootstrap, which does both by turns."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,14 +18,15 @@ from motif.cli.common import (
     StopAtBearoffOption,
     StopAtRaceOption,
     StratifiedOption,
+    check_target,
     error_text,
     example,
     json_line,
     print_table,
     static_evaluator,
 )
+from motif.cli.completion import complete_parameters
 from motif.cli.interruption import resumable
-from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 
@@ -116,7 +116,13 @@ def fit(
         Literal["coordinate", "least-squares", "gauss-newton"], typer.Option("--method", help="The solver.")
     ] = "gauss-newton",
     parameters: Annotated[
-        str, typer.Option("--parameters", metavar="SET", help="Measured: motif, keith, bras or phase.")
+        str,
+        typer.Option(
+            "--parameters",
+            metavar="SET",
+            help="Measured: motif, keith, bras, phase, or a FILE.py of one's own.",
+            autocompletion=complete_parameters,
+        ),
     ] = "motif",
     terms: Annotated[
         Literal["pairs", "linear"], typer.Option("--terms", help="Weights for pairs too, or for single ones.")
@@ -213,7 +219,7 @@ def fit(
     )
     settings.check()
     for target in filter(None, (out, plot, term_table)):
-        _check_target(target)
+        check_target(target)
     if plot is not None:
         check_picture(plot)
     fitted = fit_dataset(
@@ -252,12 +258,3 @@ def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
     measured += [[error_text(of[name]) for of in ways] for name in ("rmse_train", "rmse_validation")]
     cells = (" -> ".join(dict.fromkeys(filter(None, values))) for values in measured)
     return [head, *cells, str(facts["sweeps"]), facts["stopped"]]
-
-
-def _check_target(path: Path) -> None:
-    """Fail before the work, not after it, when `path` cannot be written."""
-    if path.is_dir():
-        raise SettingError(f"{path}: is a folder, not a file to write")
-    parent = next(folder for folder in path.absolute().parents if folder.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")

@@ -1,7 +1,7 @@
 """What every HTML page of motif is made of: one file that needs nothing else, no scripts."""
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -31,6 +31,31 @@ def html_document(title: str, parts: Iterable[str]) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Section:
+    """A part of a page that the page's contents lead to."""
+
+    anchor: str
+    """Its address within the page: letters and hyphens."""
+    heading: str
+    parts: Sequence[str]
+    """HTML."""
+
+
+def html_sections(sections: Sequence[Section]) -> list[str]:
+    """The contents of a page, each entry a link, and then its `sections`."""
+    entries = "\n".join(f'<li><a href="#{one.anchor}">{escape(one.heading)}</a></li>' for one in sections)
+    return [
+        f'<nav aria-label="Contents">\n<ul>\n{entries}\n</ul>\n</nav>',
+        *(
+            "\n".join(
+                (f'<section id="{one.anchor}">', f"<h2>{escape(one.heading)}</h2>", *one.parts, "</section>")
+            )
+            for one in sections
+        ),
+    ]
+
+
 def html_image(png: bytes, text: str) -> str:
     """A picture inside the page; `text` is read out in its place."""
     data = base64.b64encode(png).decode("ascii")
@@ -39,7 +64,12 @@ def html_image(png: bytes, text: str) -> str:
 
 def html_figure(picture: Picture) -> str:
     """A picture under its heading, with its caption."""
+    return f"<h2>{escape(picture.heading)}</h2>\n{html_captioned(picture)}"
+
+
+def html_captioned(picture: Picture) -> str:
+    """A picture with its caption, for a section that has a heading already."""
     return (
-        f"<h2>{escape(picture.heading)}</h2>\n<figure>\n{html_image(picture.png, picture.text)}\n"
+        f"<figure>\n{html_image(picture.png, picture.text)}\n"
         f"<figcaption>{escape(picture.caption)}</figcaption>\n</figure>"
     )

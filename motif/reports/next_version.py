@@ -1,18 +1,21 @@
 """How the version after the last could be made, and what the numbers say would help."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from motif.bootstrap import BootstrapConfig
 from motif.bootstrap.fit_settings import option_of
 from motif.bootstrap.run import SAMPLES, TERMS, WEIGHTS
+from motif.fitting.result import PASS_LIMIT, VALIDATION_RISES
 
 _WIDE_GAP = 1.1
 """Validation error over training error from which the samples count as too few."""
 _CLEAR = 2.0
 """Standard errors that a difference must exceed to count."""
+_RATES = {"crashed": "--crashed-rate", "race": "--race-rate"}
+"""Options by which there are more samples of a class that games alone give few of."""
 # Said in other ways than by an option of the field's name.
 _NOT_OPTIONS = {"games", "trials", "pooled", "fit", "max_passes"}
 
@@ -53,28 +56,78 @@ def _command(words: Sequence[object]) -> str:
     return line
 
 
-def advice(summary: Mapping[str, Any]) -> list[str]:
-    """Sentences about what would help, from the numbers of the last version."""
-    sentences = []
-    if summary["rmse_validation"] and summary["rmse_train"]:
-        ratio = summary["rmse_validation"] / summary["rmse_train"]
-        side = "above" if ratio > 1 else "below"
-        gap = f"The validation error of the win chance is {abs(ratio - 1):.0%} {side}"
-        if ratio > _WIDE_GAP:
-            sentences.append(f"{gap} the training error: more games, or a larger ridge, would help.")
-        else:
-            sentences.append(
-                f"{gap} the training error: more games would change little; "
-                "more trials a position or other parameters might."
-            )
-    gain, se = summary["ppg_vs_previous"], summary["ppg_vs_previous_se"]
-    if gain > _CLEAR * se:
-        sentences.append(
-            f"{summary['name']} clearly beats what it learned from, so learning from it may gain again."
-        )
+def advice(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Sentences about what would help, from the numbers of a run's versions, of the last above all."""
+    last = summaries[-1]
+    return [*_on_samples(last), *_on_passes(last), _on_another_round(summaries)]
+
+
+def _on_samples(last: Mapping[str, Any]) -> Iterator[str]:
+    """On gaps between training and validation: together, in a class of positions, in game plans."""
+    ratio = _ratio(last)
+    if ratio is None:
+        return
+    side = "above" if ratio > 1 else "below"
+    gap = f"The validation error of the win chance is {abs(ratio - 1):.0%} {side} the training error"
+    if ratio > _WIDE_GAP:
+        yield f"{gap}: more games, or a larger ridge, would help."
     else:
-        sentences.append(
-            f"{summary['name']} does not clearly beat what it learned from: "
-            "another round of the same kind will hardly gain."
+        yield (f"{gap}: more games would change little; more trials a position or other parameters might.")
+    heads = last.get("heads", {})
+    classes = {name: _ratio(heads.get(f"{name}.win", {})) or 0.0 for name in _RATES}
+    widest = max(classes, key=lambda name: classes[name])
+    if classes[widest] > _WIDE_GAP:
+        yield (
+            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more of them among the samples "
+            f"({_RATES[widest]}) would help there."
         )
-    return sentences
+    plans = last.get("plans", {})
+    wide = [name for name, facts in plans.items() if (_ratio(facts) or 0.0) > _WIDE_GAP]
+    if wide:
+        yield (
+            f"In {len(wide)} of {len(plans)} game plans the validation error is more than "
+            f"{_WIDE_GAP - 1:.0%} above the training error: they have too few positions, and more games, or "
+            "a larger plan_shrinkage, would help."
+        )
+
+
+def _on_passes(last: Mapping[str, Any]) -> Iterator[str]:
+    """On fits that ended before they converged."""
+    if last["stopped"] == PASS_LIMIT:
+        yield (
+            f"A fit of {last['name']} ended at its limit of passes before it converged: a higher max_passes "
+            "may lower its error."
+        )
+    elif last["stopped"] == VALIDATION_RISES:
+        yield (
+            f"A fit of {last['name']} ended because its validation error rose: more games, or a larger "
+            "ridge, would let it go on."
+        )
+
+
+def _on_another_round(summaries: Sequence[Mapping[str, Any]]) -> str:
+    last = summaries[-1]
+    gain, se = last["ppg_vs_previous"], last["ppg_vs_previous_se"]
+    if gain > _CLEAR * se:
+        return f"{last['name']} clearly beats what it learned from, so learning from it may gain again."
+    text = f"{last['name']} does not clearly beat what it learned from"
+    level = 1
+    while level < len(summaries) and not _clearly_gains(summaries[-1 - level]):
+        level += 1
+    if level > 1:
+        text += f", and neither did the {_times(level - 1)} before it"
+    return f"{text}: another round of the same kind will hardly gain."
+
+
+def _clearly_gains(summary: Mapping[str, Any]) -> bool:
+    return bool(summary["ppg_vs_previous"] > _CLEAR * summary["ppg_vs_previous_se"])
+
+
+def _times(count: int) -> str:
+    return "version" if count == 1 else f"{count} versions"
+
+
+def _ratio(errors: Mapping[str, Any]) -> float | None:
+    """Validation error over training error; None where one is not known."""
+    train, validation = errors.get("rmse_train"), errors.get("rmse_validation")
+    return validation / train if train and validation else None

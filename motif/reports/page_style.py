@@ -19,8 +19,22 @@ h2 {
   font-size: 1.25rem; margin: 2.5rem 0 0.75rem; padding-bottom: 0.2rem;
   border-bottom: 1px solid var(--line);
 }
+/* Contents of a long page; what a link leads to does not stick to the window's edge. */
+nav ul {
+  display: flex; flex-wrap: wrap; gap: 0.4rem 1.25rem;
+  margin: 1rem 0 0; padding: 0; list-style: none;
+}
+a { color: inherit; text-underline-offset: 0.2em; }
+section { scroll-margin-top: 0.5rem; }
+section > h2:first-child { margin-top: 0; padding-top: 2rem; }
 h3 { font-size: 1.05rem; margin: 1.5rem 0 0.5rem; }
-.wide { overflow-x: auto; }
+/* A shade at the right says that there is more to scroll to; at the end the page's colour covers it. */
+.wide {
+  overflow-x: auto;
+  background:
+    linear-gradient(var(--page), var(--page)) right / 1.5rem 100% no-repeat local,
+    linear-gradient(to left, var(--line), transparent) right / 1.25rem 100% no-repeat scroll;
+}
 table {
   border-collapse: collapse; width: 100%;
   font-size: 0.875rem; line-height: 1.35; font-variant-numeric: tabular-nums;
@@ -35,9 +49,11 @@ th[scope=row] {
   text-align: left; font-weight: normal; min-width: 5rem; overflow-wrap: anywhere;
 }
 .group th { text-align: left; padding-top: 1rem; }
+/* The heading of a group of rows stays in sight as well; its cell is as wide as the table. */
+.group span { position: sticky; left: 0.3rem; }
 .terms th, .terms td { text-align: left; }
 .terms td:first-child { white-space: nowrap; text-align: right; padding-right: 0.75rem; }
-small { color: var(--faint); white-space: nowrap; }
+small { color: var(--faint); overflow-wrap: anywhere; }
 figure { margin: 0; }
 img { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0 auto; background: #fff; }
 /* Two boards side by side where there is room for them; on a desk they are wider than the text. */
@@ -48,9 +64,18 @@ img { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0 aut
 @media (min-width: 66rem) { .boards { margin: 0 -9rem; } }
 figcaption, footer { color: var(--faint); font-size: 0.9rem; }
 figcaption { margin-top: 0.5rem; }
+figure + .wide { margin-top: 1.25rem; }
 footer { margin-top: 2.5rem; }
 pre {
   white-space: pre-wrap; padding: 0.75rem; background: var(--soft);
   font-size: 0.85rem; line-height: 1.4;
+}
+@media print {
+  :root { color-scheme: light; --ink: #000; --page: #fff; --faint: #444; --line: #bbb; --soft: #f3f3f3; }
+  main { max-width: none; padding: 0; }
+  nav { display: none; }
+  .wide { overflow: visible; }
+  h2, h3 { break-after: avoid; }
+  figure, tr { break-inside: avoid; }
 }
 """

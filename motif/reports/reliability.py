@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from motif.rollout.statistics import error_over_groups
+
 BINS = 10
 """Equal parts of the chances from 0 to 1."""
 FEWEST_GAMES = 3
@@ -57,11 +59,7 @@ def _means(
     fitted: npt.NDArray[np.floating], rollout: npt.NDArray[np.floating], game: npt.NDArray[np.integer]
 ) -> tuple[float, float, float]:
     """Mean fitted chance, mean rollout and its standard error; NaN when the games are too few."""
-    games, of_game = np.unique(game, return_inverse=True)
-    if len(games) < FEWEST_GAMES:
+    if len(np.unique(game)) < FEWEST_GAMES:
         return math.nan, math.nan, math.nan
-    # Positions of a game resemble each other, so its sum of deviations is one observation.
-    gaps = rollout - fitted
-    sums = np.bincount(of_game, gaps - gaps.mean())
-    variance = np.sum(sums**2) * len(games) / (len(games) - 1) / len(gaps) ** 2
-    return float(fitted.mean()), float(rollout.mean()), math.sqrt(variance)
+    # Positions of a game resemble each other.
+    return float(fitted.mean()), float(rollout.mean()), error_over_groups(rollout - fitted, game)

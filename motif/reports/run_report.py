@@ -1,36 +1,33 @@
 """Draws what a bootstrap run's folder holds: plots of each version, plots and a page of the run."""
 
-import csv
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from motif.benchmark import BenchmarkFile
 from motif.bootstrap import BootstrapConfig, load_config
 from motif.bootstrap.config import CONFIG
 from motif.bootstrap.pool import held_out
-from motif.bootstrap.run import HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS
+from motif.bootstrap.run import WEIGHTS
 from motif.evaluators import StaticEvaluator, WeightFile, read_weight_file
 from motif.evaluators.static import weights_model
-from motif.fitting.term_table import HeadTerms
 from motif.reports.calibration import plot_calibration
-from motif.reports.convergence import Rows, plot_convergence, plot_run_convergence
+from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Picture
-from motif.reports.largest_terms import CONTACT
+from motif.reports.next_version import advice
 from motif.reports.page import report_page
+from motif.reports.run_benchmark import RunBenchmark, run_benchmark
+from motif.reports.run_files import RunFiles, fitted_pools, read_history, read_run
+from motif.reports.run_terms import CLASS, RunTerms, run_terms
 from motif.reports.strength import plot_strength
-from motif.reports.terms import chosen_head, table_terms
-from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text
-from motif.sampling.manifest import MANIFEST
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 REPORT = "report.html"
+_TERMS, _WORST = 20, 10
+"""How many terms and worst decisions a page shows unless it is said."""
 
-_NEEDED = {
-    "version", "name", "positions", "trials", "seconds_by_step", "rmse_train", "rmse_validation", "sweeps",
-    "stopped", "ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se",
-}  # fmt: skip
 _READING = {
     STRENGTH: ("Strength", "Each version's points a game, against PubEval and against the one before."),
     CONVERGENCE: (
@@ -45,6 +42,41 @@ _READING = {
         "A curve on the diagonal says what it means; above it the chance is underrated, below it overrated.",
     ),
 }
+_KEY_FIGURES = (
+    "version", "name", "positions", "trials", "seconds_by_step", "rmse_train", "rmse_validation", "sweeps",
+    "stopped", "choice_error", "choice_error_se", "ppg_vs_pubeval", "ppg_se", "ppg_vs_previous",
+    "ppg_vs_previous_se",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What was drawn of a run, and the figures that it tells."""
+
+    run: RunFiles
+    page: Path
+    pictures: Sequence[Path]
+    terms: RunTerms
+    benchmark: RunBenchmark | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Paths and key figures, for JSON."""
+        versions = [{key: one[key] for key in _KEY_FIGURES if key in one} for one in self.run.summaries]
+        found: dict[str, Any] = {
+            "run": str(self.run.folder),
+            "html": str(self.page),
+            "pictures": list(map(str, self.pictures)),
+            "planned_versions": len(self.run.config.versions),
+            "versions": versions,
+            "terms": {"class": CLASS, **asdict(self.terms)},
+            "next": advice(self.run.summaries),
+        }
+        if self.benchmark is not None:
+            for version, rates in zip(versions, self.benchmark.rates, strict=True):
+                version["benchmark"] = {path: rate.as_dict() for path, rate in rates.files.items()}
+                version["benchmark_all"] = rates.overall.as_dict()
+            found["worst"] = [decision.as_dict() for decision in self.benchmark.worst]
+        return found
 
 
 def draw_version(home: Path, summary: Mapping[str, Any]) -> None:
@@ -55,82 +87,58 @@ def draw_version(home: Path, summary: Mapping[str, Any]) -> None:
     read or written.
     """
     config = load_config(home.parent / CONFIG)
-    plot_convergence(_history(home), home / CONVERGENCE, title=f"{summary['name']}: error by pass")
-    _draw_calibration(home, config, summary, home / CALIBRATION)
+    plot_convergence(read_history(home), home / CONVERGENCE, title=f"{summary['name']}: error by pass")
+    weights, version = read_weight_file(home / WEIGHTS), int(summary["version"])
+    _draw_calibration(home.parent, config, weights, version, home / CALIBRATION)
 
 
-def draw_run(folder: Path) -> None:
-    """Draw the plots and report.html of the run in `folder`, as far as its versions are finished.
+def draw_run(
+    folder: Path,
+    page: Path | None = None,
+    *,
+    benchmarks: Sequence[BenchmarkFile] = (),
+    worst: int = _WORST,
+    top: int = _TERMS,
+    seed: int = 0,
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> RunReport:
+    """Draw the plots and the page of the run in `folder`, as far as its versions are finished.
 
-    Raises a `MotifError` for files that cannot be read or written, and when no version is finished.
+    The page, by default the run's report.html, is one file that needs no other.  It tells `top` terms;
+    with `benchmarks` also error rates on these, and the `worst` decisions of the last version.  `seed`
+    draws the games that terms are compared over where the samples are gone.  Raises a `MotifError` for
+    files that cannot be read or written, and when no version is finished.
     """
-    config = load_config(folder / CONFIG)
-    summaries = _summaries(folder, config)
-    homes = [folder / f"v{summary['version']}" for summary in summaries]
+    run = read_run(folder)
     # Whatever cannot be read is found before anything is drawn.
-    histories = {home.name: _history(home) for home in homes}
-    weights = read_weight_file(homes[-1] / WEIGHTS)
-    terms = _terms(homes[-1], weights)
+    histories = {home.name: read_history(home) for home in run.homes}
+    measured = run_benchmark(run.weights, benchmarks, worst)
+    terms = run_terms(run, top, seed=seed, jobs=jobs, tell=tell)
     plot_run_convergence(histories, folder / CONVERGENCE)
-    plot_strength(summaries, folder / STRENGTH, start=config.start)
+    plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
     drawn = [STRENGTH, CONVERGENCE]
-    if _draw_calibration(homes[-1], config, summaries[-1], folder / CALIBRATION):
+    if _draw_calibration(folder, run.config, run.weights[run.last], run.last, folder / CALIBRATION):
         drawn.append(CALIBRATION)
-    pictures = [_picture(folder / name) for name in drawn]
-    config_text = (folder / CONFIG).read_text(encoding="utf-8")
-    page = report_page(config, config_text, summaries, weights, terms, pictures)
-    write_text(folder / REPORT, page)
+    pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
+    path = folder / REPORT if page is None else page
+    write_text(path, report_page(run, terms, measured, pictures))
+    return RunReport(run, path, [folder / name for name in drawn], terms, measured)
 
 
-def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
-    """Summaries of the finished versions, in order."""
-    found = []
-    for version in range(len(config.versions)):
-        path = folder / f"v{version}" / SUMMARY
-        try:
-            summary = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            break
-        except (OSError, ValueError) as error:
-            raise SettingError(f"{path}: cannot be read: {error}") from None
-        if missing := _NEEDED - set(summary):
-            raise SettingError(f"{path}: {min(missing)}: missing")
-        found.append(summary)
-    if not found:
-        raise SettingError(f"{folder}: no version is finished yet")
-    return found
-
-
-def _history(home: Path) -> Rows:
-    try:
-        with open(home / HISTORY, encoding="utf-8", newline="") as handle:
-            return list(csv.DictReader(handle))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"{home / HISTORY}: cannot be read: {error}") from None
-
-
-def _draw_calibration(home: Path, config: BootstrapConfig, summary: Mapping[str, Any], path: Path) -> bool:
-    """Draw calibration to `path`; False when the samples are not there any more."""
-    version = int(summary["version"])
-    first = max(0, version - config.versions[version].pooled)
-    pools = [home.parent / f"v{k}" / SAMPLES for k in range(first, version + 1)]
-    if not all((pool / MANIFEST).exists() for pool in pools):
+def _draw_calibration(
+    folder: Path, config: BootstrapConfig, weights: WeightFile, version: int, path: Path
+) -> bool:
+    """Draw the calibration of a version to `path`; False when its samples are not there any more."""
+    pools = fitted_pools(folder, config, version)
+    if pools is None:
         return False
     settings = config.fit_settings(version)
     samples = held_out(pools, settings.validation, settings.seed)
-    weights = read_weight_file(home / WEIGHTS)
     fitted = StaticEvaluator(weights.name, weights_model(weights)).evaluate_many(samples.boards)
-    title = f"{summary['name']}: calibration"
+    title = f"{weights.name}: calibration"
     plot_calibration(samples, fitted, path, title=title, outputs=weights.head_names())
     return True
-
-
-def _terms(home: Path, weights: WeightFile) -> HeadTerms | None:
-    """What the version's table of terms, if it has one, knows of the head that chooses plays in contact."""
-    if not (home / TERMS).exists():
-        return None
-    head = chosen_head(weights, CONTACT, None, None)
-    return table_terms(home / TERMS, weights, CONTACT, "", head)
 
 
 def _picture(path: Path) -> Picture:

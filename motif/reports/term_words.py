@@ -86,6 +86,14 @@ def typical_amount(parameter: Parameter, deviation: float) -> float:
     return min((power * step for step in _ROUND), key=lambda amount: abs(math.log(amount / size)))
 
 
+def full_value(parameter: Parameter) -> str:
+    """The measured value that counts as 1."""
+    if parameter.unit == YES_OR_NO:
+        return "yes"
+    # The registry keeps 1 / full; rounding takes off what the two divisions leave behind.
+    return f"{round(1 / parameter.scale, 6):g} {parameter.unit}"
+
+
 def subject(parameter: Parameter, amount: float) -> Subject:
     """`amount` of a parameter more, such as "2 more blots of the opponent"."""
     if parameter.unit == YES_OR_NO:

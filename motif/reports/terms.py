@@ -24,10 +24,10 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import features
 from motif.players import Player
 from motif.reports.analysis.positions import self_play_positions
-from motif.reports.largest_terms import full_value
 from motif.reports.term_words import (
     YES_OR_NO,
     Gain,
+    full_value,
     linear_words,
     pair_words,
     point_words,

@@ -22,10 +22,8 @@ def terms_page(title: str, opening: str, notes: Sequence[str], terms: Sequence[T
 
 def terms_table(terms: Sequence[ToldTerm], head: str) -> str:
     """An HTML table of `terms` of the head called `head`."""
-    known = errors_known(terms)
-    heads = ["moves", "what it does", "weight", *(["z"] if known else [])]
-    columns = "".join(f'<th scope="col">{name}</th>' for name in heads)
-    rows = "\n".join(_row(term, head, known) for term in terms)
+    columns = "".join(f'<th scope="col">{name}</th>' for name in ("moves", "what it does"))
+    rows = "\n".join(_row(term, head) for term in terms)
     return f'<table class="terms"><thead><tr>{columns}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
 
 
@@ -33,9 +31,9 @@ def reading(terms: Sequence[ToldTerm], head: str) -> list[str]:
     """Sentences on how a list of `terms` of the head called `head` is to be read."""
     unit = ", in points" if head == "equity" else ""
     notes = [
-        "What a term does holds in an average position of these. It moves the "
-        f"{HEAD_NAMES[head]} by one standard deviation over them{unit}; terms overlap, so a single one tells "
-        "only a part."
+        f"How far a term moves the {HEAD_NAMES[head]} is one standard deviation over these positions{unit}; "
+        "what it does is told for an average one of them. Terms overlap (pips count in several, say): a "
+        "single one tells only a part, and may take back some of what another gives."
     ]
     if errors_known(terms):
         notes.append(
@@ -65,12 +63,10 @@ def _explained(term: ToldTerm) -> str:
     return f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
 
 
-def _row(term: ToldTerm, head: str, known: bool) -> str:
+def _row(term: ToldTerm, head: str) -> str:
+    """Two columns alone, which fit a phone: the numbers stand below the sentence."""
     error = f" ± {term.se:.3f}" if math.isfinite(term.se) else ""
-    cells = [
-        moved(term, head),
-        f"{escape(term.sentence)}<br><small>{escape(_explained(term))}</small>",
-        f"{signed(term.weight, 3)}{error}",
-        *([signed(term.effect_z, 1)] if known else []),
-    ]
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    facts = [_explained(term), f"weight {signed(term.weight, 3)}{error}"]
+    facts += [f"z {signed(term.effect_z, 1)}"] if math.isfinite(term.effect_z) else []
+    told = f"{escape(term.sentence)}<br><small>{escape('; '.join(facts))}</small>"
+    return f"<tr><td>{moved(term, head)}</td><td>{told}</td></tr>"

@@ -35,11 +35,16 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
         _rates_table(rates),
         html_figure(picture),
         "<h2>The decisions that cost most</h2>",
-        f"<p>{_explanation(worst)}</p>",
-        *(part for number, decision in enumerate(worst, 1) for part in _decision(number, decision)),
+        *worst_parts(worst),
         f"<footer>Drawn by motif {escape(VERSION)}.</footer>",
     ]
     write_text(path, html_document(title, parts))
+
+
+def worst_parts(worst: Sequence[WorstDecision]) -> list[str]:
+    """HTML of decisions, for a section of a page: how they are to be read, then each under a heading."""
+    decisions = (part for number, decision in enumerate(worst, 1) for part in _decision(number, decision))
+    return [f"<p>{_explanation(worst)}</p>", *decisions]
 
 
 def _opening(player: str, rates: ErrorRates) -> str:

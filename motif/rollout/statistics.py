@@ -1,4 +1,4 @@
-"""Means and standard errors from sums of trials, and what a difference is worth."""
+"""Means and their standard errors, and what a difference is worth."""
 
 import math
 
@@ -16,6 +16,19 @@ def mean_and_error(
     # Rounding can leave a hair below zero where all trials agree.
     variances = np.maximum(squares - trials * means**2, 0.0) / (trials - 1)
     return means, np.sqrt(variances / trials)
+
+
+def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.integer]) -> float:
+    """Standard error of the mean of `values` (n,), of which those of one group, such as a game, go together.
+
+    A group's sum of deviations from the mean is one observation.  NaN for a single group.  Source: Liang
+    and Zeger (1986), for a mean; with each value a group of its own it is the usual standard error.
+    """
+    names, place = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
+        return math.nan
+    sums = np.bincount(place, values - values.mean())
+    return math.sqrt(np.sum(sums**2) * len(names) / (len(names) - 1)) / len(values)
 
 
 def p_value(difference: float, se: float) -> float:

@@ -1,5 +1,6 @@
 """A fit that reads its dataset a part at a time, against the same fit done in memory."""
 
+import math
 import tempfile
 import tracemalloc
 from collections import defaultdict
@@ -216,19 +217,27 @@ def test_two_processes_fit_the_same_plans(folder, planned):
 def test_choice_errors_are_those_of_the_plays_it_would_choose(folder, samples, planned):
     games = samples.rows(np.isin(samples.game, held_out([folder], 0.25, 3).game))
     values = StaticEvaluator("made", weights_model(planned.weights)).equity_many(games.boards)
-    losses = defaultdict(list)
+    losses, played = defaultdict(list), defaultdict(list)
     for decision in np.unique(games.decision):
         rows = np.flatnonzero(games.decision == decision)
         if len(rows) > 1:
             # Both are seen by the player who is next on roll.
             best, chosen = rows[games.equity[rows].argmin()], rows[values[rows].argmin()]
             loss = float(games.equity[chosen]) - float(games.equity[best])
-            losses["all"].append(loss)
-            losses[CLASS_NAMES[games.position_class[best]]].append(loss)
+            for name in ("all", CLASS_NAMES[games.position_class[best]]):
+                losses[name].append(loss)
+                played[name].append(games.game[best])
     assert set(planned.choice_error) == set(losses)
     for name, errors in losses.items():
         assert planned.choice_error[name] == pytest.approx(np.mean(errors), abs=1e-6), name
+        deviations = defaultdict(float)
+        for loss, game in zip(errors, played[name], strict=True):
+            deviations[game] += loss - np.mean(errors)
+        squares = sum(deviation**2 for deviation in deviations.values())
+        se = math.sqrt(squares * len(deviations) / (len(deviations) - 1)) / len(errors)
+        assert planned.choices[name].se == pytest.approx(se, abs=1e-6), name
     assert planned.as_dict()["choice_error"] == planned.choice_error
+    assert planned.as_dict()["choice_error_se"] == {name: it.se for name, it in planned.choices.items()}
     told = planned.weights.fit["choice_error"]
     assert told == pytest.approx(planned.choice_error, abs=1e-6)
 

@@ -1,5 +1,7 @@
 """The command report."""
 
+from pathlib import Path
+
 import pytest
 
 from motif.board.identifiers import gnubg_ids
@@ -7,6 +9,9 @@ from motif.evaluators import read_weight_file
 from motif.fitting.term_table import write_terms
 from motif.reports.terms import dataset_terms
 from motif.sampling import read_dataset
+from tests.reports.made_run import write_run
+
+LINES = Path(__file__).resolve().parent.parent / "data"
 
 _COLUMNS = {
     "name",
@@ -133,3 +138,55 @@ def test_a_page_that_cannot_be_written(motif, weight_file, tmp_path):
     ending = motif("report", weight_file, "--html", tmp_path, "--jobs", 1)
     assert ending.code == 2
     assert str(tmp_path) in ending.err
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The folder of a run of one version."""
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    write_run(folder, 1)
+    return folder
+
+
+def test_a_run(motif, motif_json, run, tmp_path):
+    page, words = tmp_path / "run.html", ("--benchmark", LINES / "race.bm", "--worst", 2, "--top", 4)
+    found = motif_json("report", run, "--html", page, *words)
+    assert found["html"] == str(page)
+    assert not (run / "report.html").exists()
+    (version,) = found["versions"]
+    assert version["ppg_vs_pubeval"] == 0.111
+    assert set(version["benchmark"]) == {str(LINES / "race.bm")}
+    assert (len(found["terms"]["told"]), len(found["worst"])) == (4, 2)
+    ending = motif("report", run, *words)
+    assert (ending.code, ending.err) == (0, "")
+    assert "tiny-v0" in ending.out
+    assert "+0.111 ± 0.012" in ending.out
+    assert f"{version['benchmark_all']['er']:.1f} ± " in ending.out
+    assert ending.out.splitlines()[-1] == str(run / "report.html")
+    assert (run / "report.html").read_bytes() == page.read_bytes()
+
+
+def test_a_run_is_measured_on_the_lines_that_come_along(motif_json, run):
+    found = motif_json("report", run, "--worst", 0)
+    files = found["versions"][0]["benchmark"]
+    assert list(files) == [f"data/bench/{name}.bm.gz" for name in ("contact", "crashed", "race")]
+    assert [rate["decisions"] for rate in files.values()] == [8000, 4000, 4000]
+    assert found["worst"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("{run}", "--class", "contact", "--plan", "x"), "--class, --plan: {run} is the folder of a run"),
+        (("motif-v2", "--worst", "3"), "--worst: 'motif-v2' is no folder of a run"),
+        (("{run}", "--benchmark", "nowhere.bm"), "nowhere.bm: no such benchmark file"),
+        (("{run}/v0",), "config.yaml: cannot be read: there is no such file, so this is no bootstrap run"),
+        (("{run}", "--html", "{run}"), "{run}: cannot be written"),
+    ],
+)
+def test_bad_input_for_a_run_is_one_line(motif, run, words, line):
+    ending = motif("report", *(word.format(run=run) for word in words), "--jobs", 1)
+    assert ending.code == 2
+    assert ending.out == ""
+    assert ending.err.count("\n") == 1
+    assert line.format(run=run) in ending.err

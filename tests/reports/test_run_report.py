@@ -12,22 +12,33 @@ import numpy as np
 import pytest
 import typer
 
+from motif.benchmark import ErrorRate, ErrorRates, error_rates, read_benchmark
+from motif.benchmark.choices import player_choices
+from motif.benchmark.loss_distribution import loss_distribution
+from motif.benchmark.worst_decisions import worst_decisions
 from motif.bootstrap import BootstrapConfig, VersionStep
+from motif.bootstrap.class_rows import class_rows
 from motif.bootstrap.pool import held_out
-from motif.evaluators import OUTPUTS, read_weight_file
+from motif.bootstrap.term_errors import settings_of, term_errors
+from motif.evaluators import read_weight_file
 from motif.evaluators.weight_file import class_of_plan
 from motif.fitting.term_table import write_terms
-from motif.parameters import parameter_set
 from motif.parameters.game_plan import PLANS
-from motif.reports.largest_terms import full_value, largest_terms
+from motif.players import load
 from motif.reports.next_version import advice, next_commands
+from motif.reports.page import duration
+from motif.reports.run_benchmark import RunBenchmark
 from motif.reports.run_report import draw_run, draw_version
+from motif.reports.term_words import full_value
 from motif.reports.terms import board_terms, told_terms
-from motif.runtime.errors import DatasetError, FileError, SettingError
+from motif.runtime.errors import DatasetError, MotifError
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 
+DATA = Path(__file__).resolve().parent.parent / "data"
 ODD_NAME = "<b>&\"'$x_y$"
 VOID = {"meta", "img", "br"}
+DRAWN_EMPTY = {"rect", "circle", "path"}
+SECTIONS = ["run", "strength", "convergence", "calibration", "terms", "next", "configuration"]
 PNG_MARK = b"\x89PNG\r\n\x1a\n"
 
 
@@ -40,6 +51,8 @@ class Page(HTMLParser):
         self.tags: list[str] = []
         self.words: list[str] = []
         self.pictures: list[bytes] = []
+        self.anchors: list[str] = []
+        self.links: list[str] = []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -50,7 +63,12 @@ class Page(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
         values = dict(attrs)
-        if tag == "img":
+        if "id" in values:
+            self.anchors.append(values["id"])
+        if tag == "a":
+            assert set(values) == {"href"}
+            self.links.append(values["href"])
+        elif tag == "img":
             assert values["alt"]
             head, data = values["src"].split(",")
             assert head == "data:image/png;base64"
@@ -59,19 +77,30 @@ class Page(HTMLParser):
             assert "src" not in values
             assert "href" not in values
 
+    def handle_startendtag(self, tag, attrs):
+        assert tag in DRAWN_EMPTY
+        assert not {"src", "href"} & set(dict(attrs))
+
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] == "style":
+            assert "url(" not in data
+            assert "@import" not in data
+        elif self.open:
             self.words.append(data)
 
 
 def read_page(folder: Path) -> Page:
     text = (folder / "report.html").read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
-    assert "http" not in text
-    return Page(text)
+    # The name of the format of drawings is no address that anything is fetched from.
+    assert "http" not in text.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    page = Page(text)
+    assert page.links == [f"#{anchor}" for anchor in page.anchors]
+    assert "script" not in page.tags
+    return page
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -94,10 +123,12 @@ def test_a_whole_run(tmp_path):
 
     page = read_page(tmp_path)
     assert page.pictures == [drawn[f"{name}.png"] for name in ("strength", "convergence", "calibration")]
-    assert "script" not in page.tags
+    assert page.anchors == SECTIONS
     for number in ("12,345", "0.1234", "0.1432", "+0.222 ±\u00a00.012", "\u22120.222 ±\u00a00.013"):
         assert number.replace("\u00a0", " ") in page.text
     assert "the game ply 7" in page.text
+    assert "sampling 30 30 fitting 20 20 measuring 10 10 all steps 60 60" in page.text
+    assert "The run took 2.0 minutes: 60 seconds of sampling" in page.text
     assert "strength_games: 100" in page.text
 
     draw_run(tmp_path)
@@ -117,6 +148,7 @@ def odd_page(tmp_path_factory) -> Page:
 
 def test_a_run_that_goes_on_is_drawn_as_far_as_it_came(odd_page):
     assert "One version of 3" in odd_page.text
+    assert "2 versions are not made yet" in odd_page.text
 
 
 def test_names_are_escaped(odd_page):
@@ -126,17 +158,29 @@ def test_names_are_escaped(odd_page):
     assert "ended <pass limit>" in odd_page.text
 
 
-def test_the_largest_terms_are_told_in_words(odd_page):
-    terms = largest_terms(made_weights("x", (*OUTPUTS, "equity")), 20)
-    assert (terms.class_name, terms.head) == ("contact", "equity")
-    # The set keith has fewer parameters than that.
-    assert (len(terms.linear), len(terms.quadratic)) == (len(parameter_set("keith")), 20)
-    for chosen in (terms.linear, terms.quadratic):
-        weights = [abs(term.weight) for term in chosen]
-        assert weights == sorted(weights, reverse=True)
-        for term in chosen:
-            assert f"{term.weight:+.3f}".replace("-", "\u2212") in odd_page.text
-            assert all(parameter.sentence in odd_page.text for parameter in term.parameters)
+def test_terms_have_the_errors_that_the_samples_tell(odd_page, tmp_path):
+    write_run(tmp_path, 1)
+    weights = read_weight_file(tmp_path / "v0" / "weights.yaml")
+    settings = settings_of(weights)
+    pool = [tmp_path / "v0" / "samples"]
+    with class_rows(pool, weights.parameters, settings.validation, settings.seed) as rows:
+        found = term_errors(rows, weights, settings, "contact", "", "equity")
+    told = told_terms(weights, found, 20)
+    assert all(term.sentence in odd_page.text and term.effect_se > 0 for term in told)
+    assert f"of the {len(found.names) - 1:,} terms of the equity head those 20" in odd_page.text
+
+
+def test_samples_that_are_gone_leave_its_own_games(tmp_path):
+    write_run(tmp_path, 1)
+    shutil.rmtree(tmp_path / "v0" / "samples")
+    draw_version(tmp_path / "v0", made_summary("tiny", 0))
+    draw_run(tmp_path, seed=3, jobs=1, top=5)
+    page = read_page(tmp_path)
+    assert len(page.pictures) == 2
+    assert "calibration" not in page.anchors
+    assert not list(tmp_path.rglob("calibration.png"))
+    assert "those 5 that move its value most, over 2,000 positions of its own games" in page.text
+    assert "one standard error, games" not in page.text
 
 
 @pytest.fixture
@@ -155,8 +199,7 @@ def test_a_table_of_terms_is_told_by_what_matters(told_run):
     folder, weights, known = told_run
     draw_run(folder)
     text = read_page(folder).text
-    assert "Largest terms" not in text
-    assert f"Most important terms of {weights.name}" in text
+    assert f"How {weights.name} judges contact positions" in text
     told = told_terms(weights, known, 21)
     moves = [term.moves for term in told]
     assert moves == sorted(moves, reverse=True)
@@ -179,11 +222,6 @@ def test_a_table_of_other_terms_is_refused(told_run):
 def test_words_of_a_parameter():
     chosen = made_weights("x", ["win"]).parameters.parameters
     assert {full_value(p).split()[0] for p in chosen if p.name.startswith("pip")} <= {"167", "100"}
-    weights = made_weights("x", ["win"], pairs=False)
-    terms = largest_terms(weights, 5)
-    assert (terms.head, len(terms.linear), terms.quadratic) == ("win", 5, ())
-    best = int(np.abs(weights.classes["contact"]["win"].linear).argmax())
-    assert terms.linear[0].parameters == (chosen[best],)
 
 
 def test_win_only_heads_and_no_validation(tmp_path):
@@ -206,22 +244,12 @@ def test_a_run_of_game_plans_and_points(tmp_path):
     chosen = replace(plain, classes={**plain.classes, "contact": contact}, plans={plan: contact})
     for weights, sentence in (
         (plain, None),
-        (chosen, "Not shown: weights of 1 game plan, and what the checkers on each point add."),
+        (chosen, "Not shown: weights of 1 game plan."),
     ):
         weights.save(file)
-        draw_version(file.parent, made_summary("tiny", 0))
         draw_run(tmp_path)
         text = read_page(tmp_path).text
         assert sentence in text if sentence else "Not shown" not in text
-
-
-def test_samples_that_are_gone_leave_out_calibration(tmp_path):
-    write_run(tmp_path, 1)
-    shutil.rmtree(tmp_path / "v0" / "samples")
-    draw_version(tmp_path / "v0", made_summary("tiny", 0))
-    draw_run(tmp_path)
-    assert len(read_page(tmp_path).pictures) == 2
-    assert not list(tmp_path.rglob("calibration.png"))
 
 
 def test_held_out_positions_are_those_of_the_fit(tmp_path):
@@ -237,13 +265,25 @@ def test_held_out_positions_are_those_of_the_fit(tmp_path):
     assert {board.tobytes() for board in first} <= whole
 
 
+def spoil_summary(folder: Path, **values: object) -> None:
+    path = folder / "v0" / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | values), "utf-8")
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
         (lambda f: (f / "v0" / "summary.json").unlink(), r"no version is finished yet"),
         (lambda f: (f / "v0" / "summary.json").write_text("{"), r"summary\.json: cannot be read"),
-        (lambda f: (f / "v0" / "summary.json").write_text("{}"), r"summary\.json: name: missing"),
-        (lambda f: (f / "v0" / "summary.json").write_text("[]"), r"summary\.json: name: missing"),
+        (lambda f: (f / "v0" / "summary.json").write_text("{}"), r"summary\.json: version: missing"),
+        (lambda f: (f / "v0" / "summary.json").write_text("[]"), r"summary\.json: is no summary"),
+        (lambda f: spoil_summary(f, ppg_se="x"), r"summary\.json: ppg_se: must be int, not str"),
+        (lambda f: spoil_summary(f, version=3), r"summary\.json: version: must be 0, not 3"),
+        (lambda f: spoil_summary(f, seconds_by_step={"fit": 1}), r"summary\.json: sample: missing"),
+        (lambda f: spoil_summary(f, choice_error=[0.1]), r"summary\.json: choice_error: must be dict"),
+        (lambda f: (f / "v0" / "weights.yaml").unlink(), r"weights\.yaml: no such weight file"),
+        (lambda f: (f / "v0" / "weights.yaml").write_text("a: ["), r"weights\.yaml: "),
+        (lambda f: (f / "v0" / "terms.parquet").write_text("torn"), r"terms\.parquet: no table of terms"),
         (lambda f: (f / "v0" / "history.csv").unlink(), r"history\.csv: cannot be read"),
         (lambda f: (f / "v0" / "history.csv").write_bytes(b"\xff\n"), r"history\.csv: cannot be read"),
         (lambda f: (f / "v0" / "history.csv").write_text("class\nrace\n"), r"v0: not the history of a fit"),
@@ -254,7 +294,7 @@ def test_held_out_positions_are_those_of_the_fit(tmp_path):
 def test_what_cannot_be_read_or_written_is_named(tmp_path, spoil, message):
     write_run(tmp_path, 1)
     spoil(tmp_path)
-    with pytest.raises((SettingError, FileError), match=message) as failure:
+    with pytest.raises(MotifError, match=message) as failure:
         draw_run(tmp_path)
     assert "\n" not in str(failure.value)
     assert not list(tmp_path.rglob("*.tmp*"))
@@ -293,9 +333,95 @@ def test_the_next_version_can_be_made_by_the_commands_given():
 
 def test_advice_follows_the_numbers():
     summary = made_summary("tiny", 0)
-    assert "16% above the training error: more games" in advice(summary)[0]
-    assert "does not clearly beat" in advice(summary)[1]
+    assert "16% above the training error: more games" in advice([summary])[0]
+    assert "does not clearly beat what it learned from: another" in advice([summary])[1]
     good = dict(summary, rmse_validation=0.12, ppg_vs_previous=0.1)
-    assert "3% below the training error" in advice(good)[0]
-    assert "clearly beats" in advice(good)[1]
-    assert len(advice(dict(summary, rmse_validation=None))) == 1
+    assert "3% below the training error" in advice([good])[0]
+    assert "clearly beats" in advice([summary, good])[1]
+    assert "and neither did the version before it: another" in advice([good, summary, summary])[1]
+    assert "and neither did the 2 versions before it: another" in advice([summary] * 3)[1]
+
+
+def test_advice_looks_into_classes_plans_and_endings():
+    fits = {"crashed.win": (0.2, 0.25), "race.win": (0.1, 0.12), "contact.win": (0.1, 0.2)}
+    plans = {"one": (0.2, 0.21), "two": (0.2, 0.3), "three": (0.2, None)}
+    told = {
+        kind: {name: {"rmse_train": low, "rmse_validation": high} for name, (low, high) in of.items()}
+        for kind, of in (("heads", fits), ("plans", plans))
+    }
+    summary = made_summary("tiny", 0) | told
+    sentences = " ".join(advice([summary]))
+    assert "In crashed positions it is 25% above" in sentences
+    assert "--crashed-rate" in sentences
+    assert "In 1 of 3 game plans" in sentences
+    assert "max_passes" not in sentences
+    assert "max_passes" in " ".join(advice([summary | {"stopped": "pass limit"}]))
+    assert "its validation error rose" in " ".join(advice([summary | {"stopped": "validation error rises"}]))
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A run of two versions measured on benchmark lines: its folder, and what was drawn."""
+    folder = tmp_path_factory.mktemp("measured")
+    write_run(folder, 2)
+    spoil_summary(
+        folder, choice_error={"all": 0.05, "race": 0.01}, choice_error_se={"all": 0.002, "race": None}
+    )
+    lines = [read_benchmark(DATA / name) for name in ("contact.bm", "race.bm")]
+    return folder, lines, draw_run(folder, benchmarks=lines, worst=3)
+
+
+def test_versions_are_measured_on_benchmark_lines(measured):
+    folder, lines, drawn = measured
+    page = read_page(folder)
+    assert page.anchors == [*SECTIONS[:5], "worst", *SECTIONS[5:]]
+    for version in range(2):
+        player = load(str(folder / f"v{version}" / "weights.yaml"))
+        rates = error_rates(player, lines, jobs=1)
+        assert drawn.benchmark.rates[version] == rates
+        for rate in (*rates.files.values(), rates.overall):
+            assert f"{rate.er:.1f} ± {rate.se:.1f}" in page.text
+    assert "all 50.0 ± 2.0 \N{EN DASH}" in page.text
+    assert "race 10.0 \N{EN DASH}" in page.text
+    choices = [player_choices(player, file, jobs=1) for file in lines]
+    assert list(drawn.benchmark.worst) == worst_decisions(choices, 3)
+    assert page.tags.count("svg") == 6
+
+
+def test_the_figures_of_a_report_are_json(measured):
+    folder, lines, drawn = measured
+    found = json.loads(json.dumps(drawn.as_dict(), allow_nan=False))
+    assert found["html"] == str(folder / "report.html")
+    assert all(Path(path).exists() for path in found["pictures"])
+    assert [version["name"] for version in found["versions"]] == ["tiny-v0", "tiny-v1"]
+    for version, rates in zip(found["versions"], drawn.benchmark.rates, strict=True):
+        assert version["benchmark"][lines[0].path]["er"] == rates.files[lines[0].path].er
+    assert len(found["terms"]["told"]) == 20
+    assert len(found["worst"]) == 3
+    assert found["next"] == advice(drawn.run.summaries)
+
+
+def test_a_page_elsewhere_holds_the_same_bytes(measured, tmp_path):
+    folder, lines, _ = measured
+    before = files(folder)
+    again = draw_run(folder, tmp_path / "pages" / "x.html", benchmarks=lines, worst=3)
+    assert files(folder) == before
+    assert again.page.read_bytes() == before["report.html"]
+
+
+def test_files_of_one_name_are_told_apart():
+    rate = ErrorRate(1.0, 0.1, 5, 0)
+    spread = loss_distribution(np.ones(1), np.ones(1, np.bool_))
+
+    def rows(*paths: str) -> list[str]:
+        return list(RunBenchmark([ErrorRates(dict.fromkeys(paths, rate), {}, rate, spread)], []).rows())
+
+    assert rows("a/race.bm.gz", "a/contact.bm.gz") == ["race", "contact", "all"]
+    assert rows("a/race.bm.gz") == ["race"]
+    assert rows("a/race.bm", "b/race.bm") == ["a/race.bm", "b/race.bm", "all"]
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0, "0 seconds"), (119, "119 seconds"), (120, "2.0 minutes"),
+    (2040, "34 minutes"), (7200, "2.0 hours"), (90000, "25 hours")])  # fmt: skip
+def test_durations(seconds, text):
+    assert duration(seconds) == text

@@ -1,0 +1,124 @@
+"""What lies in the folder of a bootstrap run, read for a report and checked."""
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from motif.bootstrap import BootstrapConfig, load_config
+from motif.bootstrap.config import CONFIG
+from motif.bootstrap.run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
+from motif.evaluators import WeightFile, read_weight_file
+from motif.reports.convergence import Rows
+from motif.runtime.errors import SettingError
+from motif.sampling.manifest import MANIFEST
+
+STEPS = ("sample", "fit", "measure")
+"""What a version's seconds are spent on."""
+_NUMBER, _MAYBE = (int, float), (int, float, type(None))
+_NEEDED: dict[str, tuple[type, ...]] = {
+    "version": (int,), "name": (str,), "positions": (int,), "trials": (int,), "seconds_by_step": (dict,),
+    "rmse_train": _NUMBER, "rmse_validation": _MAYBE, "sweeps": (int,), "stopped": (str,),
+    "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
+}  # fmt: skip
+_MAY_LACK = ("choice_error", "choice_error_se", "heads")
+"""Mappings that summaries of earlier programs do not have."""
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """A run as far as its versions are finished."""
+
+    folder: Path
+    config: BootstrapConfig
+    config_text: str
+    """Its config.yaml."""
+    summaries: Sequence[dict[str, Any]]
+    """Of the finished versions, in order; see `motif.bootstrap.run`."""
+    weights: Sequence[WeightFile]
+    """Of the same versions."""
+
+    @property
+    def homes(self) -> list[Path]:
+        """The folders of the finished versions."""
+        return [self.folder / f"v{version}" for version in range(len(self.summaries))]
+
+    @property
+    def last(self) -> int:
+        """The number of the last finished version."""
+        return len(self.summaries) - 1
+
+    @property
+    def pools(self) -> list[Path] | None:
+        """The datasets that the last version was fitted to; None when one of them is not there any more."""
+        return fitted_pools(self.folder, self.config, self.last)
+
+
+def read_run(folder: Path) -> RunFiles:
+    """Read the run in `folder`, but for its samples and histories.
+
+    Raises `SettingError` when it is no run, has no finished version or holds what cannot be read, and
+    `WeightFileError` for weights that cannot be.
+    """
+    path = folder / CONFIG
+    if folder.is_dir() and not path.exists():
+        raise SettingError(f"{path}: cannot be read: there is no such file, so this is no bootstrap run")
+    config = load_config(path)
+    summaries = _summaries(folder, config)
+    weights = [read_weight_file(folder / f"v{version}" / WEIGHTS) for version in range(len(summaries))]
+    return RunFiles(folder, config, path.read_text(encoding="utf-8"), summaries, weights)
+
+
+def read_history(home: Path) -> Rows:
+    """The rows of a version's history.csv; raises `SettingError`."""
+    try:
+        with open(home / HISTORY, encoding="utf-8", newline="") as handle:
+            return list(csv.DictReader(handle))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingError(f"{home / HISTORY}: cannot be read: {error}") from None
+
+
+def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
+    """The datasets that a version was fitted to; None when one of them is not there any more."""
+    first = max(0, version - config.versions[version].pooled)
+    pools = [folder / f"v{k}" / SAMPLES for k in range(first, version + 1)]
+    return pools if all((pool / MANIFEST).exists() for pool in pools) else None
+
+
+def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
+    found = []
+    for version in range(len(config.versions)):
+        path = folder / f"v{version}" / SUMMARY
+        try:
+            summary = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            break
+        except (OSError, ValueError, RecursionError) as error:
+            raise SettingError(f"{path}: cannot be read: {error}") from None
+        _check(summary, version, path)
+        found.append(summary)
+    if not found:
+        raise SettingError(f"{folder}: no version is finished yet")
+    return found
+
+
+def _check(summary: object, version: int, path: Path) -> None:
+    """Raise `SettingError` for a summary that lacks what a report tells."""
+    if not isinstance(summary, dict):
+        raise SettingError(f"{path}: is no summary of a version")
+    kinds = {**_NEEDED, **{name: (dict,) for name in _MAY_LACK if name in summary}}
+    for name, kind in kinds.items():
+        _check_value(summary, name, kind, path)
+    for step in STEPS:
+        _check_value(summary["seconds_by_step"], step, _NUMBER, path)
+    if summary["version"] != version:
+        raise SettingError(f"{path}: version: must be {version}, not {summary['version']}")
+
+
+def _check_value(mapping: dict[str, Any], name: str, kind: tuple[type, ...], path: Path) -> None:
+    if name not in mapping:
+        raise SettingError(f"{path}: {name}: missing")
+    if not isinstance(mapping[name], kind) or isinstance(mapping[name], bool):
+        raise SettingError(f"{path}: {name}: must be {kind[0].__name__}, not {type(mapping[name]).__name__}")

@@ -4,6 +4,7 @@ A file is written to a temporary name beside it, flushed to disk and renamed; th
 flushed, because the new name stands there.  Whatever the system refuses is a `FileError`.
 """
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -46,6 +47,8 @@ def replacing(path: Path) -> Iterator[Path]:
     the block too, becomes a `FileError` that names `path`.
     """
     with refusals(path):
+        if not path.name or path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, None)
         make_folder(path.parent)
         # The process in its name keeps two writers apart; the suffix stays last, because writers
         # (matplotlib, say) choose the format by it.

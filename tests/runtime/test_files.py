@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +129,12 @@ def test_the_name_of_a_temporary_file_is_known_as_one(tmp_path):
         with replacing(tmp_path / name) as temporary:
             assert is_temporary(temporary)
             temporary.touch()
+
+
+def test_a_folder_is_no_file_to_write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    for path in (Path(), Path(".."), Path("runs")):
+        with pytest.raises(FileError, match="cannot be written: Is a directory"):
+            write_text(path, "")
+    assert names(tmp_path) == ["runs"]

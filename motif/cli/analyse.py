@@ -1,11 +1,13 @@
-"""The command analyse."""
+"""The command analyse: of an evaluator, what it looks at; of a match, how well it was played."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from motif.cli import match_analysis
 from motif.cli.common import (
+    DEFAULT_PLAYER,
     PLAYERS,
     JobsOption,
     JsonOption,
@@ -14,53 +16,168 @@ from motif.cli.common import (
     json_line,
     print_table,
 )
+from motif.runtime.errors import SettingError
 
 _POSITIONS = 10_000
+_WORST, _MOST_SHOWN = 10, 1000
+_ClassName = Literal["contact", "crashed", "race", "all"]
+_Head = Literal["win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"]
 
 
 def register(app: typer.Typer) -> None:
     """Add this command to `app`."""
-    lines = ("bras --out runs/bras", "motif-v2 --out runs/contact --class contact")
+    lines = (
+        "bras --out runs/bras",
+        "motif-v2 --out runs/contact --class contact",
+        "match.mat --player latest@1 --html match.html",
+    )
     app.command(epilog=example(*(f"motif analyse {line}" for line in lines)))(analyse)
 
 
 def analyse(
-    weights: Annotated[
-        str, typer.Argument(metavar="WEIGHTS", help="A weight file, the name of one, bras or phase.")
+    subject: Annotated[
+        str,
+        typer.Argument(
+            metavar="WEIGHTS|FILE.mat",
+            help="A weight file, the name of one, bras or phase; or the record of a match.",
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder that it makes.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Of an evaluator: the folder that it makes."),
+    ] = None,
     player: Annotated[
         str | None,
         typer.Option(
             "--player",
             metavar="PLAYER",
-            help=f"Whose games give the positions: random, {PLAYERS}",
-            show_default="WEIGHTS",
+            help="Of an evaluator: whose games give the positions, random too; of a match: who judges it. "
+            + PLAYERS,
+            show_default=f"WEIGHTS; {DEFAULT_PLAYER} for a match",
         ),
     ] = None,
     dataset: Annotated[
-        Path | None, typer.Option("--dataset", metavar="DIR", help="Take a dataset's positions instead.")
+        Path | None,
+        typer.Option("--dataset", metavar="DIR", help="Of an evaluator: take a dataset's positions instead."),
     ] = None,
     positions: Annotated[
-        int, typer.Option("--positions", metavar="N", help="How many, of a dataset at most.")
-    ] = _POSITIONS,
+        int | None,
+        typer.Option(
+            "--positions",
+            metavar="N",
+            help="Of an evaluator: how many, of a dataset at most.",
+            show_default=str(_POSITIONS),
+        ),
+    ] = None,
     class_name: Annotated[
-        Literal["contact", "crashed", "race", "all"],
-        typer.Option("--class", help="Only positions of this class."),
-    ] = "all",
+        _ClassName | None,
+        typer.Option("--class", help="Of an evaluator: only positions of this class.", show_default="all"),
+    ] = None,
     head: Annotated[
-        Literal["win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"],
-        typer.Option("--head", help="What the weights judge."),
-    ] = "win",
+        _Head | None,
+        typer.Option("--head", help="Of an evaluator: what the weights judge.", show_default="win"),
+    ] = None,
+    worst: Annotated[
+        int | None,
+        typer.Option(
+            "--worst",
+            metavar="N",
+            min=0,
+            max=_MOST_SHOWN,
+            help="Of a match: show the N plays and cube decisions that cost most.",
+            show_default=str(_WORST),
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Of a match: write a page with boards too."),
+    ] = None,
+    no_cube: Annotated[
+        bool, typer.Option("--no-cube", help="Of a match: leave out the cube, where nobody had one.")
+    ] = False,
+    jacoby: Annotated[
+        bool | None,
+        typer.Option(
+            "--jacoby/--no-jacoby",
+            help="Of money play: gammons count only after a double.",
+            show_default="as the record shows",
+        ),
+    ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Analyse what an evaluator looks at.
+    """Analyse what an evaluator looks at, or how well a match was played.
 
-    Scores, features, how these hang together, which are important, and how much each moves the score:
-    pictures, tables and a page, in a new folder; docs/analysis.md explains them.
+    WEIGHTS: scores, features, how these hang together, which are important, and how much each moves the
+    score: pictures, tables and a page, in a new folder; docs/analysis.md explains them.
+
+    FILE.mat: both players rated, by error rates of chequer plays and of cube decisions and by luck; and what
+    cost most, with the better play and why; docs/match-analysis.md explains it.
     """
+    if match_analysis.is_match(subject, has_folder=out is not None):
+        _refuse(
+            "a match",
+            ("--out", out),
+            ("--dataset", dataset),
+            ("--positions", positions),
+            ("--class", class_name),
+            ("--head", head),
+        )
+        match_analysis.analyse_file(
+            Path(subject),
+            player=player,
+            worst=worst,
+            cube=not no_cube,
+            jacoby=jacoby,
+            html=html,
+            json=json,
+            jobs=jobs,
+        )
+        return
+    _refuse(
+        "an evaluator",
+        ("--worst", worst),
+        ("--html", html),
+        ("--no-cube", no_cube or None),
+        ("--jacoby", jacoby),
+    )
+    if out is None:
+        raise SettingError("Missing option '--out': the analysis of an evaluator is a folder of files")
+    _analyse_evaluator(
+        subject,
+        out,
+        player=player,
+        dataset=dataset,
+        positions=_POSITIONS if positions is None else positions,
+        head=head or "win",
+        class_name=None if class_name in (None, "all") else class_name,
+        json=json,
+        seed=seed,
+        jobs=jobs,
+    )
+
+
+def _refuse(subject: str, *options: tuple[str, object]) -> None:
+    """Raise `SettingError` for the first of `options` (name and value) that is given."""
+    for name, value in options:
+        if value is not None:
+            raise SettingError(f"{name} does not go with the analysis of {subject}")
+
+
+def _analyse_evaluator(
+    weights: str,
+    out: Path,
+    *,
+    player: str | None,
+    dataset: Path | None,
+    positions: int,
+    head: _Head,
+    class_name: str | None,
+    json: bool,
+    seed: int,
+    jobs: int | None,
+) -> None:
     from motif.evaluators import load_static
     from motif.players import load
     from motif.reports.analysis import analyse as make_analysis
@@ -72,7 +189,7 @@ def analyse(
         dataset=dataset,
         positions=positions,
         head=head,
-        class_name=None if class_name == "all" else class_name,
+        class_name=class_name,
         seed=seed,
         jobs=jobs,
     )

@@ -1,0 +1,162 @@
+"""Every roll and every chance to double of a match, in the order of play, with all that they depend on."""
+
+from dataclasses import dataclass, replace
+
+from motif.board.game_progress import GameProgress
+from motif.board.game_record import CubeAction, CubeKind, GameRecord, MatchRecord, Turn
+from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
+from motif.board.moves import Play
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.runtime.errors import PositionError, RecordError
+
+_JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
+_ANSWERS = ("take", "drop", "beaver")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where something was decided; `position` and `state` are seen by the player on roll."""
+
+    game: int
+    """Counted from 1."""
+    move: int
+    """The number of its line in a .mat file."""
+    player: int
+    """Who was on roll."""
+    position: Position
+    state: MatchState
+
+
+@dataclass(frozen=True)
+class PlayedRoll(Moment):
+    """A roll and what was made of it; the state shows the dice."""
+
+    roll: tuple[int, int]
+    """The higher die first."""
+    play: Play | None
+    """None where the game ended, or the record does, before a choice was made."""
+    opening: bool
+    """Whether it is the first roll of its game, which is no double and decides who begins."""
+
+
+@dataclass(frozen=True)
+class CubeChance(Moment):
+    """A turn on which the player on roll might double, and what came of it."""
+
+    doubled: bool
+    answer: CubeKind | None = None
+    """``take``, ``drop`` or ``beaver``; None where nobody doubled or nobody answered."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The decisions of a match."""
+
+    rolls: tuple[PlayedRoll, ...]
+    chances: tuple[CubeChance, ...]
+
+
+def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
+    """Follow `record` from its first roll to its last.
+
+    There is no chance to double before the first roll of a game, in the Crawford game, with a cube that the
+    other player owns or that already wins the match for whoever might double it, nor again on a turn on
+    which a double was taken.  `jacoby` is the rule in money play; None: as the record itself shows (see
+    `jacoby_rule`).  Raises `RecordError` for a game after the end of the match, and for actions that cannot
+    follow one another.
+    """
+    rule = jacoby_rule(record) if jacoby is None else jacoby
+    crawford = _crawford_game(record)
+    rolls: list[PlayedRoll] = []
+    chances: list[CubeChance] = []
+    for number, game in enumerate(record.games, 1):
+        _GameWalk(record.length, number, game, number - 1 == crawford, rule).follow(rolls, chances)
+    return Walk(tuple(rolls), tuple(chances))
+
+
+def jacoby_rule(record: MatchRecord) -> bool:
+    """Whether the games are money play in which gammons count only after a double.
+
+    A tag may say so; so does a gammon that won a single point.
+    """
+    if record.length:
+        return False
+    said = [value.lower() for name, value in record.tags if name.lower() == _JACOBY_TAG]
+    return any(value in _ON for value in said) if said else any(map(_lost_gammon_counts_one, record.games))
+
+
+def _lost_gammon_counts_one(game: GameRecord) -> bool:
+    last = game.actions[-1] if game.actions else None
+    if not isinstance(last, Turn) or last.play is None or game.result is None:
+        return False
+    return abs(outcome(last.play.position)) > 1 and game.result.points == 1
+
+
+def _crawford_game(record: MatchRecord) -> int | None:
+    """Index of the Crawford game: the first at match point, unless somebody doubled in it."""
+    for index, game in enumerate(record.games):
+        if record.length > 1 and record.length - 1 in game.score:
+            both = game.score[0] == game.score[1]
+            cube_turned = any(isinstance(action, CubeAction) for action in game.actions)
+            return None if both or cube_turned else index
+    return None
+
+
+class _GameWalk:
+    """Follows one game."""
+
+    def __init__(self, length: int, number: int, game: GameRecord, crawford: bool, jacoby: bool) -> None:
+        self._length, self._number, self._game = length, number, game
+        self._crawford, self._jacoby = crawford, jacoby
+        self._progress = GameProgress()
+
+    def follow(self, rolls: list[PlayedRoll], chances: list[CubeChance]) -> None:
+        """Append the game's rolls and chances to double."""
+        progress, line, last_player = self._progress, 0, 1
+        has_rolled, cube_turned = False, False
+        for action in self._game.actions:
+            line += int(action.player == 0 or last_player == 1 or line == 0)
+            last_player = action.player
+            moment = (self._number, line, action.player, progress.position)
+            if isinstance(action, Turn):
+                opening = not has_rolled and action.roll[0] != action.roll[1]
+                if has_rolled and not cube_turned and self._may_double(action.player):
+                    chances.append(CubeChance(*moment, self._state(action.player), doubled=False))
+                progress.apply(action)
+                # Behind `apply`: a beaver is taken by rolling.
+                state = replace(self._state(action.player), dice=action.roll)
+                rolls.append(PlayedRoll(*moment, state, action.roll, action.play, opening))
+                has_rolled, cube_turned = True, False
+                continue
+            if action.kind == "double":
+                chances.append(CubeChance(*moment, self._state(action.player), doubled=True))
+                cube_turned = True
+            elif action.kind in _ANSWERS:
+                chances[-1] = replace(chances[-1], answer=action.kind)
+            progress.apply(action)
+
+    def _may_double(self, player: int) -> bool:
+        progress = self._progress
+        if self._crawford or progress.cube_owner not in (None, player) or 2 * progress.cube > LARGEST_CUBE:
+            return False
+        return not self._length or self._game.score[player] + progress.cube < self._length
+
+    def _state(self, player: int) -> MatchState:
+        progress, score = self._progress, self._game.score
+        owner: CubeOwner = "centre"
+        if progress.cube_owner is not None:
+            owner = "me" if progress.cube_owner == player else "opponent"
+        try:
+            return MatchState(
+                length=self._length,
+                own_score=score[player] if self._length else 0,
+                opponent_score=score[1 - player] if self._length else 0,
+                cube=progress.cube,
+                cube_owner=owner,
+                crawford=self._crawford,
+                jacoby=self._jacoby,
+                player=1 if player else 0,
+            )
+        except PositionError as error:
+            raise RecordError(f"game {self._number}: {error}") from None

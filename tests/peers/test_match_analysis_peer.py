@@ -1,0 +1,111 @@
+"""Matches that gnubg played and saved: motif's analysis beside gnubg's own, and the ranking of players."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from motif.board.game_record import MatchRecord
+from motif.board.mat_reader import read_mat
+from motif.evaluators import load_evaluator
+from motif.players import load
+from motif.players.dice import SeededDice
+from motif.players.game_session import GameSession, Seat
+from motif.reports.match_analysis import MatchAnalysis, analyse_match
+from tests.peers.test_gnubg_mat import GNUBG_PLAYS_GNUBG, ONLY_READ
+
+ANALYSED_AT_ONCE = [
+    "set threads 1",
+    "set analysis chequerplay evaluation plies 0",
+    "set analysis cubedecision evaluation plies 0",
+]
+
+
+def played_by_gnubg(gnubg, path: Path, plies: tuple[int, int], length: int, seed: int) -> MatchRecord:
+    """A match that gnubg plays against itself and saves; the left player looks ahead `plies[0]`."""
+    settings = [
+        f"set player {player} {what} evaluation plies {plies[player]}"
+        for player in (0, 1)
+        for what in ("chequer", "cube")
+    ]
+    play = [f"set seed {seed}", "set threads 1", f"new match {length}", f"export match mat {path}"]
+    gnubg._run([*GNUBG_PLAYS_GNUBG, *settings, *play])
+    return read_mat(path)
+
+
+def statistics(gnubg, path: Path) -> list[dict[str, list[float]]]:
+    """What gnubg says of plays, cube decisions and luck of both players, by the name of the line."""
+    said = gnubg._run(
+        [*ONLY_READ, *ANALYSED_AT_ONCE, f"import mat {path}", "analyse match", "show statistics match"]
+    )
+    return [figures_under(said, heading) for heading in ("Chequerplay", "Cube", "Luck")]
+
+
+def figures_under(said: str, heading: str) -> dict[str, list[float]]:
+    """The figures that stand under one of the headings of gnubg's statistics."""
+    part = re.split(r"\n\S+ statistics\n", said.partition(f"\n{heading} statistics\n")[2])[0]
+    found = {}
+    for line in part.splitlines():
+        # What stands in brackets is the same in match winning chances, or as an average.
+        if match := re.match(r"(.*?) (?:\(.*?\)+)? {2,}([-+]?[\d.]+)(?: +\(.*?\))? +([-+]?[\d.]+)", line):
+            found[match[1].strip()] = [float(match[2]), float(match[3])]
+    return found
+
+
+@pytest.mark.parametrize("seed", [3, 21])
+def test_gnubg_counts_and_judges_alike(gnubg, tmp_path, seed):
+    path = tmp_path / "match.mat"
+    found = analyse_match(played_by_gnubg(gnubg, path, (2, 0), 3, seed), load("gnubg").evaluator, jobs=1)
+    players = found.players
+    plays, cube, luck = statistics(gnubg, path)
+    assert plays["Total moves"] == [one.chequer.decisions + one.forced for one in players]
+    assert plays["Unforced moves"] == [one.chequer.decisions for one in players]
+    for number, ours in enumerate(players):
+        # gnubg has the cube in its values of plays and rolls, motif has not: hence the room.
+        total = -plays["Error total EMG"][number]
+        assert ours.chequer.total == pytest.approx(total, abs=0.25 + 0.25 * total)
+        assert ours.luck.total == pytest.approx(luck["Luck total EMG"][number], abs=2)
+        assert ours.cube.decisions == pytest.approx(cube["Close or actual cube decisions"][number], abs=1)
+        assert ours.cube.total == pytest.approx(-cube["Error total EMG"][number], abs=0.02)
+
+
+@pytest.mark.slow
+def test_gnubg_two_plies_ahead_is_above_gnubg_which_is_above_pubeval(gnubg, tmp_path):
+    """docs/match-analysis.md has the figures of many more matches."""
+    judge = load_evaluator("latest@1")
+    two_plies, no_ply = [], []
+    for seed in range(1, 25):
+        # Each sits to the left in every other match.
+        plies = (2, 0) if seed % 2 else (0, 2)
+        record = played_by_gnubg(gnubg, tmp_path / f"{seed}.mat", plies, 7, seed)
+        found = analyse_match(record, judge, worst=0)
+        two_plies.append(found.players[plies.index(2)].chequer)
+        no_ply.append(found.players[plies.index(0)].chequer)
+    best, best_se = rate_of(two_plies)
+    good, good_se = rate_of(no_ply)
+    assert best < good
+    session = pubeval_against_gnubg(20)
+    gnubg_rate, pubeval_rate = (player.chequer for player in session.players)
+    assert pubeval_rate.rate - gnubg_rate.rate > 4 * (pubeval_rate.se**2 + gnubg_rate.se**2) ** 0.5
+    assert pubeval_rate.rate > max(best + 4 * best_se, good + 4 * good_se)
+
+
+def rate_of(errors) -> tuple[float, float]:
+    """Error rate of several matches together, and its standard error."""
+    decisions = sum(one.decisions for one in errors)
+    variance = sum((one.se * one.decisions) ** 2 for one in errors)
+    return 1000 * sum(one.total for one in errors) / decisions, variance**0.5 / decisions
+
+
+def pubeval_against_gnubg(games: int) -> MatchAnalysis:
+    """Games for money without a cube; gnubg 0-ply sits to the left."""
+    session = GameSession((Seat("gnubg", load("gnubg")), Seat("PubEval", load("pubeval"))))
+    dice = SeededDice(5)
+    for game in range(games):
+        session.begin(dice.opening(game))
+        while session.result is None:
+            if session.roll is None:
+                session.throw(dice.roll(game, session.ply))
+            seat = session.seats[session.on_roll]
+            session.play(seat.player.choose(session.position, session.roll))
+    return analyse_match(session.record(), load_evaluator("latest@1"), cube=False, worst=0)

@@ -1,0 +1,68 @@
+"""The page and the text of a match analysis: whole, self-contained, and of one mind with the figures."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from motif.board.mat_reader import parse_mat
+from motif.evaluators import load_evaluator
+from motif.reports.match_analysis import analyse_match, match_page, opening, sections, title, worst_lines
+from tests.reports.test_match_analysis import MATCH
+
+NAMES = ("Ann <b>", "Bob & Co")
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    text = MATCH.replace("Ann ", f"{NAMES[0]} ").replace("Bob ", f"{NAMES[1]} ")
+    return analyse_match(parse_mat(text), load_evaluator("bras"), worst=3)
+
+
+def test_the_page_needs_nothing_else(analysis):
+    page = match_page(analysis)
+    assert "<script" not in page
+    assert not re.search(r'(?:src|href)="(?!data:)', page)
+    assert "Ann &lt;b&gt; - Bob &amp; Co, 3-point match" in page
+    assert NAMES[0] not in page
+
+
+def test_every_drawing_is_svg_of_its_own(analysis):
+    drawings = re.findall(r"<svg.*?</svg>", match_page(analysis), re.DOTALL)
+    assert len(drawings) == 2 * len(analysis.plays) + len(analysis.cubes)
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+
+
+def test_page_and_text_tell_the_plays_and_why(analysis):
+    page, lines = match_page(analysis), list(worst_lines(analysis, 120))
+    assert len(analysis.plays) == 3
+    for play in analysis.plays:
+        for text in (f"Played: {play.played.notation}", f"Better: {play.better.notation}"):
+            assert f"<figcaption>{text}</figcaption>" in page
+            assert any(text in line for line in lines)
+        assert play.why.summary
+        assert f" {play.why.summary}" in lines
+    for cube in analysis.cubes:
+        assert any(cube.heading in line for line in lines)
+
+
+def test_boards_stand_side_by_side_where_they_fit(analysis):
+    wide, narrow = (list(worst_lines(analysis, width)) for width in (98, 97))
+    boards = sum(line.count("|BAR|") for line in wide)
+    assert boards == sum(line.count("|BAR|") for line in narrow)
+    assert max(line.count("|BAR|") for line in wide) == 2
+    assert max(line.count("|BAR|") for line in narrow) == 1
+
+
+def test_the_figures_of_both_players_are_shown(analysis):
+    assert title(analysis) == "Ann <b> - Bob & Co, 3-point match"
+    assert opening(analysis) == "3 games, score 2 to 2; analysed by bras."
+    found = dict(sections(analysis))
+    assert list(found) == ["All decisions", "Chequer plays", "Cube", "Luck"]
+    rows = {name: figures for name, *figures in found["All decisions"]}
+    assert rows["rating"] == [player.rating for player in analysis.players]
+    assert rows["decisions"] == [str(player.overall.decisions) for player in analysis.players]
+    first = analysis.players[0].overall
+    assert rows["error rate"][0] == f"{first.rate:.1f} ± {first.se:.1f}"
+    assert rows["lost"][0] == f"{first.total:.3f} ({100 * first.cost:.2f} % MWC)"

@@ -16,16 +16,21 @@ def text_diagram(
     position: Position,
     match: MatchState | None = None,
     names: tuple[str, str] = ("player on roll", "opponent"),
+    *,
+    turned: bool = False,
 ) -> str:
     """`position` in 15 or 16 lines: X is the player on roll, who plays from the 24 to the 1 point.
 
     Beside the board stand the two players' `names`, X first, the checkers borne off, pip counts, and,
-    when `match` is given, score, cube and dice.
+    when `match` is given, score, cube and dice.  With `turned` X, first in `names`, is the opponent of the
+    player on roll, and it is his side that the board is drawn from.
     """
     lines = [f" Position ID: {gnubg_id(position)}"]
     if match is not None:
         lines.append(f" Match ID   : {match_id(match)}")
-    notes = _notes(position, match, names)
+    if turned:
+        position = position.switch_sides()
+    notes = _notes(position, match, names, turned=turned)
     rows = [
         _TOP,
         *(_row(position, row, top=True) for row in range(_ROWS)),
@@ -78,17 +83,27 @@ def _cell(count: int, row: int) -> str:
     return " X " if count > 0 else " O "
 
 
-def _notes(position: Position, match: MatchState | None, names: tuple[str, str]) -> list[str]:
-    """What stands to the right of the 13 lines of the board."""
+def _notes(
+    position: Position, match: MatchState | None, names: tuple[str, str], *, turned: bool
+) -> list[str]:
+    """What stands to the right of the 13 lines of the board; `turned`, the player on roll is O."""
     notes = [""] * (2 * _ROWS + 3)
     middle = len(notes) // 2
     notes[0], notes[-1] = f"O: {names[1]}", f"X: {names[0]}"
     notes[1] = f"pips {position.pip_count_opponent}, off {position.opponent_off}"
     notes[-2] = f"pips {position.pip_count}, off {position.own_off}"
     if match is not None:
+        me, opponent = (0, -1) if turned else (-1, 0)
         notes[middle] = describe_rules(match)
-        notes[{"opponent": 0, "centre": middle, "me": -1}[match.cube_owner]] += f" (cube: {match.cube})"
-        notes[2] = f"score {match.opponent_score}"
-        notes[-3] = f"score {match.own_score}"
-        notes[-4] = describe_turn(match)
+        cube_row = {"opponent": opponent, "centre": middle, "me": me}[match.cube_owner]
+        notes[cube_row] += f" (cube: {match.cube})"
+        notes[_inward(opponent, 2)] = f"score {match.opponent_score}"
+        notes[_inward(me, 2)] = f"score {match.own_score}"
+        if match.game_state == "playing":
+            notes[_inward(me, 3)] = describe_turn(match)
     return notes
+
+
+def _inward(rim: int, lines: int) -> int:
+    """The line so many `lines` away from the top (0) or bottom (-1) one."""
+    return lines if rim == 0 else rim - lines

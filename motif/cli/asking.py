@@ -8,14 +8,20 @@ from motif.board.game_record import MatchRecord
 from motif.board.mat_file import write_mat
 from motif.cli.screen import Screen
 from motif.players.game_session import GameSession
-from motif.runtime.errors import FileError
+from motif.runtime.errors import FileError, RecordError
 
 _SAVE = "save FILE"
 _ALWAYS = ("board", "pips", _SAVE, "help", "quit")
 _MEANINGS = {
+    "roll": "throws the dice; so does an empty line",
+    "double": "offers the cube at twice its value; d or redouble will do",
+    "take": "plays on with the cube on your side",
+    "pass": "gives the game up for what the cube showed before the double; drop will do",
+    "beaver": "doubles once more and keeps the cube",
     "plays": "lists every legal play with its number",
-    "hint": "ranks the best plays, with equities for the player on roll",
+    "hint": "ranks the best plays, or the cube actions, with their equities for the player on roll",
     "undo": "goes back to the last choice that a person made; the dice stay as they fell",
+    "why": "explains it",
     "resign": "offers to lose the game; the other player may decline",
     "board": "draws the board",
     "pips": "counts the pips that each side has to go",
@@ -44,11 +50,18 @@ class Asking:
         self._written: set[Path] = set()
         """Files that hold this session, and may be written again."""
         self._saved: MatchRecord | None = None
+        self._drawn: object = None
+        """What the last board that was drawn showed, and to whom."""
 
-    def ask(self, head: str, offers: Sequence[str]) -> str:
+    def say(self, *lines: str) -> None:
+        """Show `lines`."""
+        self._screen.say(*lines)
+
+    def ask(self, head: str, offers: Sequence[str], *, empty: str = "") -> str:
         """What is typed at a point of a game: one of `offers`, if it is no word that always has a meaning.
 
-        Raises `Quit` and `EndOfInput`.
+        `empty` is what an empty line stands for; nothing but one more question by default.  Raises `Quit`
+        and `EndOfInput`.
         """
         offers = [*offers, *_ALWAYS]
         while True:
@@ -56,7 +69,8 @@ class Asking:
             word, _, rest = line.partition(" ")
             match word.lower(), rest.strip():
                 case "", _:
-                    pass
+                    if empty:
+                        return empty
                 case "board", "":
                     self.draw()
                 case "pips", "":
@@ -91,13 +105,33 @@ class Asking:
         """Whether the answer is yes; raises `EndOfInput`."""
         return self.choose(question, ["yes", "no"]) == "yes"
 
+    def undo(self) -> bool:
+        """Take back what can be taken back; whether there was anything."""
+        try:
+            self._session.undo()
+        except RecordError as error:
+            self.say(str(error))
+            return False
+        return True
+
     def draw(self) -> None:
-        """Draw the board as the person at the table sees it; of two, or none, the one on roll."""
-        seats, side = self._session.seats, self._session.on_roll
-        position = self._session.position
-        if seats[1 - side].is_person and not seats[side].is_person:
-            side, position = 1 - side, position.switch_sides()
-        self._screen.draw(text_diagram(position, None, (seats[side].name, seats[1 - side].name)))
+        """Draw the board as the only person at the table sees it; of two, or none, the one to decide."""
+        session = self._session
+        persons = [side for side in (0, 1) if session.seats[side].is_person]
+        side = persons[0] if len(persons) == 1 else session.to_decide
+        names = session.seats[side].name, session.seats[1 - side].name
+        state = session.state() if session.rules.cube or session.rules.length else None
+        self._screen.draw(text_diagram(session.position, state, names, turned=side != session.on_roll))
+        self._drawn = self._to_draw()
+
+    def draw_once(self) -> None:
+        """Draw the board unless the last one drawn shows the same to whoever decides now."""
+        if self._drawn != self._to_draw():
+            self.draw()
+
+    def _to_draw(self) -> tuple[object, ...]:
+        session = self._session
+        return session.games, session.position, session.cube, session.to_decide
 
     def save(self, path: Path) -> None:
         """Write all that was played to `path`; raises `FileError`, also where another file is."""

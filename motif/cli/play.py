@@ -6,7 +6,7 @@ import sys
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,13 +20,16 @@ from motif.cli.common import (
     example,
     json_line,
 )
+from motif.cli.completion import complete_player
 from motif.cli.interruption import Interrupted
+from motif.cli.optional_value import optional_value
 from motif.runtime.errors import SettingError
 from motif.runtime.interruption import handled
 
 if TYPE_CHECKING:
     from motif.cli.table import Table
-    from motif.players.game_session import GameSession, Seat
+    from motif.players.game_session import Seat
+    from motif.players.session_rules import SessionRules
 
 HUMAN = "human"
 _SEEDS = 2**31
@@ -41,22 +44,66 @@ class Dice(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands to `app`."""
-    lines = ("motif play", "motif play pubeval --save games.mat", "motif play human human --names Ann,Bob")
-    app.command(epilog=example(*lines))(play)
+    lines = (
+        "motif play",
+        "motif play pubeval --length 5 --tutor --save match.mat",
+        "motif play human human --names Ann,Bob --no-cube",
+    )
+    app.command(epilog=example(*lines), cls=optional_value("--tutor", DEFAULT_PLAYER))(play)
 
 
 def play(
     first: Annotated[
         str | None,
-        typer.Argument(metavar="A", help=f"{HUMAN}, random or another. {PLAYERS}", show_default=HUMAN),
+        typer.Argument(
+            metavar="A",
+            help=f"{HUMAN}, random or another. {PLAYERS}",
+            show_default=HUMAN,
+            autocompletion=complete_player,
+        ),
     ] = None,
     second: Annotated[
         str | None,
-        typer.Argument(metavar="B", help="Another one. A name alone is your opponent.", show_default=False),
+        typer.Argument(
+            metavar="B",
+            help="Another one. A name alone is your opponent.",
+            show_default=False,
+            autocompletion=complete_player,
+        ),
     ] = None,
+    length: Annotated[
+        int, typer.Option("--length", metavar="N", help="Points that the match is to; 0: games for money.")
+    ] = 0,
+    cube: Annotated[bool, typer.Option("--cube/--no-cube", help="Whether there is a doubling cube.")] = True,
+    jacoby: Annotated[
+        bool | None,
+        typer.Option(
+            "--jacoby/--no-jacoby",
+            help="Whether gammons count only after a double.",
+            show_default="for money with the cube",
+        ),
+    ] = None,
+    beavers: Annotated[
+        bool, typer.Option("--beavers", help="For money: whoever is doubled may double again at once.")
+    ] = False,
+    auto_roll: Annotated[
+        bool,
+        typer.Option("--auto-roll", help="Ask for a double only where it takes a thought (--hint-player)."),
+    ] = False,
     games: Annotated[
         int | None, typer.Option("--games", metavar="N", help="How many.", show_default="asked after each")
     ] = None,
+    tutor: Annotated[
+        str | None,
+        typer.Option(
+            "--tutor",
+            metavar="[PLAYER]",
+            help=f"Objects before you err, and tells why; {DEFAULT_PLAYER} if nobody is named.",
+        ),
+    ] = None,
+    tutor_limit: Annotated[
+        float, typer.Option("--tutor-limit", metavar="X", help="What an error may cost without a word.")
+    ] = 0.05,
     hint_player: Annotated[
         str, typer.Option("--hint-player", metavar="PLAYER", help="Who gives hints.")
     ] = DEFAULT_PLAYER,
@@ -81,36 +128,57 @@ def play(
     ] = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Play cubeless money games in the terminal.
+    """Play a match, or games for money, in the terminal, with the doubling cube.
 
     The prompt says what can be typed.  With --json the conversation goes to stderr.
     """
+    from motif.cli.play_result import opening_line, play_result
     from motif.cli.screen import Screen
-    from motif.cli.table import Table
+    from motif.cli.table import Manners, Table
     from motif.players.dice import SeededDice
     from motif.players.game_session import GameSession
+    from motif.players.session_rules import SessionRules
 
     if games is not None and games < 1:
         raise SettingError(f"--games must be at least 1, not {games}")
+    if games is not None and length:
+        raise SettingError("--games is for money play: a match ends by itself")
+    if not tutor_limit >= 0:  # so that NaN is refused, too
+        raise SettingError(f"--tutor-limit must be at least 0, not {tutor_limit}")
+    rules = SessionRules(length, cube, not length and cube if jacoby is None else jacoby, beavers)
     seats = _seats(*_sides(first, second), names)
     adviser = evaluator_of(hint_player)
     thrown = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
-    session = GameSession(seats, [("EventDate", f"{date.today():%Y.%m.%d}")])
+    session = GameSession(seats, _tags(rules), rules)
     for stream in (sys.stdin, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
-    table = Table(session, screen, thrown, adviser, typed_dice=dice is Dice.MANUAL, kept=save)
+    manners = Manners(
+        typed_dice=dice is Dice.MANUAL,
+        auto_roll=auto_roll,
+        tutor=None if tutor is None else evaluator_of(tutor),
+        tutor_limit=tutor_limit,
+        kept=save,
+    )
+    table = Table(session, screen, thrown, adviser, manners)
     table.asking.write_kept()  # so that it does not turn out after the game that it cannot be written
-    against = f"{seats[0].name} against {seats[1].name}: cubeless money games."
     repeat = f"The dice have the seed {thrown.seed}: --seed {thrown.seed} throws the same again."
-    screen.say(f"{against} {'You type the dice.' if dice is Dice.MANUAL else repeat}")
+    screen.say(f"{opening_line(session)} {'You type the dice.' if manners.typed_dice else repeat}")
     _run(table, games, save)
+    if table.tutor is not None:
+        table.tutor.sum_up()
     if save is not None:
         screen.say(f"Saved to {save}")
     if json:
         typed = {"dice": dice.value, "seed": thrown.seed, "save": None if save is None else str(save)}
-        print(json_line({**_result(session), **typed}))
+        print(json_line({**play_result(session, table.tutor), **typed}))
+
+
+def _tags(rules: "SessionRules") -> list[tuple[str, str]]:
+    """The day, and the rule that a reader of the record cannot see otherwise."""
+    tags = [("EventDate", f"{date.today():%Y.%m.%d}")]
+    return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
 
 
 def _run(table: "Table", games: int | None, save: Path | None) -> None:
@@ -150,25 +218,3 @@ def _seats(first: str, second: str, names: str | None) -> "tuple[Seat, Seat]":
             raise SettingError("--names must be two different names, such as Ann,Bob")
     players = [None if name == HUMAN else load(name) for name in (first, second)]
     return Seat(called[0], players[0]), Seat(called[1], players[1])
-
-
-def _result(session: "GameSession") -> dict[str, Any]:
-    from motif.board.game_record import Turn
-
-    record = session.record()
-    games = [
-        {
-            "winner": record.players[game.result.winner],
-            "points": game.result.points,
-            "resigned": game.result.resigned,
-            "turns": sum(isinstance(action, Turn) and action.play is not None for action in game.actions),
-        }
-        for game in record.games
-        if game.result is not None
-    ]
-    return {
-        "players": list(record.players),
-        "score": list(session.score),
-        "games": games,
-        "unfinished": len(games) < len(record.games),
-    }

@@ -1,54 +1,70 @@
 """The conversation of `motif play`: persons are asked, players play, and dice are thrown or typed."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from motif.board.illegal import why_illegal
-from motif.board.moves import Play
-from motif.board.notation import find_play
 from motif.board.parsing import parse_roll
 from motif.cli.asking import Asking
-from motif.cli.records import hints
+from motif.cli.counsel import Counsel, cube_counsel
+from motif.cli.doubling import DOUBLE, Doubling
+from motif.cli.playing import Playing
 from motif.cli.screen import Screen
+from motif.cli.tutor import Tutor
 from motif.evaluators import Evaluator
 from motif.players.dice import SeededDice
-from motif.players.game_session import RESIGNATIONS, GameSession, result_in_words
+from motif.players.game_facts import game_facts
+from motif.players.game_session import GameSession
 from motif.runtime.errors import PlayError, RecordError
 
-_HINTS_SHOWN = 8
-_MOST_DIGITS = 4
+
+@dataclass(frozen=True)
+class Manners:
+    """How the conversation is held."""
+
+    typed_dice: bool = False
+    auto_roll: bool = False
+    """Ask for a double only where it takes a thought, as the adviser sees it."""
+    tutor: Evaluator | None = None
+    tutor_limit: float = 0.05
+    """Normalised equity that an error may cost before the tutor objects."""
+    kept: Path | None = None
+    """A file that holds the record."""
 
 
 class Table:
     """Runs a session to its end."""
 
     def __init__(
-        self,
-        session: GameSession,
-        screen: Screen,
-        dice: SeededDice,
-        adviser: Evaluator,
-        *,
-        typed_dice: bool,
-        kept: Path | None,
+        self, session: GameSession, screen: Screen, dice: SeededDice, adviser: Evaluator, manners: Manners
     ) -> None:
-        self.asking = Asking(session, screen, kept)
+        """The `adviser` gives hints, and judges for a player without an opinion of his own."""
+        self.asking = asking = Asking(session, screen, manners.kept)
+        self.tutor: Tutor | None = None
+        if manners.tutor is not None:
+            self.tutor = Tutor(Counsel(manners.tutor), manners.tutor_limit, session, asking)
         self._session = session
-        self._screen = screen
         self._dice = dice
-        self._adviser = adviser
-        """Gives hints, and judges resignations for a player without an opinion of his own."""
-        self._typed_dice = typed_dice
+        self._typed_dice = manners.typed_dice
         self._has_persons = any(seat.is_person for seat in session.seats)
+        counsel = Counsel(adviser)
+        self._playing = Playing(session, asking, counsel, self.tutor)
+        first, second = (cube_counsel(seat.player, counsel) for seat in session.seats)
+        self._doubling = Doubling(
+            session, asking, (first, second), counsel, self.tutor, auto_roll=manners.auto_roll
+        )
 
     def run(self, games: int | None) -> None:
-        """Play `games` games, or as many as a person wants; raises `Quit`, `EndOfInput` and `FileError`."""
+        """Play the match, or `games` games, or as many as a person wants.
+
+        Raises `Quit`, `EndOfInput` and `FileError`.
+        """
         while True:
             self._one_game()
             self.asking.write_kept()
-            if games is None:
+            if self._session.rules.length:
+                more = self._session.match_winner is None
+            elif games is None:
                 more = self._has_persons and self._wants_another()
             else:
                 more = self._session.games < games
@@ -59,18 +75,31 @@ class Table:
         session = self._session
         self._begin()
         while session.result is None:
-            if session.roll is None:
-                self._throw()
+            if session.doubled:
+                self._doubling.answer()
+            elif session.roll is None:
+                if self._may_roll():
+                    self._throw()
             elif len(session.plays) == 1:
-                self._play(session.plays[0])
+                self._playing.play(session.plays[0])
             elif session.seats[session.on_roll].is_person:
-                self._decide(session.roll)
+                self._playing.decide(session.roll)
             else:
                 self._let_play(session.roll)
-        self.asking.draw()
-        won = result_in_words(session.result)
-        how = ": the other player resigned" * session.result.resigned
-        self._screen.say(f"{self._name(session.result.winner)} wins {won}{how}. {self._score()}")
+        self._say_how_it_ended()
+
+    def _say_how_it_ended(self) -> None:
+        session = self._session
+        facts = game_facts(session.record().games[-1])
+        assert facts is not None
+        if facts.kind is not None and not facts.result.resigned:
+            self.asking.draw()
+        winner = facts.result.winner
+        won = facts.in_words(self._name(1 - winner))
+        self.asking.say(f"{self._name(winner)} wins {won}. {self._score()}")
+        if session.match_winner is not None:
+            points = " to ".join(str(session.score[side]) for side in (winner, 1 - winner))
+            self.asking.say(f"{self._name(winner)} wins the match to {session.rules.length}: {points}.")
 
     def _score(self) -> str:
         first, second = (f"{self._name(side)} {self._session.score[side]}" for side in (0, 1))
@@ -91,9 +120,10 @@ class Table:
                 session.begin(dice)
                 break
             except (PlayError, RecordError) as error:
-                self._screen.say(str(error))
+                self.asking.say(str(error))
         thrown = f"{first} throws {dice[0]}, {second} throws {dice[1]}"
-        self._screen.say(f"Game {number}. {thrown}: {self._name(session.on_roll)} begins.")
+        crawford = " The Crawford game: nobody doubles." * (session.state().crawford and session.rules.cube)
+        self.asking.say(f"Game {number}. {thrown}: {self._name(session.on_roll)} begins.{crawford}")
 
     def _typed_opening(self, number: int) -> tuple[int, int]:
         head = f"Game {number}: the die of {self._name(0)}, then that of {self._name(1)}"
@@ -102,24 +132,49 @@ class Table:
         first, second = re.findall("[1-6]", line)
         return int(first), int(second)
 
+    def _may_roll(self) -> bool:
+        """Whether the dice are thrown now, and the cube has not been turned."""
+        session = self._session
+        if not session.can_double:
+            return True
+        if not session.seats[session.on_roll].is_person:
+            return not self._doubling.player_doubles()
+        # Who types the dice is asked for them, and may double instead.
+        return self._asks_for_dice() or self._doubling.person_rolls()
+
+    def _asks_for_dice(self) -> bool:
+        return self._typed_dice and self._session.known_roll is None
+
     def _throw(self) -> None:
-        """Roll for the player whose turn it is, unless a person at the dice takes something back."""
+        """Roll for the player whose turn it is, unless a person at the dice does something else."""
         session = self._session
         roll = session.known_roll
         if roll is None and not self._typed_dice:
             roll = self._dice.roll(session.games, session.ply)
+        may_double = session.can_double and session.seats[session.on_roll].is_person
+        cube, undo = ["double", "hint"] * may_double, ["undo"] * session.can_undo
+        offers = ["two dice such as 31", *cube, *undo]
         while roll is None:
-            undo = ["undo"] * session.can_undo
-            line = self.asking.ask(f"Roll of {self._name(session.on_roll)}", ["two dice such as 31", *undo])
-            if line.lower() == "undo":
-                if self._undo():
+            line = self.asking.ask(f"Roll of {self._name(session.on_roll)}", offers)
+            word = line.lower()
+            if word == "undo":
+                if self.asking.undo():
                     return
-                continue
-            try:
-                roll = parse_roll(line)
-            except PlayError as error:
-                self._screen.say(str(error))
+            elif may_double and word in DOUBLE:
+                if self._doubling.person_doubles():
+                    return
+            elif may_double and word == "hint":
+                self._doubling.hint()
+            else:
+                roll = self._typed_roll(line)
         session.throw(roll)
+
+    def _typed_roll(self, line: str) -> tuple[int, int] | None:
+        try:
+            return parse_roll(line)
+        except PlayError as error:
+            self.asking.say(str(error))
+            return None
 
     def _let_play(self, roll: tuple[int, int]) -> None:
         session = self._session
@@ -128,107 +183,4 @@ class Table:
         if not self._has_persons:
             self.asking.draw()
         chance = self._dice.choice_seed(session.games, session.ply)
-        self._play(player.choose(session.position, roll, chance))
-
-    def _play(self, play: Play) -> None:
-        session = self._session
-        assert session.roll is not None
-        done = "cannot move"
-        if play.moves:
-            done = ("has to play " if len(session.plays) == 1 else "plays ") + play.notation
-        self._screen.say("{} rolled {}{} and {}.".format(self._name(session.on_roll), *session.roll, done))
-        session.play(play)
-
-    def _decide(self, roll: tuple[int, int]) -> None:
-        """Ask the person on roll until he plays, resigns or takes something back."""
-        session = self._session
-        self.asking.draw()
-        head = "{} to play {}{}".format(self._name(session.on_roll), *roll)
-        typed = [f"a play such as {session.plays[0].notation}", f"its number 1-{len(session.plays)}"]
-        undo = ["undo"] * session.can_undo
-        decided = False
-        while not decided:
-            line = self.asking.ask(head, [*typed, "plays", "hint", *undo, "resign"])
-            word = line.lower()
-            if word == "plays":
-                self._list_plays()
-            elif word == "hint":
-                self._hint(roll)
-            elif word == "undo":
-                decided = self._undo()
-            elif word == "resign":
-                decided = self._resign()
-            else:
-                decided = self._typed_play(line, roll)
-
-    def _undo(self) -> bool:
-        """Take back what can be taken back; whether there was anything."""
-        try:
-            self._session.undo()
-        except RecordError as error:
-            self._screen.say(str(error))
-            return False
-        return True
-
-    def _typed_play(self, line: str, roll: tuple[int, int]) -> bool:
-        """Play what was typed, or say what is wrong with it; whether it was played."""
-        position, plays = self._session.position, self._session.plays
-        try:
-            if line.isascii() and line.isdigit():
-                play = plays[_place(line, len(plays))]
-            else:
-                play = find_play(line, plays)
-        except PlayError as error:
-            why = None if line.isdigit() else why_illegal(line, position, roll, plays)
-            self._screen.say(f"{why}: {error}" if why else str(error))
-            return False
-        self._play(play)
-        return True
-
-    def _list_plays(self) -> None:
-        self._screen.say(
-            *(f"{number:4}  {play.notation}" for number, play in enumerate(self._session.plays, 1))
-        )
-
-    def _hint(self, roll: tuple[int, int]) -> None:
-        session, name = self._session, self._adviser.name
-        ranked = next(hints(session.position.board[None], np.array([roll]), self._adviser, name, 1))["plays"]
-        numbers = {play.notation: number for number, play in enumerate(session.plays, 1)}
-        self._screen.say(f"{name} likes these best:")
-        for play in ranked[:_HINTS_SHOWN]:
-            notation = play["notation"]
-            self._screen.say(f"{numbers[notation]:4}  {notation:24} {play['equity']:+.3f}")
-        if len(ranked) > _HINTS_SHOWN:
-            self._screen.say(f"      and {len(ranked) - _HINTS_SHOWN} more")
-
-    def _resign(self) -> bool:
-        """Ask what is offered and whether the other player accepts; whether the game has ended so."""
-        session, side = self._session, self._session.on_roll
-        possible = session.resignations()
-        offered = possible[0]
-        if len(possible) > 1:
-            offered = self.asking.choose("Resign what?", [*possible, "back"])
-            if offered == "back":
-                return False
-        points = RESIGNATIONS[offered]
-        other = session.seats[1 - side]
-        if not self.asking.agree(f"Give {other.name} {points} point{'s' * (points > 1)} and end the game?"):
-            return False
-        if other.player is None:
-            accepted = self.asking.agree(f"{other.name}, do you accept?")
-            expects = ""
-        else:
-            judge = other.player.evaluator or self._adviser
-            accepted = session.accepts(judge, offered)
-            expects = f": to {other.name} playing on is worth {session.expected_loss(judge):.2f} points"
-        if accepted:
-            session.resign(offered)
-        else:
-            self._screen.say(f"{other.name} declines{expects}.")
-        return accepted
-
-
-def _place(number: str, count: int) -> int:
-    if len(number) > _MOST_DIGITS or not 1 <= int(number) <= count:
-        raise PlayError(f"there is no play {number[:_MOST_DIGITS]}; the plays are numbered 1 to {count}")
-    return int(number) - 1
+        self._playing.play(player.choose(session.position, roll, chance))

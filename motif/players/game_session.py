@@ -1,30 +1,22 @@
-"""Cubeless money games between two players, of whom any may be a person, one game after another.
+"""Games between two players, of whom any may be a person, one after another: for money or in a match.
 
-Nothing here asks or prints: whoever runs the session throws its dice and makes the persons' plays.
-Players are 0 and 1, as in a `MatchRecord`.
+Nothing here asks, prints or decides: whoever runs the session throws its dice, makes the plays and turns
+the cube.  Players are 0 and 1, as in a `MatchRecord`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from motif.board.dice import checked_roll
-from motif.board.game_progress import GameProgress
-from motif.board.game_record import GameRecord, GameResult, MatchRecord, Turn
-from motif.board.moves import Play, legal_plays, play_batches
-from motif.board.outcome import Outcome
+from motif.board.game_record import Action, CubeAction, CubeKind, GameRecord, GameResult, MatchRecord, Turn
+from motif.board.match_state import LARGEST_SCORE, CubeOwner, GameState, MatchState
+from motif.board.moves import Play, legal_plays
 from motif.board.position import Position
-from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import turned_equities
+from motif.players.game_history import GameHistory
 from motif.players.player import Player
+from motif.players.resignation import RESIGNATIONS, possible_resignations
+from motif.players.session_rules import SessionRules
 from motif.runtime.errors import RecordError
-
-RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
-"""What can be lost, and its points."""
-
-_ROUNDING = 1e-6
-"""Probabilities are float32: a lost single game may seem to be worth a little more than a point."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +36,21 @@ class Seat:
 class GameSession:
     """Where the games stand: what has been played, whose turn it is, what can be taken back."""
 
-    def __init__(self, seats: tuple[Seat, Seat], tags: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self,
+        seats: tuple[Seat, Seat],
+        tags: Sequence[tuple[str, str]] = (),
+        rules: SessionRules = SessionRules(),  # noqa: B008
+    ) -> None:
         self.seats = seats
+        self.rules = rules
         self.plays: list[Play] = []
         """Legal plays of the roll; empty before it and after the game."""
         self._tags = tuple(tags)
         self._finished: list[GameRecord] = []
         self._score = (0, 0)
-        self._rolls: list[tuple[int, int]] = []
-        """Every roll of the game, those too whose plays were taken back."""
-        self._turns: list[Turn] = []
-        self._chosen: list[bool] = []
-        """For each turn, whether a person had a choice."""
-        self._progress = GameProgress()
+        self._crawford = False
+        self._history = GameHistory(0)
         self._result: GameResult | None = None
 
     @property
@@ -70,116 +64,189 @@ class GameSession:
         return self._score
 
     @property
+    def match_winner(self) -> int | None:
+        """Who has won the match; None while it goes on, and in money play always."""
+        return self.rules.winner(self._score)
+
+    @property
     def on_roll(self) -> int:
-        """Whose turn it is."""
-        return self._progress.turn or 0
+        """Whose turn it is: who rolls and plays, or has doubled."""
+        return self._history.progress.turn or 0
+
+    @property
+    def to_decide(self) -> int:
+        """Who decides next: whoever was doubled, or else the player on roll."""
+        return 1 - self.on_roll if self.doubled else self.on_roll
 
     @property
     def position(self) -> Position:
         """Seen by the player whose turn it is; after the game, by the one who did not play last."""
-        return self._progress.position
+        return self._history.progress.position
 
     @property
     def ply(self) -> int:
         """Turns played in this game."""
-        return len(self._turns)
+        return self._history.ply
 
     @property
     def roll(self) -> tuple[int, int] | None:
         """The roll to play; None where the dice are still to be thrown, and after the game."""
-        return self._rolls[self.ply] if self.plays else None
+        return self._history.known_roll if self.plays else None
+
+    @property
+    def cube(self) -> int:
+        """What the cube shows, before a double that is on offer."""
+        return self._history.cube
 
     @property
     def result(self) -> GameResult | None:
         """How the game ended; None while it goes on."""
         return self._result
 
+    @property
+    def doubled(self) -> bool:
+        """Whether a double waits for an answer."""
+        return self._history.cube_kind == "double"
+
+    @property
+    def can_double(self) -> bool:
+        """Whether the player on roll may double now, and the cube is not dead to him."""
+        history = self._history
+        before_roll = self._result is None and not self.plays and history.cube_kind is None and self.ply > 0
+        return before_roll and self.rules.may_double(
+            self.on_roll, history.progress, self._score, crawford=self._crawford
+        )
+
+    @property
+    def answers(self) -> tuple[CubeKind, ...]:
+        """What may be said to the double that is on offer; nothing where none is."""
+        if not self.doubled:
+            return ()
+        return ("take", "drop", "beaver") if self.rules.may_beaver(self.cube) else ("take", "drop")
+
+    @property
+    def gammons_count(self) -> bool:
+        """Whether a gammon is worth more than a single game as the cube stands."""
+        return self.rules.gammons_count(self._history.progress)
+
+    def state(self) -> MatchState:
+        """Score, cube and dice, seen as `position` is."""
+        side = self.on_roll
+        owner = self._history.progress.cube_owner
+        owned: CubeOwner = "centre" if owner is None else "me" if owner == side else "opponent"
+        return MatchState(
+            length=self.rules.length,
+            own_score=min(self._score[side], LARGEST_SCORE),
+            opponent_score=min(self._score[1 - side], LARGEST_SCORE),
+            cube=self.cube,
+            cube_owner=owned,
+            crawford=self._crawford,
+            dice=self.roll,
+            doubled=self.doubled,
+            jacoby=self.rules.jacoby,
+            beavers=self.rules.beavers,
+            game_state=self._game_state(),
+            decision="me" if self.to_decide == side else "opponent",
+            player=1 if side else 0,
+        )
+
     def begin(self, dice: tuple[int, int]) -> None:
         """Start the next game: each player throws one die, the higher plays both.
 
-        Raises `PlayError` for dice that are none, `RecordError` for equal ones.
+        Raises `PlayError` for dice that are none, `RecordError` for equal ones, and after a match.
         """
+        if self.match_winner is not None:
+            raise RecordError("the match is over")
         roll = checked_roll(*dice)
         if roll[0] == roll[1]:
             raise RecordError("equal dice start no game: both throw again")
-        self._rolls, self._turns, self._chosen = [], [], []
-        self._progress, self._result = GameProgress(), None
-        self._progress.turn = int(dice[1] > dice[0])
+        self._history, self._result = GameHistory(int(dice[1] > dice[0])), None
+        self._crawford = self.rules.is_crawford(self._score, (game.score for game in self._finished))
         self.throw(roll)
 
     def throw(self, roll: tuple[int, int]) -> None:
         """Let the player whose turn it is have rolled `roll`.
 
-        Where a play was taken back `known_roll` is that roll, and nothing else can be.
+        Where a play was taken back `known_roll` is that roll, and nothing else can be.  Raises
+        `RecordError` where a double has not been answered.
         """
-        if self.known_roll is None:
-            self._rolls.append(checked_roll(*roll))
-        self.plays = legal_plays(self.position, self._rolls[self.ply])
+        self.plays = legal_plays(self.position, self._history.throw(roll))
 
     @property
     def known_roll(self) -> tuple[int, int] | None:
-        """The roll of this turn where it was thrown before the last play was taken back."""
-        return self._rolls[self.ply] if self.ply < len(self._rolls) else None
+        """The roll of this turn where it has been thrown, if only before something was taken back."""
+        return self._history.known_roll
 
     def play(self, play: Play) -> None:
         """Make one of the legal `plays`."""
-        turn = Turn(self.on_roll, self._rolls[self.ply], play)
-        self._chosen.append(len(self.plays) > 1 and self.seats[self.on_roll].is_person)
-        self._progress.apply(turn)
-        self._turns.append(turn)
-        self.plays = []
-        if self._progress.result is not None:
-            self._end(self._progress.result)
+        assert self.roll is not None
+        self._act(Turn(self.on_roll, self.roll, play), chosen=len(self.plays) > 1)
+
+    def double(self) -> None:
+        """Let the player on roll double; raises `RecordError` unless he `can_double`."""
+        if not self.can_double:
+            raise RecordError("the cube cannot be turned now")
+        self._act(CubeAction(self.on_roll, "double"))
+
+    def answer(self, kind: CubeKind) -> None:
+        """Give one of the `answers` to the double that is on offer; raises `RecordError` for another.
+
+        A beaver stands: to pass it is not offered, since gnubg cannot read on behind that.
+        """
+        if kind not in self.answers:
+            raise RecordError(f"there is no double to {kind}")
+        self._act(CubeAction(self.to_decide, kind))
 
     @property
     def can_undo(self) -> bool:
         """Whether a person has made a choice in this game."""
-        return any(self._chosen)
+        return self._history.can_undo
 
     def undo(self) -> None:
         """Go back to the last choice that a person made; the dice stay as they fell.
 
-        Raises `RecordError` where there is none.
+        A roll that was not preceded by a double is no choice to go back to.  Raises `RecordError` where
+        there is none.
         """
-        if not self.can_undo:
-            raise RecordError("there is nothing to take back in this game")
-        last = max(ply for ply, chosen in enumerate(self._chosen) if chosen)
-        begun_by = self._turns[0].player
-        del self._turns[last:], self._chosen[last:]
-        self._progress = GameProgress()
-        self._progress.turn = begun_by
-        for turn in self._turns:
-            self._progress.apply(turn)
-        self.throw(self._rolls[last])
+        taken_back = self._history.undo()
+        self.plays = []
+        if isinstance(taken_back, Turn):
+            self.throw(taken_back.roll)
 
     def resignations(self) -> list[str]:
-        """What the player on roll can offer to lose, the least first: no gammon with checkers off."""
-        return list(RESIGNATIONS) if self.position.own_off == 0 else ["single"]
+        """What the player on roll can offer to lose, the least first."""
+        possible = possible_resignations(self.position)
+        return possible if self.gammons_count else possible[:1]
 
     def resign(self, offered: str) -> None:
-        """End the game: the player on roll loses what was `offered`, and accepted."""
-        self._end(GameResult(1 - self.on_roll, RESIGNATIONS[offered], resigned=True))
-
-    def expected_loss(self, evaluator: Evaluator) -> float:
-        """The points that the player who is to play his roll loses on average, says `evaluator`."""
-        board, roll = self.position.board[None], np.array([self._rolls[self.ply]])
-        equities = evaluator.play_equities(board, next(play_batches(board, roll)))
-        return float(turned_equities(equities).min())
-
-    def accepts(self, evaluator: Evaluator, offered: str) -> bool:
-        """Whether a resignation is worth at least what playing on is, to the other player."""
-        return self.expected_loss(evaluator) <= RESIGNATIONS[offered] + _ROUNDING
+        """End the game: the player on roll loses what was `offered`, and accepted, at the cube's value."""
+        self._end(GameResult(1 - self.on_roll, RESIGNATIONS[offered] * self.cube, resigned=True))
 
     def record(self) -> MatchRecord:
         """All that was played, the game that goes on included."""
         games = self._finished if self._result is not None else [*self._finished, self._game()]
         first, second = (seat.name for seat in self.seats)
-        return MatchRecord((first, second), 0, tuple(games), self._tags)
+        return MatchRecord((first, second), self.rules.length, tuple(games), self._tags)
+
+    def _act(self, action: Action, *, chosen: bool = True) -> None:
+        """Go on by `action`; `chosen` is False where there was no choice."""
+        self._history.act(action, chosen=chosen and self.seats[action.player].is_person)
+        self.plays = []
+        progress = self._history.progress
+        if progress.result is not None:
+            self._end(self.rules.counted(progress.result, progress))
 
     def _game(self) -> GameRecord:
         # A roll that leaves no choice counts as played in a file; so it is not recorded before it is.
-        waiting = [Turn(self.on_roll, self._rolls[self.ply], None)] if len(self.plays) > 1 else []
-        return GameRecord(self._score, (*self._turns, *waiting), self._result)
+        waiting = [Turn(self.on_roll, self.roll, None)] if self.roll and len(self.plays) > 1 else []
+        return GameRecord(self._score, (*self._history.actions, *waiting), self._result)
+
+    def _game_state(self) -> GameState:
+        if self._result is None:
+            return "playing"
+        if self._result.resigned:
+            return "resigned"
+        return "dropped" if self._history.cube_kind == "drop" else "over"
 
     def _end(self, result: GameResult) -> None:
         self._result = result
@@ -188,9 +255,3 @@ class GameSession:
         score[result.winner] += result.points
         self._score = (score[0], score[1])
         self.plays = []
-
-
-def result_in_words(result: GameResult) -> str:
-    """``a gammon``, say: what was won, the cube being at 1."""
-    kind = Outcome(result.points).name.removeprefix("WIN_").lower()
-    return "a single game" if kind == "single" else f"a {kind}"

@@ -4,6 +4,8 @@ import random
 import re
 
 PROMPT = re.compile(r"^(?P<head>.*) \[(?P<offers>[^\[\]]*)\]: $")
+GOES_ON = {"roll", "take", "pass", "yes", "no"}
+"""Words that go on where no play can be typed."""
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 MOST_ANSWERS = 2000
 
@@ -48,12 +50,15 @@ class Robot:
         at_most = {
             "quit": (self.games_begun > 2) * 9,
             "resign": (2, 9)[self.games_begun == 2],
+            "double": 5,
             "no": 9,
             "yes": 9,
         }
         fresh = [offer for offer in offers if self.typed.count(offer) < at_most.get(offer, 1)]
         plays = [offer for offer in offers if " " in offer and offer != "save FILE"]
-        return fresh[-1] if fresh and self._chance.random() < 0.7 else self._chance.choice(plays or offers)
+        if fresh and self._chance.random() < 0.7:
+            return fresh[-1]
+        return self._chance.choice(plays or [offer for offer in offers if offer in GOES_ON] or offers)
 
     def _words(self, kind: str) -> str:
         if kind == "save FILE":

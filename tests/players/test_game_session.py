@@ -12,7 +12,8 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.players import load
 from motif.players.dice import SeededDice
-from motif.players.game_session import GameSession, Seat, result_in_words
+from motif.players.game_session import GameSession, Seat
+from motif.players.resignation import RESIGNATIONS, expected_loss, is_accepted
 from motif.runtime.errors import PlayError, RecordError
 
 ANN, BOB = Seat("Ann"), Seat("Bob")
@@ -150,9 +151,9 @@ def test_resignations_are_on_record(offered, points):
 def at(position: Position, roll: tuple[int, int]) -> GameSession:
     """A session with that position on the board."""
     session = begun()
-    session._progress.position = position
+    session._history.progress.position = position
     session.plays = legal_plays(position, roll)
-    session._rolls = [roll]
+    session._history.rolls = [roll]
     return session
 
 
@@ -177,17 +178,12 @@ def test_no_gammon_is_offered_with_checkers_off():
 def test_a_resignation_is_accepted_when_playing_on_is_worth_no_more(own, roll, accepted):
     session = at(Position.from_points(own, {1: 1}), roll)
     evaluator = load("pubeval@1").evaluator
-    offers = [offer for offer in ("single", "gammon", "backgammon") if session.accepts(evaluator, offer)]
+    offers = [offer for offer in RESIGNATIONS if is_accepted(session, evaluator, offer)]
     assert offers == accepted
 
 
 def test_a_good_game_is_not_given_away():
     session = begun()
     evaluator = load("pubeval@1").evaluator
-    assert abs(session.expected_loss(evaluator)) < 1
-    assert session.accepts(evaluator, "single")
-
-
-def test_results_in_words():
-    words = [result_in_words(GameResult(0, points)) for points in (1, 2, 3)]
-    assert words == ["a single game", "a gammon", "a backgammon"]
+    assert abs(expected_loss(session.position, session.roll, evaluator)) < 1
+    assert is_accepted(session, evaluator, "single")

@@ -1,0 +1,63 @@
+"""Matches played in the terminal: gnubg reads what they leave behind, cube and all."""
+
+import random
+
+import pytest
+
+from motif.board.mat_file import write_mat
+from motif.board.mat_reader import read_mat
+from motif.cli.main import main
+from motif.players.game_session import GameSession, Seat
+from motif.players.session_rules import SessionRules
+from tests.cli.robot import PROMPT
+from tests.cli.test_play_cube import Keyboard
+from tests.peers.test_gnubg_mat import assert_read_by_gnubg, imported, lines
+from tests.players.test_game_session_cube import random_game
+
+
+@pytest.mark.parametrize(
+    ("seed", "rules"),
+    [
+        *((seed, SessionRules(beavers=True)) for seed in range(3)),
+        *((seed, SessionRules(length=length)) for seed, length in enumerate((1, 3, 7), 3)),
+    ],
+)
+def test_random_sessions(gnubg, tmp_path, seed, rules):
+    session, chance = GameSession((Seat("Ann"), Seat("Bob")), (), rules), random.Random(seed)
+    while session.games < 5 and session.match_winner is None:
+        random_game(session, chance, undoes=0.05)
+    assert_read_by_gnubg(gnubg, session.record(), tmp_path)
+
+
+@pytest.mark.parametrize("acts", [["double"], ["double", "take"], ["double", "beaver"]])
+def test_games_left_at_a_cube_action(gnubg, tmp_path, acts):
+    session = GameSession((Seat("Ann"), Seat("Bob")), (), SessionRules(beavers=True))
+    session.begin((3, 1))
+    for _ in range(3):
+        session.play(session.plays[0])
+        session.throw((6, 2))
+    session.play(session.plays[0])
+    for act in acts:
+        session.double() if act == "double" else session.answer(act)
+    write_mat(tmp_path / "motif.mat", session.record())
+    said = imported(gnubg, tmp_path / "motif.mat", tmp_path / "gnubg.mat")
+    assert "WARNING" not in said
+    assert lines(tmp_path / "gnubg.mat") == lines(tmp_path / "motif.mat")
+
+
+def test_a_match_against_the_newest_player(gnubg, tmp_path, monkeypatch, capsys):
+    def answer(shown: str) -> str:
+        offers = PROMPT.match(shown.rpartition("\n")[2])["offers"].split(", ")
+        return "take" if "take" in offers else "" if "roll" in offers else "1"
+
+    path, copy = tmp_path / "motif.mat", tmp_path / "gnubg.mat"
+    monkeypatch.setattr("sys.stdin", Keyboard(answer, capsys))
+    assert main(["play", "latest", "--length", "3", "--seed", "7", "--save", str(path)]) == 0
+    record = read_mat(path)
+    last = record.games[-1]
+    assert record.length == 3
+    assert last.score[last.result.winner] + last.result.points >= 3
+    said = imported(gnubg, path, copy)
+    assert "WARNING" not in said
+    assert lines(copy) == lines(path)
+    assert read_mat(copy).games == record.games

@@ -32,12 +32,18 @@ ONLY_IN = {
     "joblib": [Path("motif/runtime/parallel.py")],
     "dask": [Path("motif/runtime/cluster.py")],
     "distributed": [Path("motif/runtime/cluster.py")],
-    "numba": [Path("motif/runtime") / name for name in ("jit.py", "announce.py", "simd.py")],
+    "numba": [
+        Path("motif/runtime") / name for name in ("jit.py", "announce.py", "simd.py", "board_functions.py")
+    ],
     "onnx": [Path("motif/evaluators/nets/packages.py")],
     "onnxruntime": [Path("motif/evaluators/nets/packages.py")],
     "skl2onnx": [Path("motif/bootstrap/phase_net/onnx_file.py")],
-    "sklearn": [Path("motif/bootstrap/phase_net/net.py"), Path("motif/reports/analysis/statistics.py")],
-    "llvmlite": [Path("motif/runtime/jit.py"), Path("motif/runtime/simd.py")],
+    "sklearn": [
+        Path("motif/bootstrap/phase_net/net.py"),
+        Path("motif/fitting/calibration.py"),
+        Path("motif/reports/analysis/statistics.py"),
+    ],
+    "llvmlite": [Path("motif/runtime") / name for name in ("jit.py", "simd.py", "board_functions.py")],
 }
 MAX_LINES = 300
 

@@ -2,12 +2,15 @@
 
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from motif.cli.completion import complete_player
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import worker_count
 from motif.runtime.shipped import default_player
@@ -63,11 +66,16 @@ PLAYERS = (
     "A weight file, pubeval, bras, phase, simple, wildbg or onnx:PATH, each with @1 or @2 to look ahead; "
     "gnubg; rollout:PLAYER."
 )
-PlayerOption = Annotated[str, typer.Option("--player", metavar="PLAYER", help=PLAYERS)]
+PlayerOption = Annotated[
+    str, typer.Option("--player", metavar="PLAYER", help=PLAYERS, autocompletion=complete_player)
+]
 StaticOption = Annotated[
     str,
     typer.Option(
-        "--player", metavar="PLAYER", help="Plays both sides: a weight file, pubeval, bras, phase or simple."
+        "--player",
+        metavar="PLAYER",
+        help="Plays both sides: a weight file, pubeval, bras, phase or simple.",
+        autocompletion=complete_player,
     ),
 ]
 CutOption = Annotated[
@@ -89,6 +97,15 @@ StratifiedOption = Annotated[
 def example(*lines: str) -> str:
     """The end of a command's help: each of `lines` as it would be typed."""
     return "\n".join(("\b", "Example:", *(f"  {line}" for line in lines)))
+
+
+def check_target(path: Path) -> None:
+    """Fail before the work, not after it, when the file `path` cannot be written; raises `SettingError`."""
+    if path.is_dir():
+        raise SettingError(f"{path}: is a folder, not a file to write")
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")
 
 
 def one_line(text: str) -> str:

@@ -15,6 +15,7 @@ from motif.cli.common import (
     json_line,
     print_table,
 )
+from motif.cli.completion import complete_player
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def register(app: typer.Typer) -> None:
 
 
 def match(
-    first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS)],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.", autocompletion=complete_player)],
     games: Annotated[
         int,
         typer.Option("--games", metavar="N", help="Money games, an even number (at most so many)."),
@@ -106,7 +107,9 @@ def _why(result: "MatchResult") -> str:
 
 
 def tournament(
-    names: Annotated[list[str], typer.Argument(metavar="PLAYER...", help=_PLAYERS)],
+    names: Annotated[
+        list[str], typer.Argument(metavar="PLAYER...", help=_PLAYERS, autocompletion=complete_player)
+    ],
     games: Annotated[
         int, typer.Option("--games", metavar="N", help="Money games of each pairing, an even number.")
     ] = 1000,

@@ -12,6 +12,9 @@ import typer
 from motif.cli import (
     analyse,
     bearoff,
+    calibrate,
+    cube,
+    explain,
     games,
     learn,
     measure,
@@ -41,7 +44,22 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _group in (positions, rollouts, bearoff, games, play, measure, analyse, report, learn, nets, phase_net):
+for _group in (
+    positions,
+    rollouts,
+    bearoff,
+    cube,
+    explain,
+    games,
+    play,
+    measure,
+    analyse,
+    report,
+    learn,
+    calibrate,
+    nets,
+    phase_net,
+):
     _group.register(app)
 
 

@@ -18,6 +18,7 @@ from motif.cli.common import (
     json_line,
     print_table,
 )
+from motif.cli.completion import complete_player
 from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ def benchmark(
     versus: Annotated[
         str | None,
         typer.Option(
-            "--versus", metavar="PLAYER", help="Tell the difference to the error rate of PLAYER too."
+            "--versus",
+            metavar="PLAYER",
+            help="Tell the difference to the error rate of PLAYER too.",
+            autocompletion=complete_player,
         ),
     ] = None,
     worst: Annotated[

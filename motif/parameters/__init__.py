@@ -1,6 +1,17 @@
 """What is measured on a board: named parameters, in sets, from one registry."""
 
+from motif.parameters.lookup import KNOWN_SETS, fitted_set, parameter_set
+from motif.parameters.own_file import extend
 from motif.parameters.registry import Parameter, ParameterSet
-from motif.parameters.sets import DEFAULT_SET, PARAMETER_SETS, parameter_set
+from motif.parameters.sets import DEFAULT_SET, PARAMETER_SETS
 
-__all__ = ["DEFAULT_SET", "PARAMETER_SETS", "Parameter", "ParameterSet", "parameter_set"]
+__all__ = [
+    "DEFAULT_SET",
+    "KNOWN_SETS",
+    "PARAMETER_SETS",
+    "Parameter",
+    "ParameterSet",
+    "extend",
+    "fitted_set",
+    "parameter_set",
+]

@@ -69,14 +69,15 @@ class ParameterSet:
 
 
 class SetBuilder:
-    """Collects the declarations of one set."""
+    """Collects the declarations of one set, behind those of the set `base` where one is given."""
 
-    def __init__(self, name: str, revision: int) -> None:
+    def __init__(self, name: str, revision: int, base: ParameterSet | None = None) -> None:
         self._name = name
         self._revision = revision
-        self._sides: list[Parameter] = []
-        self._twins: list[Parameter] = []
-        self._shared: list[Parameter] = []
+        given, sides = (base.parameters, base.side_count) if base is not None else ((), 0)
+        self._sides: list[Parameter] = list(given[:sides])
+        self._twins: list[Parameter] = list(given[sides : 2 * sides])
+        self._shared: list[Parameter] = list(given[2 * sides :])
 
     def side(self, name: str, sentence: str, *, unit: str, full: float, group: str) -> int:
         """Declare a parameter of one side whose large value is `full`; return its place in the side's block.

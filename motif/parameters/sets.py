@@ -9,9 +9,11 @@ from motif.parameters.bras_set import BRAS_SET, measure_bras
 from motif.parameters.keith_set import KEITH_SET, measure_keith
 from motif.parameters.motif_measures import measure_motif
 from motif.parameters.motif_set import MOTIF_SET
+from motif.parameters.own_measures import BOARD_WORDS, measure_own
+from motif.parameters.own_set import MOST_PARAMETERS, OwnSet, functions_of
 from motif.parameters.phase_set import PHASE_SET, measure_phase
 from motif.parameters.registry import ParameterSet
-from motif.runtime.errors import WeightFileError
+from motif.runtime.errors import ParameterError
 from motif.runtime.jit import inline_kernel, kernel
 
 PARAMETER_SETS: dict[str, ParameterSet] = {
@@ -22,59 +24,74 @@ DEFAULT_SET = MOTIF_SET.name
 SET_CODES = {name: code for code, name in enumerate(PARAMETER_SETS)}
 """The number by which compiled code knows each set."""
 _MOTIF_CODE = SET_CODES[MOTIF_SET.name]
+_KEITH_CODE = SET_CODES[KEITH_SET.name]
 _BRAS_CODE = SET_CODES[BRAS_SET.name]
 _PHASE_CODE = SET_CODES[PHASE_SET.name]
+_NOTHING_CODE = -1
 
-KNOWN = PACKED_WORDS // 2 + 1
-"""Length of what `measure` remembers of a half board."""
-MAX_PARAMETERS = max(map(len, PARAMETER_SETS.values()))
+_FLAG = PACKED_WORDS // 2
+KNOWN = _FLAG + 1 + 2 * BOARD_WORDS
+"""Length of what `measure` remembers of a half board, and writes boards to."""
+MAX_PARAMETERS = max(MOST_PARAMETERS, *map(len, PARAMETER_SETS.values()))
+"""Parameters that any set may have."""
+MAX_SHIPPED = max(map(len, PARAMETER_SETS.values()))
+"""Parameters that the largest of motif's own sets has."""
 
 
-def parameter_set(name: str) -> ParameterSet:
-    """The set called `name`; raises `WeightFileError` when there is none."""
-    try:
-        return PARAMETER_SETS[name]
-    except KeyError:
-        known = ", ".join(PARAMETER_SETS)
-        raise WeightFileError(f"no parameter set is called {name!r}; there are: {known}") from None
+def code_of(chosen: ParameterSet) -> int:
+    """The number by which compiled code knows a set, or the one that it extends."""
+    name = chosen.base if isinstance(chosen, OwnSet) else chosen.name
+    return _NOTHING_CODE if name is None else SET_CODES[name]
 
 
 @inline_kernel
-def measure(set_code, words, packed, own, own_made, other, other_made, out, known):
-    """Write the values, unscaled, of the set with the code `set_code` to `out`.
+def measure(set_code, own_functions, words, packed, own, own_made, other, other_made, out, known):
+    """Write the values, unscaled, of a set to `out`; return how many of one's own were not finite.
 
-    `known` int64 (KNOWN,), zero at first, belongs to `out`: it says what `out` still holds from the
-    last measurement.
+    `set_code` and `own_functions` are what `code_of` and `functions_of` give for the set.  `known` int64
+    (KNOWN,), zero at first, belongs to `out`: it says what `out` still holds from the last measurement.
     """
     if set_code == _MOTIF_CODE:
         measure_motif(words, packed, own, own_made, other, other_made, out, known)
-        return
-    known[KNOWN - 1] = 0
-    if set_code == _BRAS_CODE:
-        measure_bras(words, packed, own, own_made, other, other_made, out)
-    elif set_code == _PHASE_CODE:
-        measure_phase(words, packed, own, own_made, other, other_made, out)
     else:
-        measure_keith(words, packed, own, own_made, other, other_made, out)
+        known[_FLAG] = 0
+        if set_code == _BRAS_CODE:
+            measure_bras(words, packed, own, own_made, other, other_made, out)
+        elif set_code == _PHASE_CODE:
+            measure_phase(words, packed, own, own_made, other, other_made, out)
+        elif set_code == _KEITH_CODE:
+            measure_keith(words, packed, own, own_made, other, other_made, out)
+    if own_functions.shape[0] > 0:
+        return measure_own(own_functions, packed, out, known[_FLAG + 1 :])
+    return 0
 
 
 @kernel
-def _measure_packed(set_code, packed, scales, features):
+def _measure_packed(set_code, own_functions, packed, scales, features):
     words = packed.view(np.int64)
     half = PACKED_WORDS // 2
     known = np.zeros(KNOWN, np.int64)
+    strange = 0
     for row in range(packed.shape[0]):
-        board = words[row]
+        board, out = words[row], features[row]
         own, own_made = occupied(board, 0), made(board, 0)
         other, other_made = occupied(board, half), made(board, half)
-        measure(set_code, board, packed[row], own, own_made, other, other_made, features[row], known)
-        known[KNOWN - 1] = 0
+        strange += measure(
+            set_code, own_functions, board, packed[row], own, own_made, other, other_made, out, known
+        )
+        known[_FLAG] = 0
         for k in range(features.shape[1]):
-            features[row, k] *= scales[k]
+            out[k] *= scales[k]
+    return strange
 
 
 def features(chosen: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
-    """Scaled features float32 (n, len(chosen)) of `boards` int8 (n, 26), in the set's order."""
+    """Scaled features float32 (n, len(chosen)) of `boards` int8 (n, 26), in the set's order.
+
+    Raises `ParameterError` when a function of one's own gives a value that is not finite.
+    """
     values = np.empty((len(boards), len(chosen)), np.float32)
-    _measure_packed(SET_CODES[chosen.name], pack_many(boards), chosen.scales, values)
+    measured = code_of(chosen), functions_of(chosen), pack_many(boards)
+    if _measure_packed(*measured, chosen.scales, values):
+        raise ParameterError(f"{chosen.name}: measures a value that is not finite on some positions")
     return values

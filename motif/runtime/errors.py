@@ -21,6 +21,10 @@ class WeightFileError(MotifError):
     """A weight file that cannot be read, or that does not fit this program's parameters."""
 
 
+class ParameterError(MotifError):
+    """A file of parameters of one's own that cannot be found, read, compiled or measured."""
+
+
 class PlayerError(MotifError):
     """A player's name that means nothing here, or a player asked for what it cannot do."""
 

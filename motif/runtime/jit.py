@@ -84,6 +84,11 @@ def lean_kernel(function: _F) -> _F:
     return _compiled(function, **_LEAN)
 
 
+def checked_kernel(function: _F) -> _F:
+    """Like `kernel`, with every index checked: for functions that motif did not write."""
+    return _compiled(function, boundscheck=True)
+
+
 def inline_kernel(function: _F) -> _F:
     """A small building block of kernels, always compiled into its callers; as lean as `lean_kernel`."""
     return cast(_F, numba.njit(nogil=True, error_model="numpy", forceinline=True, **_LEAN)(function))

@@ -14,8 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FULL = Path("/dev/full")
 START = "4HPwATDgc/ABMA"
 COMMANDS = [
-    "evaluate", "plays", "hint", "rollout", "bearoff", "match", "tournament", "play", "benchmark", "speed",
-    "analyse", "report", "sample", "fit", "bootstrap", "export", "train-phase-net",
+    "evaluate", "plays", "hint", "rollout", "bearoff", "cube", "cube-efficiency",
+    "cube-windows", "match", "tournament", "play", "benchmark", "speed",
+    "analyse", "report", "sample", "fit", "bootstrap", "calibrate", "export", "train-phase-net",
 ]  # fmt: skip
 
 

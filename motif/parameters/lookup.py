@@ -1,0 +1,33 @@
+"""Parameter sets by name: those of motif, and files of one's own."""
+
+from pathlib import Path
+
+from motif.parameters.own_file import SUFFIX, find_own_set, load_own_set
+from motif.parameters.registry import ParameterSet
+from motif.parameters.sets import PARAMETER_SETS
+from motif.runtime.errors import ParameterError
+
+KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
+"""What may stand where a set is named."""
+
+
+def parameter_set(name: str) -> ParameterSet:
+    """The set called `name`, or in the file at the path `name`; raises `ParameterError`."""
+    if name.endswith(SUFFIX):
+        return load_own_set(name)
+    try:
+        return PARAMETER_SETS[name]
+    except KeyError:
+        known = ", ".join(KNOWN_SETS)
+        raise ParameterError(f"no parameter set is called {name!r}; there are: {known}") from None
+
+
+def fitted_set(name: object, fingerprint: object, folder: Path) -> ParameterSet | None:
+    """The set called `name` that a file in `folder` was fitted to; None when there is none of the name.
+
+    A set of motif's is given with whatever fingerprint it has.  Raises `ParameterError` for a file of
+    one's own that cannot be found, or is not that of `fingerprint`.
+    """
+    if isinstance(name, str) and name.endswith(SUFFIX):
+        return find_own_set(name, fingerprint, folder)
+    return PARAMETER_SETS.get(name) if isinstance(name, str) else None

@@ -1,0 +1,298 @@
+"""Parameters of one's own: measured as Python measures them, found again, refused where they are wrong."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from motif.board.position import Position
+from motif.evaluators import load_static
+from motif.evaluators.model import own_set_of
+from motif.evaluators.static import model_fingerprint, weights_model
+from motif.evaluators.weight_file import WeightFile, linear_head
+from motif.parameters import parameter_set
+from motif.parameters.sets import features
+from motif.runtime.errors import ParameterError, WeightFileError
+from tests.fitting.fitting_samples import random_boards
+
+FILE = "tall_towers.py"
+TEXT = """
+from motif.parameters import extend
+
+mine = extend("{base}")
+
+@mine.side(
+    "checkers of {{side}} above the second on {{other}}'s bar point", unit="checkers", full=5, group="timing"
+)
+def tower(board):
+    return max(board[18] - 2, 0)
+
+@mine.difference(
+    "half the checkers on the bar that the player on roll has more", unit="checkers", full=1, group="attack"
+)
+def on_the_bar(board):
+    return board[25] / 2
+
+@mine.shared("pips between the rearmost checkers", unit="pips", full=24, group="race")
+def apart(board):
+    own, other = 0, 25
+    for place in range(26):
+        if board[place] > 0:
+            own = place
+        if board[25 - place] < 0:
+            other = 25 - place
+    return own - other
+"""
+
+
+@pytest.fixture(autouse=True)
+def kept_elsewhere(tmp_path_factory, monkeypatch):
+    """A cache folder would keep the files of these tests for ever; kernels of motif's stay where they are."""
+    monkeypatch.setattr("motif.parameters.own_file.cache_root", lambda: tmp_path_factory.mktemp("cache"))
+
+
+def written(folder, text=None, base="keith", name=FILE):
+    path = folder / name
+    path.write_text(TEXT.format(base=base) if text is None else text)
+    return path
+
+
+def own_values(board: np.ndarray) -> list[float]:
+    """What the functions of `TEXT` should give, for the player on roll and the opponent."""
+    turned = -board[::-1]
+    rear = max(place for place in range(26) if board[place] > 0) if (board > 0).any() else 0
+    other_rear = min(place for place in range(26) if board[place] < 0) if (board < 0).any() else 25
+    return [
+        max(int(board[18]) - 2, 0),
+        max(int(turned[18]) - 2, 0),
+        (int(board[25]) + int(board[0])) / 2,
+        rear - other_rear,
+    ]
+
+
+@pytest.mark.parametrize("base", ["motif", "keith", "bras", "phase"])
+def test_a_set_measures_its_base_and_what_is_added(tmp_path, base):
+    boards = random_boards(300, seed=3)
+    boards[1:5] = Position.start().board
+    chosen, known = parameter_set(str(written(tmp_path, base=base))), parameter_set(base)
+    values = features(chosen, boards)
+    places = {name: k for k, name in enumerate(chosen.names)}
+    assert np.array_equal(values[:, [places[name] for name in known.names]], features(known, boards))
+    mine = values[:, [places[name] for name in ("tower", "tower_opponent", "on_the_bar", "apart")]]
+    expected = np.array([own_values(board) for board in boards], np.float32)
+    assert np.array_equal(mine, expected * np.array([0.2, 0.2, 1, 1 / 24], np.float32))
+
+
+def test_declarations_stand_behind_those_of_the_base(tmp_path):
+    chosen, keith = parameter_set(str(written(tmp_path))), parameter_set("keith")
+    n = keith.side_count
+    assert chosen.names[: n + 1] == (*keith.names[:n], "tower")
+    assert chosen.names[-3:] == ("pip_lead", "on_the_bar", "apart")
+    sides = [chosen.parameters[chosen.names.index(name)] for name in ("tower", "tower_opponent")]
+    assert sides[0].sentence == "checkers of the player on roll above the second on the opponent's bar point"
+    assert sides[1].sentence == "checkers of the opponent above the second on the player on roll's bar point"
+    assert [parameter.side for parameter in chosen.parameters[-2:]] == ["difference", "both"]
+
+
+def test_a_set_may_stand_alone(tmp_path):
+    text = TEXT.replace('"{base}"', "").format()
+    chosen = parameter_set(str(written(tmp_path, text)))
+    assert chosen.names == ("tower", "tower_opponent", "on_the_bar", "apart")
+    board = random_boards(1, seed=5)
+    assert features(chosen, board)[0] / chosen.scales == pytest.approx(own_values(board[0]))
+
+
+def test_the_file_may_use_what_numpy_and_python_offer(tmp_path):
+    text = (
+        "import numpy as np\nfrom motif.parameters import extend\n"
+        "from motif.runtime.jit import inline_kernel\n"
+        "mine = extend('bras')\n@inline_kernel\ndef twice(n):\n    return 2 * n\n"
+        "@mine.side('x', unit='x', full=1, group='x')\ndef doubled(board):\n"
+        "    return twice(np.maximum(board[1:7], 0).sum())\n"
+    )
+    chosen = parameter_set(str(written(tmp_path, text)))
+    assert features(chosen, Position.start().board[None])[0, chosen.names.index("doubled")] == 10
+
+
+def weights_of(chosen, seed=0) -> WeightFile:
+    rng = np.random.default_rng(seed)
+    heads = {"win": linear_head(0.1, rng.normal(scale=0.2, size=len(chosen)))}
+    return WeightFile("small", 0, None, chosen, {"contact": heads, "race": heads})
+
+
+@pytest.mark.parametrize("base", ["motif", "keith"])
+def test_play_reads_what_a_fit_has_measured(tmp_path, base):
+    chosen = parameter_set(str(written(tmp_path, base=base)))
+    weights_of(chosen).save(tmp_path / "small.yaml")
+    evaluator = load_static(str(tmp_path / "small.yaml"))
+    assert evaluator.weights.parameters == chosen
+    boards = random_boards(200, seed=8)
+    head = evaluator.weights.classes["contact"]["win"]
+    raw = [head.raw(row, board) for row, board in zip(features(chosen, boards), boards, strict=True)]
+    # Another evaluator between two of its calls uses the same memory.
+    load_static("motif-v1").evaluate_many(boards)
+    unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
+    found = evaluator.evaluate_many(boards)[unfinished, 0]
+    assert found == pytest.approx((np.tanh(raw)[unfinished] + 1) / 2, abs=2e-6)
+
+
+def test_memory_is_left_in_order_for_the_next_evaluator(tmp_path):
+    boards, other = random_boards(50, seed=9), load_static("motif-v1")
+    expected = other.evaluate_many(boards)
+    chosen = parameter_set(str(written(tmp_path, base="motif")))
+    weights_of(chosen).save(tmp_path / "small.yaml")
+    mine = load_static(str(tmp_path / "small.yaml"))
+    for row in range(len(boards)):
+        mine.evaluate_many(boards[row : row + 1])
+        assert np.array_equal(other.evaluate_many(boards[row : row + 1]), expected[row : row + 1])
+
+
+def test_sets_and_models_travel_to_another_process(tmp_path):
+    chosen = parameter_set(str(written(tmp_path)))
+    model = weights_model(weights_of(chosen))
+    boards = random_boards(20, seed=2)
+    written_to = tmp_path / "pickled"
+    written_to.write_bytes(pickle.dumps((chosen, model, boards)))
+    (tmp_path / FILE).unlink()
+    code = (
+        "import pickle, sys; from motif.evaluators.static import StaticEvaluator, model_fingerprint;"
+        "chosen, model, boards = pickle.load(open(sys.argv[1], 'rb'));"
+        "rows = StaticEvaluator('x', model).evaluate_many(boards);"
+        "print(chosen.fingerprint, model_fingerprint(model), rows.tobytes().hex())"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, str(written_to)], capture_output=True, text=True)
+    evaluated = load_evaluated(model, boards)
+    assert ended.stdout.split() == [chosen.fingerprint, model_fingerprint(model), evaluated.tobytes().hex()]
+
+
+def load_evaluated(model, boards):
+    from motif.evaluators.static import StaticEvaluator
+
+    return StaticEvaluator("x", model).evaluate_many(boards)
+
+
+def test_a_models_fingerprint_is_that_of_what_it_plays(tmp_path):
+    chosen = parameter_set(str(written(tmp_path)))
+    (tmp_path / "other").mkdir()
+    changed = parameter_set(
+        str(written(tmp_path / "other", TEXT.format(base="keith").replace("[18]", "[17]")))
+    )
+    assert chosen.names == changed.names
+    assert chosen.fingerprint != changed.fingerprint
+    prints = [model_fingerprint(weights_model(weights_of(found))) for found in (chosen, chosen, changed)]
+    assert prints[0] == prints[1] != prints[2]
+    plain = weights_model(weights_of(parameter_set("keith")))
+    assert own_set_of(plain) is None
+
+
+def test_weights_find_their_file_beside_them_above_them_here_and_where_the_variable_says(
+    tmp_path, monkeypatch
+):
+    away = tmp_path / "away"
+    away.mkdir()
+    monkeypatch.chdir(away)
+    path = written(tmp_path)
+    weights = weights_of(parameter_set(str(path)))
+    for place in ("runs/mine/v0/weights.yaml", "weights.yaml"):
+        weights.save(tmp_path / place)
+        assert load_static(str(tmp_path / place)).weights.parameters.name == FILE
+    assert f'{{set: {FILE}, fingerprint: "sha256:' in (tmp_path / "weights.yaml").read_text()
+    path.rename(away / FILE)
+    assert load_static(str(tmp_path / "weights.yaml")).weights.parameters.name == FILE
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (away / FILE).rename(elsewhere / FILE)
+    with pytest.raises(WeightFileError, match=r"weights\.yaml: parameters\.set: no tall_towers\.py in "):
+        load_static(str(tmp_path / "weights.yaml"))
+    monkeypatch.setenv("MOTIF_PARAMETERS", f"{tmp_path / 'none'}:{elsewhere}")
+    assert load_static(str(tmp_path / "weights.yaml")).weights.parameters.name == FILE
+
+
+def test_weights_run_no_file_but_that_which_they_were_fitted_to(tmp_path):
+    path = written(tmp_path)
+    weights_of(parameter_set(str(path))).save(tmp_path / "runs" / "weights.yaml")
+    written(tmp_path / "runs", TEXT.format(base="keith") + "\nraise SystemExit('was run')\n")
+    assert load_static(str(tmp_path / "runs" / "weights.yaml")).weights.parameters.name == FILE
+    path.unlink()
+    with pytest.raises(WeightFileError, match=r"set: fitted to another tall_towers\.py than .*runs"):
+        load_static(str(tmp_path / "runs" / "weights.yaml"))
+
+
+def test_an_edited_file_is_another_set(tmp_path):
+    path = written(tmp_path)
+    first = parameter_set(str(path))
+    weights_of(first).save(tmp_path / "weights.yaml")
+    path.write_text(path.read_text().replace("full=5", "full=4"))
+    second = parameter_set(str(path))
+    assert (first.scales[9], second.scales[9]) == pytest.approx((0.2, 0.25))
+    with pytest.raises(WeightFileError, match=f"they say 'sha256:.*, this is {second.fingerprint}"):
+        load_static(str(tmp_path / "weights.yaml"))
+
+
+HEAD = "from motif.parameters import extend\nmine = extend('keith')\n"
+DECLARED = "@mine.side('x', unit='x', full=1, group='x')\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"calls extend 0 times"),
+        ("a = (", r"tall_towers\.py:1: '\(' was never closed"),
+        (HEAD, r"declares no parameter"),
+        ("from motif.parameters import extend\nextend('keith')", r"must be kept under a name"),
+        (
+            "from motif.parameters import extend\nmine = extend('tesauro')",
+            r"no set to extend is called 'tesauro'",
+        ),
+        (
+            "from motif.parameters import extend\nx = 'keith'\nmine = extend(x)",
+            r"\.py:3: name the set itself",
+        ),
+        (HEAD + "\n1 / 0", r"tall_towers\.py:4: ZeroDivisionError: division by zero"),
+        (HEAD + DECLARED + "def blots(board):\n    return 1", r"blots: the set has a parameter of this name"),
+        (HEAD + DECLARED + "def Own(board):\n    return 1", r"Own: a parameter's name has small letters"),
+        (
+            HEAD + DECLARED.replace("'x', ", "'{me}', ", 1) + "def own(board):\n    return 1",
+            r"own: only {side}",
+        ),
+        (HEAD + DECLARED.replace("full=1", "full=0") + "def own(board):\n    return 1", r"own: full must be"),
+        (
+            HEAD + DECLARED.replace("unit='x'", "unit=''") + "def own(board):\n    return 1",
+            r"own: unit must be",
+        ),
+        (HEAD + DECLARED + "def own(board):\n    return board[26]", r"own: there is no board\[26\]"),
+        (HEAD + DECLARED + "def own(board):\n    return board[-1]", r"own: there is no board\[-1\]"),
+        (HEAD + DECLARED + "def own(board):\n    return 'many'", r"own: gives 'many', no finite number"),
+        (HEAD + DECLARED + "def own(board):\n    return 1 / board[25]", r"own: .*, on the board \["),
+        (HEAD + DECLARED + "def own(board):\n    return {}['x']", r"own: .+"),
+        (HEAD + DECLARED + "def own(board):\n    return board.points", r"own: .*points"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, message):
+    with pytest.raises(ParameterError, match=message) as raised:
+        parameter_set(str(written(tmp_path, text)))
+    assert FILE in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("none.py", r"none\.py: no such file of parameters"), ("two words.py", r"is called NAME\.py")],
+)
+def test_a_file_that_is_not_there_is_refused(tmp_path, name, message):
+    with pytest.raises(ParameterError, match=message):
+        parameter_set(str(tmp_path / name))
+
+
+def test_a_value_that_is_not_finite_is_told_by_a_fit_and_counts_nothing_in_play(tmp_path):
+    # The trial's boards have nothing to say of five checkers on the bar.
+    text = HEAD + DECLARED + "def own(board):\n    return 1e300 * 1e300 if board[25] == 9 else 1.0"
+    chosen = parameter_set(str(written(tmp_path, text)))
+    board = np.zeros((1, 26), np.int8)
+    board[0, [25, 3, 1]] = 9, 1, -2
+    with pytest.raises(ParameterError, match=r"tall_towers\.py: measures a value that is not finite"):
+        features(chosen, board)
+    weights_of(chosen).save(tmp_path / "weights.yaml")
+    assert np.isfinite(load_static(str(tmp_path / "weights.yaml")).evaluate_many(board)).all()

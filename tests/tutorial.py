@@ -1,0 +1,83 @@
+"""The tutorial as a program: its blocks in order, and what they print.
+
+``python -m tests.tutorial docs/tutorial.md`` runs them and writes what they print into the page.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "tutorial.md"
+COMMANDS, FILE, SHOWN = "sh", "python", "text"
+
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    kind: str
+    """`COMMANDS`, a file to write (`FILE`), what the commands before it print (`SHOWN`), or another."""
+    text: str
+
+
+def blocks(page: str) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    return [Block(*found) for found in _BLOCK.findall(page)]
+
+
+def command_lines(found: list[Block]) -> list[str]:
+    """Every command line."""
+    return [line for block in found if block.kind == COMMANDS for line in block.text.splitlines()]
+
+
+def write_file(block: Block, folder: Path) -> Path:
+    """Write a block whose first line is ``# NAME: ...`` to the file NAME."""
+    name = re.match(r"# ([\w.]+)", block.text)
+    assert name is not None
+    path = folder / name[1]
+    path.write_text(block.text)
+    return path
+
+
+def run(block: Block, folder: Path) -> str:
+    """Run a block of commands in `folder` and return what they print."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    words = ["sh", "-e", "-c", block.text]
+    ended = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, ""), f"{block.text}{ended.stderr}"
+    return ended.stdout
+
+
+def run_page(found: list[Block], folder: Path) -> list[str]:
+    """Follow a page in `folder`; return what each block of commands prints."""
+    (folder / "data").symlink_to(ROOT / "data")
+    printed = []
+    for block in found:
+        if block.kind == FILE:
+            write_file(block, folder)
+        elif block.kind == COMMANDS:
+            printed.append(run(block, folder))
+    return printed
+
+
+def refresh(path: Path) -> None:
+    """Run the page at `path` and write what it prints into its blocks for that."""
+    page = path.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        printed = iter(run_page(blocks(page), Path(folder)))
+
+    def filled(match: re.Match[str]) -> str:
+        if match[1] != SHOWN:
+            return match[0]
+        lines = (line.rstrip() for line in next(printed).strip("\n").splitlines())
+        return "\n".join((f"```{SHOWN}", *lines, "```"))
+
+    path.write_text(_BLOCK.sub(filled, page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    refresh(Path(sys.argv[1]))

@@ -49,7 +49,7 @@ PLAYERS = (
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
     Entry("motif-v2", "the next, by `motif-v1`; with raw point terms and weights for each game plan"),
     Entry("motif-v3", "the next, by `motif-v2`"),
-    Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too"),
+    Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too", _MOST),
     Entry("motif-v5", "the next, by `motif-v4`, and by those of `motif-v3` too"),
     Entry("motif-v6", "the next, by `motif-v5`, and by those of two versions before too", _MOST),
     Entry("motif-v6@1", "`motif-v6`, looking one ply ahead", _SOME),

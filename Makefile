@@ -10,7 +10,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table players fuzz cluster-demo cluster-scaling lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table players fuzz cluster-demo cluster-scaling tutorial lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/cluster.md"
+	@echo "make tutorial    run every command of docs/tutorial.md and write what it says into the page"
 	@echo "make lint        ruff and mypy"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
@@ -62,6 +63,9 @@ cluster-demo: $(INSTALLED_DEV)
 
 cluster-scaling: $(INSTALLED_DEV)
 	$(BIN)/python -m tests.cluster.scaling
+
+tutorial: $(INSTALLED_DEV)
+	$(BIN)/python -m tests.tutorial docs/tutorial.md
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

@@ -142,7 +142,9 @@ class Tutor:
         except PlayerError:
             self._asking.say(*self._chances(best, made))
         else:
-            self._asking.say(f"  {found.summary}", *(f"  {line}" for line in found.sentences[:_SHOWN]))
+            asked = "For money " if session.rules.length else ""
+            lines = (f"{asked}{found.summary}", *found.sentences[:_SHOWN])
+            self._asking.say(*(f"  {line}" for line in lines))
 
     def _chances(self, best: RankedPlay, made: RankedPlay) -> Sequence[str]:
         """What the two plays lead to, for the mover."""

@@ -107,7 +107,7 @@ def analyse(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Analyse what an evaluator looks at, or how well a match was played.
+    """Analyse an evaluator, or a match.
 
     WEIGHTS: scores, features, how these hang together, which are important, and how much each moves the
     score: pictures, tables and a page, in a new folder; docs/analysis.md explains them.

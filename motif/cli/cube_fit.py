@@ -38,10 +38,10 @@ def cube_efficiency(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Fit the cube efficiency of each class of positions from cubeful money rollouts.
+    """Fit the cube efficiency of each class.
 
-    The player plays both sides, and both decide the cube by the model; x is the share of the way from a
-    dead to a live cube that the rollouts went.
+    From cubeful money rollouts: the player plays both sides, and both decide the cube by the model; x is
+    the share of the way from a dead to a live cube that the rollouts went.
     """
     from motif.cube.efficiency_fit import fit_efficiency
 
@@ -73,10 +73,10 @@ def cube_windows(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Measure at which BRAS score a player's money doubles, and passes, begin.
+    """Measure at which BRAS score doubles begin.
 
-    S is that of the player on roll.  The decisions are those of the player in positions with contact of
-    his games against himself, each up to its first double.
+    And passes, for money.  S is the score of the player on roll.  The decisions are those of the player in
+    positions with contact of his games against himself, each up to its first double.
     """
     from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, measured_window
 

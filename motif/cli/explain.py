@@ -61,7 +61,7 @@ def explain(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Tell why the play that a player chooses is better than another.
+    """Tell why one play is better than another.
 
     The difference of the two evaluations is split exactly over the terms of the weights and told in groups,
     the largest first: what speaks for the better play has a plus.  docs/explain.md says how.

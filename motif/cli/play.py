@@ -128,9 +128,10 @@ def play(
     ] = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Play a match, or games for money, in the terminal, with the doubling cube.
+    """Play a match or money games in the terminal.
 
-    The prompt says what can be typed.  With --json the conversation goes to stderr.
+    With the doubling cube, and a tutor if wanted.  The prompt says what can be typed.  With --json the
+    conversation goes to stderr.
     """
     from motif.cli.play_result import opening_line, play_result
     from motif.cli.screen import Screen

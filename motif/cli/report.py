@@ -101,7 +101,7 @@ def report(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Report on a run of bootstrap, or on the terms of a weight file.
+    """Report on a run, or on a weight file.
 
     Of a run: write a page that tells how it went, how strong each version plays, which terms matter, the
     worst decisions of the last version on benchmark lines, and what to try next.

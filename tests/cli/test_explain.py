@@ -2,6 +2,8 @@
 
 import pytest
 
+from motif.evaluators import load_static
+
 START = "4HPwATDgc/ABMA"
 BLITZ = "4HPwAVDgc/ABMA"
 
@@ -12,7 +14,7 @@ def test_json_has_terms_that_add_up(motif_json):
         record["difference"], abs=1e-9
     )
     assert all(set(term) == {"name", "contribution"} for term in record["terms"])
-    assert (record["better"]["notation"], record["player"]) == ("8/5 6/5", "motif-v5")
+    assert (record["better"]["notation"], record["player"]) == ("8/5 6/5", load_static("latest").name)
     assert record["better"]["position"] == "sGfwATDgc/ABMA"
     assert record["equity_difference"] == pytest.approx(
         record["better"]["equity"] - record["worse"]["equity"], abs=1e-12

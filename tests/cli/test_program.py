@@ -15,7 +15,7 @@ FULL = Path("/dev/full")
 START = "4HPwATDgc/ABMA"
 COMMANDS = [
     "evaluate", "plays", "hint", "rollout", "bearoff", "cube", "cube-efficiency",
-    "cube-windows", "match", "tournament", "play", "benchmark", "speed",
+    "cube-windows", "explain", "match", "tournament", "play", "benchmark", "speed",
     "analyse", "report", "sample", "fit", "bootstrap", "calibrate", "export", "train-phase-net",
 ]  # fmt: skip
 

@@ -106,7 +106,8 @@ def test_a_hit_is_one_matter():
     name, contribution = found.groups[0]
     assert name == "hitting"
     assert contribution > 0.9 * found.difference_x
-    assert found.sentences[0].startswith("Hitting +0.894. The opponent's checkers on the bar: 1, not 0. ")
+    opening = f"Hitting {found.scale.told(contribution)}. The opponent's checkers on the bar: 1, not 0. "
+    assert found.sentences[0].startswith(opening)
     # More shots against you speak against a play, and are told so.
     assert re.match(r"Safety -0\.\d+\. Pips that you lose .*: 8\.3, not 0\. ", found.sentences[1])
 

@@ -1,3 +1,4 @@
+import io
 import json
 from typing import NamedTuple
 
@@ -23,6 +24,17 @@ def motif(capsys):
         capsys.readouterr()
         code = main([str(word) for word in words])
         return Ending(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def typing(monkeypatch, motif):
+    """Runs `motif play` with lines that were typed beforehand."""
+
+    def run(lines, *words):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        return motif("play", *words)
 
     return run
 

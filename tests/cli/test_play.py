@@ -36,17 +36,6 @@ class Keyboard(io.StringIO):
 
 
 @pytest.fixture
-def typing(monkeypatch, motif):
-    """Runs `motif play` with lines that were typed beforehand."""
-
-    def run(lines, *words):
-        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-        return motif("play", *words)
-
-    return run
-
-
-@pytest.fixture
 def robot_plays(monkeypatch, capsys, tmp_path):
     """Lets a robot play, and returns it with the exit code and the file that it saved to."""
 

@@ -33,17 +33,6 @@ class Keyboard(io.StringIO):
 
 
 @pytest.fixture
-def typing(monkeypatch, motif):
-    """Runs `motif play` with lines that were typed beforehand."""
-
-    def run(lines, *words):
-        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-        return motif("play", *words)
-
-    return run
-
-
-@pytest.fixture
 def person(monkeypatch, capsys):
     """Runs `motif play` with somebody who answers each kind of question in one way; what was shown."""
 

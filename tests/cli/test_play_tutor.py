@@ -1,6 +1,5 @@
 """The tutor of `motif play`: what it objects to, what it says, and how it counts."""
 
-import io
 import json
 import re
 
@@ -14,17 +13,6 @@ from motif.players import load
 OPPONENT = ("pubeval", "--seed", "2027")
 """PubEval begins with 54, and 43 is to be played: 24/20 13/10* is good, 6/3 6/2 a blunder."""
 TUTOR = ("--tutor", "motif-v1")
-
-
-@pytest.fixture
-def typing(monkeypatch, motif):
-    """Runs `motif play` with lines that were typed beforehand."""
-
-    def run(lines, *words):
-        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-        return motif("play", *words)
-
-    return run
 
 
 def cost(notation: str) -> float:

@@ -18,6 +18,11 @@ class Evaluator(ABC):
     name: str
     """The player name that loads it."""
 
+    @property
+    def without_lookahead(self) -> "Evaluator":
+        """The evaluator that this one looks ahead with; itself where it does not."""
+        return self
+
     @abstractmethod
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).

@@ -29,6 +29,11 @@ class LookaheadEvaluator(Evaluator):
         self.name = f"{base.name}@{plies}"
         self._below = base if plies == 1 else LookaheadEvaluator(base, plies - 1)
 
+    @property
+    def without_lookahead(self) -> Evaluator:
+        """See `Evaluator.without_lookahead`."""
+        return self._below.without_lookahead
+
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`."""
         boards = as_boards(positions)

@@ -222,5 +222,9 @@ def simple() -> StaticEvaluator:
 
 def from_weight_file(path: Path | str, name: str | None = None) -> StaticEvaluator:
     """The evaluator of a weight file, called `name` or as its path; raises `WeightFileError`."""
-    weights = read_weight_file(path)
-    return StaticEvaluator(name or str(path), weights_model(weights), weights)
+    return from_weights(read_weight_file(path), name or str(path))
+
+
+def from_weights(weights: WeightFile, name: str | None = None) -> StaticEvaluator:
+    """The evaluator that plays by `weights`, called `name` or as they are."""
+    return StaticEvaluator(name or weights.name, weights_model(weights), weights)

@@ -8,8 +8,8 @@ from motif.benchmark import BenchmarkFile, ErrorRate, ErrorRates
 from motif.benchmark.choices import player_choices
 from motif.benchmark.error_rate import summary
 from motif.benchmark.worst_decisions import WorstDecision, worst_decisions
-from motif.evaluators import StaticEvaluator, WeightFile
-from motif.evaluators.static import weights_model
+from motif.evaluators import WeightFile
+from motif.evaluators.static import from_weights
 from motif.players.player import CompiledPlayer
 
 
@@ -32,7 +32,7 @@ class RunBenchmark:
 
 def static_player(weights: WeightFile) -> CompiledPlayer:
     """Who plays by `weights` without looking ahead."""
-    evaluator = StaticEvaluator(weights.name, weights_model(weights))
+    evaluator = from_weights(weights)
     return CompiledPlayer(weights.name, evaluator.model, evaluator)
 
 

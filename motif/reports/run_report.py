@@ -10,8 +10,8 @@ from motif.bootstrap import BootstrapConfig, load_config
 from motif.bootstrap.config import CONFIG
 from motif.bootstrap.pool import held_out
 from motif.bootstrap.run import WEIGHTS
-from motif.evaluators import StaticEvaluator, WeightFile, read_weight_file
-from motif.evaluators.static import weights_model
+from motif.evaluators import WeightFile, read_weight_file
+from motif.evaluators.static import from_weights
 from motif.reports.calibration import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Picture
@@ -135,7 +135,7 @@ def _draw_calibration(
         return False
     settings = config.fit_settings(version)
     samples = held_out(pools, settings.validation, settings.seed)
-    fitted = StaticEvaluator(weights.name, weights_model(weights)).evaluate_many(samples.boards)
+    fitted = from_weights(weights).evaluate_many(samples.boards)
     title = f"{weights.name}: calibration"
     plot_calibration(samples, fitted, path, title=title, outputs=weights.head_names())
     return True

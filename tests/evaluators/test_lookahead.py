@@ -202,3 +202,9 @@ def test_who_cannot_evaluate_cannot_look_ahead(name):
         load(name)
     with pytest.raises(PlayerError, match=message):
         load_static("random")
+
+
+def test_the_evaluator_behind_the_lookahead_is_the_one_that_was_given():
+    base = load_static("pubeval")
+    assert LookaheadEvaluator(base, 2).without_lookahead is base
+    assert base.without_lookahead is base

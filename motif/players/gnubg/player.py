@@ -40,6 +40,11 @@ class GnubgEvaluator(Evaluator):
         self.plies = plies
         self._program = installed_gnubg()
 
+    @property
+    def without_lookahead(self) -> "GnubgEvaluator":
+        """See `Evaluator.without_lookahead`."""
+        return GnubgEvaluator() if self.plies else self
+
     def __reduce__(self) -> tuple[type["GnubgEvaluator"], tuple[int]]:
         # Another machine of a cluster may have it elsewhere.
         return GnubgEvaluator, (self.plies,)

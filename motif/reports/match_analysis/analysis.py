@@ -1,6 +1,5 @@
 """The analysis of a match: both players rated, their errors and luck, and what cost most."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,6 @@ import numpy.typing as npt
 
 from motif.board.game_record import MatchRecord
 from motif.evaluators import Evaluator
-from motif.players import load
 from motif.reports.match_analysis.chequer import JudgedPlay, judge_plays, roll_luck
 from motif.reports.match_analysis.cube_errors import KINDS, CubeAct, judge_cube
 from motif.reports.match_analysis.record_walk import jacoby_rule, walk
@@ -20,7 +18,6 @@ from motif.reports.match_analysis.worst import WorstCube, WorstPlay, worst_cubes
 from motif.runtime.errors import RecordError, SettingError
 
 WORST = 10
-_WITH_PLIES = re.compile(r"(.+)@\d+")
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ def analyse_match(
     walked = walk(record, jacoby=jacoby)
     if not walked.rolls:
         raise RecordError("nothing to analyse: the record has no roll")
-    static = without_lookahead(evaluator)
+    static = evaluator.without_lookahead
     played = [roll for roll in walked.rolls if roll.play is not None]
     judged = judge_plays(played, evaluator, jobs=jobs)
     luck = roll_luck(walked.rolls, static)
@@ -115,12 +112,6 @@ def analyse_match(
         plays=tuple(worst_plays(played, judged, units, record.players, static, worst)),
         cubes=tuple(worst_cubes(acts, record.players, worst)),
     )
-
-
-def without_lookahead(evaluator: Evaluator) -> Evaluator:
-    """The evaluator that `evaluator` looks ahead with; itself where it does not."""
-    match = _WITH_PLIES.fullmatch(evaluator.name)
-    return (load(match[1]).evaluator or evaluator) if match else evaluator
 
 
 def _player_analysis(

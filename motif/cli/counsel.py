@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _SCORES_ALONE = ("pubeval", "simple", "bras", "phase")
-"""Their win chances only rank positions: in games of motif-v5 they are wrong by 0.09 to 0.23 on
+"""Their win chances only rank positions: in games of a motif-v5 they are wrong by 0.09 to 0.23 on
 average, and two of them would double each other time and again."""
 
 
@@ -42,7 +42,7 @@ class RankedPlay(NamedTuple):
 def cube_counsel(player: Player | None, adviser: "Counsel") -> "Counsel":
     """Who turns the cube for `player`: his evaluator, or the `adviser` where that gives no chances."""
     evaluator = None if player is None else player.evaluator
-    if evaluator is None or evaluator.name.partition("@")[0] in _SCORES_ALONE:
+    if evaluator is None or evaluator.without_lookahead.name in _SCORES_ALONE:
         return adviser
     return Counsel(evaluator)
 

@@ -10,6 +10,7 @@ import pytest
 from motif.bootstrap.config import preset_names
 from motif.cli.completion import NAMES, complete_parameters, complete_player, complete_preset
 from motif.evaluators.nets import packages
+from motif.parameters import PARAMETER_SETS
 from motif.players import load
 from motif.runtime.shipped import shipped_weights
 
@@ -51,6 +52,11 @@ def test_weight_files_and_folders_are_offered_as_paths(tmp_path, monkeypatch):
     assert complete_player(f"{tmp_path}/runs/mine.") == [f"{tmp_path}/runs/mine.yaml"]
     assert complete_player("none/w") == complete_player("[") == []
     assert complete_parameters("m") == ["motif", "my_set.py"]
+
+
+def test_every_set_of_motif_is_offered(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert set(complete_parameters("")) == set(PARAMETER_SETS)
 
 
 def test_presets():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from motif.bootstrap.choice_error import ChoiceError
-from motif.evaluators import WeightFile
+from motif.evaluators.weight_file import WeightFile
 from motif.fitting.result import CONVERGED, FitResult
 
 

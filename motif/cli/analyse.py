@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from motif.cli import match_analysis
 from motif.cli.common import (
     DEFAULT_PLAYER,
     PLAYERS,
@@ -16,6 +15,7 @@ from motif.cli.common import (
     json_line,
     print_table,
 )
+from motif.cli.match_analysis import analyse_file, is_match
 from motif.runtime.errors import SettingError
 
 _POSITIONS = 10_000
@@ -115,7 +115,7 @@ def analyse(
     FILE.mat: both players rated, by error rates of chequer plays and of cube decisions and by luck; and what
     cost most, with the better play and why; docs/match-analysis.md explains it.
     """
-    if match_analysis.is_match(subject, has_folder=out is not None):
+    if is_match(subject, has_folder=out is not None):
         _refuse(
             "a match",
             ("--out", out),
@@ -124,7 +124,7 @@ def analyse(
             ("--class", class_name),
             ("--head", head),
         )
-        match_analysis.analyse_file(
+        analyse_file(
             Path(subject),
             player=player,
             worst=worst,

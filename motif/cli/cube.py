@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from motif.cli import cube_fit
 from motif.cli.common import (
     DEFAULT_PLAYER,
     JobsOption,
@@ -17,6 +16,7 @@ from motif.cli.common import (
     json_line,
     print_table,
 )
+from motif.cli.cube_fit import _register_fits
 from motif.runtime.errors import PositionError, SettingError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def register(app: typer.Typer) -> None:
             f"motif {race} --length 7 --score 3-5",
         )
     )(cube)
-    cube_fit.register(app)
+    _register_fits(app)
 
 
 def cube(

@@ -17,7 +17,7 @@ from motif.cli.common import (
 )
 
 
-def register(app: typer.Typer) -> None:
+def _register_fits(app: typer.Typer) -> None:
     """Add this group's commands to `app`."""
     sizes = "--positions 5 --trials 40 --rounds 1 --jobs 1"
     app.command("cube-efficiency", epilog=example(f"motif cube-efficiency {sizes} --seed 1"))(cube_efficiency)

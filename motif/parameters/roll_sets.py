@@ -78,7 +78,8 @@ _THREES, _FOURS, _FIVES, _SIXES = (np.uint64(_SETS[die, die]) for die in (3, 4, 
 _D3, _D4, _D5, _D6, _D8, _D9, _D10, _D12, _D15, _D16, _D18, _D20, _D24 = (
     np.uint64(d - 1) for d in (3, 4, 5, 6, 8, 9, 10, 12, 15, 16, 18, 20, 24)
 )
-_ONE, _S6 = np.uint64(1), np.uint64(6)
+_ONE = np.uint64(1)
+_S6 = np.uint64(6)
 
 
 @inline_kernel

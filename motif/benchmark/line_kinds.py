@@ -8,8 +8,7 @@ import numpy.typing as npt
 from motif.benchmark.records import CUBE_ACTIONS, NO_SEED, CubeRollouts, Note, RolledOut
 from motif.board.identifiers import boards_from_keys, position_from_key
 from motif.board.position import BOARD_SIZE, Board
-from motif.runtime.errors import PositionError
-from motif.runtime.shown import plain_text, shown
+from motif.runtime.errors import PositionError, plain_text, shown
 
 _DICE = frozenset("123456")
 _LARGEST_SEED = 2**63 - 1

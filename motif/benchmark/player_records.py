@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from motif.benchmark.error_rate import ErrorRate
-from motif.runtime.errors import BenchmarkError
+from motif.runtime.errors import BenchmarkError, plain_text
 from motif.runtime.files import write_text
-from motif.runtime.shown import plain_text
 
 FORMAT = "motif-players/1"
 

@@ -23,13 +23,12 @@ from motif.benchmark.player_records import Conditions, Record, read_records, wri
 from motif.benchmark.player_table_entries import CLASSES, PLAYERS, REFERENCE, Entry
 from motif.benchmark.speed import bulk_evaluations_per_second
 from motif.evaluators.named import NET_PREFIX
+from motif.evaluators.shipped import shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.players.match import play_match
 from motif.rollout.settings import check_count
-from motif.runtime.errors import BenchmarkError, MotifError, PlayerError
-from motif.runtime.shipped import shipped_weights
-from motif.runtime.shown import shown
+from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, shown
 from motif.runtime.version import VERSION
 
 MARKS = "<!-- player table -->\n", "<!-- end of player table -->\n"

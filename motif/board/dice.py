@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from motif.runtime.errors import PlayError
-from motif.runtime.shown import shown
+from motif.runtime.errors import PlayError, shown
 
 ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
 """The 21 rolls (21, 2), the higher die first."""

@@ -6,20 +6,36 @@ the play where only one is legal, and otherwise for a roll that was never played
 the game is over mean that the other player resigned.
 
 Source: files that gnubg 1.07 wrote, and what it made of files that it was given.
+
+Reads the .mat files that `motif.board.mat_file` describes, and checks every play in them.
 """
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
-from motif.board.game_progress import GameProgress
-from motif.board.game_record import Action, CubeAction, CubeKind, GameRecord, MatchRecord
-from motif.board.moves import Play
-from motif.runtime.files import write_text
+from motif.board.game_record import (
+    Action,
+    CubeAction,
+    CubeKind,
+    GameProgress,
+    GameRecord,
+    GameResult,
+    MatchRecord,
+    Turn,
+)
+from motif.board.identifiers import quoted
+from motif.board.match_state import LARGEST_SCORE
+from motif.board.moves import Play, legal_plays
+from motif.board.notation import find_play
+from motif.board.parsing import parse_roll
+from motif.runtime.errors import MotifError, RecordError
+from motif.runtime.files import reason, write_text
 
 EVENT_DATE = "EventDate"
 """The tag that holds the day, such as 2026.11.20."""
-
 _LONGEST_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
 """gnubg ends a name at a colon, and takes what follows a comma for a rating."""
@@ -97,3 +113,201 @@ def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
         else:
             moves = single_moves(action.play) if action.play else []
             yield action.player, " ".join(["{}{}:".format(*action.roll), *moves])
+
+
+_TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
+_LENGTH = re.compile(r"\s*(\d{1,9})\s+point\s+match\b.*", re.IGNORECASE | re.ASCII)
+_GAME = re.compile(r"\s*Game\s+\d{1,9}\s*", re.ASCII)
+_NAMES = re.compile(r"\s*([^:]+?)\s*:\s*(\d{1,9})\s+([^:]+?)\s*:\s*(\d{1,9})\s*", re.ASCII)
+_GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
+"""gnubg ends no line behind a roll that was not played."""
+_NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
+_CELL = re.compile(
+    r"(?<!\S)(?:(?P<roll>[1-6][1-6]):|(?P<word>doubles|beavers|raccoons|takes|drops|wins)\b)", re.IGNORECASE
+)
+_POINTS = re.compile(r"\s*(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?\s*\.?\s*", re.IGNORECASE | re.ASCII)
+_RAISED = re.compile(r"\s*(?:=>\s*(\d{1,9})\s*)?", re.ASCII)
+_NOTHING = re.compile(r"\s*(?:cannot move|\?*)\s*", re.IGNORECASE)
+"""A roll without moves, as gnubg and eXtreme Gammon write it."""
+_KINDS: dict[str, CubeKind] = {
+    "doubles": "double", "beavers": "beaver", "raccoons": "raccoon", "takes": "take", "drops": "drop",
+}  # fmt: skip
+_WON = "wins"
+_LEFT_CELL_STARTS_BEFORE = 16
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+
+
+class _Cell(NamedTuple):
+    player: int
+    roll: str | None
+    word: str
+    """``doubles``, ``wins`` and so on where there is no roll."""
+    rest: str
+
+
+def read_mat(path: Path) -> MatchRecord:
+    """The record in the .mat file at `path`.
+
+    Raises `RecordError` that names file, line, game and move for whatever is no record of legal play.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {reason(error)}") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")  # as older programs wrote names
+    return parse_mat(text, str(path))
+
+
+def parse_mat(text: str, name: str = "text") -> MatchRecord:
+    """The record in `text`, which errors call `name`; see `read_mat`."""
+    lines = list(_lines(text))
+    tags = [(match[1], match[2]) for line in lines if (match := _TAG.fullmatch(line.text))]
+    body = iter([line for line in lines if line.text.strip() and line.text.lstrip()[0] not in ";#"])
+    opening = next(body, None)
+    found = _LENGTH.fullmatch(opening.text) if opening else None
+    if opening is None or not found:
+        where = f"line {opening.number}: " if opening else ""
+        raise RecordError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
+    if int(found[1]) > LARGEST_SCORE:
+        raise RecordError(f"{name}: line {opening.number}: a match is to at most {LARGEST_SCORE} points")
+    reader = _Reader(name, int(found[1]), body)
+    games = list(reader.games())
+    return MatchRecord(reader.players, reader.length, tuple(games), tuple(tags))
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.expandtabs().rstrip()
+        glued = _GAME_BEHIND_ROLL.fullmatch(line)
+        for part in glued.groups() if glued else (line,):
+            yield _Line(number, part)
+
+
+class _Reader:
+    """Reads games, line after line, and knows where it is for the sake of errors."""
+
+    def __init__(self, name: str, length: int, lines: Iterator[_Line]) -> None:
+        self.length = length
+        self.players = (mat_name(""), mat_name(""))
+        self._name = name
+        self._lines = lines
+        self._line = _Line(0, "")
+        self._game = 0
+        self._move = 0
+
+    def games(self) -> Iterator[GameRecord]:
+        going = self._advance()
+        while going:
+            if not _GAME.fullmatch(self._line.text):
+                raise self._error(f"expected a line such as 'Game 1', not {quoted(self._line.text.strip())}")
+            self._game += 1
+            self._move = 0
+            score = self._score()
+            rows = []
+            while (going := self._advance()) and not _GAME.fullmatch(self._line.text):
+                rows.append(self._line)
+            ahead = self._line
+            yield self._read_game(score, rows)
+            self._line = ahead
+
+    def _advance(self) -> bool:
+        line = next(self._lines, None)
+        if line is not None:
+            self._line = line
+        return line is not None
+
+    def _score(self) -> tuple[int, int]:
+        match = _NAMES.fullmatch(self._line.text) if self._advance() else None
+        if not match:
+            raise self._error("expected the players, such as 'Ann : 0     Bob : 0'")
+        scores = int(match[2]), int(match[4])
+        if max(scores) > LARGEST_SCORE:
+            raise self._error(f"a score is at most {LARGEST_SCORE}")
+        # What follows a comma is a rating.
+        first, second = (mat_name(match[k].partition(",")[0]) for k in (1, 3))
+        self.players = first, second
+        return scores
+
+    def _read_game(self, score: tuple[int, int], rows: list[_Line]) -> GameRecord:
+        progress, actions = GameProgress(), list[Action]()
+        result: GameResult | None = None
+        for self._line in rows:
+            self._move += bool(_NUMBER.match(self._line.text))
+            for cell in self._cells():
+                try:
+                    if result is not None:
+                        raise RecordError("the game is over")
+                    if cell.word == _WON:
+                        result = _won(cell, progress, money=not self.length)
+                        continue
+                    action = _action(cell, progress)
+                    progress.apply(action)
+                    actions.append(action)
+                except MotifError as error:
+                    raise self._error(str(error)) from None
+        return GameRecord(score, tuple(actions), result or progress.result)
+
+    def _cells(self) -> list[_Cell]:
+        text = self._line.text
+        number = _NUMBER.match(text)
+        start = number.end() if number else 0
+        found = list(_CELL.finditer(text, start))
+        before = text[start : found[0].start() if found else None].strip()
+        if before or sum(match["word"] is None or match["word"].lower() != _WON for match in found) > 2:
+            shown = quoted(before or text.strip())
+            raise self._error(f"{shown} is not one roll and play of each player, or a cube action")
+        cells = []
+        for column, (match, following) in enumerate(zip_longest(found, found[1:])):
+            word = (match["word"] or "").lower()
+            alone = len(found) == 1 or word == _WON
+            player = int(match.start() >= _LEFT_CELL_STARTS_BEFORE) if alone else column
+            rest = text[match.end() : following.start() if following else None]
+            cells.append(_Cell(player, match["roll"], word, rest))
+        return cells
+
+    def _error(self, what: str) -> RecordError:
+        where = [f"line {self._line.number}"] if self._line.number else []
+        if self._game:
+            where.append(f"game {self._game}" + (f", move {self._move}" if self._move else ""))
+        return RecordError(": ".join([self._name, *where, what]))
+
+
+def _action(cell: _Cell, progress: GameProgress) -> Action:
+    if cell.roll is None:
+        kind = _KINDS[cell.word]
+        match = _RAISED.fullmatch(cell.rest)
+        if not match or (match[1] and kind in ("take", "drop")):
+            raise RecordError(f"{quoted(cell.word + cell.rest)} is no cube action")
+        if match[1] and kind == "double" and int(match[1]) != 2 * progress.cube:
+            raise RecordError(f"the cube is doubled to {match[1]}, but shows {progress.cube}")
+        return CubeAction(cell.player, kind)
+    progress.check_turn(cell.player)
+    roll = parse_roll(cell.roll)
+    plays = legal_plays(progress.position, roll)
+    if not _NOTHING.fullmatch(cell.rest):
+        return Turn(cell.player, roll, find_play(cell.rest.strip(), plays))
+    return Turn(cell.player, roll, plays[0] if len(plays) == 1 else None)
+
+
+def _won(cell: _Cell, progress: GameProgress, money: bool) -> GameResult:
+    match = _POINTS.fullmatch(cell.rest)
+    if not match:
+        raise RecordError(f"expected such as 'Wins 2 points', not {quoted((cell.word + cell.rest).strip())}")
+    points, over = int(match[1]), progress.result
+    if over is None:
+        if points not in (progress.cube, 2 * progress.cube, 3 * progress.cube):
+            raise RecordError(f"nobody can resign {points} points with the cube at {progress.cube}")
+        return GameResult(cell.player, points, resigned=True)
+    if over.winner != cell.player:
+        raise RecordError("the player who lost the game is said to have won it")
+    # The Jacoby rule: without a double, gammons count for nothing in money play.
+    if points != over.points and not (money and points == progress.cube == 1):
+        raise RecordError(f"the game is won by {over.points} points, not {points}")
+    return GameResult(over.winner, points)

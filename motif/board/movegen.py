@@ -4,27 +4,124 @@ It works on packed boards (see `position`) and writes every distinct resulting b
 next player on roll.  Rules: both dice must be played if that is possible in either order; if only
 one of them can be, the higher one must be if it can; checkers on the bar enter first; a checker
 may be borne off with a larger die when none stands behind it; doubles are played up to four times.
+
+One checker and one die: where it can be played, and what it changes.
+
+Boards are packed (see `position`); `own` and `opponent` are where the mover's half and the other one
+start in the bytes of a board.
+
+Working memory of the play generator.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
-from motif.board.masks import ALL_POINTS, made, mirrored, occupied
-from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_WORDS, POINTS
-from motif.board.single_moves import (
-    PATH_SOURCE,
-    hash_step,
-    move,
-    moved_mask,
-    path_step,
-    score_step,
-    sources_of,
-)
-from motif.runtime.jit import inline_kernel, lean_kernel, trailing_zeros
+from motif.board.masks import ALL_POINTS, BAR_BIT, made, mirrored, occupied
+from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_SIZE, PACKED_WORDS, POINTS
+from motif.runtime.jit import inline_kernel, leading_zeros, lean_kernel, trailing_zeros
 
+# A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
+# plays the lower die of two different ones.
+PATH_SOURCE = 31
+PATH_HIT = 64
+PATH_LOW = 128
 _ONE = np.uint64(1)
+_S8 = np.uint64(8)
+_HOME_END = np.uint64(6)
+
+
+def _hash_keys() -> npt.NDArray[np.uint64]:
+    # Additive keys: row 0 for a checker on a place, row 1 for an opponent's blot hit there.
+    return np.random.default_rng(26).integers(1, 2**63, (2, PACKED_BAR + 1), dtype=np.uint64)
+
+
+_KEYS = _hash_keys()
+
+
+@inline_kernel
+def sources_of(mask, open_points, die):
+    """Places in `mask` from which `die` can be played when `open_points` are not blocked."""
+    shift = np.uint64(die)
+    if mask & BAR_BIT:
+        return (open_points << shift) & BAR_BIT
+    sources = mask & (open_points << shift)
+    if (mask >> _HOME_END) == 0 and mask != 0:
+        exact = mask & (_ONE << (shift - _ONE))
+        if exact:
+            sources |= exact
+        elif (mask >> shift) == 0:
+            sources |= _ONE << (np.uint64(63) - leading_zeros(mask))
+    return sources
+
+
+@inline_kernel
+def move(board, own, opponent, source, die):
+    """Move one checker on the bytes of `board`, whose halves start at `own` and `opponent`.
+
+    Returns whether it hits.
+    """
+    board[own + source] -= 1
+    target = source - die
+    if target < 0:
+        return False
+    board[own + target] += 1
+    facing = opponent + POINTS - 1 - target
+    if board[facing] == 1:
+        board[facing] = 0
+        board[opponent + PACKED_BAR] += 1
+        return True
+    return False
+
+
+@inline_kernel
+def moved_mask(mask, left, source, die):
+    """`mask` after a move from `source`, where `left` checkers remain."""
+    if left == 0:
+        mask &= ~(_ONE << np.uint64(source))
+    if source >= die:
+        mask |= _ONE << np.uint64(source - die)
+    return mask
+
+
+@inline_kernel
+def path_step(path, source, low, hit):
+    """`path` with one more move at its end."""
+    step = np.uint64(source + 1)
+    if low:
+        step |= np.uint64(PATH_LOW)
+    if hit:
+        step |= np.uint64(PATH_HIT)
+    return (path << _S8) | step
+
+
+@inline_kernel
+def hash_step(source, die, hit):
+    """What a move adds to the hash of a play; equal sums mean equal boards."""
+    change = -_KEYS[0, source]
+    if source >= die:
+        change += _KEYS[0, source - die]
+        if hit:
+            change += _KEYS[1, source - die]
+    return change
+
+
+@inline_kernel
+def score_step(board, own, opponent, source, die, steps):
+    """What a move not yet made on `board` adds to a table's score; arguments as for `_move`."""
+    change = -steps[0, source, board[own + source] - 1]
+    target = source - die
+    if target >= 0:
+        change += steps[0, target, board[own + target]]
+        if board[opponent + POINTS - 1 - target] == 1:
+            change += steps[1, PACKED_BAR, board[opponent + PACKED_BAR]]
+            change -= steps[1, POINTS - 1 - target, 0]
+    return change
+
+
 _HASH_SLOT = np.uint64(58)
 _ANY_SOURCE = np.int64(PACKED_BAR)
-
 STEPS_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
 _NO_STEPS = np.zeros(STEPS_SHAPE, np.int64)
 
@@ -190,3 +287,44 @@ def generate_scored(words, board, high, low, buffer, steps):
     for the mover's places (0) and the other player's (1), each in its own numbering.
     """
     return _generate(words, board, high, low, buffer, steps, True)
+
+
+MAX_PLAYS = 3072
+"""More than any decision has: four moves of at most 15 checkers can be shared out in 3,060 ways."""
+
+
+class PlayBuffer(NamedTuple):
+    """Working memory of the generator, to be reused; `boards` and `words` are the same bytes."""
+
+    words: npt.NDArray[np.int64]
+    """Resulting boards (MAX_PLAYS, 8)."""
+    boards: npt.NDArray[np.int8]
+    """The same as packed boards (MAX_PLAYS, 64)."""
+    paths: npt.NDArray[np.uint64]
+    """How each came about: its moves, one byte each, the first in the highest byte used."""
+    scores: npt.NDArray[np.int64]
+    """What each is worth to its mover by a point table, over what staying put would be."""
+    hashes: npt.NDArray[np.uint64]
+    node_words: npt.NDArray[np.int64]
+    node_boards: npt.NDArray[np.int8]
+    node_masks: npt.NDArray[np.uint64]
+    node_paths: npt.NDArray[np.uint64]
+    node_scores: npt.NDArray[np.int64]
+
+
+def new_play_buffer() -> PlayBuffer:
+    """A buffer for one thread."""
+    words = np.zeros((MAX_PLAYS, PACKED_WORDS), np.int64)
+    node_words = np.zeros((2, MAX_PLAYS, PACKED_WORDS), np.int64)
+    return PlayBuffer(
+        words,
+        words.view(np.int8).reshape(MAX_PLAYS, PACKED_SIZE),
+        np.zeros(MAX_PLAYS, np.uint64),
+        np.zeros(MAX_PLAYS, np.int64),
+        np.zeros(MAX_PLAYS, np.uint64),
+        node_words,
+        node_words.view(np.int8).reshape(2, MAX_PLAYS, PACKED_SIZE),
+        np.zeros((2, MAX_PLAYS), np.uint64),
+        np.zeros((2, MAX_PLAYS), np.uint64),
+        np.zeros((2, MAX_PLAYS), np.int64),
+    )

@@ -9,11 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import checked_roll
-from motif.board.movegen import generate
+from motif.board.movegen import (
+    MAX_PLAYS,
+    PATH_HIT,
+    PATH_LOW,
+    PATH_SOURCE,
+    PlayBuffer,
+    generate,
+    new_play_buffer,
+)
 from motif.board.outcome import outcome
-from motif.board.play_buffer import MAX_PLAYS, PlayBuffer, new_play_buffer
 from motif.board.position import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, Position, pack, unpack
-from motif.board.single_moves import PATH_HIT, PATH_LOW, PATH_SOURCE
 from motif.runtime.errors import PositionError
 from motif.runtime.jit import kernel
 

@@ -16,8 +16,7 @@ from motif.board.identifiers import (
 from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_from_id
 from motif.board.position import BOARD_SIZE, Position
 from motif.board.xgid import PREFIX, position_from_xgid
-from motif.runtime.errors import PlayError, PositionError
-from motif.runtime.shown import shown
+from motif.runtime.errors import PlayError, PositionError, shown
 
 FORMS = (
     f"a GNUbg ID ({ID_LENGTH} characters), PositionID:MatchID ({ID_LENGTH}:{MATCH_ID_LENGTH}), "

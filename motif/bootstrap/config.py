@@ -8,10 +8,9 @@ from typing import Any
 import yaml
 
 from motif.bootstrap.dataset_fit import FitSettings
-from motif.runtime.errors import MotifError, SettingError
+from motif.runtime.errors import MotifError, SettingError, plain_text, shown
 from motif.runtime.files import write_text
 from motif.runtime.seeds import SEED_LIMIT
-from motif.runtime.shown import plain_text, shown
 from motif.runtime.yaml_text import YamlTextError, parse_yaml
 from motif.sampling import SamplePlan, SampleSettings
 

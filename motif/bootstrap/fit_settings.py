@@ -7,9 +7,8 @@ from typing import Literal
 from motif.fitting import coordinate
 from motif.fitting.solve import solver
 from motif.parameters import parameter_set
-from motif.runtime.errors import FitError
+from motif.runtime.errors import FitError, shown
 from motif.runtime.seeds import check_seed
-from motif.runtime.shown import shown
 
 _RANKING = 5.0
 # Options of the command line that are not called as their fields are.

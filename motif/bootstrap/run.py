@@ -22,8 +22,7 @@ from motif.evaluators import load_static
 from motif.players import load
 from motif.players.match import MatchResult, play_match
 from motif.runtime.errors import SettingError
-from motif.runtime.files import clear_temporaries, make_folder, write_text
-from motif.runtime.locks import contents, working_in
+from motif.runtime.files import clear_temporaries, contents, make_folder, working_in, write_text
 from motif.sampling import read_manifest_positions, sample
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"

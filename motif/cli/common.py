@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from motif.cli.completion import complete_player
+from motif.evaluators.shipped import default_player
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import worker_count
-from motif.runtime.shipped import default_player
 
 if TYPE_CHECKING:
     from motif.evaluators import Evaluator, StaticEvaluator

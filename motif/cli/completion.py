@@ -5,7 +5,7 @@ from glob import escape
 from importlib import resources
 from pathlib import Path
 
-from motif.runtime.shipped import LATEST, shipped_weights
+from motif.evaluators.shipped import LATEST, shipped_weights
 
 NAMES = ("pubeval", "bras", "phase", "simple", "wildbg", "gnubg", "random", "best-of-four", LATEST)
 """Players that are no weight files."""

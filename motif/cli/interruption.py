@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from motif.runtime.interruption import REQUESTS, handled
+from motif.runtime.parallel import REQUESTS, handled
 
 INTERRUPTED = 130
 """The exit code: 128 and the number of SIGINT, as shells have it."""

@@ -36,7 +36,7 @@ def analyse_file(
     jobs: int | None,
 ) -> None:
     """Read, analyse, draw and print; None stands for what the option does when it is not given."""
-    from motif.board.mat_reader import read_mat
+    from motif.board.mat_file import read_mat
     from motif.reports.match_analysis import WORST, analyse_match, write_match_page
 
     record = read_mat(path)

@@ -24,7 +24,7 @@ from motif.cli.completion import complete_player
 from motif.cli.interruption import Interrupted
 from motif.cli.optional_value import optional_value
 from motif.runtime.errors import SettingError
-from motif.runtime.interruption import handled
+from motif.runtime.parallel import handled
 
 if TYPE_CHECKING:
     from motif.cli.table import Table

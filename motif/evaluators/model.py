@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.play_buffer import PlayBuffer, new_play_buffer
+from motif.board.movegen import PlayBuffer, new_play_buffer
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import OUTPUTS

@@ -12,6 +12,7 @@ from motif.evaluators.bras import BrasEvaluator
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.phase import PhaseEvaluator
+from motif.evaluators.shipped import LATEST, default_player, shipped_weights
 from motif.evaluators.static import (
     BEAROFF_SUFFIX,
     StaticEvaluator,
@@ -21,7 +22,6 @@ from motif.evaluators.static import (
     with_bearoff,
 )
 from motif.runtime.errors import PlayerError
-from motif.runtime.shipped import LATEST, default_player, shipped_weights
 
 # Each loads the static evaluator of that name.
 _STATIC: dict[str, Callable[[], StaticEvaluator]] = {

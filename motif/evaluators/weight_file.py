@@ -20,9 +20,8 @@ from motif.evaluators.point_table import table_sums, tables_of
 from motif.parameters import ParameterSet
 from motif.parameters.game_plan import PLAN_CLASS, PLANS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import WeightFileError
+from motif.runtime.errors import WeightFileError, shown
 from motif.runtime.files import write_text
-from motif.runtime.shown import shown
 
 FORMAT = "motif-weights/1"
 PAIR = "*"

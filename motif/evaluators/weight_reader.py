@@ -24,11 +24,9 @@ from motif.evaluators.weight_file import (
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import ParameterError, WeightFileError
+from motif.runtime.errors import ParameterError, WeightFileError, plain_text, shown
 from motif.runtime.files import reason
-from motif.runtime.kept_yaml import parse_large_yaml
-from motif.runtime.shown import plain_text, shown
-from motif.runtime.yaml_text import YamlTextError
+from motif.runtime.yaml_text import YamlTextError, parse_large_yaml
 
 _TOP_KEYS = (
     "format",

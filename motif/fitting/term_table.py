@@ -23,9 +23,8 @@ from motif.fitting.terms import FloatArray, Terms
 from motif.parameters import ParameterSet
 from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import DatasetError
+from motif.runtime.errors import DatasetError, shown
 from motif.runtime.files import replacing
-from motif.runtime.shown import shown
 
 BIAS = "bias"
 _COLUMNS = {

@@ -9,9 +9,8 @@ import numpy as np
 from motif.board.masks import BAR_BIT, HOME_POINTS, mirrored
 from motif.board.outcome import checkers_on_board
 from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR
-from motif.parameters.common import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR
 from motif.parameters.position_class import highest_place
-from motif.parameters.registry import SetBuilder
+from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder
 from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("keith", revision=1)

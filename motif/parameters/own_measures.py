@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.position import BOARD_SIZE, unpack
-from motif.runtime.board_functions import call_board_function
+from motif.parameters.board_functions import call_board_function
 from motif.runtime.jit import inline_kernel, lean_kernel
 
 SIDE, SHARED, DIFFERENCE = range(3)

@@ -4,18 +4,19 @@ A set's module declares its parameters with a `SetBuilder` and writes one compil
 measures them; the numbers that the declarations return are the places where it writes.  A `side`
 parameter is measured for both players by the same code: declared as ``blots``, it yields ``blots``
 for the player on roll and its twin ``blots_opponent``.
+
+Declarations that more than one set makes: the arguments of `SetBuilder`'s methods.
 """
 
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 OPPONENT_SUFFIX = "_opponent"
-
 Side = Literal["own", "opponent", "both", "difference"]
 """Whom a parameter speaks of; a difference of both changes its sign with the side."""
 
@@ -105,3 +106,34 @@ class SetBuilder:
         """The finished set."""
         parameters = (*self._sides, *self._twins, *self._shared)
         return ParameterSet(self._name, self._revision, parameters, len(self._sides))
+
+
+class Declaration(TypedDict):
+    """Arguments of a declaration; see `SetBuilder`."""
+
+    name: str
+    sentence: str
+    unit: str
+    full: float
+    group: str
+
+
+PIP_COUNT = Declaration(
+    name="pip_count", sentence="pips that {side} must still travel", unit="pips", full=167, group="race"
+)
+BORNE_OFF = Declaration(
+    name="borne_off", sentence="checkers that {side} has borne off", unit="checkers", full=15, group="race"
+)
+BAR = Declaration(
+    name="on_bar", sentence="checkers of {side} on the bar", unit="checkers", full=2, group="attack"
+)
+REAR = Declaration(
+    name="rearmost",
+    sentence="point of {side}'s rearmost checker (25 is the bar)",
+    unit="points",
+    full=25,
+    group="race",
+)
+LEAD = Declaration(
+    name="pip_lead", sentence="pips by which the player on roll leads", unit="pips", full=100, group="race"
+)

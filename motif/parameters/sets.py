@@ -7,8 +7,7 @@ from motif.board.masks import made, occupied
 from motif.board.position import PACKED_WORDS, Board, pack_many
 from motif.parameters.bras_set import BRAS_SET, measure_bras
 from motif.parameters.keith_set import KEITH_SET, measure_keith
-from motif.parameters.motif_measures import measure_motif
-from motif.parameters.motif_set import MOTIF_SET
+from motif.parameters.motif_set import MOTIF_SET, measure_motif
 from motif.parameters.own_measures import BOARD_WORDS, measure_own
 from motif.parameters.own_set import MOST_PARAMETERS, OwnSet, functions_of
 from motif.parameters.phase_set import PHASE_SET, measure_phase

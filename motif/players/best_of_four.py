@@ -7,8 +7,7 @@ than four it takes the best.
 
 import numpy as np
 
-from motif.board.movegen import generate
-from motif.board.play_buffer import MAX_PLAYS
+from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.position import PACKED_SIZE, pack, unpack
 from motif.evaluators.kernels import score_plays
 from motif.evaluators.phase import SLOPE, PhaseEvaluator

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from motif.board.game_progress import GameProgress
-from motif.board.game_record import CubeAction, GameRecord, GameResult, Turn
+from motif.board.game_record import CubeAction, GameProgress, GameRecord, GameResult, Turn
 from motif.board.outcome import Outcome, outcome
 
 

@@ -1,8 +1,7 @@
 """One game as it is played: what was done and rolled, and how to go back in it."""
 
 from motif.board.dice import checked_roll
-from motif.board.game_progress import GameProgress
-from motif.board.game_record import Action, CubeAction, CubeKind, Turn
+from motif.board.game_record import Action, CubeAction, CubeKind, GameProgress, Turn
 from motif.runtime.errors import RecordError
 
 

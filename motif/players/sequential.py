@@ -20,8 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from motif.board.outcome import Outcome
-from motif.runtime.errors import SettingError
-from motif.runtime.shown import shown
+from motif.runtime.errors import SettingError, shown
 
 ERROR_RATE = 0.05
 """Share of matches between equal players that may end with a difference called certain."""

@@ -6,8 +6,7 @@ Source of the rules: the US Backgammon Federation's, which gnubg follows too.  P
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from motif.board.game_progress import GameProgress
-from motif.board.game_record import GameResult
+from motif.board.game_record import GameProgress, GameResult
 from motif.runtime.errors import SettingError
 
 LONGEST_MATCH = 64

@@ -16,11 +16,10 @@ from motif.players.match import MatchResult, blocks_of_pairs, match_result, play
 from motif.players.player import Player
 from motif.players.ratings import Ratings, elo_ratings, points_ratings, softened
 from motif.rollout.settings import check_count
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.seeds import check_seed
-from motif.runtime.shown import shown
 from motif.runtime.streams import derive_states
 
 _UNUSED_BITS = np.uint64(11)

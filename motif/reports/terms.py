@@ -34,8 +34,7 @@ from motif.reports.term_words import (
     square_words,
     typical_amount,
 )
-from motif.runtime.errors import DatasetError, PlayerError, SettingError
-from motif.runtime.shown import shown
+from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
 
 FEWEST = 100
 """Positions below which standard deviations of so many terms mean nothing."""

@@ -12,8 +12,7 @@ from typing import Any
 from motif.evaluators import load_static
 from motif.rollout.rollout_evaluator import RolloutEvaluator
 from motif.rollout.settings import RolloutSettings, parse_luck_plies
-from motif.runtime.errors import PlayerError, SettingError
-from motif.runtime.shown import shown
+from motif.runtime.errors import PlayerError, SettingError, shown
 
 PREFIX = "rollout:"
 DEFAULT_TRIALS = 36

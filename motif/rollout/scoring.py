@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
-from motif.runtime.errors import SettingError
-from motif.runtime.shown import shown
+from motif.runtime.errors import SettingError, shown
 
 MONEY = "money"
 SCORINGS = (MONEY, "dmp", "no-gammons")

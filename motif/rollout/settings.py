@@ -10,9 +10,8 @@ from motif.evaluators.model import Model
 from motif.evaluators.static import filtered
 from motif.rollout.playout import MAX_PLIES
 from motif.rollout.scoring import MONEY, check_scoring, playing_for
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.seeds import check_seed
-from motif.runtime.shown import shown
 
 COUNT_LIMIT = 2**31
 """Numbers of trials and plies are below this."""

@@ -2,30 +2,84 @@
 
 joblib has a dask backend, but a call that dask gives up, because too many workers died over it, never
 comes back from there, and what calls share goes with each of them.  So calls are handed to dask itself.
+
+What this program is made of and compiled for, as far as it decides the bytes of a result.
 """
 
 import asyncio
+import hashlib
 import itertools
 import logging
+import platform
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures import Future as Fetched
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from motif.runtime.build import build_facts, build_id
 from motif.runtime.errors import ClusterError
+from motif.runtime.version import VERSION
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-_Result = TypeVar("_Result")
 
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@cache
+def build_facts() -> dict[str, str]:
+    """What two processes have to share for the same bytes to come of the same work, by its name.
+
+    Kernels are compiled for the processor that they run on; tanh is the C library's there, and numpy's
+    own for the processor elsewhere.  A last bit can decide a play.
+    """
+    from numpy import show_config
+
+    from motif.runtime.jit import compilation_target
+
+    processor, features = compilation_target()
+    extensions = show_config(mode="dicts")["SIMD Extensions"]
+    return {
+        "motif": VERSION,
+        "source": _digest(*_sources()),
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        "numpy": f"{version('numpy')} for {' '.join(extensions.get('found', ())) or 'any processor'}",
+        **{name: version(name) for name in ("numba", "llvmlite")},
+        "system": f"{platform.system()} {platform.machine()}",
+        "C library": " ".join(platform.libc_ver()).strip() or "unknown",
+        "processor": f"{processor} ({_digest(features.encode())})",
+    }
+
+
+@cache
+def build_id() -> str:
+    """One short name for all of `build_facts`."""
+    return _digest(repr(build_facts()).encode())
+
+
+def _sources() -> list[bytes]:
+    """Name and text of every module of motif."""
+    paths = sorted(_PACKAGE.rglob("*.py"))
+    return [part for path in paths for part in (str(path.relative_to(_PACKAGE)).encode(), path.read_bytes())]
+
+
+def _digest(*parts: bytes) -> str:
+    """The beginning of a hash over `parts`, which are kept apart."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:12]
+
+
+_Result = TypeVar("_Result")
 _ANSWER_SECONDS = 5
 _FIRST_WORKER_SECONDS = 10
 _WITHOUT_WORKERS_SECONDS = 60

@@ -2,13 +2,21 @@
 
 A file is written to a temporary name beside it, flushed to disk and renamed; then its folder is
 flushed, because the new name stands there.  Whatever the system refuses is a `FileError`.
+
+One run a folder: a lock that vanishes with the process that holds it, however that one ends.
+
+The lock is the system's (``flock``, or its like on Windows) on the file ``.lock``, which says who
+holds it.  The file goes when the run ends; one that a killed process leaves behind locks nothing.
+
+Where motif keeps what it can make again: compiled kernels, tables.
 """
 
 import errno
 import os
+import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from motif.runtime.errors import FileError
@@ -93,3 +101,60 @@ def _flush_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+LOCK = ".lock"
+_NO_LOCKS_HERE = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
+
+
+@contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    """Make `folder` if need be and hold it for the block; temporary files of earlier runs are removed.
+
+    Raises `FileError` at once when another run, also one of this process, holds it.  On a file system
+    that knows no locks there is none.
+    """
+    from filelock import FileLock, Timeout
+
+    make_folder(folder)
+    path = folder / LOCK
+    lock = FileLock(path, blocking=False, thread_local=False, fallback_to_soft=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise FileError(f"{folder}: another run{_holder(path)} is working in this folder") from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS_HERE:
+            raise FileError(f"{folder}: cannot be locked: {reason(error)}") from None
+    try:
+        # Who holds it is a courtesy: a full disk, say, will be reported by what is really written.
+        with suppress(OSError):
+            path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
+        clear_temporaries(folder)
+        yield
+    finally:
+        # Removed while it is held, so that nobody holds a file that has gone (filelock looks).
+        with suppress(OSError):
+            path.unlink()
+        lock.release()
+
+
+def contents(folder: Path) -> list[Path]:
+    """What lies in `folder`, in order, without a lock and temporary files."""
+    return sorted(path for path in folder.iterdir() if path.name != LOCK and not is_temporary(path))
+
+
+def _holder(path: Path) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        if said := path.read_text(encoding="utf-8").strip():
+            return f" ({said})"
+    return ""
+
+
+def cache_root() -> Path:
+    """``NUMBA_CACHE_DIR``, or ``motif`` in ``XDG_CACHE_HOME`` or in ``~/.cache``; it need not exist."""
+    if configured := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(configured)
+    if configured := os.environ.get("XDG_CACHE_HOME"):
+        return Path(configured) / "motif"
+    return Path.home() / ".cache" / "motif"

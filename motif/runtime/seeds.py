@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from motif.runtime.errors import SettingError
-from motif.runtime.shown import shown
+from motif.runtime.errors import SettingError, shown
 
 SEED_LIMIT = 2**63
 """Seeds are below this: compiled code takes them as 64-bit numbers."""

@@ -18,9 +18,8 @@ from motif.board.identifiers import boards_from_gnubg_ids
 from motif.board.position import Board
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import DatasetError, PositionError
+from motif.runtime.errors import DatasetError, PositionError, shown
 from motif.runtime.files import replacing
-from motif.runtime.shown import shown
 from motif.sampling.manifest import MANIFEST, Part, checksum, part_name, read_manifest
 
 PROVENANCE = b"motif"

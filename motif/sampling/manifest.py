@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from motif.runtime.errors import DatasetError
+from motif.runtime.errors import DatasetError, shown
 from motif.runtime.files import reason, write_text
-from motif.runtime.shown import shown
 
 FORMAT = "motif-dataset/1"
 MANIFEST = "manifest.json"

@@ -13,10 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from motif.runtime.errors import DatasetError
-from motif.runtime.files import reason
-from motif.runtime.locks import contents
-from motif.runtime.shown import shown
+from motif.runtime.errors import DatasetError, shown
+from motif.runtime.files import contents, reason
 from motif.sampling.dataset import PROVENANCE, SCHEMA
 from motif.sampling.manifest import MANIFEST, DamagedManifestError, Part, checksum, part_name, read_manifest
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.identifiers import gnubg_ids
-from motif.board.play_buffer import MAX_PLAYS
+from motif.board.movegen import MAX_PLAYS
 from motif.board.position import Position, pack_many, unpack_many
 from motif.evaluators import StaticEvaluator, load_static
 from motif.evaluators.model import Model
@@ -22,9 +22,8 @@ from motif.parameters.position_class import classify_many
 from motif.rollout.statistics import mean_and_error
 from motif.rollout.strata import first_rolls
 from motif.rollout.tally import Tally
-from motif.runtime.interruption import stop_request
-from motif.runtime.locks import working_in
-from motif.runtime.parallel import run_ordered
+from motif.runtime.files import working_in
+from motif.runtime.parallel import run_ordered, stop_request
 from motif.runtime.progress import progress
 from motif.runtime.version import VERSION
 from motif.sampling.dataset import write_part

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.masks import occupied
-from motif.board.movegen import generate
+from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.outcome import finished_points
-from motif.board.play_buffer import MAX_PLAYS
 from motif.board.position import PACKED_SIZE, PACKED_WORDS
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import equity_of, turn_value

@@ -9,9 +9,8 @@ import numpy.typing as npt
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.settings import PlayoutRules, check_count, playout_rules
 from motif.rollout.strata import ROUND
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.seeds import check_seed
-from motif.runtime.shown import shown
 
 
 @dataclass(frozen=True)

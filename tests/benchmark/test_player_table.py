@@ -14,10 +14,10 @@ from motif.benchmark.player_page import page_lines
 from motif.benchmark.player_records import Conditions, Record, read_records, write_records
 from motif.benchmark.player_table import MARKS, SEED, main, read_lines, weights_digest, write_table
 from motif.benchmark.player_table_entries import CLASSES, PLAYERS, PUBLISHED, Entry
+from motif.evaluators.shipped import shipped_weights
 from motif.players import load
 from motif.players.match import play_match
 from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, SettingError
-from motif.runtime.shipped import shipped_weights
 from motif.runtime.version import VERSION
 from tests.evaluators.made_weights import made_weights
 

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.game_progress import GameProgress
-from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn
-from motif.board.mat_file import mat_name, mat_text, write_mat
-from motif.board.mat_reader import parse_mat, read_mat
+from motif.board.game_record import CubeAction, GameProgress, GameRecord, GameResult, MatchRecord, Turn
+from motif.board.mat_file import mat_name, mat_text, parse_mat, read_mat, write_mat
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import MAX_PLAYS
 from motif.board.moves import Play, decode_path, legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
-from motif.board.play_buffer import MAX_PLAYS
 from motif.board.position import Board, Position
 from motif.runtime.errors import PlayError
 from tests.board import oracle

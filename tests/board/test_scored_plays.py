@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motif.board.dice import ROLLS
-from motif.board.movegen import STEPS_SHAPE, generate, generate_scored
-from motif.board.play_buffer import new_play_buffer
+from motif.board.movegen import STEPS_SHAPE, generate, generate_scored, new_play_buffer
 from motif.board.position import OPPONENT_HALF, Position, pack_many
 from tests.strategies import positions
 

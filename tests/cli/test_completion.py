@@ -10,9 +10,9 @@ import pytest
 from motif.bootstrap.config import preset_names
 from motif.cli.completion import NAMES, complete_parameters, complete_player, complete_preset
 from motif.evaluators.nets import packages
+from motif.evaluators.shipped import shipped_weights
 from motif.parameters import PARAMETER_SETS
 from motif.players import load
-from motif.runtime.shipped import shipped_weights
 
 PROGRAM = Path(sys.executable).parent / "motif"
 ENGINES = {"gnubg"}

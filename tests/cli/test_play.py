@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from motif.board.mat_reader import read_mat
+from motif.board.mat_file import read_mat
 from motif.cli.main import main
 from tests.cli.robot import COLOURS, Robot
 

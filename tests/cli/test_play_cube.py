@@ -7,7 +7,7 @@ import re
 import pytest
 
 from motif.board.game_record import CubeAction
-from motif.board.mat_reader import read_mat
+from motif.board.mat_file import read_mat
 from motif.cli.main import main
 from tests.cli.robot import PROMPT, Robot
 

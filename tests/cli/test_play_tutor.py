@@ -6,7 +6,7 @@ import re
 import pytest
 import typer
 
-from motif.board.mat_reader import read_mat
+from motif.board.mat_file import read_mat
 from motif.cli.optional_value import optional_value
 from motif.players import load
 

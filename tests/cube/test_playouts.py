@@ -12,9 +12,9 @@ from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
 from motif.cube.efficiency_fit import drawn_positions, fit_efficiency
 from motif.cube.playouts import _rolls, best_boards, cubeful_results
 from motif.evaluators import load_static
+from motif.evaluators.shipped import default_player
 from motif.evaluators.static import pubeval
 from motif.runtime.errors import SettingError
-from motif.runtime.shipped import default_player
 from motif.runtime.streams import derive_states
 
 SEED = 5

@@ -14,10 +14,10 @@ from motif.evaluators import (
     load_static,
 )
 from motif.evaluators.model import HEADS
+from motif.evaluators.shipped import default_player
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
 from motif.runtime.errors import PlayerError, PositionError
-from motif.runtime.shipped import default_player
 from tests.evaluators import tesauro
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards

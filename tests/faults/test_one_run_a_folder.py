@@ -11,7 +11,7 @@ import pytest
 
 from motif.bootstrap import run_bootstrap
 from motif.runtime.errors import FileError
-from motif.runtime.locks import LOCK, working_in
+from motif.runtime.files import LOCK, working_in
 from tests.faults.made_runs import TINY, bootstrapping, sampling
 from tests.faults.processes import done, ending, running, wait_until
 from tests.sampling.folders import files, made

@@ -24,8 +24,7 @@ from motif.board.identifiers import (
     position_from_key,
     position_key,
 )
-from motif.board.mat_file import write_mat
-from motif.board.mat_reader import read_mat
+from motif.board.mat_file import read_mat, write_mat
 from motif.board.match_state import match_id, match_state_from_id
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play, format_moves, parse_moves

@@ -12,8 +12,8 @@ from pathlib import Path
 from motif.benchmark.speed import measure_speed
 from motif.board.position import Position
 from motif.evaluators import load_static
+from motif.evaluators.shipped import default_player
 from motif.rollout import RolloutSettings, rollout
-from motif.runtime.shipped import default_player
 from tests.peers.gnubg import TextGnubg, gnubg_path
 
 ROUNDS = 3

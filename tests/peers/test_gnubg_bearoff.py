@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.play_buffer import MAX_PLAYS, new_play_buffer
+from motif.board.movegen import MAX_PLAYS, new_play_buffer
 from motif.evaluators.bearoff import bearoff_tables
 from motif.evaluators.bearoff.numbering import FIRST_FULL, HOME_POSITIONS, TWO_SIDED_POSITIONS, home_words
 from motif.evaluators.bearoff.plays import home_plays

@@ -7,8 +7,7 @@ import pytest
 
 from motif.board.game_record import GameRecord, MatchRecord, Turn
 from motif.board.identifiers import gnubg_id
-from motif.board.mat_file import write_mat
-from motif.board.mat_reader import read_mat
+from motif.board.mat_file import read_mat, write_mat
 from motif.board.position import Position
 from motif.cli.main import main
 from motif.players import load

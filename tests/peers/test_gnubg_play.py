@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from motif.board.mat_file import write_mat
-from motif.board.mat_reader import read_mat
+from motif.board.mat_file import read_mat, write_mat
 from motif.cli.main import main
 from motif.players.game_session import GameSession, Seat
 from motif.players.session_rules import SessionRules

@@ -20,7 +20,7 @@ from motif.evaluators import OUTPUTS
 from motif.players import Player, load
 from motif.players.gnubg.idle import idle_processes
 from motif.players.match import play_match
-from motif.runtime.interruption import REQUESTS
+from motif.runtime.parallel import REQUESTS
 from tests.board.oracle import legal_results
 from tests.peers.games import decisions
 from tests.peers.test_gnubg_plays import after

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from motif.board.game_record import MatchRecord
-from motif.board.mat_reader import read_mat
+from motif.board.mat_file import read_mat
 from motif.evaluators import load_evaluator
 from motif.players import load
 from motif.players.dice import SeededDice

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from motif.board.game_record import GameResult, Turn
-from motif.board.mat_file import mat_text
-from motif.board.mat_reader import parse_mat
+from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position

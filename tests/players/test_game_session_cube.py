@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motif.board.game_record import CubeAction, GameResult
-from motif.board.mat_file import mat_text
-from motif.board.mat_reader import parse_mat
+from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn
-from motif.board.mat_reader import parse_mat
+from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.cube import cube_decision_at, turned_state

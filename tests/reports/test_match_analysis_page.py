@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from motif.board.mat_reader import parse_mat
+from motif.board.mat_file import parse_mat
 from motif.evaluators import load_evaluator
 from motif.reports.match_analysis import analyse_match, match_page, opening, sections, title, worst_lines
 from tests.reports.test_match_analysis import MATCH

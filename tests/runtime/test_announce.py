@@ -1,7 +1,7 @@
 import sys
 import time
 
-from motif.runtime import announce
+from motif.runtime import jit as announce
 
 
 class _Terminal:

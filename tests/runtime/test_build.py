@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from motif.runtime.build import build_facts, build_id
+from motif.runtime.cluster import build_facts, build_id
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

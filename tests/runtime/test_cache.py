@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from motif.runtime.cache import cache_root
+from motif.runtime.files import cache_root
 
 
 def test_the_environment_says_where(monkeypatch):

@@ -3,9 +3,8 @@
 import pytest
 import yaml
 
-from motif.runtime import kept_yaml
-from motif.runtime.kept_yaml import parse_large_yaml
-from motif.runtime.yaml_text import YamlTextError, parse_yaml
+from motif.runtime import yaml_text as kept_yaml
+from motif.runtime.yaml_text import YamlTextError, parse_large_yaml, parse_yaml
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from motif.runtime.shown import plain_text, shown
+from motif.runtime.errors import plain_text, shown
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from motif.evaluators.nets.net import Net
 from motif.parameters.phase_set import PHASE_SET
 from motif.players import EvaluatorPlayer, Player, load
 from motif.runtime.errors import SettingError
-from motif.runtime.files import replacing, write_text
-from motif.runtime.locks import contents, working_in
+from motif.runtime.files import contents, replacing, working_in, write_text
 
 PRETRAINED, REFINED = "pretrained", "refined"
 HISTORY, SUMMARY = "history.csv", "phase-net.json"

@@ -12,8 +12,8 @@ from motif.evaluators.bearoff.one_sided import build_one_sided
 from motif.evaluators.bearoff.store import FILE_NAME, load_tables, save_tables
 from motif.evaluators.bearoff.tables import BearoffTables, assembled
 from motif.evaluators.bearoff.two_sided import build_two_sided
-from motif.runtime.cache import cache_root
 from motif.runtime.errors import FileError
+from motif.runtime.files import cache_root
 from motif.runtime.progress import progress
 
 _one_at_a_time = Lock()

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.play_buffer import MAX_PLAYS, new_play_buffer
+from motif.board.movegen import MAX_PLAYS, new_play_buffer
 from motif.board.position import PACKED_WORDS
 from motif.evaluators.bearoff.numbering import FIRST_FULL, HOME_POSITIONS, home_words
 from motif.evaluators.bearoff.plays import home_plays

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.play_buffer import MAX_PLAYS, new_play_buffer
+from motif.board.movegen import MAX_PLAYS, new_play_buffer
 from motif.board.position import PACKED_WORDS
 from motif.evaluators.bearoff.numbering import TWO_SIDED_POSITIONS, home_words
 from motif.evaluators.bearoff.plays import home_plays

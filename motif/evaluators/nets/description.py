@@ -25,8 +25,7 @@ from motif.evaluators.nets.packages import onnx_package
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import ParameterError, PlayerError
-from motif.runtime.shown import shown
+from motif.runtime.errors import ParameterError, PlayerError, shown
 
 FORMAT = "motif-net/1"
 

@@ -17,8 +17,7 @@ from motif.evaluators.nets.graph_evaluator import GraphEvaluator
 from motif.evaluators.nets.mover_score import MoverScoreEvaluator
 from motif.evaluators.nets.net import Net, read_net
 from motif.evaluators.nets.wildbg import WildbgEvaluator
-from motif.runtime.errors import PlayerError
-from motif.runtime.shown import plain_text
+from motif.runtime.errors import PlayerError, plain_text
 
 SUFFIX = ".onnx"
 CONTACT_FILE, RACE_FILE = "contact" + SUFFIX, "race" + SUFFIX

@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from motif.evaluators.nets.batching import freed_batch
 from motif.evaluators.nets.packages import onnx_runtime
-from motif.runtime.errors import PlayerError
+from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.files import reason
-from motif.runtime.shown import plain_text
 
 _ROWS_AT_ONCE = 64
 """Every call of the runtime has so many rows, the last one padded: its products may add up in another

@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from motif.board.identifiers import quoted
-from motif.runtime.errors import PlayerError
-from motif.runtime.shown import plain_text
+from motif.runtime.errors import PlayerError, plain_text
 
 try:
     import fcntl

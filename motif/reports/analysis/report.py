@@ -21,8 +21,7 @@ from motif.reports.analysis.tables import components_csv, correlation_csv, featu
 from motif.reports.document import Picture
 from motif.rollout.settings import check_count
 from motif.runtime.errors import SettingError
-from motif.runtime.files import TEMPORARY_SUFFIX, refusals, write_text
-from motif.runtime.locks import LOCK, contents, working_in
+from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
 from motif.runtime.seeds import check_seed
 
 FEATURES, CORRELATION, COMPONENTS = "features.csv", "correlation.csv", "components.csv"

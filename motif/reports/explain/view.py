@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from motif.board.position import HOME, POINTS
 from motif.parameters import Parameter
-from motif.parameters.common import BAR
-from motif.parameters.registry import OPPONENT_SUFFIX
+from motif.parameters.registry import BAR, OPPONENT_SUFFIX
 
 _ON_ROLL, _OPPONENT = "the player on roll", "the opponent"
 _MOVED_LAST = "the player who moved last"

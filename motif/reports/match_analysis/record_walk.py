@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from motif.board.game_progress import GameProgress
-from motif.board.game_record import CubeAction, CubeKind, GameRecord, MatchRecord, Turn
+from motif.board.game_record import CubeAction, CubeKind, GameProgress, GameRecord, MatchRecord, Turn
 from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
 from motif.board.moves import Play
 from motif.board.outcome import outcome

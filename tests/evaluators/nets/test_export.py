@@ -13,11 +13,11 @@ from motif.board.position import Position, pack_many
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_static
 from motif.evaluators.model import HEADS
 from motif.evaluators.nets import PLANNED_INPUTS, exported, graph_inputs, load_net, write_exported
+from motif.evaluators.shipped import shipped_weights
 from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import EvaluatorPlayer
 from motif.runtime.errors import FileError, PlayerError, PositionError
-from motif.runtime.shipped import shipped_weights
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards, some_decisions
 

@@ -27,7 +27,7 @@ from motif.evaluators.shipped import shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.players.match import play_match
-from motif.rollout.settings import check_count
+from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, shown
 from motif.runtime.version import VERSION
 

@@ -13,8 +13,7 @@ from motif.board.position import Board
 from motif.bootstrap.pool import validation_games
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.bearoff import covered_boards
-from motif.evaluators.calibration import KnotRows, raw_knots
-from motif.evaluators.knots import calibrated_chances
+from motif.evaluators.calibration import KnotRows, calibrated_chances, raw_knots
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.probabilities import OUTPUTS, WIN
 from motif.evaluators.static import without_calibration

@@ -16,7 +16,7 @@ from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared, weights_model
 from motif.fitting.terms import FloatArray
 from motif.parameters.position_class import CLASS_NAMES
-from motif.rollout.statistics import error_over_groups
+from motif.rollout.tally import error_over_groups
 
 ALL = "all"
 """Stands for the decisions of every class."""

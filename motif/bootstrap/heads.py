@@ -11,7 +11,7 @@ from motif.bootstrap.class_rows import LABELS, ClassRows
 from motif.bootstrap.fit_settings import FitSettings
 from motif.evaluators import OUTPUTS
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
-from motif.evaluators.squash import bounds
+from motif.evaluators.probabilities import bounds
 from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.link import Link
 from motif.fitting.problem import Problem

@@ -13,7 +13,7 @@ from motif.bootstrap.class_rows import LABELS, ClassRows
 from motif.bootstrap.fit_settings import FitSettings
 from motif.bootstrap.heads import head_terms
 from motif.bootstrap.plan_heads import HEAD
-from motif.evaluators.squash import bounds
+from motif.evaluators.probabilities import bounds
 from motif.fitting.design import raw_predictions
 from motif.fitting.link import Link
 from motif.fitting.problem import Problem

@@ -41,9 +41,8 @@ def bearoff(
 
 
 def _show_tables(json: bool) -> None:
-    from motif.evaluators.bearoff.loading import loaded_tables
     from motif.evaluators.bearoff.numbering import HOME_POSITIONS, TWO_SIDED_POSITIONS
-    from motif.evaluators.bearoff.tables import CHANCES
+    from motif.evaluators.bearoff.tables import CHANCES, loaded_tables
 
     tables, file, built, seconds = loaded_tables()
     size = sum(array.nbytes for array in tables)

@@ -136,7 +136,7 @@ def play(
     from motif.cli.play_result import opening_line, play_result
     from motif.cli.screen import Screen
     from motif.cli.table import Manners, Table
-    from motif.players.dice import SeededDice
+    from motif.players.game_dice import SeededDice
     from motif.players.game_session import GameSession
     from motif.players.session_rules import SessionRules
 

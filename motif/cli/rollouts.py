@@ -92,7 +92,7 @@ def rollout(
     """
     from motif.board.parsing import parse_position, parse_roll
     from motif.rollout import RolloutSettings
-    from motif.rollout.settings import parse_luck_plies
+    from motif.rollout.rollout_settings import parse_luck_plies
 
     settings = RolloutSettings(
         trials=trials,

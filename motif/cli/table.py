@@ -12,7 +12,7 @@ from motif.cli.playing import Playing
 from motif.cli.screen import Screen
 from motif.cli.tutor import Tutor
 from motif.evaluators import Evaluator
-from motif.players.dice import SeededDice
+from motif.players.game_dice import SeededDice
 from motif.players.game_facts import game_facts
 from motif.players.game_session import GameSession
 from motif.runtime.errors import PlayError, RecordError

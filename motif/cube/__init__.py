@@ -7,9 +7,8 @@ Janowski's model; `cubeful_equity` what a position is worth with the cube where 
 
 from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
-from motif.cube.equities import cubeful_equity
+from motif.cube.equities import cubeful_equity, turned_state
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
-from motif.cube.match_play import turned_state
 
 __all__ = [
     "DEFAULT_EFFICIENCY",

@@ -16,13 +16,12 @@ from scipy.special import expit
 from motif.board.match_state import MatchState
 from motif.board.position import Board, Position
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, efficiency_classes
-from motif.cube.equities import cube_equities
-from motif.cube.outcomes import Floats
-from motif.cube.playouts import plies
+from motif.cube.efficiency_fit import plies
+from motif.cube.equities import Floats, cube_equities
 from motif.evaluators import Evaluator
 from motif.evaluators.bras import SIGMA, bras_scores
 from motif.parameters.position_class import RACE
-from motif.rollout.settings import check_count
+from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError
 from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states

@@ -1,19 +1,250 @@
-"""The three equities of a cube decision, for many positions in one state of the match at once."""
+"""The three equities of a cube decision, for many positions in one state of the match at once.
 
+Janowski's model for money play: cubeful equity in units of the cube.
+
+Source: Rick Janowski, Take-Points in Money Games (1993), in the form of gnubg's `Cl2CfMoney`.  With W and
+L the average value of a win and of a loss, a live cube is taken from (L - 1/2) / (W + L + 1/2) and cashed
+from (L + 1) / (W + L + 1/2) on.
+
+Janowski's model for match play: cubeful chances to win the match.
+
+Source: the model of gnubg (Joern Thyssen's `GetPoints` and `Cl2CfMatch`).  The cash points of a live cube
+are found from the highest cube that still matters downwards; at that cube a player to whom more points
+are of no use any more is redoubled at once, which raises the cube once more before the game is played out.
+
+Cubeful equity as a function of the chance to win: straight lines between a few points.
+
+So it is in Janowski's model (Take-Points in Money Games, 1993): a dead cube gives one straight line from
+losing to winning; a live cube gives straight lines between the points at which somebody cashes; and the
+equity at efficiency x lies the part x of the way from the dead line to the live ones.
+
+How games end at one level of the cube: the chance to win, and how many wins and losses are gammons.
+
+The cube model moves the chance to win while the shares of gammons among wins and among losses stay.
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.match_state import MatchState
-from motif.cube.curves import Curve
+from motif.board.match_state import CubeOwner, MatchState
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency, checked_efficiency
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
-from motif.cube.match_play import match_curve
-from motif.cube.money import DOUBLE_PASS, money_curve
-from motif.cube.outcomes import Floats, Outcomes, outcomes
-from motif.evaluators.probabilities import Probabilities
+from motif.evaluators.probabilities import (
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    OUTPUTS,
+    WIN,
+    WIN_BACKGAMMON,
+    WIN_GAMMON,
+    Probabilities,
+)
+from motif.runtime.errors import SettingError
+
+Floats = npt.NDArray[np.float64]
+# Estimates may leave 0 to 1 by what float32 rounds.
+_ROUNDING = 1e-6
+
+
+class Outcomes(NamedTuple):
+    """Of n positions, seen by one player; each field float64 (n,)."""
+
+    win: Floats
+    win_gammons: Floats
+    """Share of the wins that are gammons or backgammons."""
+    win_backgammons: Floats
+    lose_gammons: Floats
+    lose_backgammons: Floats
+
+    def turned(self) -> "Outcomes":
+        """The same, seen by the other player."""
+        return Outcomes(
+            1 - self.win,
+            self.lose_gammons,
+            self.lose_backgammons,
+            self.win_gammons,
+            self.win_backgammons,
+        )
+
+    def average_win(self, worth: Callable[[int], float]) -> Floats:
+        """What a win is worth on average (n,); `worth` gives that of 1, 2 and 3 times the cube."""
+        return _average(worth, 1, self.win_gammons, self.win_backgammons)
+
+    def average_loss(self, worth: Callable[[int], float]) -> Floats:
+        """The same of a loss, of -1, -2 and -3 times the cube."""
+        return _average(worth, -1, self.lose_gammons, self.lose_backgammons)
+
+
+def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
+    """The `Outcomes` of five cumulative probabilities, (5,) or (n, 5).
+
+    Raises `SettingError` for what are no probabilities.
+    """
+    rows = np.atleast_2d(np.asarray(probabilities, np.float64))
+    if rows.ndim != 2 or rows.shape[1] != len(OUTPUTS):
+        raise SettingError(f"expected {len(OUTPUTS)} probabilities a position, got the shape {rows.shape}")
+    bad = ~((rows >= -_ROUNDING) & (rows <= 1 + _ROUNDING))
+    if bad.any():
+        row, column = (int(index) for index in np.argwhere(bad)[0])
+        raise SettingError(f"{OUTPUTS[column]} is {rows[row, column]:g}, no chance from 0 to 1")
+    rows = np.clip(rows, 0.0, 1.0)
+    win = rows[:, WIN]
+    return Outcomes(
+        win,
+        *(_share(rows[:, column], win) for column in (WIN_GAMMON, WIN_BACKGAMMON)),
+        *(_share(rows[:, column], 1 - win) for column in (LOSE_GAMMON, LOSE_BACKGAMMON)),
+    )
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    """`part` of `whole`, at most all of it; none of nothing."""
+    shares = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return np.minimum(shares, 1.0)
+
+
+def _average(worth: Callable[[int], float], sign: int, gammons: Floats, backgammons: Floats) -> Floats:
+    single, gammon, backgammon = (worth(sign * points) for points in (1, 2, 3))
+    return single + (gammon - single) * gammons + (backgammon - gammon) * backgammons
+
+
+class Curve(NamedTuple):
+    """Equity of n positions over the chance to win, k points each."""
+
+    chances: Floats
+    """(n, k), from 0 to 1, never falling."""
+    values: Floats
+    """(n, k)"""
+
+    def at(self, chances: Floats) -> Floats:
+        """The equity (n,) at one chance to win for each position."""
+        found = self.values[:, 0]
+        for k in range(self.chances.shape[1] - 1):
+            left, width = self.chances[:, k], self.chances[:, k + 1] - self.chances[:, k]
+            rise = self.values[:, k + 1] - self.values[:, k]
+            part = np.divide(chances - left, width, out=np.zeros_like(left), where=width > 0)
+            found = np.where(chances > left, self.values[:, k] + rise * part, found)
+        return np.where(chances >= 1, self.values[:, -1], found)
+
+
+def mixed(chances: list[Floats], live: list[Floats], lose: Floats, win: Floats, x: float | Floats) -> Curve:
+    """The curve at efficiency `x`, a number or (n,), of a live cube's points: their chances and equities.
+
+    `lose` and `win` are the dead cube's ends.  A point that would lie before its predecessor is moved there.
+    """
+    places = np.maximum.accumulate(np.clip(np.stack(np.broadcast_arrays(*chances), axis=1), 0.0, 1.0), axis=1)
+    dead = lose[:, None] + (win - lose)[:, None] * places
+    share = np.broadcast_to(np.asarray(x, np.float64), lose.shape)[:, None]
+    return Curve(places, dead + share * (np.stack(np.broadcast_arrays(*live), axis=1) - dead))
+
+
+DOUBLE_PASS = 1.0
+"""What a double that is passed wins, in units of the cube before it."""
+
+
+def money_curve(found: Outcomes, owner: CubeOwner, jacoby: bool, x: float | Floats) -> Curve:
+    """Cubeful equity over the chance to win, where the cube is with `owner`, at efficiency `x`.
+
+    Under the Jacoby rule gammons do not count while the cube is in the centre.
+    """
+    win, loss = found.average_win(float), found.average_loss(float)
+    total = win - loss + 0.5
+    take, cash = (-loss - 0.5) / total, (-loss + 1) / total
+    if jacoby and owner == "centre":
+        win, loss = np.ones_like(win), np.full_like(loss, -1.0)
+    zero, one = np.zeros_like(win), np.ones_like(win)
+    if owner == "centre":
+        return mixed([zero, take, cash, one], [loss, -one, one, win], loss, win, x)
+    if owner == "me":
+        return mixed([zero, cash, one], [loss, one, win], loss, win, x)
+    return mixed([zero, take, one], [loss, -one, win], loss, win, x)
+
+
+_OTHER: dict[CubeOwner, CubeOwner] = {"centre": "centre", "me": "opponent", "opponent": "me"}
+
+
+def turned_state(state: MatchState) -> MatchState:
+    """`state` as the other player sees it when it is his turn to roll or double."""
+    return replace(
+        state,
+        own_score=state.opponent_score,
+        opponent_score=state.own_score,
+        cube_owner=_OTHER[state.cube_owner],
+        dice=None,
+        doubled=False,
+        decision="me",
+        player=0 if state.player else 1,
+    )
+
+
+def cube_is_dead(state: MatchState) -> bool:
+    """Whether nobody can use the cube in a match: in the Crawford game, where both need no more than it
+    shows, and at 2 away each, where the game is played for the match as soon as either doubles."""
+    own, opponent = aways(state)
+    return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
+
+
+def match_curve(found: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable) -> Curve:
+    """Chance to win the match over the chance to win the game, with the cube as it lies in `state`."""
+    worth = _worth(table, state, state.cube)
+    lose, win = found.average_loss(worth), found.average_win(worth)
+    zero, one = np.zeros_like(win), np.ones_like(win)
+    if cube_is_dead(state):
+        return mixed([zero, one], [lose, win], lose, win, 0.0)
+    own_cash, other_cash = cash_points(found, state, table)
+    dropped, cashed = worth(-1) * one, worth(1) * one
+    if state.cube_owner == "centre":
+        return mixed([zero, 1 - other_cash, own_cash, one], [lose, dropped, cashed, win], lose, win, x)
+    if state.cube_owner == "me":
+        return mixed([zero, own_cash, one], [lose, cashed, win], lose, win, x)
+    return mixed([zero, 1 - other_cash, one], [lose, dropped, win], lose, win, x)
+
+
+def cash_points(found: Outcomes, state: MatchState, table: MatchEquityTable) -> tuple[Floats, Floats]:
+    """Chances to win the game (n,) from which the player on roll, and the opponent for his part, cash with
+    a live cube."""
+    sides = (found, state), (found.turned(), turned_state(state))
+    need = aways(state)
+    cubes = [state.cube]
+    while min(need) > 2 * cubes[-1]:
+        cubes.append(2 * cubes[-1])
+    own, other = (_last_cash_point(*side, cubes[-1], table) for side in sides)
+    for cube in reversed(cubes[:-1]):
+        own, other = (
+            _live_cash_point(*side, cube, table, then) for side, then in zip(sides, (other, own), strict=True)
+        )
+    return own, other
+
+
+def _worth(table: MatchEquityTable, state: MatchState, cube: int) -> "partial[float]":
+    """The chance to win the match after a game of -3 to 3 times `cube`."""
+    return partial(_after, table, state, cube)
+
+
+def _after(table: MatchEquityTable, state: MatchState, cube: int, points: float) -> float:
+    return table.after_game(state, int(points) * cube)
+
+
+def _last_cash_point(found: Outcomes, state: MatchState, cube: int, table: MatchEquityTable) -> Floats:
+    """Where the doubled cube is of no more use to one of the players."""
+    own, opponent = aways(state)
+    redoubled = own <= 2 * cube < opponent
+    worth = _worth(table, state, 4 * cube if redoubled else 2 * cube)
+    lose = found.average_loss(worth)
+    return np.asarray((lose - table.after_game(state, cube)) / (lose - found.average_win(worth)))
+
+
+def _live_cash_point(
+    found: Outcomes, state: MatchState, cube: int, table: MatchEquityTable, next_cash: Floats
+) -> Floats:
+    """Where the opponent, who then owns the doubled cube, may cash it from `next_cash` on."""
+    worth = _worth(table, state, 2 * cube)
+    win, passed = found.average_win(worth), table.after_game(state, cube)
+    return np.asarray(1 - next_cash * (passed - win) / (worth(-1) - win))
+
 
 DOUBLED_WORTH = 2.0
 """What a unit of the doubled cube is worth, in units of the cube before it."""

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from motif.board.match_state import MatchState
-from motif.cube.curves import Curve
-from motif.cube.equities import CubeCurves, cube_curves, cube_is_useful
+from motif.cube.equities import CubeCurves, Curve, Floats, Outcomes, cube_curves, cube_is_useful
 from motif.cube.match_equity import MatchEquityTable
-from motif.cube.outcomes import Floats, Outcomes
 
 BEAVERED = 2.0
 """What a unit is worth that the cube was beavered for, in units before the beaver."""

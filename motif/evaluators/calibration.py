@@ -3,6 +3,13 @@
 For each class a list of knots ``[score, chance]``.  The score is the raw sum x of the win chance that the
 weights show, ``win = (tanh x + 1) / 2``; the chance is what such positions are really won by.  Between two
 knots the raw sum of the chance is a linear function of x, beyond the outer ones x keeps their shift.
+
+A calibration as kernels read it: a rising, piecewise linear map from raw sum to raw sum.
+
+Knots are float64 (k, 2), rising in both columns: a raw sum, and the raw sum of the chance that it really
+stands for.  Between two knots the map is a straight line; beyond the first and the last it keeps their
+shift, so that it rises everywhere and never makes two different chances one.  Rows after the last knot
+are infinite, where tables of several classes have one length.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +17,42 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators.knots import raw_sums
+from motif.evaluators.probabilities import probability_to_raw, squash_probability
+from motif.runtime.jit import inline_kernel, kernel
+
+
+@inline_kernel
+def calibrated(knots, raw):
+    """What the map makes of one raw sum."""
+    last = 0
+    while last + 1 < knots.shape[0] and knots[last + 1, 0] <= raw:
+        last += 1
+    start, value = knots[last, 0], knots[last, 1]
+    if raw <= start or last + 1 == knots.shape[0] or knots[last + 1, 0] == np.inf:
+        return raw + (value - start)
+    return value + (raw - start) / (knots[last + 1, 0] - start) * (knots[last + 1, 1] - value)
+
+
+@kernel
+def raw_sums(chances):
+    """The raw sums float64 (n,) of win chances float64 (n,); about plus or minus 15 at 0 and 1."""
+    found = np.empty(chances.shape[0])
+    for k in range(chances.shape[0]):
+        found[k] = probability_to_raw(chances[k])
+    return found
+
+
+@kernel
+def calibrated_chances(knots, chances):
+    """The chances float64 (n,) that win chances float64 (n,) really stand for."""
+    found = np.empty(chances.shape[0])
+    for k in range(chances.shape[0]):
+        found[k] = squash_probability(calibrated(knots, probability_to_raw(chances[k])))
+    return found
+
 
 CALIBRATED_HEAD = "win"
 """The only head that has a calibration."""
-
 KnotRows = npt.NDArray[np.float32]
 """Knots (k, 2) of one class, as a weight file has them: scores and chances."""
 
@@ -36,7 +74,7 @@ def knot_fault(rows: KnotRows) -> tuple[int, str] | None:
 
 
 def raw_knots(rows: KnotRows) -> npt.NDArray[np.float64]:
-    """Knots float64 (k, 2) as `motif.evaluators.knots` reads them."""
+    """Knots float64 (k, 2) as `motif.evaluators.calibration` reads them."""
     scores, chances = rows.astype(np.float64).T
     return np.column_stack([scores, raw_sums(np.ascontiguousarray(chances))])
 

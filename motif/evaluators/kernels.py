@@ -8,9 +8,9 @@ import numpy as np
 from motif.board.masks import made, occupied
 from motif.board.movegen import generate, generate_scored
 from motif.board.outcome import checkers_on_board, finished_points
-from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_WORDS
+from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_SIZE, PACKED_WORDS, pack, unpack
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.knots import calibrated
+from motif.evaluators.calibration import calibrated
 from motif.evaluators.model import ABSENT, EQUITY_HEAD, RANDOM, TABLE, WEIGHTS
 from motif.evaluators.point_table import points_of_side, table_score_of_mover
 from motif.evaluators.probabilities import (
@@ -22,14 +22,17 @@ from motif.evaluators.probabilities import (
     agree_with_equity,
     certain,
     equity_of,
+    equity_to_raw,
     make_consistent,
+    probability_to_raw,
+    squash_equity,
+    squash_probability,
     turn_value,
 )
-from motif.evaluators.squash import equity_to_raw, probability_to_raw, squash_equity, squash_probability
 from motif.parameters.game_plan import NO_PLAN, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
 from motif.parameters.sets import measure
-from motif.runtime.jit import inline_kernel, lean_kernel
+from motif.runtime.jit import inline_kernel, kernel, lean_kernel
 from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
 
@@ -269,3 +272,24 @@ def score_by_tables(model, packed, classes, scores):
     """Scores float64 (n,) of the players who moved to `packed` (n, 64), by the tables of `classes` (n,)."""
     for k in range(packed.shape[0]):
         scores[k] = model.unit * table_score_of_mover(packed[k], model.tables[classes[k]])
+
+
+@inline_kernel
+def _choose_board(model, board, roll, state, space, packed, words, stream, result):
+    pack(board, packed)
+    stream[0] = state
+    play, _ = choose(model, words, packed, roll[0], roll[1], space, stream)
+    unpack(space.plays.boards[play], result)
+
+
+@kernel
+def choose_boards(model, boards, rolls, states, space, results):
+    """For each of `boards` int8 (n, 26) and `rolls` (n, 2) write the board after the chosen play.
+
+    `states` uint64 (n,) seed the random choices of the decision, where the model makes any.
+    """
+    packed = np.empty(PACKED_SIZE, np.int8)
+    words = packed.view(np.int64)
+    stream = np.zeros(1, np.uint64)
+    for row in range(boards.shape[0]):
+        _choose_board(model, boards[row], rolls[row], states[row], space, packed, words, stream, results[row])

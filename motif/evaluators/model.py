@@ -45,7 +45,7 @@ class Model(NamedTuple):
     kept: int
     """Plays that the pre-filter leaves to the full evaluation; 0 for all."""
     form: npt.NDArray[np.int16]
-    """(slots, heads): the form of a head's raw sum, as `motif.evaluators.forms.Forms` numbers them."""
+    """(slots, heads): the form of a head's raw sum, as `motif.evaluators.static.Forms` numbers them."""
     quadratic: npt.NDArray[np.bool_]
     """(forms,): whether a form has second-degree terms."""
     pointed: npt.NDArray[np.bool_]
@@ -67,7 +67,8 @@ class Model(NamedTuple):
     calibration: npt.NDArray[np.float64]
     """(classes, 2): intercept and slope that turn a table's score into a raw sum for ``win``."""
     knots: npt.NDArray[np.float64]
-    """(slots, k, 2): what the raw sums of shown win chances really stand for, as `motif.evaluators.knots`
+    """(slots, k, 2): what the raw sums of shown win chances really stand for, as
+    `motif.evaluators.calibration`
     reads it; (0, 0, 2) for a model without a calibration."""
     bearoff: BearoffTables
     """What a weights model knows of bearoffs; tables that cover nothing leave them to the weights."""

@@ -4,20 +4,27 @@
 before the roll; a gammon counts backgammons in.  A play's result is seen by the OTHER player:
 `turned` (with its compiled twins `turn_probabilities` and `turn_value`) makes the mover's value
 of it, and nothing else does.
+
+Squashing: from a raw sum x to a value between two bounds, y = low + (high - low) (tanh x + 1) / 2.
+
+Source: Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1.  Fits use the same squash as
+`motif.fitting.link.Link`; a test holds the two together.
+
+Finished games, which no net is asked about.
 """
 
+import math
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.runtime.jit import inline_kernel
+from motif.board.outcome import finished_points
+from motif.runtime.jit import inline_kernel, kernel
 
 OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
 WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
-
 _Number = TypeVar("_Number", bound=np.number[Any])
-
 EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
 
@@ -118,3 +125,53 @@ def agree_with_equity(row, equity):
     """
     moved = row[WIN] + 0.5 * (equity - equity_of(row))
     row[WIN] = max(row[WIN_GAMMON], min(1.0 - row[LOSE_GAMMON], moved))
+
+
+EQUITY_BOUND = 3.0
+"""Money equity lies between minus and plus this (a backgammon lost or won)."""
+BOUNDS = {"equity": (-EQUITY_BOUND, EQUITY_BOUND)}
+_PROBABILITY_BOUNDS = (0.0, 1.0)
+
+
+def bounds(head: str) -> tuple[float, float]:
+    """Lowest and highest value of the head called `head`."""
+    return BOUNDS.get(head, _PROBABILITY_BOUNDS)
+
+
+@inline_kernel
+def squash_probability(x):
+    """The probability that one raw sum stands for."""
+    return 0.5 * (math.tanh(x) + 1.0)
+
+
+@inline_kernel
+def squash_equity(x):
+    """The equity that one raw sum stands for."""
+    return EQUITY_BOUND * math.tanh(x)
+
+
+@inline_kernel
+def _unsquashed(share):
+    return math.atanh(min(max(share, -0.9999999999999), 0.9999999999999))
+
+
+@inline_kernel
+def probability_to_raw(probability):
+    """The raw sum whose squashed probability is `probability`; about plus or minus 15 at the bounds."""
+    return _unsquashed(2.0 * probability - 1.0)
+
+
+@inline_kernel
+def equity_to_raw(equity):
+    """The raw sum whose squashed equity is `equity`; about plus or minus 15 at the bounds."""
+    return _unsquashed(equity / EQUITY_BOUND)
+
+
+@kernel
+def write_finished(packed, rows):
+    """Write the certain probabilities of those of `packed` (n, 64) that are finished into `rows` (n, 5)."""
+    words = packed.view(np.int64)
+    for k in range(packed.shape[0]):
+        points = finished_points(words[k])
+        if points != 0:
+            certain(points, rows[k])

@@ -1,9 +1,12 @@
-"""Static evaluators: a compiled model, with no lookahead."""
+"""Static evaluators: a compiled model, with no lookahead.
+
+The distinct weights in a weight file, and which of them each head of each class and game plan takes.
+"""
 
 import hashlib
 from pathlib import Path
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +17,10 @@ from motif.board.position import Board, Position, as_boards, pack_many
 from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.forms import forms_of, slots_of
 from motif.evaluators.kernels import evaluate_packed, score_by_tables, score_packed
 from motif.evaluators.model import (
+    ABSENT,
+    HEADS,
     MAX_KEPT,
     SHIPPED_ROW,
     WEIGHTS,
@@ -29,21 +33,51 @@ from motif.evaluators.model import (
     with_own_set,
 )
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
-from motif.evaluators.probabilities import OUTPUTS, WIN, turned_equities
-from motif.evaluators.squash import EQUITY_BOUND
-from motif.evaluators.weight_file import WeightFile
+from motif.evaluators.probabilities import EQUITY_BOUND, OUTPUTS, WIN, turned_equities
+from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
-from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
+from motif.parameters.game_plan import NO_PLAN, PLAN_CLASS, PLANS, plans_many
 from motif.parameters.own_set import OwnSet
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of, features
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.simd import LANES, blocks_of, tile_floats, tile_places
 
+
+class Forms(NamedTuple):
+    """Weights by number."""
+
+    form: npt.NDArray[np.int16]
+    """(slots, heads): number of a head's weights, or ABSENT; the slots are those of `slots_of`."""
+    weights: tuple[HeadWeights, ...]
+    """Each once, however many slots share them."""
+
+
+def slots_of(weights: WeightFile) -> list[tuple[str, str | None]]:
+    """Class and game plan of each slot: the classes, without a plan, then the plans where any has weights."""
+    slots: list[tuple[str, str | None]] = [(class_name, None) for class_name in CLASS_NAMES]
+    if weights.plans:
+        slots += [(CLASS_NAMES[code], plan) for code, plan in zip(PLAN_CLASS, PLANS, strict=True)]
+    return slots
+
+
+def forms_of(weights: WeightFile) -> Forms:
+    """The forms of a weight file: those of a class go to all its plans that have none of their own."""
+    slots = slots_of(weights)
+    form = np.full((len(slots), len(HEADS)), ABSENT, np.int16)
+    numbers: dict[int, int] = {}
+    found: list[HeadWeights] = []
+    for slot, (class_name, plan) in enumerate(slots):
+        for head, chosen in weights.heads_at(class_name, plan).items():
+            if id(chosen) not in numbers:
+                numbers[id(chosen)] = len(found)
+                found.append(chosen)
+            form[slot, HEADS.index(head)] = numbers[id(chosen)]
+    return Forms(form, tuple(found))
+
+
 BEAROFF_SUFFIX = "+bearoff"
-
 _thread = local()
-
 # Intercept and slope of win = squash(intercept + slope * score) by class (contact, crashed, race), by
 # least squares on 36 rollouts each of 25,000 positions of the player's own games.  RMSE of the win
 # chance: simple .14, .12, .14.  PubEval was made to rank plays: on contact positions its score says a

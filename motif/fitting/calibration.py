@@ -3,7 +3,7 @@
 Isotonic regression (scikit-learn) finds the rising steps that are most likely to have given the results;
 no rising map has a lower log-loss on them.  Steps that say nearly the same are put together, and each
 that is left becomes a knot: the mean chance shown there, as a raw sum, and the share of games won.  The
-map between knots is that of `motif.evaluators.knots`.
+map between knots is that of `motif.evaluators.calibration`.
 
 Source of the steps: Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass
 probability estimates" (KDD 2002).
@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators.calibration import KnotRows
-from motif.evaluators.knots import raw_sums
+from motif.evaluators.calibration import KnotRows, raw_sums
 
 MOST_KNOTS = 64
 TOLERANCE = 1e-4

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.rollout.statistics import error_over_groups
+from motif.rollout.tally import error_over_groups
 
 NEAREST_TO_CERTAIN = 1e-6
 """The log-loss takes a chance that is nearer to 0 or 1 for one this far from it; that of a lost

@@ -1,6 +1,6 @@
 """Who chooses plays, and matches between them."""
 
-from motif.players.named import load
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
+from motif.players.player_names import load
 
 __all__ = ["CompiledPlayer", "EvaluatorPlayer", "Player", "load"]

@@ -3,6 +3,19 @@
 Every sequence of dice is played twice, with the seats swapped, so that luck cancels where both
 players would play alike; the standard error is taken over pairs, which are independent, and not
 over games, which are not.
+
+When a difference between two players is certain: a test that holds whenever one looks.
+
+A gambler bets on each pair of games (games with the same dice) that the first player's mean is not m:
+of his money K he stakes a part, and has K (1 + b (x - m)) after a pair of mean x.  If m is the true
+mean, no stakes win in the long run, and his money ever reaches 1 / a with chance a at most (Ville's
+inequality).  So one may look after every pair, stop when one likes, and still be wrong at most as
+often as stated; the interval holds every m against which he has not won that much yet.  That is exact:
+all it asks is that pairs are independent and that points lie between -3 and 3.
+
+Source: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
+Journal of the Royal Statistical Society B 86 (2024).  The money starts in equal parts on stakes b from
+tiny to the largest allowed, for either player, because the size of the difference is not known.
 """
 
 import math
@@ -14,23 +27,120 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import logsumexp
 
-from motif.board.outcome import finished_points_many
+from motif.board.outcome import Outcome, finished_points_many
 from motif.board.position import Board, Position, pack_many
 from motif.evaluators.probabilities import turned_equities
-from motif.players.dice import rolls_of_games
+from motif.players.game_dice import rolls_of_games
 from motif.players.player import Player
-from motif.players.sequential import ERROR_RATE, SequentialTest, certain_interval, check_error_rate
 from motif.rollout.playout import MAX_PLIES
-from motif.rollout.settings import check_count
-from motif.rollout.statistics import p_value
+from motif.rollout.rollout_settings import check_count
+from motif.rollout.tally import p_value
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.seeds import check_seed
 
+ERROR_RATE = 0.05
+"""Share of matches between equal players that may end with a difference called certain."""
+_MOST = int(Outcome.WIN_BACKGAMMON)
+"""Points a game at most."""
+_SUMS = 4 * _MOST + 1
+"""Points of a pair of games are -6 to 6."""
+_PAIR_MEANS = np.arange(_SUMS) / 2 - _MOST
+# x - m is -6 to 6, and the stakes may not lose more than all.
+_LARGEST_STAKE = 0.16
+_SIZES = 8
+_ONE_WAY = _LARGEST_STAKE / 2.0 ** np.arange(_SIZES)
+_STAKES = np.concatenate([_ONE_WAY, -_ONE_WAY])
+
+
+def check_error_rate(error_rate: float) -> None:
+    """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
+    if not 0 < error_rate < 1:
+        raise SettingError(f"--error-rate must be above 0 and below 1, not {shown(error_rate)}")
+
+
+class SequentialTest:
+    """Looks at pairs of games one after the other, until the better player is certain."""
+
+    def __init__(self, error_rate: float = ERROR_RATE) -> None:
+        """`error_rate` is the chance that equal players are ever told apart; raises `SettingError`."""
+        check_error_rate(error_rate)
+        self._limit = -math.log(error_rate)
+        self._money = np.zeros(len(_STAKES))
+        self._most = 0.0
+        self._growth = _log_growth(0.0)
+
+    @property
+    def certain(self) -> bool:
+        """Whether one player is better for certain, at the error rate."""
+        return self._most >= self._limit
+
+    @property
+    def p_value(self) -> float:
+        """Chance, at most, that equal players look so different at any time until now: 0 to 1."""
+        return math.exp(-self._most)
+
+    def add(self, points: npt.NDArray[np.integer]) -> int:
+        """Look at `points` (pairs, 2) of the first player; return how many pairs were looked at.
+
+        These are all of them, or those up to the pair that made it certain.
+        """
+        if self.certain or not len(points):
+            return 0
+        steps = self._growth[_sums(points)]
+        # Added one after the other, so that it does not matter in which blocks pairs come.
+        steps[0] += self._money
+        money = steps.cumsum(axis=0)
+        whole = _whole(money)
+        over = whole >= self._limit
+        looked = int(over.argmax()) + 1 if over.any() else len(points)
+        self._money = money[looked - 1]
+        self._most = max(self._most, float(whole[:looked].max()))
+        return looked
+
+
+def certain_interval(points: npt.NDArray[np.integer], error_rate: float = ERROR_RATE) -> tuple[float, float]:
+    """Lowest and highest points a game of the first player that `points` (pairs, 2) leave possible.
+
+    Whenever one looks, and however often, it holds the true mean, but for a share `error_rate` of
+    matches.  It also holds the mean of the games played, because no stakes gain against that.
+    """
+    check_error_rate(error_rate)
+    ends = (-float(_MOST), float(_MOST))
+    if not len(points):
+        return ends
+    counts = np.bincount(_sums(points), minlength=_SUMS)
+
+    def over(mean: float) -> float:
+        return float(_whole(counts @ _log_growth(mean))) + math.log(error_rate)
+
+    # The money is convex in the mean, and crosses the limit at most once on either side.
+    middle = float(counts @ _PAIR_MEANS) / len(points)
+    low, high = (brentq(over, middle, end) if over(end) > 0 else end for end in ends)
+    return float(low), float(high)
+
+
+def _sums(points: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Which row of `_PAIR_MEANS` each pair of (pairs, 2) is."""
+    return points.sum(axis=1, dtype=np.int64) + 2 * _MOST
+
+
+def _log_growth(mean: float) -> npt.NDArray[np.float64]:
+    """What a pair of each sum does to the money on each of the stakes, against `mean`: (sums, stakes)."""
+    return np.log1p(_STAKES * (_PAIR_MEANS[:, None] - mean))
+
+
+def _whole(money: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """All the money, from logarithms (..., stakes) of what each stake has made of its part."""
+    return logsumexp(money, axis=-1) - math.log(len(_STAKES))
+
+
 CERTAIN, ALL_PLAYED = "certain", "all games played"
 """Why a match ended."""
-
 _PAIRS_AT_ONCE = 256
 _BLOCKS, _FEWEST_AT_ONCE = 16, 4
 """Short matches, as slow players play them, are cut into so many blocks, for all workers."""

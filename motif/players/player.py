@@ -9,9 +9,9 @@ from motif.board.dice import checked_roll
 from motif.board.moves import Play, legal_plays, play_batches
 from motif.board.position import Board, Position
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.static import prepared
-from motif.players.choosing import choose_boards
 from motif.runtime.errors import PlayerError
 from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from motif.players.ratings import Ratings
-from motif.players.tournament import TournamentResult
+from motif.players.tournament import Ratings, TournamentResult
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, picture
 
 _NAME_LETTERS, _LONGEST_NAME = 20, 40

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.rollout.statistics import error_over_groups
+from motif.rollout.tally import error_over_groups
 
 BINS = 10
 """Equal parts of the chances from 0 to 1."""

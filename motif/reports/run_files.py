@@ -13,7 +13,7 @@ from motif.bootstrap.run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
 from motif.evaluators import WeightFile, read_weight_file
 from motif.reports.convergence import Rows
 from motif.runtime.errors import SettingError
-from motif.sampling.manifest import MANIFEST
+from motif.sampling.dataset import MANIFEST
 
 STEPS = ("sample", "fit", "measure")
 """What a version's seconds are spent on."""

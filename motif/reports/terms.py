@@ -11,7 +11,7 @@ from motif.bootstrap.fit_settings import FitSettings
 from motif.bootstrap.heads import rows_of_head
 from motif.bootstrap.term_errors import settings_of, term_errors
 from motif.evaluators import WeightFile
-from motif.evaluators.squash import bounds
+from motif.evaluators.probabilities import bounds
 from motif.evaluators.weight_file import HeadWeights, class_of_plan
 from motif.fitting.link import Link
 from motif.fitting.point_terms import POINT_SHAPE

@@ -8,10 +8,9 @@ from types import ModuleType
 from typing import Any
 
 from motif.rollout.comparison import ComparedPlay, Comparison, compare_plays
-from motif.rollout.named import load_rollout
-from motif.rollout.rollout import RESULT_NAMES, RolloutResult, rollout
-from motif.rollout.rollout_evaluator import RolloutEvaluator
-from motif.rollout.settings import RolloutSettings
+from motif.rollout.rollout_evaluator import RolloutEvaluator, load_rollout
+from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollout.trials import RESULT_NAMES, RolloutResult, rollout
 
 
 class _CallablePackage(ModuleType):

@@ -11,12 +11,9 @@ from motif.board.dice import checked_roll
 from motif.board.moves import Play, legal_plays, play_batches
 from motif.board.position import Position, pack_many
 from motif.evaluators import StaticEvaluator
-from motif.rollout.rollout import RESULT_NAMES
-from motif.rollout.scoring import playing_for
-from motif.rollout.settings import RolloutSettings, check_count
-from motif.rollout.statistics import p_value
-from motif.rollout.tally import Tally
-from motif.rollout.trials import tally_trials
+from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
+from motif.rollout.tally import Tally, p_value
+from motif.rollout.trials import RESULT_NAMES, tally_trials
 from motif.runtime.errors import PlayError
 
 CANDIDATES = 5

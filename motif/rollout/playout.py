@@ -1,7 +1,23 @@
-"""Compiled playouts: one game from a position to its end, and many of them."""
+"""Compiled playouts: one game from a position to its end, and many of them.
+
+Luck: what a roll is worth above the mean of all rolls, as a control variate.
+
+For a roll r in position x let v(x, r) be the evaluator's value of the position after its play of r.
+The luck of the roll is v(x, r) - sum over r' of P(r') v(x, r'), whose mean over r is zero whatever the
+evaluator thinks: so results less the luck of their rolls have the same mean and, where the evaluator is
+any good, vary less.  It belongs to all five probabilities, as the player on roll at first has them.
+
+Stratified dice: the first two rolls of the trials run evenly through all that can come.
+
+Trials are dealt in cycles of 1,296, each cycle an arrangement of its own: a 36 x 36 Latin square whose
+rows, columns and symbols are shuffled.  Each 36 trials in a row of it hold every first throw once and
+every second throw once; the whole cycle holds every pair of throws once.
+"""
 
 import numpy as np
+import numpy.typing as npt
 
+from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.masks import occupied
 from motif.board.outcome import finished_points
 from motif.board.position import PACKED_WORDS
@@ -9,17 +25,103 @@ from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import choose, evaluate_into
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
 from motif.parameters.position_class import in_contact
-from motif.rollout.luck import play_without_luck
-from motif.rollout.strata import ARRANGEMENT_SHAPE, CYCLE, FIXED_ROLLS, arrange, place_throws
 from motif.runtime.jit import inline_kernel, kernel, lean_kernel
-from motif.runtime.streams import derive, dice_of, next_roll
+from motif.runtime.streams import THROWS, derive, dice_of, next_below, next_roll
+
+
+@inline_kernel
+def _value_into(model, tables, words, board, space, row):
+    if covered(tables, words, board):
+        bearoff_probabilities(tables, words, board, row)
+    else:
+        evaluate_into(model, words, board, space, row)
+
+
+@inline_kernel
+def play_without_luck(model, rules, words, board, high, low, ply, space, stream, following, row, adjustment):
+    """Write to `following` int64[8] the board after the play of a roll, at ply `ply` of a trial.
+
+    Takes the roll's luck off `adjustment` (5,); `row` (5,) is room to work.
+    """
+    for number in range(ROLLS.shape[0]):
+        other_high, other_low = ROLLS[number, 0], ROLLS[number, 1]
+        play, _ = choose(model, words, board, other_high, other_low, space, stream)
+        after = space.plays.words[play]
+        _value_into(model, rules.tables, after, space.plays.boards[play], space, row)
+        # The position after the play is seen by who rolls at ply + 1; at odd plies that is the other player.
+        if ply % 2 == 0:
+            turn_probabilities(row)
+        weight = ROLL_COUNTS[number] / THROWS
+        if other_high == high and other_low == low:
+            weight -= 1.0
+            for k in range(PACKED_WORDS):
+                following[k] = after[k]
+        for j in range(len(OUTPUTS)):
+            adjustment[j] += weight * row[j]
+
+
+ROUND = THROWS
+"""Trials that hold each first throw once, and each second one."""
+CYCLE = THROWS * THROWS
+"""Trials that hold each pair of first throws once."""
+FIXED_ROLLS = 2
+"""Rolls of a trial that the arrangement decides; later ones are random."""
+ARRANGEMENT_SHAPE = (3, THROWS)
+# Items' trials are counted from 0, so these streams are nobody else's.
+_FIRST_CYCLE_STREAM = np.uint64(1 << 62)
+
+
+@inline_kernel
+def arrange(seed, item, cycle, stream, arrangement):
+    """Shuffle the three rows of `arrangement` int64 (3, 36), each 0 to 35, for a cycle of an item.
+
+    `stream` is overwritten.
+    """
+    stream[0] = derive(seed, item, _FIRST_CYCLE_STREAM + np.uint64(cycle))
+    for row in range(arrangement.shape[0]):
+        for k in range(THROWS):
+            arrangement[row, k] = k
+        for k in range(THROWS - 1, 0, -1):
+            other = next_below(stream, k + 1)
+            arrangement[row, k], arrangement[row, other] = arrangement[row, other], arrangement[row, k]
+
+
+@inline_kernel
+def place_throws(arrangement, place, throws):
+    """Write to int64 (2,) `throws` the first two throws, 0 to 35, of the trial at `place` of its cycle."""
+    column, row = place % ROUND, place // ROUND
+    throws[0] = arrangement[0, column]
+    throws[1] = arrangement[1, (column + arrangement[2, row]) % THROWS]
+
+
+@kernel
+def _roll_numbers(seed, item, first_trial, numbers):
+    arrangement = np.empty(ARRANGEMENT_SHAPE, np.int64)
+    throws = np.zeros(FIXED_ROLLS, np.int64)
+    stream = np.zeros(1, np.uint64)
+    arranged = -1
+    for k in range(numbers.shape[0]):
+        cycle = (first_trial + k) // CYCLE
+        if cycle != arranged:
+            arrange(np.uint64(seed), np.uint64(item), cycle, stream, arrangement)
+            arranged = cycle
+        place_throws(arrangement, (first_trial + k) % CYCLE, throws)
+        for roll in range(FIXED_ROLLS):
+            high, low = dice_of(throws[roll])
+            numbers[k, roll] = high * (high - 1) // 2 + low - 1
+
+
+def first_rolls(seed: int, item: int, first_trial: int, trials: int) -> npt.NDArray[np.int64]:
+    """The first two rolls of stratified trials, as rows 0 to 20 of `motif.board.dice.ROLLS`: (trials, 2)."""
+    numbers = np.empty((trials, FIXED_ROLLS), np.int64)
+    _roll_numbers(seed, item, first_trial, numbers)
+    return numbers
+
 
 MAX_PLIES = 3000
 """A game that lasts longer is broken off as a draw; real ones end within a few hundred plies."""
-
 COLUMNS = len(OUTPUTS) + 1
 """The five probabilities, then equity."""
-
 _TRIALS_AT_ONCE = 256
 
 

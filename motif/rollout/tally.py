@@ -15,22 +15,24 @@ Whole rounds of 36 trials
     round alone, too few for that, rolls are cells as above, and the doubles one more.
 Trials left over
     count as random.
+
+Means and their standard errors, and what a difference is worth.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import ROLLS
-from motif.rollout.strata import CYCLE, ROUND
+from motif.rollout.playout import CYCLE, ROUND
 from motif.runtime.streams import THROWS
 
 Values = npt.NDArray[np.float64]
 Rolls = npt.NDArray[np.int64]
 RollsOf = Callable[[int, int], Rolls]
-"""First two rolls (n, 2) of n trials from a first one on, as `motif.rollout.strata.first_rolls` has them."""
-
+"""First two rolls (n, 2) of n trials from a first one on, as `motif.rollout.playout.first_rolls` has them."""
 _RANK_TOLERANCE = 1e-9
 _IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
 
@@ -131,3 +133,37 @@ def _cell_residuals(values: Values, cells: npt.NDArray[np.int64]) -> Values:
     sums = np.zeros((len(counts), values.shape[1]))
     np.add.at(sums, cell, values)
     return (values - (sums / counts[:, None])[cell]) * np.sqrt(counts / (counts - 1))[cell, None]
+
+
+def mean_and_error(
+    sums: npt.NDArray[np.float64], squares: npt.NDArray[np.float64], trials: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Means of `trials` results and their standard errors; the errors of a single trial are NaN."""
+    means = sums / trials
+    if trials < 2:
+        return means, np.full_like(means, np.nan)
+    # Rounding can leave a hair below zero where all trials agree.
+    variances = np.maximum(squares - trials * means**2, 0.0) / (trials - 1)
+    return means, np.sqrt(variances / trials)
+
+
+def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.integer]) -> float:
+    """Standard error of the mean of `values` (n,), of which those of one group, such as a game, go together.
+
+    A group's sum of deviations from the mean is one observation.  NaN for a single group.  Source: Liang
+    and Zeger (1986), for a mean; with each value a group of its own it is the usual standard error.
+    """
+    names, place = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
+        return math.nan
+    sums = np.bincount(place, values - values.mean())
+    return math.sqrt(np.sum(sums**2) * len(names) / (len(names) - 1)) / len(values)
+
+
+def p_value(difference: float, se: float) -> float:
+    """Chance of a difference at least this large, either way, where there is none (normal distribution)."""
+    if math.isnan(se):
+        return math.nan
+    if se > 0:
+        return math.erfc(abs(difference) / se / math.sqrt(2))
+    return 1.0 if difference == 0 else 0.0

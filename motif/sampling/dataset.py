@@ -1,9 +1,22 @@
 """The dataset on disk: Parquet parts, and the manifest that says which of them are whole.
 
 Each part is written to a temporary name, flushed and renamed, and carries the settings that made it.
+
+The manifest of a dataset: which parts are whole, and the settings that made them.
+
+It is replaced after each part that is written, so it never names one that is not on disk.
+
+What an earlier run has left in a dataset's folder, and which of its parts a resumed one keeps.
+
+A part is kept when its bytes are those that the manifest names.  Without a manifest that can be
+understood, parts speak for themselves: each carries the settings that made it, and is kept when it
+can be read to its end and holds games that belong into it.  That finds a part that is torn, empty or
+in another's place; a single byte that has changed within it may go unseen, which only checksums find.
 """
 
+import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -19,8 +32,119 @@ from motif.board.position import Board
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, PositionError, shown
-from motif.runtime.files import replacing
-from motif.sampling.manifest import MANIFEST, Part, checksum, part_name, read_manifest
+from motif.runtime.files import contents, reason, replacing, write_text
+
+FORMAT = "motif-dataset/1"
+MANIFEST = "manifest.json"
+_PART_NAME = re.compile(r"part-\d{5,}\.parquet")
+_CHECKSUM = re.compile(r"[0-9a-f]{64}")
+
+
+class DamagedManifestError(DatasetError):
+    """A manifest that cannot be understood, though the parts beside it may be whole."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One whole part, as the manifest names it."""
+
+    name: str
+    rows: int
+    sha256: str
+
+
+def part_name(number: int) -> str:
+    """File name of the part with that number."""
+    return f"part-{number:05d}.parquet"
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def write_manifest(folder: Path, settings: dict[str, Any], parts: list[Part], complete: bool) -> None:
+    """Write the manifest, whole or not at all; raises `FileError` when it cannot be written."""
+    document = {
+        "format": FORMAT,
+        "complete": complete,
+        "positions": sum(part.rows for part in parts),
+        "settings": settings,
+        "parts": [vars(part) for part in parts],
+    }
+    write_text(folder / MANIFEST, json.dumps(document, indent=1) + "\n")
+
+
+def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
+    """Settings, parts and whether the dataset is complete.
+
+    Raises `DatasetError` when there is no manifest, or one of another format, and its subclass
+    `DamagedManifestError` when it makes no sense.
+    """
+    path = folder / MANIFEST
+    try:
+        document = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise DatasetError(f"{folder}: no dataset (there is no {MANIFEST})") from None
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
+    except (ValueError, RecursionError) as error:
+        raise DamagedManifestError(f"{path}: damaged: no JSON: {error}") from None
+    fields = _Fields(path, document)
+    if fields.take("format", str) != FORMAT:
+        raise DatasetError(f"{path}: format must be {FORMAT!r}, not {shown(document['format'])}")
+    settings = fields.take("settings", dict)
+    listed = fields.take("parts", list)
+    parts = [_part(_Fields(path, entry, f"parts[{k}].")) for k, entry in enumerate(listed)]
+    if len({part.name for part in parts}) < len(parts):
+        raise fields.damage("parts", "one is listed twice")
+    return settings, parts, fields.take("complete", bool)
+
+
+class _Fields:
+    """The values of a JSON object by name, each of the type that it must have."""
+
+    def __init__(self, path: Path, document: Any, prefix: str = "") -> None:
+        self._path, self._document, self._prefix = path, document, prefix
+        if not isinstance(document, dict):
+            raise self.damage("", f"must be an object, not {shown(document)}")
+
+    def take(self, name: str, kind: type) -> Any:
+        if name not in self._document:
+            raise self.damage(name, "missing")
+        value = self._document[name]
+        # Not isinstance, for which True is a number.
+        if type(value) is not kind:
+            raise self.damage(name, f"must be of type {kind.__name__}, not {shown(value)}")
+        return value
+
+    def damage(self, name: str, problem: str) -> DamagedManifestError:
+        where = f"{self._prefix}{name}".rstrip(".")
+        return DamagedManifestError(f"{self._path}: damaged: {where or 'the document'}: {problem}")
+
+
+def _part(fields: _Fields) -> Part:
+    name, rows, sha256 = fields.take("name", str), fields.take("rows", int), fields.take("sha256", str)
+    if not _PART_NAME.fullmatch(name):
+        raise fields.damage("name", f"{shown(name)} is not the name of a part")
+    if rows < 0:
+        raise fields.damage("rows", f"must be at least 0, not {shown(rows)}")
+    if not _CHECKSUM.fullmatch(sha256):
+        raise fields.damage("sha256", f"{shown(sha256)} is no checksum")
+    return Part(name, rows, sha256)
+
+
+def read_manifest_positions(folder: Path) -> int:
+    """Number of positions in a dataset."""
+    return sum(part.rows for part in read_manifest(folder)[1])
+
+
+def dataset_fingerprint(folder: Path) -> str:
+    """Identifies the content of a dataset: a hash over its parts' checksums."""
+    _, parts, _ = read_manifest(folder)
+    return "sha256:" + hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
+
 
 PROVENANCE = b"motif"
 """Key of a part's metadata under which its settings stand, as JSON."""
@@ -28,7 +152,6 @@ ROWS_AT_ONCE = 1 << 16
 """Most positions of a part that are in memory at a time while it is read: about 20 MB."""
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
 """Columns of `SCHEMA` that are fields of `Samples` as they are."""
-
 SCHEMA = pa.schema(
     [
         ("position", pa.string()),
@@ -173,3 +296,74 @@ def _samples(batch: pa.RecordBatch, where: str) -> Samples:
         position_class=codes[classes.indices.to_numpy()],
         **{name: _numbers(batch, name) for name in _PLAIN_COLUMNS},
     )
+
+
+_LONGEST_SAID = 100
+
+
+def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, Part]:
+    """The whole parts of an earlier run with the same settings, by name.
+
+    Raises `DatasetError` when `folder` holds a dataset and `resume` is not set, when that was made
+    with other settings, and when the folder holds something else.
+    """
+    found = contents(folder)
+    if not found:
+        return {}
+    games = range(0, provenance["games"], provenance["games_a_part"])
+    first_games = {part_name(number): first for number, first in enumerate(games)}
+    try:
+        settings, parts, _ = read_manifest(folder)
+    except DatasetError as error:
+        paths = [path for path in found if path.name in first_games]
+        lost = bool(paths) and not (folder / MANIFEST).exists()
+        if resume and (lost or isinstance(error, DamagedManifestError)):
+            return _adopted(paths, provenance, first_games)
+        raise
+    if not resume:
+        raise DatasetError(f"{folder}: holds a dataset already; --resume continues it")
+    _compare(folder, settings, provenance)
+    return {part.name: part for part in parts if part.name in first_games and _is_whole(folder, part)}
+
+
+def _compare(where: Path, settings: dict[str, Any], provenance: dict[str, Any]) -> None:
+    for key, value in provenance.items():
+        if settings.get(key) != value:
+            raise DatasetError(
+                f"{where}: was made with {key} = {_said(settings.get(key))}, not {value!r}: cannot be resumed"
+            )
+
+
+def _said(value: Any) -> str:
+    """`value` in full where it is one that a run writes: a fingerprint is longer than `shown` lets be."""
+    return repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SAID else shown(value)
+
+
+def _is_whole(folder: Path, part: Part) -> bool:
+    path = folder / part.name
+    try:
+        return checksum(path) == part.sha256
+    except (FileNotFoundError, IsADirectoryError):
+        return False
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
+
+
+def _adopted(paths: list[Path], provenance: dict[str, Any], first_games: dict[str, int]) -> dict[str, Part]:
+    """Those of `paths` that are whole parts made with these settings.
+
+    Raises `DatasetError` for a part made with others: it may be the only one of its kind.
+    """
+    adopted = {}
+    for path in paths:
+        try:
+            table = pq.read_table(path)
+            said = json.loads((table.schema.metadata or {}).get(PROVENANCE, b"{}"))
+        except (OSError, ValueError, pa.ArrowException):
+            continue
+        _compare(path, said if isinstance(said, dict) else {}, provenance)
+        first = first_games[path.name]
+        games = set(table["game"].to_pylist()) if table.schema.equals(SCHEMA) else {-1}
+        if games <= set(range(first, first + provenance["games_a_part"])):
+            adopted[path.name] = Part(path.name, table.num_rows, checksum(path))
+    return adopted

@@ -113,7 +113,7 @@ def self_play(
 ):
     """Play one game of the model against itself; label and record positions; return their number.
 
-    `rules` are those of the rollouts (`motif.rollout.settings.PlayoutRules`).
+    `rules` are those of the rollouts (`motif.rollout.rollout_settings.PlayoutRules`).
     The model decides, or with `by_rollout` the rollouts of every legal play, in room `tried`; with
     the chance `noise` the dice do.  A decision is recorded with the chance that `rates` has for its
     class, with at most `candidates` of its plays (0: all), the chosen one among them.  Finished games

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motif.board.fibs_board import UNLIMITED, fibs_board, fibs_lines, parse_fibs_board
 from motif.board.position import Position
+from motif.players.gnubg.fibs_board import UNLIMITED, fibs_board, fibs_lines, parse_fibs_board
 from motif.runtime.errors import PositionError
 from tests.strategies import positions, rolls
 

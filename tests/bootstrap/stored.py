@@ -8,8 +8,7 @@ import numpy as np
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators import OUTPUTS
 from motif.sampling import Samples, joined
-from motif.sampling.dataset import write_part
-from motif.sampling.manifest import write_manifest
+from motif.sampling.dataset import write_manifest, write_part
 
 
 def stored(folder: Path, samples: Samples, rows_a_part: int, times: int = 1) -> Path:

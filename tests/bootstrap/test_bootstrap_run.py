@@ -19,7 +19,7 @@ from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
 from motif.runtime.version import VERSION
 from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions
-from motif.sampling.manifest import read_manifest
+from motif.sampling.dataset import read_manifest
 from tests.faults.made_runs import STEP, TINY, unlike
 from tests.sampling.folders import on_call
 

@@ -13,7 +13,7 @@ from motif.evaluators import StaticEvaluator, load_evaluator, load_static
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
 from motif.sampling import Samples, dataset_fingerprint
-from motif.sampling.manifest import write_manifest
+from motif.sampling.dataset import write_manifest
 from tests.bootstrap.stored import stored
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards

@@ -14,7 +14,7 @@ from motif.bootstrap.dataset_fit import FittedWeights, fit_dataset
 from motif.bootstrap.fit_settings import FitSettings
 from motif.bootstrap.pool import held_out, pooled_parts, validation_games
 from motif.evaluators import OUTPUTS, StaticEvaluator, read_weight_file
-from motif.evaluators.squash import bounds
+from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import weights_model
 from motif.fitting.design import raw_predictions
 from motif.fitting.link import EQUITY, Link

@@ -9,7 +9,7 @@ import pytest
 
 from motif.bootstrap.config import preset_names
 from motif.cli.completion import NAMES, complete_parameters, complete_player, complete_preset
-from motif.evaluators.nets import packages
+from motif.evaluators.nets import net as packages
 from motif.evaluators.shipped import shipped_weights
 from motif.parameters import PARAMETER_SETS
 from motif.players import load

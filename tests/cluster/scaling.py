@@ -20,8 +20,7 @@ from motif.evaluators import load_static
 from motif.evaluators.static import filtered
 from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.sampling import SampleSettings, sample
-from motif.sampling.dataset import write_part
-from motif.sampling.manifest import Part, write_manifest
+from motif.sampling.dataset import Part, write_manifest, write_part
 from motif.sampling.sample import sample_games
 from tests.cluster.processes import ROOT, Machines, machines
 from tests.cluster.relay import relay

@@ -5,8 +5,7 @@ from hypothesis import given
 
 from motif.board.match_state import MatchState
 from motif.cube import cube_decision, cubeful_equity, match_equity_table, turned_state
-from motif.cube.match_play import cash_points, cube_is_dead
-from motif.cube.outcomes import outcomes
+from motif.cube.equities import cash_points, cube_is_dead, outcomes
 from motif.evaluators import Probabilities
 from tests.cube.chances import match_states, probabilities
 

@@ -9,8 +9,7 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at
 from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
-from motif.cube.efficiency_fit import drawn_positions, fit_efficiency
-from motif.cube.playouts import _rolls, best_boards, cubeful_results
+from motif.cube.efficiency_fit import _rolls, best_boards, cubeful_results, drawn_positions, fit_efficiency
 from motif.evaluators import load_static
 from motif.evaluators.shipped import default_player
 from motif.evaluators.static import pubeval

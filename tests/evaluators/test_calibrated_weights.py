@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from motif.board.moves import legal_plays
 from motif.board.position import Position, pack_many
 from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile, load_static, read_weight_file
-from motif.evaluators.calibration import knot_fault, raw_knots
-from motif.evaluators.knots import calibrated_chances
+from motif.evaluators.calibration import calibrated_chances, knot_fault, raw_knots
 from motif.evaluators.nets import exported
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import model_fingerprint, with_bearoff, without_calibration
 from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer
-from motif.rollout.scoring import playing_for
+from motif.rollout.rollout_settings import playing_for
 from motif.runtime.errors import PlayerError, WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards, some_decisions

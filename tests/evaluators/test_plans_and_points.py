@@ -7,10 +7,9 @@ import pytest
 
 from motif.board.position import Position, pack_many
 from motif.evaluators.bearoff import bearoff_chances
-from motif.evaluators.forms import forms_of
 from motif.evaluators.model import HEADS
 from motif.evaluators.probabilities import equities
-from motif.evaluators.static import model_fingerprint, weights_model, with_bearoff
+from motif.evaluators.static import forms_of, model_fingerprint, weights_model, with_bearoff
 from motif.evaluators.weight_file import class_of_plan
 from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many

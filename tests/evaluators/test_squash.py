@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from motif.evaluators.squash import EQUITY_BOUND, bounds, equity_to_raw, squash_probability
+from motif.evaluators.probabilities import EQUITY_BOUND, bounds, equity_to_raw, squash_probability
 from motif.fitting.link import EQUITY, PROBABILITY, Link
 from motif.runtime.jit import kernel
 

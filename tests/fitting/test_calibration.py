@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
-from motif.evaluators.calibration import knot_fault, raw_knots
-from motif.evaluators.knots import calibrated_chances
+from motif.evaluators.calibration import calibrated_chances, knot_fault, raw_knots
 from motif.fitting.calibration import MOST_KNOTS, TOLERANCE, fit_knots
 from motif.fitting.proper_scores import brier_scores, change, log_losses
 

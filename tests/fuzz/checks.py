@@ -39,7 +39,7 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import PositionError
 from motif.sampling import read_dataset
-from motif.sampling.manifest import MANIFEST, read_manifest, write_manifest
+from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
 
 PART = "part-00000.parquet"
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from motif.board.position import Position
-from motif.players.gnubg.program import gnubg_path as gnubg_path
+from motif.players.gnubg.process import gnubg_path as gnubg_path
 
 _TWO_PEOPLE_PLAYER_1_ON_ROLL = [
     "set automatic game off",

@@ -10,7 +10,7 @@ from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.players import load
-from motif.players.dice import SeededDice
+from motif.players.game_dice import SeededDice
 from motif.players.game_session import GameSession, Seat
 from motif.players.resignation import RESIGNATIONS, expected_loss, is_accepted
 from motif.runtime.errors import PlayError, RecordError

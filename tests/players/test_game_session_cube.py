@@ -11,7 +11,7 @@ from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.players.dice import SeededDice
+from motif.players.game_dice import SeededDice
 from motif.players.game_facts import game_facts
 from motif.players.game_session import GameSession, Seat
 from motif.players.resignation import is_accepted

@@ -17,13 +17,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.board.fibs_board import fibs_board
 from motif.board.identifiers import gnubg_id
 from motif.board.moves import Play, legal_plays
 from motif.board.position import Position
 from motif.players import load
-from motif.players.gnubg import idle, process, program
-from motif.players.gnubg.idle import idle_processes
+from motif.players.gnubg import process
+from motif.players.gnubg import process as idle
+from motif.players.gnubg import process as program
+from motif.players.gnubg.fibs_board import fibs_board
+from motif.players.gnubg.process import idle_processes
 from motif.runtime.errors import PlayerError, PositionError
 from tests.peers.games import decisions
 from tests.players import fake_gnubg

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from motif.players.ratings import ELO_A_LOGIT, elo_ratings, points_ratings, softened
+from motif.players.tournament import ELO_A_LOGIT, elo_ratings, points_ratings, softened
 
 
 def everyone(players: int) -> np.ndarray:

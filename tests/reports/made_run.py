@@ -16,8 +16,7 @@ from motif.evaluators.weight_file import HeadWeights
 from motif.parameters import parameter_set
 from motif.parameters.position_class import classify_many
 from motif.sampling import Samples
-from motif.sampling.dataset import write_part
-from motif.sampling.manifest import write_manifest
+from motif.sampling.dataset import write_manifest, write_part
 
 GAMES, POSITIONS_A_GAME = 40, 10
 

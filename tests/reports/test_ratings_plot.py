@@ -5,8 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from motif.players.ratings import Ratings
-from motif.players.tournament import Pairing, TournamentResult
+from motif.players.tournament import Pairing, Ratings, TournamentResult
 from motif.reports.ratings import plot_ratings
 from motif.runtime.errors import FileError, SettingError
 from tests.reports.test_plots import checked_size

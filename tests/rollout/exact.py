@@ -11,7 +11,7 @@ from motif.evaluators.probabilities import certain, equities
 from motif.evaluators.static import prepared
 from motif.players import Player
 from motif.rollout.playout import COLUMNS, roll_trials
-from motif.rollout.settings import playout_rules
+from motif.rollout.rollout_settings import playout_rules
 from motif.runtime.jit import kernel
 
 

@@ -10,7 +10,7 @@ from motif.evaluators import Probabilities, load_static
 from motif.evaluators.bearoff import bearoff_chances
 from motif.players import CompiledPlayer
 from motif.rollout import RolloutSettings, rollout
-from motif.rollout.settings import MAX_PLIES, parse_luck_plies
+from motif.rollout.rollout_settings import MAX_PLIES, parse_luck_plies
 from motif.runtime.errors import SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.rollout.exact import exact_chances, single_trials

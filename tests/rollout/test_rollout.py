@@ -16,7 +16,7 @@ from motif.parameters.position_class import position_class
 from motif.players import CompiledPlayer
 from motif.rollout import RESULT_NAMES, RolloutResult, RolloutSettings, rollout
 from motif.rollout import rollout as rollout_package_function
-from motif.rollout.statistics import mean_and_error, p_value
+from motif.rollout.tally import mean_and_error, p_value
 from motif.rollout.trials import TRIALS_A_CHECK
 from motif.runtime.errors import PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights

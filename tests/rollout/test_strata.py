@@ -9,7 +9,7 @@ from motif.evaluators import LookaheadEvaluator
 from motif.evaluators.probabilities import turned
 from motif.players import CompiledPlayer
 from motif.rollout import RolloutSettings, rollout
-from motif.rollout.strata import CYCLE, ROUND, first_rolls
+from motif.rollout.playout import CYCLE, ROUND, first_rolls
 from motif.rollout.tally import Tally
 from tests.evaluators.made_weights import evaluator_of, made_weights
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def elsewhere(name: str, **environment: str) -> str:
-    command = [sys.executable, "-c", f"from motif.runtime import build; print(build.{name}())"]
+    command = [sys.executable, "-c", f"from motif.runtime import cluster; print(cluster.{name}())"]
     surroundings = {**os.environ, **environment}
     ended = subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True, check=True)
     return ended.stdout.strip()

@@ -7,7 +7,7 @@ import pytest
 
 from motif.runtime.errors import DatasetError
 from motif.sampling import read_dataset
-from motif.sampling.manifest import read_manifest
+from motif.sampling.dataset import read_manifest
 from tests.sampling.folders import QUICK, differences, files, made
 
 SETTINGS = replace(QUICK, games=4)

@@ -9,7 +9,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.position import Board, Position, pack_many
 from motif.evaluators.probabilities import turned_equities
 from motif.players import Player
-from motif.players.dice import rolls_of_games
+from motif.players.game_dice import rolls_of_games
 from motif.rollout.playout import MAX_PLIES
 
 

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 from motif.bootstrap.phase_net.net import PhaseNet
 from motif.evaluators.nets.description import FEATURES, NetDescription, described
-from motif.evaluators.nets.packages import EXTRA, onnx_package, onnx_runtime
+from motif.evaluators.nets.net import EXTRA, onnx_package, onnx_runtime
 from motif.parameters.phase_set import PHASE_SET
 from motif.runtime.errors import SettingError
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from motif.rollout.settings import check_count
+from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError
 from motif.runtime.seeds import SEED_LIMIT, check_seed
 

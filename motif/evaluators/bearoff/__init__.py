@@ -1,6 +1,5 @@
 """Exact endings: tables of bearoffs, made from the rules on first use."""
 
-from motif.evaluators.bearoff.loading import bearoff_tables
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.bearoff.race import (
     BearoffChances,
@@ -10,7 +9,7 @@ from motif.evaluators.bearoff.race import (
     covered_rows,
     race_distribution,
 )
-from motif.evaluators.bearoff.tables import BearoffTables, no_tables
+from motif.evaluators.bearoff.tables import BearoffTables, bearoff_tables, no_tables
 
 __all__ = [
     "BearoffChances",

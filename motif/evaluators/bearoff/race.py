@@ -8,12 +8,12 @@ import numpy.typing as npt
 
 from motif.board.outcome import outcome
 from motif.board.position import HOME, OWN_BAR, PACKED_SIZE, PACKED_WORDS, Position, pack, pack_many
-from motif.evaluators.bearoff.loading import bearoff_tables
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.bearoff.numbering import FIRST_FULL, TWO_SIDED_POSITIONS, home_number
 from motif.evaluators.bearoff.tables import (
     FIRST_OFF,
     BearoffTables,
+    bearoff_tables,
     distribution,
     mean_rolls,
     variances,

@@ -2,20 +2,37 @@
 
 There are no more than two because a kernel that counts references counts each array up and down
 whenever it hands the tables on.
+
+The tables in one file, mapped into memory: whole and sound, or not there.
+
+The file is a header of 64 bytes (format, length of the values, a CRC-32 of all the rest), the rows, and
+from the next multiple of 64 bytes on the values.  Whatever does not fit is no such file, and the tables
+are built again; so a change of what the tables hold needs a new format.
+
+The process's tables: loaded from the cache folder, or built and put there.
 """
 
+import time
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.evaluators.bearoff.numbering import FIRST_FULL, HOME_POSITIONS, TWO_SIDED_POSITIONS
+from motif.evaluators.bearoff.one_sided import build_one_sided, build_two_sided
+from motif.runtime.errors import FileError
+from motif.runtime.files import cache_root, replacing
+from motif.runtime.progress import progress
 
 FIRST_OFF = HOME_POSITIONS - FIRST_FULL
 """Added to the number of a position with all fifteen checkers it gives the row of its first checker."""
 ROWS = HOME_POSITIONS + FIRST_OFF
-
 MEANS = TWO_SIDED_POSITIONS * TWO_SIDED_POSITIONS
 VARIANCES = MEANS + HOME_POSITIONS
 CHANCES = VARIANCES + HOME_POSITIONS
@@ -39,7 +56,6 @@ class BearoffTables(NamedTuple):
     `CHANCES` on the chances of all distributions, none of them zero, those of one adding up to 1."""
 
     def __reduce__(self) -> tuple[Callable[[], "BearoffTables"], tuple[Any, ...]]:
-        from motif.evaluators.bearoff.loading import bearoff_tables
 
         return (bearoff_tables if len(self.rows) else no_tables), ()
 
@@ -95,3 +111,100 @@ def distribution(tables: BearoffTables, row: int) -> npt.NDArray[np.float64]:
     """Chance of exactly n rolls at index n = 0, 1, ..., of a row of ``tables.rows``."""
     start, fewest = tables.rows[row]
     return np.concatenate([np.zeros(fewest), tables.values[start : tables.rows[row + 1, 0]]])
+
+
+FILE_NAME = "tables-v1.bin"
+_FORMAT = b"motif-bearoff/1"
+_HEADER = np.dtype([("format", "S48"), ("values", np.int64), ("crc", np.uint64)])
+_ROWS_END = _HEADER.itemsize + (ROWS + 1) * 2 * np.dtype(np.int32).itemsize
+_VALUES_START = -(-_ROWS_END // 64) * 64
+_Bytes = npt.NDArray[np.uint8]
+
+
+def save_tables(path: Path, tables: BearoffTables) -> None:
+    """Write `tables` to `path`, whole or not at all; raises `FileError`."""
+    contents = np.zeros(_VALUES_START + tables.values.nbytes, np.uint8)
+    contents[_HEADER.itemsize : _ROWS_END].view(np.int32)[:] = tables.rows.reshape(-1)
+    contents[_VALUES_START:].view(np.float64)[:] = tables.values
+    header = contents[: _HEADER.itemsize].view(_HEADER)
+    header[0] = _FORMAT, len(tables.values), 0
+    header["crc"] = _checksum(contents)
+    with replacing(path) as temporary:
+        temporary.write_bytes(contents.data)
+
+
+def load_tables(path: Path) -> BearoffTables | None:
+    """The tables in the file `path`, mapped; None where there is no such file, or not a sound one."""
+    try:
+        contents = np.asarray(np.memmap(path, np.uint8, "r"))
+    except (OSError, ValueError):  # no file that can be read; an empty one
+        return None
+    if len(contents) < _VALUES_START + CHANCES * np.dtype(np.float64).itemsize:
+        return None
+    header = contents[: _HEADER.itemsize].view(_HEADER)[0]
+    size = _VALUES_START + int(header["values"]) * np.dtype(np.float64).itemsize
+    if header["format"] != _FORMAT or size != len(contents) or header["crc"] != _checksum(contents):
+        return None
+    rows = contents[_HEADER.itemsize : _ROWS_END].view(np.int32).reshape(ROWS + 1, 2)
+    return frozen(rows, contents[_VALUES_START:].view(np.float64))
+
+
+def _checksum(contents: _Bytes) -> int:
+    """CRC-32 of all but the checksum itself, which ends the header."""
+    header, rest = contents[: _HEADER.itemsize], contents[_HEADER.itemsize :]
+    return zlib.crc32(rest.data, zlib.crc32(header[: -_HEADER["crc"].itemsize].data))
+
+
+_one_at_a_time = Lock()
+
+
+class LoadedTables(NamedTuple):
+    """Tables, and how they came here."""
+
+    tables: BearoffTables
+    file: Path | None
+    """Where they are kept; None when the cache folder could not be written, and they are in memory only."""
+    built: bool
+    """Whether they were built, because the file was missing or damaged."""
+    seconds: float
+    """What that took; compiling the kernels that build them included."""
+
+
+def bearoff_tables() -> BearoffTables:
+    """The tables, loaded or built by the first call in this process; they are never written again."""
+    return loaded_tables().tables
+
+
+def loaded_tables() -> LoadedTables:
+    """The same tables, and how they came here."""
+    with _one_at_a_time:
+        return _kept(cache_root() / "bearoff" / FILE_NAME)
+
+
+def load_or_build(path: Path) -> LoadedTables:
+    """The tables in the file `path`; when it is missing or damaged they are built and written there.
+
+    A folder that cannot be written is no error.
+    """
+    started = time.perf_counter()
+    tables = load_tables(path)
+    if tables is not None:
+        return LoadedTables(tables, path, False, time.perf_counter() - started)
+    tables = build_tables()
+    with suppress(FileError):
+        save_tables(path, tables)
+    # Mapped from the file, their memory is shared by all processes.
+    mapped = load_tables(path)
+    seconds = time.perf_counter() - started
+    return LoadedTables(mapped or tables, path if mapped else None, True, seconds)
+
+
+def build_tables() -> BearoffTables:
+    """The tables, made from the rules; with a bar on a terminal when that takes more than a second."""
+    with progress("building bearoff tables", HOME_POSITIONS + 2 * TWO_SIDED_POSITIONS) as advance:
+        one = build_one_sided(advance)
+        equities = build_two_sided(advance)
+    return assembled(equities, one.mean, one.variance, one.all_off, one.first_off)
+
+
+_kept = cache(load_or_build)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from motif.evaluators.nets.packages import onnx_package
+from motif.evaluators.nets.net import onnx_package
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
@@ -30,7 +30,7 @@ from motif.runtime.errors import ParameterError, PlayerError, shown
 FORMAT = "motif-net/1"
 
 WILDBG_CONTACT = "wildbg-contact"
-"""202 numbers of any position, see `motif.evaluators.nets.encodings`."""
+"""202 numbers of any position, see `motif.evaluators.nets.wildbg`."""
 WILDBG_RACE = "wildbg-race"
 """186 numbers of a race."""
 FEATURES = "features"

@@ -3,6 +3,8 @@
 Everything is computed in double precision, so that the graph is nearer to the weights than the
 compiled evaluator, which adds up in single precision.  Rows of all classes go through the same
 multiplication; then each row's own class is picked.
+
+Building an ONNX graph node by node.
 """
 
 from collections.abc import Sequence
@@ -13,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.position import CHECKERS
-from motif.evaluators.forms import forms_of
 from motif.evaluators.model import ABSENT, EQUITY_HEAD
 from motif.evaluators.nets.description import (
     BY_EQUITY,
@@ -23,7 +24,6 @@ from motif.evaluators.nets.description import (
     NetDescription,
     described,
 )
-from motif.evaluators.nets.graph import GraphBuilder
 from motif.evaluators.nets.graph_evaluator import (
     CHECKERS_INPUT,
     CHECKERS_WIDTH,
@@ -35,7 +35,9 @@ from motif.evaluators.nets.graph_evaluator import (
     PLAN_INPUT,
     PROBABILITIES_OUTPUT,
 )
+from motif.evaluators.nets.net import onnx_package
 from motif.evaluators.probabilities import (
+    EQUITY_BOUND,
     EQUITY_WEIGHTS,
     LOSE_BACKGAMMON,
     LOSE_GAMMON,
@@ -44,15 +46,77 @@ from motif.evaluators.probabilities import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
 )
-from motif.evaluators.squash import EQUITY_BOUND
+from motif.evaluators.static import forms_of
 from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, WeightFile
 from motif.parameters.game_plan import NO_PLAN
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import PlayerError
 from motif.runtime.files import replacing
 
-DEFAULT_FILE = "evaluator.onnx"
+OPSET, IR_VERSION = 13, 7
+"""Old enough for any runtime of the last years, new enough for GatherND with batches."""
 
+
+class GraphBuilder:
+    """Collects nodes; values are known by their names."""
+
+    def __init__(self) -> None:
+        self._onnx = onnx_package()
+        self._nodes: list[Any] = []
+        self._constants: dict[str, Any] = {}
+
+    def constant(self, array: npt.ArrayLike) -> str:
+        """The name of a value that never changes, whole numbers as int64; equal ones are kept once."""
+        values = np.asarray(array)
+        if values.dtype.kind == "i":
+            values = values.astype(np.int64)
+        key = f"{values.dtype.str}{values.shape}{values.tobytes()!r}"
+        if key not in self._constants:
+            name = f"constant{len(self._constants)}"
+            self._constants[key] = self._onnx.numpy_helper.from_array(values, name)
+        return str(self._constants[key].name)
+
+    def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """Add one node with one output; return the output's name."""
+        name = output or f"{operator.lower()}{len(self._nodes)}"
+        self._nodes.append(self._onnx.helper.make_node(operator, list(inputs), [name], **attributes))
+        return name
+
+    def cast(self, value: str, dtype: npt.DTypeLike, output: str | None = None) -> str:
+        """`value` as numbers of the type `dtype`."""
+        return self.add("Cast", value, output=output, to=self._element(dtype))
+
+    def column(self, values: str, index: int) -> str:
+        """One column (n, 1) of `values` (n, m)."""
+        return self.add("Gather", values, self.constant([index]), axis=1)
+
+    def model(
+        self,
+        name: str,
+        inputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]],
+        outputs: dict[str, tuple[npt.DTypeLike, tuple[Any, ...]]],
+    ) -> bytes:
+        """The checked ONNX file; `inputs` and `outputs` are type and shape by name, a text for any size."""
+        helper = self._onnx.helper
+        ends = [
+            [helper.make_tensor_value_info(key, self._element(dtype), shape) for key, (dtype, shape) in side]
+            for side in (inputs.items(), outputs.items())
+        ]
+        graph = helper.make_graph(self._nodes, name, *ends, initializer=list(self._constants.values()))
+        model = helper.make_model(
+            graph,
+            producer_name="motif",
+            ir_version=IR_VERSION,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+        )
+        self._onnx.checker.check_model(model)
+        return bytes(model.SerializeToString())
+
+    def _element(self, dtype: npt.DTypeLike) -> int:
+        return int(self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+
+DEFAULT_FILE = "evaluator.onnx"
 _ROWS = "positions"
 _POINT_TERMS = CHECKERS_WIDTH * FILTER_STEPS
 

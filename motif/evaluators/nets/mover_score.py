@@ -6,9 +6,8 @@ import numpy.typing as npt
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, as_boards, pack_many
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.finished import write_finished
 from motif.evaluators.nets.net import Net
-from motif.evaluators.probabilities import OUTPUTS, WIN, turned_equities
+from motif.evaluators.probabilities import OUTPUTS, WIN, turned_equities, write_finished
 from motif.parameters import ParameterSet
 from motif.parameters.sets import features
 

@@ -1,24 +1,83 @@
-"""One ONNX model, ready to be evaluated: on one thread, any number of rows, the same bits for each."""
+"""One ONNX model, ready to be evaluated: on one thread, any number of rows, the same bits for each.
+
+Making a model that was stored for one position take many.
+
+The packages that nets need; motif runs without them until a net is asked for.
+"""
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators.nets.batching import freed_batch
-from motif.evaluators.nets.packages import onnx_runtime
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.files import reason
+
+EXTRA = "onnx"
+
+
+def onnx_package() -> Any:
+    """The package onnx, which reads and writes model files; raises `PlayerError` where it is missing."""
+    return _imported("onnx")
+
+
+def onnx_runtime() -> Any:
+    """The package onnxruntime, which evaluates them; raises `PlayerError` where it is missing."""
+    return _imported("onnxruntime")
+
+
+def _imported(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise PlayerError(f"a net needs {name}: pip install 'motif[{EXTRA}]'") from None
+
+
+_ROWS = "positions"
+
+
+def freed_batch(model: bytes) -> bytes:
+    """The ONNX file `model` with a first dimension of any size, wherever it says one.
+
+    That is in the shapes of inputs and outputs, in shapes noted in between, and in the constant shapes
+    of Reshape.  Raises `PlayerError` when the package onnx is missing.
+    """
+    onnx = onnx_package()
+    proto = onnx.load_model_from_string(model)
+    graph = proto.graph
+    del graph.value_info[:]  # only notes, which the runtime makes anew
+    for value in (*graph.input, *graph.output):
+        dimensions = value.type.tensor_type.shape.dim
+        if len(dimensions):
+            dimensions[0].dim_param = _ROWS
+    shapes = {node.input[1] for node in graph.node if node.op_type == "Reshape" and len(node.input) > 1}
+    for tensor in graph.initializer:
+        if tensor.name in shapes:
+            tensor.CopyFrom(_freed(onnx, tensor))
+    for node in graph.node:
+        if node.op_type == "Constant" and node.output[0] in shapes:
+            for attribute in node.attribute:
+                if attribute.name == "value":
+                    attribute.t.CopyFrom(_freed(onnx, attribute.t))
+    return bytes(proto.SerializeToString())
+
+
+def _freed(onnx: Any, tensor: Any) -> Any:
+    """The constant shape `tensor` with 0, which copies the size of the input, for a first size of 1."""
+    shape = onnx.numpy_helper.to_array(tensor).copy()
+    if shape.size and shape[0] == 1:
+        shape[0] = 0
+    return onnx.numpy_helper.from_array(shape, tensor.name)
+
 
 _ROWS_AT_ONCE = 64
 """Every call of the runtime has so many rows, the last one padded: its products may add up in another
 order for another number of rows, and then results would depend on how a caller cuts his work."""
-
 _FATAL = 4
 """Severity from which the runtime writes to stderr by itself."""
-
 _NUMPY_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
 
 

@@ -3,8 +3,8 @@
 import re
 
 from motif.board.identifiers import quoted
-from motif.players.gnubg.player import MAX_PLIES, GnubgEvaluator, GnubgPlayer
-from motif.players.gnubg.program import gnubg_path
+from motif.players.gnubg.gnubg_player import MAX_PLIES, GnubgEvaluator, GnubgPlayer
+from motif.players.gnubg.process import gnubg_path
 from motif.runtime.errors import PlayerError
 
 __all__ = ["GnubgEvaluator", "GnubgPlayer", "gnubg_path", "load_gnubg"]

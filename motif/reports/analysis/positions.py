@@ -13,7 +13,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.position import BOARD_SIZE, Board, Position, pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
-from motif.players.dice import rolls_of_games
+from motif.players.game_dice import rolls_of_games
 from motif.rollout.playout import MAX_PLIES
 from motif.runtime.errors import DatasetError, PlayerError
 from motif.runtime.parallel import run_ordered

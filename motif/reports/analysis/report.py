@@ -19,7 +19,7 @@ from motif.reports.analysis.page import analysis_page
 from motif.reports.analysis.positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.reports.analysis.tables import components_csv, correlation_csv, features_csv, summary
 from motif.reports.document import Picture
-from motif.rollout.settings import check_count
+from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
 from motif.runtime.seeds import check_seed

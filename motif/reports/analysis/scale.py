@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bras import SIGMA, BrasEvaluator
-from motif.evaluators.squash import bounds
+from motif.evaluators.probabilities import bounds
 from motif.reports.analysis.statistics import Floats
 from motif.reports.style import HEAD_WORDS
 

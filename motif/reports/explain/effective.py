@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from motif.evaluators import OUTPUTS
-from motif.evaluators.probabilities import EQUITY_WEIGHTS, WIN
-from motif.evaluators.squash import EQUITY_BOUND
+from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN
 from motif.fitting.link import PROBABILITY
 from motif.reports.explain.form import Form, Seen, combined
 from motif.reports.explain.judged import EQUITY, Judged, calibrated_raw

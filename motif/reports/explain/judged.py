@@ -10,10 +10,17 @@ from motif.board.outcome import finished_points_many
 from motif.board.position import Position, pack_many
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.bearoff import covered_rows
-from motif.evaluators.knots import calibrated, calibrated_chances
+from motif.evaluators.calibration import calibrated, calibrated_chances
 from motif.evaluators.point_table import checkers_by_place
-from motif.evaluators.probabilities import WIN, certain, equity_of, make_consistent
-from motif.evaluators.squash import EQUITY_BOUND, equity_to_raw, probability_to_raw
+from motif.evaluators.probabilities import (
+    EQUITY_BOUND,
+    WIN,
+    certain,
+    equity_of,
+    equity_to_raw,
+    make_consistent,
+    probability_to_raw,
+)
 from motif.fitting.link import PROBABILITY
 from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
@@ -51,7 +58,7 @@ class Judged:
     direct: bool
     """Whether the one form is enough: x is its raw sum, or what the calibration makes of that."""
     knots: FloatArray
-    """(k, 2): the calibration of the win chance here (see `motif.evaluators.knots`); none where k is 0."""
+    """(k, 2): the calibration of the win chance here (`motif.evaluators.calibration`); none where k is 0."""
 
 
 def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:

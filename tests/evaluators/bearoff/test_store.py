@@ -6,9 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from motif.evaluators.bearoff import loading
-from motif.evaluators.bearoff.loading import bearoff_tables, load_or_build
-from motif.evaluators.bearoff.store import FILE_NAME, load_tables, save_tables
+from motif.evaluators.bearoff import tables as loading
+from motif.evaluators.bearoff.tables import FILE_NAME, bearoff_tables, load_or_build, load_tables, save_tables
 from motif.runtime.errors import FileError
 
 WRITES = 5
@@ -113,7 +112,7 @@ def test_processes_may_write_and_read_at_once(sound, path, tmp_path):
     source = tmp_path / "sound"
     source.write_bytes(sound)
     code = (
-        "import sys; from pathlib import Path; from motif.evaluators.bearoff.store import *;"
+        "import sys; from pathlib import Path; from motif.evaluators.bearoff.tables import *;"
         "source, path = map(Path, sys.argv[1:]); tables = load_tables(source);"
         f"[save_tables(path, tables) for _ in range({WRITES})]"
     )

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 
-from motif.evaluators.bearoff.loading import bearoff_tables, build_tables
 from motif.evaluators.bearoff.numbering import (
     FIRST_FULL,
     HOME_POSITIONS,
@@ -18,6 +17,8 @@ from motif.evaluators.bearoff.numbering import (
 from motif.evaluators.bearoff.tables import (
     FIRST_OFF,
     ROWS,
+    bearoff_tables,
+    build_tables,
     distribution,
     equities,
     mean_rolls,

@@ -10,7 +10,7 @@ from motif.reports.analysis import positions
 from motif.reports.analysis.positions import dataset_positions, self_play_positions
 from motif.runtime.errors import DatasetError, PlayerError
 from motif.sampling import read_dataset, sample
-from motif.sampling.settings import SampleSettings
+from motif.sampling.sample import SampleSettings
 
 
 def test_more_positions_go_on_where_fewer_end():

@@ -6,7 +6,7 @@ from motif.evaluators import StaticEvaluator, load_evaluator
 from motif.evaluators.named import RANDOM_NAME
 from motif.players.best_of_four import BEST_OF_FOUR_NAME, best_of_four
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player, random_player
-from motif.rollout.named import PREFIX, load_rollout
+from motif.rollout.rollout_evaluator import PREFIX, load_rollout
 from motif.runtime.errors import PlayerError
 
 HUMAN_NAME = "human"
@@ -17,7 +17,7 @@ def load(name: str) -> Player:
     """The player called `name`: ``pubeval``, ``bras``, ``FILE.yaml`` and so on, any with ``@1``.
 
     ``random``, ``best-of-four``, ``gnubg`` and ``gnubg@2`` are names too; ``rollout:PLAYER,trials=36,cut=7``,
-    say, plays by rollouts (see `motif.rollout.named`), ``onnx:PATH`` by a net.
+    say, plays by rollouts (see `motif.rollout.rollout_evaluator`), ``onnx:PATH`` by a net.
     Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad weight file.
     """
     if name == RANDOM_NAME:

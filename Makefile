@@ -48,11 +48,11 @@ bench: $(INSTALLED_DEV)
 # About six minutes of one core; SHARE=0.05 plays that share of the trials.
 SHARE ?= 1
 rollout-table: $(INSTALLED)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m motif.benchmark.rollout_options docs/rollouts.md $(SHARE)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/rollouts.md $(SHARE)
 
 # Some minutes on two cores; ONLY=motif-v1 measures that player anew and no other.
 players: $(INSTALLED_DEV)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m motif.benchmark.player_table docs/players.md \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/players.md \
 	    $(if $(ONLY),--only '$(ONLY)')
 
 fuzz: $(INSTALLED_DEV)

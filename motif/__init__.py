@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from motif.board.moves import Play, legal_plays
     from motif.board.parsing import parse_position
     from motif.board.position import Position
-    from motif.bootstrap.dataset_fit import FitSettings, FittedWeights
-    from motif.bootstrap.dataset_fit import fit_dataset as fit
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
+    from motif.learning.fit import FitSettings, FittedWeights
+    from motif.learning.fit import fit_dataset as fit
     from motif.players import Player, load
     from motif.players.match import MatchResult, play_match
     from motif.players.tournament import TournamentResult, play_tournament
@@ -27,7 +27,7 @@ _HOMES = {
     "motif.board.moves": ("Play", "legal_plays"),
     "motif.board.parsing": ("parse_position",),
     "motif.board.position": ("Position",),
-    "motif.bootstrap.dataset_fit": ("FitSettings", "FittedWeights", "fit"),
+    "motif.learning.fit": ("FitSettings", "FittedWeights", "fit"),
     "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
     "motif.players": ("Player", "load"),
     "motif.players.match": ("MatchResult", "play_match"),

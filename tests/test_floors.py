@@ -20,10 +20,13 @@ FLOORS = {
     "sampling": 5,
     "fitting": 5,
     "benchmark": 5,
-    "bootstrap": 6,
-    "reports": 7,
-    "serve": 7,
-    "cli": 8,
+    "learning": 6,
+    "analysis": 7,
+    "phase_net": 7,
+    "session": 8,
+    "reports": 8,
+    "serve": 9,
+    "cli": 10,
 }
 CELLAR = "runtime"
 TOP = ""
@@ -39,10 +42,10 @@ ONLY_IN = {
     ],
     "onnx": [Path("motif/evaluators/nets/net.py")],
     "onnxruntime": [Path("motif/evaluators/nets/net.py")],
-    "skl2onnx": [Path("motif/bootstrap/phase_net/onnx_file.py")],
+    "skl2onnx": [Path("motif/phase_net/phase_classifier.py")],
     "sklearn": [
-        Path("motif/bootstrap/phase_net/net.py"),
-        Path("motif/fitting/calibration.py"),
+        Path("motif/phase_net/phase_classifier.py"),
+        Path("motif/fitting/isotonic.py"),
         Path("motif/reports/analysis/statistics.py"),
     ],
     "llvmlite": [

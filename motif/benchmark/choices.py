@@ -1,15 +1,44 @@
-"""What a player chooses for the decisions of a benchmark file, and what each choice loses there."""
+"""What a player chooses for the decisions of a benchmark file, and what each choice loses there.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+Decisions of which some plays are recorded with labels: what choices among these lose by the labels.
+
+The best label of several is the best partly by luck, and so even perfect choices lose something: the
+level of these losses says little.  The labels are the same for everyone, though, so that differences
+between players on the same decisions say much.  Weights that were fitted to a dataset know its labels,
+and have an advantage there: they are measured on another one.
+
+What a player chooses among the recorded plays of a dataset's decisions.
+
+A dataset holds the positions after the plays, but neither the roll nor the position before it: choices
+are made by the values of the positions.  Losses are by the labels: see `motif.benchmark.choices`.
+
+Error rates: what a player's choices lose on the decisions of benchmark files.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from motif.benchmark.files import BenchmarkFile
-from motif.benchmark.losses import Losses
+from motif.benchmark.benchmark_files import BenchmarkFile
+from motif.benchmark.losses import (
+    ByGroup,
+    LossDistribution,
+    Losses,
+    by_group,
+    joined,
+    loss_distribution,
+    mean_and_error,
+)
 from motif.board.position import Board, pack_many
+from motif.evaluators import Evaluator
+from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import classify_many
-from motif.players.player import Player
+from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
+from motif.runtime.errors import BenchmarkError, PlayerError
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.seeds import check_seed
@@ -59,3 +88,210 @@ def _chosen(player: Player, benchmark: BenchmarkFile, seed: int, jobs: int | Non
         for chosen in run_ordered(player.choose_many, calls, jobs):
             advance(len(chosen))
             yield chosen
+
+
+@dataclass(frozen=True)
+class RecordedDecisions:
+    """The n decisions of a dataset that have two recorded plays or more, m plays together."""
+
+    path: str
+    rows: npt.NDArray[np.intp]
+    """(m,): which positions of the dataset the plays lead to, decision after decision."""
+    gains: npt.NDArray[np.float64]
+    """(m,): labels of the plays for their mover, in points."""
+    classes: npt.NDArray[np.int8]
+    """(m,): of the positions that they lead to, as in `motif.parameters.position_class`."""
+    starts: npt.NDArray[np.intp]
+    """(n,): the first play of each decision."""
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def losses(self, values: npt.NDArray[np.float64]) -> Losses:
+        """What it loses to choose the play of each decision with the highest of `values` (m,), the mover's.
+
+        Of equal plays the first one counts, also of those with equal labels.  A decision is of the class
+        that its best play leads to.  Without decisions there is no loss.
+        """
+        best, chosen = self._first_highest(self.gains), self._first_highest(values)
+        lost = self.gains[best] - self.gains[chosen]
+        return Losses(self.path, lost, np.ones(len(self), np.bool_), self.classes[best])
+
+    def _first_highest(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+        """The play with the highest value of each decision, (n,)."""
+        if not len(self):
+            return np.empty(0, np.intp)
+        peaks = np.maximum.reduceat(values, self.starts)
+        highest = np.flatnonzero(values == np.repeat(peaks, np.diff(self.starts, append=len(values))))
+        return highest[np.searchsorted(highest, self.starts)]
+
+
+def recorded_decisions(
+    path: str,
+    decisions: npt.NDArray[np.int64],
+    equities: npt.NDArray[np.floating],
+    classes: npt.NDArray[np.int8],
+) -> RecordedDecisions:
+    """The decisions in which there is something to choose, by ascending id.
+
+    Each position has the id of its decision, its labelled equity in points for the player on roll there,
+    who is the mover's opponent, and its class: three arrays (positions,).
+    """
+    order = np.argsort(decisions, kind="stable")
+    _, plays = np.unique(decisions, return_counts=True)
+    rows = order[np.repeat(plays > 1, plays)]
+    starts = np.cumsum(plays[plays > 1]) - plays[plays > 1]
+    gains = turned_equities(equities[rows].astype(np.float64))
+    return RecordedDecisions(path, rows, gains, classes[rows], starts)
+
+
+_POSITIONS_AT_ONCE = 2048
+
+
+class LabelledPositions(Protocol):
+    """The columns of a dataset, or of a part of one, that matter here; all of one length."""
+
+    @property
+    def boards(self) -> Board:
+        """After the recorded plays, seen by the next player (positions, 26)."""
+
+    @property
+    def equity(self) -> npt.NDArray[np.float32]:
+        """Labels in points, for that player."""
+
+    @property
+    def decision(self) -> npt.NDArray[np.int64]:
+        """Ids."""
+
+    @property
+    def position_class(self) -> npt.NDArray[np.int8]:
+        """As in `motif.parameters.position_class`."""
+
+
+@dataclass(frozen=True)
+class DatasetDecisions:
+    """The decisions of a dataset that have two recorded plays or more."""
+
+    recorded: RecordedDecisions
+    boards: Board
+    """After the plays, seen by the next player (m, 26)."""
+
+    def __len__(self) -> int:
+        return len(self.recorded)
+
+
+def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetDecisions:
+    """The decisions of the dataset at `path`, whose `parts` `motif.sampling.read_parts` reads.
+
+    Raises `BenchmarkError` where no decision has two recorded plays, and for a label that is no number.
+    """
+    columns = ((part.boards, part.decision, part.equity, part.position_class) for part in parts)
+    boards, *rest = (np.concatenate(column) for column in zip(*columns, strict=True))
+    recorded = recorded_decisions(path, *rest)
+    if not len(recorded):
+        raise BenchmarkError(f"{path}: no decision has two recorded plays to choose between")
+    if not np.isfinite(recorded.gains).all():
+        raise BenchmarkError(f"{path}: the equity of a position is not a finite number")
+    return DatasetDecisions(recorded, boards[recorded.rows])
+
+
+def choosing_by_value(player: Player) -> Evaluator:
+    """The evaluator whose values of positions decide what `player` plays.
+
+    Raises `PlayerError` for one who chooses in another way, as ``random``, ``best-of-four`` and ``gnubg``.
+    """
+    if player.evaluator is None or not isinstance(player, CompiledPlayer | EvaluatorPlayer):
+        raise PlayerError(
+            f"the player {player.name!r} does not choose by values of positions; a dataset has no rolls to "
+            "ask for plays with"
+        )
+    return player.evaluator
+
+
+def dataset_losses(evaluator: Evaluator, decisions: DatasetDecisions, *, jobs: int | None = None) -> Losses:
+    """What the plays lose that `evaluator` values highest.
+
+    A point table is that of the class of the position after the play, not of the one before it, which
+    the dataset does not hold.
+    """
+    values = turned_equities(np.concatenate(list(_equities(evaluator, decisions, jobs))))
+    return decisions.recorded.losses(values)
+
+
+def _equities(
+    evaluator: Evaluator, decisions: DatasetDecisions, jobs: int | None
+) -> Iterator[npt.NDArray[np.float64]]:
+    boards = decisions.boards
+    starts = range(0, len(boards), _POSITIONS_AT_ONCE)
+    calls = ((boards[start : start + _POSITIONS_AT_ONCE],) for start in starts)
+    title = f"{evaluator.name} on {decisions.recorded.path}"
+    with (
+        progress(title, len(boards)) as advance,
+        closing(run_ordered(evaluator.equity_many, calls, jobs)) as found,
+    ):
+        for part in found:
+            advance(len(part))
+            yield part
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """Mean loss of a player on some decisions."""
+
+    er: float
+    """Mean loss a decision in millipoints."""
+    se: float
+    """Standard error of `er`; NaN for a single decision."""
+    decisions: int
+    unlisted: int
+    """Choices that the file does not list; each costs the largest loss listed for its decision."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ErrorRates(ByGroup[ErrorRate]):
+    """Mean losses of a player on several files."""
+
+    distribution: LossDistribution
+    """Of all losses."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+        return asdict(self) | {"distribution": self.distribution.as_dict()}
+
+
+def error_rate(
+    player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
+) -> ErrorRate:
+    """Let `player` choose a play for every decision of `benchmark` and compare with the listed losses.
+
+    Raises `SettingError` for a seed that is none.
+    """
+    choices = player_choices(player, benchmark, seed=seed, jobs=jobs)
+    return _rate(choices.losses, choices.listed)
+
+
+def error_rates(
+    player: Player, benchmarks: Sequence[BenchmarkFile], *, seed: int = 0, jobs: int | None = None
+) -> ErrorRates:
+    """Error rates of `player` on all `benchmarks` together, on each, and by class of position.
+
+    Each file's is what `error_rate` gives.  Raises `BenchmarkError` for no file, `SettingError` for a
+    seed that is none.
+    """
+    return summary([player_choices(player, benchmark, seed=seed, jobs=jobs) for benchmark in benchmarks])
+
+
+def summary(choices: Sequence[Losses]) -> ErrorRates:
+    """Error rates of one player's choices on several files; raises `BenchmarkError` for no file."""
+    every = joined(choices)
+    rates = by_group(choices, lambda rows: _rate(every.losses[rows], every.listed[rows]))
+    distribution = loss_distribution(every.losses, every.listed)
+    return ErrorRates(rates.files, rates.classes, rates.overall, distribution)
+
+
+def _rate(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> ErrorRate:
+    return ErrorRate(*mean_and_error(losses), len(losses), int(len(losses) - listed.sum()))

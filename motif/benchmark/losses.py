@@ -1,9 +1,15 @@
-"""What a player's choices lose, decision by decision, and which decisions are counted together."""
+"""What a player's choices lose, decision by decision, and which decisions are counted together.
+
+How the losses of many decisions are spread.
+
+Two players on the same decisions: how much more the one loses than the other.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +19,6 @@ from motif.runtime.errors import BenchmarkError
 
 MILLIPOINTS = 1000
 """In a point."""
-
 Rows = slice | npt.NDArray[np.intp]
 """Some of several decisions."""
 _Rate = TypeVar("_Rate")
@@ -78,3 +83,100 @@ def mean_and_error(points: npt.NDArray[np.float64]) -> tuple[float, float]:
     count = len(points)
     error = float(points.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
     return MILLIPOINTS * float(points.mean()), MILLIPOINTS * error
+
+
+LIMITS = (0, 5, 20, 50, 100)
+"""Losses in millipoints up to which decisions are counted."""
+# Losses are written with six digits; what is written 20 millipoints is not above 20.
+_ROUNDING = 1e-9
+
+
+class LossRange(NamedTuple):
+    """Losses between two limits."""
+
+    name: str
+    """Such as "5 to 20": millipoints, the lower limit not among them."""
+    decisions: float
+    """Its share of the decisions, 0 to 1."""
+    lost: float
+    """Its share of all that is lost, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class LossDistribution:
+    """Losses of a player's plays, in millipoints a decision."""
+
+    best_found: float
+    """Share of decisions, 0 to 1, for which the play is listed as the best or loses nothing against it."""
+    at_most: dict[str, float]
+    """Share of decisions that lose at most so many millipoints, for each of `LIMITS`."""
+    above: float
+    """Share of decisions that lose more than the last of `LIMITS`."""
+    lost: tuple[float, ...]
+    """Share of all that is lost by decisions between two of `LIMITS`, and above the last; it adds up to 1.
+
+    0 everywhere for a player who loses nothing.
+    """
+    median: float
+    percentile_90: float
+    percentile_99: float
+    largest: float
+
+    @property
+    def ranges(self) -> list[LossRange]:
+        """No loss, losses up to each of `LIMITS`, and those above."""
+        first, last = str(LIMITS[0]), f"above {LIMITS[-1]}"
+        names = [first, *(f"{low} to {high}" for low, high in pairwise(LIMITS)), last]
+        shares = [high - low for low, high in pairwise((0.0, *self.at_most.values(), 1.0))]
+        return [LossRange(*row) for row in zip(names, shares, (0.0, *self.lost), strict=True)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields by name; `above` is called "above_100", by the last of `LIMITS`."""
+        fields = asdict(self)
+        return {f"above_{LIMITS[-1]}" if name == "above" else name: it for name, it in fields.items()}
+
+
+def loss_distribution(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> LossDistribution:
+    """The distribution of `losses` (n,), in points, of plays of which the file lists some, `listed` (n,)."""
+    lost = MILLIPOINTS * losses
+    bounds = np.array(LIMITS) + _ROUNDING
+    shares = (lost[:, None] <= bounds).mean(axis=0)
+    above_first = lost[lost > bounds[0]]
+    bins = np.bincount(np.searchsorted(bounds[1:], above_first), above_first, len(LIMITS))
+    median, percentile_90, percentile_99 = np.percentile(lost, (50, 90, 99)).tolist()
+    return LossDistribution(
+        float((listed & (lost <= bounds[0])).mean()),
+        {str(limit): float(share) for limit, share in zip(LIMITS, shares, strict=True)},
+        1 - float(shares[-1]),
+        tuple((bins / (math.fsum(bins) or 1.0)).tolist()),
+        median,
+        percentile_90,
+        percentile_99,
+        float(lost.max()),
+    )
+
+
+@dataclass(frozen=True)
+class PairedRate:
+    """Mean difference of the losses of two players on some decisions."""
+
+    difference: float
+    """In millipoints a decision; below 0 where the first player loses less."""
+    se: float
+    """Standard error of `difference`, from the differences of single decisions; NaN for one decision."""
+    decisions: int
+
+
+def paired(one: Sequence[Losses], other: Sequence[Losses]) -> ByGroup[PairedRate]:
+    """Losses of the one player less those of the other, whose choices are on the same files in that order.
+
+    Choices that are alike in both differ by nothing, and so the standard error is that of what remains:
+    less than those of the two error rates suggest.  Raises `BenchmarkError` for no file.
+    """
+    differences = joined(one).losses - joined(other).losses
+
+    def rate(rows: Rows) -> PairedRate:
+        found = differences[rows]
+        return PairedRate(*mean_and_error(found), len(found))
+
+    return by_group(one, rate)

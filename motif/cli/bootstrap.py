@@ -44,8 +44,8 @@ def bootstrap(
 
     Each version plays and labels the next one's samples.  A run that was stopped goes on where it was.
     """
-    from motif.benchmark.shipped_lines import shipped_lines
-    from motif.bootstrap import load_config, load_preset, run_bootstrap, with_seed
+    from motif.benchmark.benchmark_files import shipped_lines
+    from motif.learning import load_config, load_preset, run_bootstrap, with_seed
     from motif.reports.run_report import draw_run, draw_version
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)

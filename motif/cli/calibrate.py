@@ -22,8 +22,8 @@ from motif.cli.common import (
 from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
-    from motif.bootstrap.calibrate import Calibration, Measured
-    from motif.fitting.proper_scores import Change
+    from motif.fitting.isotonic import Change
+    from motif.learning.recalibration import Calibration, Measured
 
 
 def register(app: typer.Typer) -> None:
@@ -60,8 +60,8 @@ def calibrate(
     the other games; differences are after less before, with their standard errors over games. The curve
     rises: two plays of one class that the win chance ranks keep their order.
     """
-    from motif.bootstrap.calibrate import ALL, calibrated_weights, fitted_to, weights_behind
-    from motif.bootstrap.calibrate import calibrate as make_calibration
+    from motif.learning.recalibration import ALL, calibrated_weights, fitted_to, weights_behind
+    from motif.learning.recalibration import calibrate as make_calibration
     from motif.reports.style import check_picture
 
     for target in filter(None, (out, plot)):
@@ -102,7 +102,7 @@ def _files(out: Path | None, plot: Path | None) -> dict[str, str | None]:
 
 
 def _record(found: "Calibration", player: str) -> dict[str, Any]:
-    from motif.bootstrap.calibrate import ALL
+    from motif.learning.recalibration import ALL
 
     def scores(name: str) -> dict[str, Any]:
         changes = {group: asdict(getattr(of, name)) for group, of in found.groups.items()}

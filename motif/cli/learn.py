@@ -196,8 +196,8 @@ def fit(
 
     Several are pooled.
     """
-    from motif.bootstrap.dataset_fit import FitSettings, fit_dataset
-    from motif.fitting.prune import PRUNE_Z
+    from motif.fitting.solve import PRUNE_Z
+    from motif.learning.fit import FitSettings, fit_dataset
     from motif.reports.style import check_picture
 
     settings = FitSettings(

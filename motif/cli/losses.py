@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from motif.benchmark.error_rate import ErrorRates
-from motif.benchmark.losses import ByGroup
-from motif.benchmark.paired import PairedRate
+from motif.benchmark.choices import ErrorRates
+from motif.benchmark.losses import ByGroup, PairedRate
 from motif.benchmark.worst_decisions import WorstDecision
 from motif.board.identifiers import gnubg_id
 from motif.cli.common import print_table

@@ -85,8 +85,8 @@ def benchmark(
     between players on the same dataset much; --versus tells them, with their standard errors. Weights
     that were fitted to a dataset have an advantage on it: take another one.
     """
-    from motif.benchmark.error_rate import summary
-    from motif.benchmark.paired import paired
+    from motif.benchmark.choices import summary
+    from motif.benchmark.losses import paired
     from motif.benchmark.worst_decisions import worst_decisions
     from motif.cli.losses import print_losses, print_paired, print_worst
 
@@ -138,8 +138,8 @@ def _on_files(
     paths: Sequence[str], names: Sequence[str], seed: int, jobs: int | None
 ) -> tuple[list[list["Choices"]], int]:
     """Choices of each of the players on each of the files, and the number of cube decisions there."""
+    from motif.benchmark.benchmark_files import read_benchmark
     from motif.benchmark.choices import player_choices
-    from motif.benchmark.files import read_benchmark
     from motif.players import load
 
     players = [load(name) for name in names]
@@ -152,7 +152,7 @@ def _on_files(
 
 def _on_datasets(paths: Sequence[str], names: Sequence[str], jobs: int | None) -> list[list["Losses"]]:
     """Losses of each of the players on each of the datasets."""
-    from motif.benchmark.dataset_choices import choosing_by_value, dataset_decisions, dataset_losses
+    from motif.benchmark.choices import choosing_by_value, dataset_decisions, dataset_losses
     from motif.players import load
     from motif.sampling import read_parts
 

@@ -61,8 +61,8 @@ def train_phase_net(
     First on its scores, then on who won games of best-of-four.  DIR/refined.onnx plays as
     onnx:DIR/refined.onnx; DIR/pretrained.onnx is the net after the first stage.
     """
-    from motif.bootstrap.phase_net import PhaseNetSettings
-    from motif.bootstrap.phase_net import train_phase_net as train
+    from motif.phase_net import PhaseNetSettings
+    from motif.phase_net import train_phase_net as train
     from motif.reports.phase_net import draw_training
 
     settings = PhaseNetSettings(

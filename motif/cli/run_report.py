@@ -22,8 +22,7 @@ def report_on_run(
     jobs: int | None,
 ) -> None:
     """Draw the page of the run in `folder` and print its key figures; see `motif report`."""
-    from motif.benchmark.files import read_benchmark
-    from motif.benchmark.shipped_lines import shipped_lines
+    from motif.benchmark.benchmark_files import read_benchmark, shipped_lines
     from motif.reports.run_report import draw_run
 
     lines = [read_benchmark(path) for path in dict.fromkeys(benchmarks)] if benchmarks else shipped_lines()

@@ -5,18 +5,59 @@ error, until a pass brings no further reduction.  Three things make it quick wit
 it converges to: the raw predictions are kept up to date instead of recomputed; every weight moves
 along its term's centred value (see `coordinate_kernels`); and every few passes the weights are
 extrapolated (see `anderson`), which is taken only when it lowers the error.
+
+Anderson extrapolation of a sequence of weight vectors.
+
+Source: Bertrand and Massias, "Anderson acceleration of coordinate descent" (AISTATS 2021), as in
+skglm: of the last K + 1 iterates, the combination with coefficients that sum to 1 and make the
+combined difference smallest.
 """
 
 import numpy as np
 
-from motif.fitting.anderson import Extrapolation
 from motif.fitting.coordinate_kernels import centred_shifts, one_pass, refresh
 from motif.fitting.design import raw_predictions, term_sums
+from motif.fitting.objective import FitResult, OnPass, Recorder
 from motif.fitting.problem import Problem, checked_weights
-from motif.fitting.result import FitResult, OnPass, Recorder
 from motif.fitting.terms import FloatArray, Terms
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
+
+MEMORY = 5
+"""K: passes between two extrapolations."""
+
+
+class Extrapolation:
+    """Collects iterates and proposes an extrapolated one after every `memory` of them."""
+
+    def __init__(self, start: FloatArray, memory: int = MEMORY) -> None:
+        self._memory = memory
+        self._iterates = [start.copy()]
+
+    def restart(self, weights: FloatArray) -> None:
+        """Forget the past; `weights` is the new first iterate."""
+        self._iterates = [weights.copy()]
+
+    def propose(self, weights: FloatArray) -> FloatArray | None:
+        """Take the next iterate; every `memory` of them, the extrapolated weights (else None)."""
+        self._iterates.append(weights.copy())
+        if len(self._iterates) <= self._memory:
+            return None
+        iterates = np.array(self._iterates)
+        differences = np.diff(iterates, axis=0)
+        # Minimise |sum c_k differences_k| with sum c = 1: proportional to G^-1 1, with a trace of
+        # the diagonal added because the differences soon become parallel.
+        gram = differences @ differences.T
+        gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram)
+        try:
+            coefficients = np.linalg.solve(gram, np.ones(len(gram)))
+        except np.linalg.LinAlgError:
+            return None
+        total = coefficients.sum()
+        if not np.isfinite(total) or total == 0:
+            return None
+        return coefficients @ iterates[1:] / total
+
 
 METHOD = "coordinate"
 _NEGLIGIBLE_SHARE = 0.01

@@ -14,8 +14,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor
 
 from motif.fitting.design import in_threads, term_sums
-from motif.fitting.problem import Problem, Rows
-from motif.fitting.ranking import RankingOperator
+from motif.fitting.problem import Problem, RankingOperator, Rows
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 

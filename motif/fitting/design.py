@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.position import Board
-from motif.fitting.point_terms import add_products, add_sums
-from motif.fitting.terms import FloatArray, Terms
+from motif.fitting.terms import FloatArray, Terms, add_products, add_sums
 from motif.runtime.jit import fast_kernel
 from motif.runtime.parallel import worker_count
 

@@ -24,11 +24,19 @@ import numpy.typing as npt
 from scipy.linalg import cho_solve
 
 from motif.fitting.curvature import curvature
-from motif.fitting.descent import conjugate_gradients, descend
 from motif.fitting.design import CHUNK_ROWS, in_threads, raw_predictions, term_sums
-from motif.fitting.objective import Objective, Point, sum_of_squares
+from motif.fitting.gauss_newton import conjugate_gradients, descend
+from motif.fitting.objective import (
+    CONVERGED,
+    EXACT_ERROR,
+    PASS_LIMIT,
+    Objective,
+    PassRecord,
+    Point,
+    check_stopping,
+    sum_of_squares,
+)
 from motif.fitting.problem import Problem, checked_weights
-from motif.fitting.result import CONVERGED, EXACT_ERROR, PASS_LIMIT, PassRecord, check_stopping
 from motif.fitting.terms import FloatArray, IntArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread

@@ -7,9 +7,8 @@ Jacobian in memory.  BLAS is kept to one thread: the same bytes for any number o
 import numpy as np
 from scipy import optimize
 
-from motif.fitting.objective import Objective
+from motif.fitting.objective import CONVERGED, PASS_LIMIT, FitResult, Objective, OnPass, Recorder
 from motif.fitting.problem import Problem, checked_weights
-from motif.fitting.result import CONVERGED, PASS_LIMIT, FitResult, OnPass, Recorder
 from motif.fitting.terms import FloatArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread

@@ -5,8 +5,8 @@ import numpy.typing as npt
 
 from motif.board.position import Board
 from motif.evaluators.probabilities import turned_equities
-from motif.fitting.point_terms import POINT_COLUMNS, POINT_SHAPE, step_columns
-from motif.fitting.ranking import decision_starts
+from motif.fitting.problem import decision_starts
+from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, step_columns
 
 _RIDGE = 1e-4
 _ROWS_AT_ONCE = 1 << 14

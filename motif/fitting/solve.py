@@ -1,11 +1,24 @@
-"""The solvers by name, under one signature."""
+"""The solvers by name, under one signature.
 
-from typing import Protocol
+Pruning: second-degree terms that do not earn their place are dropped, and the rest is fitted again.
+
+Backward elimination in rounds: all pairs whose |weight / standard error| is below a threshold go at
+once, the others are fitted again from where they stand, and what became superfluous goes next.  The
+bias, linear weights and point terms stay.
+"""
+
+import math
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from motif.fitting import coordinate, gauss_newton, least_squares
+from motif.fitting.objective import FitResult, OnPass
 from motif.fitting.problem import Problem
-from motif.fitting.result import FitResult, OnPass
-from motif.fitting.terms import FloatArray
+from motif.fitting.significance import significance
+from motif.fitting.terms import FloatArray, Terms
 from motif.runtime.errors import FitError
 
 
@@ -38,3 +51,65 @@ def solver(method: str) -> Solver:
     if method not in SOLVERS:
         raise FitError(f"unknown method {method!r}: choose one of {', '.join(SOLVERS)}")
     return SOLVERS[method]
+
+
+PRUNE_Z = 2.0
+"""Pairs nearer to 0 than this many standard errors are dropped."""
+ROUNDS = 3
+"""Rounds at most."""
+
+
+class Pruned(NamedTuple):
+    """What is left of a fit."""
+
+    terms: Terms
+    result: FitResult
+    """The last round's; its history and seconds are those of that round.  The fit as it was when nothing
+    was dropped."""
+
+
+def pruned(
+    problem: Problem,
+    result: FitResult,
+    clusters: npt.ArrayLike | None = None,
+    z: float = PRUNE_Z,
+    *,
+    max_passes: int | None = None,
+) -> Pruned:
+    """`problem` without the pairs that `result`, its fit, and the fits that follow find superfluous.
+
+    `clusters` are those of `significance`.  `max_passes` limits each fit; absent, the method's own limit.
+    Whether the validation error is better or worse afterwards is told, not asked: see both results.
+    Raises `FitError` for a `z` that is negative or not finite.
+    """
+    if not (math.isfinite(z) and z >= 0):
+        raise FitError(f"the threshold of pruning must be finite and at least 0, not {z}")
+    for _ in range(ROUNDS):
+        terms = problem.terms
+        if not len(terms.pairs):
+            break
+        kept = _kept(problem, result, clusters, z)
+        if kept.all():
+            break
+        prior = None if problem.prior is None else np.asarray(problem.prior)[kept]
+        smaller = Terms(terms.size, terms.pairs[kept[1 + terms.size : terms.first_point]], terms.points)
+        problem = replace(problem, terms=smaller, prior=prior)
+        solve, start = solver(result.method), result.weights[kept]
+        result = (
+            solve(problem, start=start)
+            if max_passes is None
+            else solve(problem, start=start, max_passes=max_passes)
+        )
+    return Pruned(problem.terms, result)
+
+
+def _kept(
+    problem: Problem, result: FitResult, clusters: npt.ArrayLike | None, z: float
+) -> npt.NDArray[np.bool_]:
+    """(count,): which weights stay.  A pair whose error is 0 never occurs and goes."""
+    terms = problem.terms
+    found = significance(problem, result.weights, clusters)
+    kept = np.ones(terms.count, np.bool_)
+    pairs = slice(1 + terms.size, terms.first_point)
+    kept[pairs] = np.abs(found.z[pairs]) >= z  # False for NaN too
+    return kept

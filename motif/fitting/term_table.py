@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 
 from motif.evaluators.model import HEADS
 from motif.evaluators.weight_file import PAIR, SIDES, HeadWeights
-from motif.fitting.point_terms import POINT_SHAPE
-from motif.fitting.term_statistics import TermStatistics
-from motif.fitting.terms import FloatArray, Terms
+from motif.fitting.significance import TermStatistics
+from motif.fitting.terms import POINT_SHAPE, FloatArray, Terms
 from motif.parameters import ParameterSet
 from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator, PercentFormatter
 
-from motif.bootstrap.heads import possible
 from motif.evaluators import OUTPUTS
+from motif.learning.heads import possible
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.reliability import BINS, FEWEST_GAMES, Reliability, reliability
 from motif.reports.style import BLUE, FAINT, GREEN, HEAD_WORDS, SMALL, VERMILION, picture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from motif.benchmark.loss_distribution import LossDistribution
+from motif.benchmark.losses import LossDistribution
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 
 _ROOM = 1.3

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from motif.bootstrap import BootstrapConfig
-from motif.bootstrap.fit_settings import option_of
-from motif.bootstrap.run import SAMPLES, TERMS, WEIGHTS
-from motif.fitting.result import PASS_LIMIT, VALIDATION_RISES
+from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
+from motif.learning import BootstrapConfig
+from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS
+from motif.learning.fit_settings import option_of
 
 _WIDE_GAP = 1.1
 """Validation error over training error from which the samples count as too few."""

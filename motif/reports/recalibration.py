@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from motif.bootstrap.calibrate import ALL, Calibration, StatedChances
+from motif.learning.recalibration import ALL, Calibration, StatedChances
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.calibration import draw_counts, prepare_chances
 from motif.reports.reliability import FEWEST_GAMES, Reliability, reliability

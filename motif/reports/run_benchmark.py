@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from motif.benchmark import BenchmarkFile, ErrorRate, ErrorRates
-from motif.benchmark.choices import player_choices
-from motif.benchmark.error_rate import summary
+from motif.benchmark.choices import player_choices, summary
 from motif.benchmark.worst_decisions import WorstDecision, worst_decisions
 from motif.evaluators import WeightFile
 from motif.evaluators.static import from_weights

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from motif.bootstrap import BootstrapConfig, load_config
-from motif.bootstrap.config import CONFIG
-from motif.bootstrap.run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
 from motif.evaluators import WeightFile, read_weight_file
+from motif.learning import BootstrapConfig, load_config
+from motif.learning.bootstrap_config import CONFIG
+from motif.learning.bootstrap_run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
 from motif.reports.convergence import Rows
 from motif.runtime.errors import SettingError
 from motif.sampling.dataset import MANIFEST
@@ -36,7 +36,7 @@ class RunFiles:
     config_text: str
     """Its config.yaml."""
     summaries: Sequence[dict[str, Any]]
-    """Of the finished versions, in order; see `motif.bootstrap.run`."""
+    """Of the finished versions, in order; see `motif.learning.bootstrap_run`."""
     weights: Sequence[WeightFile]
     """Of the same versions."""
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from motif.benchmark import BenchmarkFile
-from motif.bootstrap import BootstrapConfig, load_config
-from motif.bootstrap.config import CONFIG
-from motif.bootstrap.pool import held_out
-from motif.bootstrap.run import WEIGHTS
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
+from motif.learning import BootstrapConfig, load_config
+from motif.learning.bootstrap_config import CONFIG
+from motif.learning.bootstrap_run import WEIGHTS
+from motif.learning.rows import held_out
 from motif.reports.calibration import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Picture

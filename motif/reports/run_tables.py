@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from motif.benchmark.losses import MILLIPOINTS
-from motif.bootstrap import VersionStep
+from motif.learning import VersionStep
 from motif.reports.run_benchmark import RunBenchmark
 from motif.reports.run_files import STEPS, RunFiles
 

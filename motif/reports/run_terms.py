@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from motif.bootstrap.class_rows import class_rows
-from motif.bootstrap.run import TERMS
-from motif.bootstrap.term_errors import settings_of, term_errors
 from motif.fitting.term_table import HeadTerms
+from motif.learning.bootstrap_run import TERMS
+from motif.learning.rows import class_rows
+from motif.learning.term_errors import settings_of, term_errors
 from motif.reports.run_benchmark import static_player
 from motif.reports.run_files import RunFiles
 from motif.reports.terms import ToldTerm, board_terms, chosen_head, game_boards, table_terms, told_terms

@@ -6,18 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from motif.board.position import Board, pack_many
-from motif.bootstrap.class_rows import class_rows
-from motif.bootstrap.fit_settings import FitSettings
-from motif.bootstrap.heads import rows_of_head
-from motif.bootstrap.term_errors import settings_of, term_errors
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.weight_file import HeadWeights, class_of_plan
 from motif.fitting.link import Link
-from motif.fitting.point_terms import POINT_SHAPE
-from motif.fitting.term_statistics import TermStatistics, term_statistics
+from motif.fitting.significance import TermStatistics, term_statistics
 from motif.fitting.term_table import HeadTerms, read_terms, term_names, weight_vector
-from motif.fitting.terms import Terms
+from motif.fitting.terms import POINT_SHAPE, Terms
+from motif.learning.fit_settings import FitSettings
+from motif.learning.heads import rows_of_head
+from motif.learning.rows import class_rows
+from motif.learning.term_errors import settings_of, term_errors
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many

@@ -6,7 +6,7 @@ from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from motif.benchmark.error_rate import ErrorRate, ErrorRates
+from motif.benchmark.choices import ErrorRate, ErrorRates
 from motif.benchmark.worst_decisions import JudgedPlay, WorstDecision
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import match_id

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motif.benchmark.loss_distribution import LIMITS, loss_distribution
+from motif.benchmark.losses import LIMITS, loss_distribution
 
 
 def test_an_example_by_hand():

@@ -7,9 +7,8 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from motif.benchmark.error_rate import summary
-from motif.benchmark.losses import Losses
-from motif.benchmark.paired import PairedRate, paired
+from motif.benchmark.choices import summary
+from motif.benchmark.losses import Losses, PairedRate, paired
 from motif.runtime.errors import BenchmarkError
 
 CONTACT, RACE = 0, 2

@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motif.benchmark.dataset_choices import choosing_by_value, dataset_decisions, dataset_losses
-from motif.benchmark.error_rate import summary
-from motif.benchmark.recorded import recorded_decisions
+from motif.benchmark.choices import (
+    choosing_by_value,
+    dataset_decisions,
+    dataset_losses,
+    recorded_decisions,
+    summary,
+)
 from motif.board.position import Position
 from motif.parameters.position_class import position_class
 from motif.players import load
@@ -71,7 +75,7 @@ def test_the_same_for_any_parts_and_number_of_workers(samples, monkeypatch):
     evaluator = load("motif-v1").evaluator
     whole = dataset_losses(evaluator, dataset_decisions("some", [samples]), jobs=1)
     parts = [samples.rows(slice(start, start + 7)) for start in range(0, len(samples), 7)]
-    monkeypatch.setattr(sys.modules["motif.benchmark.dataset_choices"], "_POSITIONS_AT_ONCE", 37)
+    monkeypatch.setattr(sys.modules["motif.benchmark.choices"], "_POSITIONS_AT_ONCE", 37)
     split = dataset_losses(evaluator, dataset_decisions("some", parts), jobs=2)
     assert split.losses.tolist() == whole.losses.tolist()
     assert split.classes.tolist() == whole.classes.tolist()

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from motif.benchmark import error_rates, read_benchmark
-from motif.benchmark.dataset_choices import dataset_decisions, dataset_losses
-from motif.benchmark.error_rate import summary
+from motif.benchmark.choices import dataset_decisions, dataset_losses, summary
 from motif.cli.main import main
 from motif.players import load
 from motif.sampling import read_dataset

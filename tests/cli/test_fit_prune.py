@@ -5,7 +5,7 @@ import re
 import pytest
 
 from motif.evaluators import read_weight_file
-from motif.fitting.prune import PRUNE_Z
+from motif.fitting.solve import PRUNE_Z
 
 _OPTIONS = ("--parameters", "keith", "--heads", "win", "--jobs", 1)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from motif import bootstrap
+from motif import learning as bootstrap
 from motif.board.dice import ROLLS
 from motif.board.identifiers import gnubg_id, position_from_gnubg_id
 from motif.board.moves import PlayBatch, legal_plays

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from motif.bootstrap.phase_net import PhaseNetSettings
 from motif.cli.phase_net import train_phase_net
+from motif.phase_net import PhaseNetSettings
 
 TINY = (
     *("--games", 20, "--boards", 1000, "--epochs", 2, "--rounds", 2, "--round-games", 60),

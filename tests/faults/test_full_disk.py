@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from motif.bootstrap import run_bootstrap
-from motif.bootstrap.config import CONFIG
 from motif.cli.main import main
 from motif.evaluators import read_weight_file
+from motif.learning import run_bootstrap
+from motif.learning.bootstrap_config import CONFIG
 from motif.reports.convergence import plot_convergence
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, MotifError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from motif.fitting.descent import conjugate_gradients, descend
+from motif.fitting.gauss_newton import conjugate_gradients, descend
 
 
 def made_system(size: int) -> tuple[np.ndarray, np.ndarray]:

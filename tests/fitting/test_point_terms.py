@@ -12,9 +12,8 @@ from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.least_squares import solve_least_squares
 from motif.fitting.link import EQUITY
-from motif.fitting.point_terms import POINT_COLUMNS, POINT_SHAPE, step_columns
 from motif.fitting.problem import Problem
-from motif.fitting.terms import Terms
+from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, Terms, step_columns
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import correlated_features, decision_ids, planted_weights, random_boards
 

@@ -8,9 +8,8 @@ import pytest
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.link import PROBABILITY
 from motif.fitting.problem import Problem
-from motif.fitting.prune import pruned
 from motif.fitting.significance import significance
-from motif.fitting.solve import SOLVERS
+from motif.fitting.solve import SOLVERS, pruned
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import decision_ids

@@ -7,10 +7,8 @@ import pytest
 
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.link import EQUITY, PROBABILITY, Link
-from motif.fitting.problem import Problem
-from motif.fitting.ranking import decision_starts
-from motif.fitting.significance import significance
-from motif.fitting.term_statistics import term_statistics
+from motif.fitting.problem import Problem, decision_starts
+from motif.fitting.significance import significance, term_statistics
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids, noisy_problem

@@ -9,7 +9,7 @@ import pytest
 
 from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.link import PROBABILITY
-from motif.fitting.term_statistics import term_statistics
+from motif.fitting.significance import term_statistics
 from motif.fitting.term_table import SCHEMA, HeadTerms, read_terms, term_names, weight_vector, write_terms
 from motif.fitting.terms import Terms
 from motif.parameters import parameter_set

@@ -31,10 +31,10 @@ from motif.board.notation import find_play, format_moves, parse_moves
 from motif.board.parsing import parse_position, parse_roll
 from motif.board.position import BOARD_SIZE, Position, faults
 from motif.board.xgid import position_from_xgid, xgid
-from motif.bootstrap.config import CONFIG, load_config
 from motif.cli.lines import read_decisions, read_positions
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
 from motif.evaluators.weight_reader import read_weight_file
+from motif.learning.bootstrap_config import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import PositionError

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from hypothesis import strategies as st
 
-from motif.bootstrap import load_preset
+from motif.learning import load_preset
 from motif.parameters.game_plan import PLANS
 from tests.evaluators.made_weights import made_weights
 from tests.fuzz import checks

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.benchmark import error_rate, read_benchmark
-from motif.benchmark.player_table_entries import CLASSES, PUBLISHED
+from motif.benchmark import choices as error_rate
+from motif.benchmark import read_benchmark
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.cli.main import main
@@ -24,6 +24,7 @@ from motif.runtime.parallel import REQUESTS
 from tests.board.oracle import legal_results
 from tests.peers.games import decisions
 from tests.peers.test_gnubg_plays import after
+from tools.player_table import CLASSES, PUBLISHED
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LINES = ROOT / "data" / "bench"

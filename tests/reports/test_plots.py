@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from motif.bootstrap.heads import possible
 from motif.evaluators import OUTPUTS
+from motif.learning.heads import possible
 from motif.reports.calibration import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.reliability import BINS, reliability

@@ -14,15 +14,14 @@ import typer
 
 from motif.benchmark import ErrorRate, ErrorRates, error_rates, read_benchmark
 from motif.benchmark.choices import player_choices
-from motif.benchmark.loss_distribution import loss_distribution
+from motif.benchmark.losses import loss_distribution
 from motif.benchmark.worst_decisions import worst_decisions
-from motif.bootstrap import BootstrapConfig, VersionStep
-from motif.bootstrap.class_rows import class_rows
-from motif.bootstrap.pool import held_out
-from motif.bootstrap.term_errors import settings_of, term_errors
 from motif.evaluators import read_weight_file
 from motif.evaluators.weight_file import class_of_plan
 from motif.fitting.term_table import write_terms
+from motif.learning import BootstrapConfig, VersionStep
+from motif.learning.rows import class_rows, held_out
+from motif.learning.term_errors import settings_of, term_errors
 from motif.parameters.game_plan import PLANS
 from motif.players import load
 from motif.reports.next_version import advice, next_commands

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from motif.benchmark import error_rate
-from motif.benchmark.files import BenchmarkFile
+from motif.benchmark import choices as error_rate
+from motif.benchmark.benchmark_files import BenchmarkFile
 from motif.board.moves import legal_plays, play_batches
 from motif.board.position import Position, pack_many
 from motif.players import EvaluatorPlayer, load

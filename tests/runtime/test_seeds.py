@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from motif.benchmark.error_rate import error_rate
-from motif.benchmark.files import BenchmarkFile
+from motif.benchmark.benchmark_files import BenchmarkFile
+from motif.benchmark.choices import error_rate
 from motif.board.position import Position
-from motif.bootstrap.fit_settings import FitSettings
 from motif.evaluators import load_static
+from motif.learning.fit_settings import FitSettings
 from motif.players import load
 from motif.players.match import play_match
 from motif.rollout import RolloutSettings, rollout

@@ -1,0 +1,20 @@
+"""From nothing to version one: sample, label, fit, and again with what came of it."""
+
+from motif.learning.bootstrap_config import (
+    BootstrapConfig,
+    VersionStep,
+    load_config,
+    load_preset,
+    preset_names,
+)
+from motif.learning.bootstrap_run import run_bootstrap, with_seed
+
+__all__ = [
+    "BootstrapConfig",
+    "VersionStep",
+    "load_config",
+    "load_preset",
+    "preset_names",
+    "run_bootstrap",
+    "with_seed",
+]

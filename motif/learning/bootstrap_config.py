@@ -1,0 +1,177 @@
+"""What a bootstrap run does: its versions, how each is sampled and fitted, and how strength is measured."""
+
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from motif.learning.fit import FitSettings
+from motif.runtime.errors import MotifError, SettingError, plain_text, shown
+from motif.runtime.files import write_text
+from motif.runtime.seeds import SEED_LIMIT
+from motif.runtime.yaml_text import YamlTextError, parse_yaml
+from motif.sampling import SamplePlan, SampleSettings
+
+CONFIG = "config.yaml"
+_VALUE_TYPES: dict[Any, tuple[type, ...]] = {
+    int: (int,),
+    float: (float, int),
+    str: (str,),
+    bool: (bool,),
+    int | None: (int, type(None)),
+    float | None: (float, int, type(None)),
+}
+_SEEDS_A_RUN = 1000
+_FIRST_STRENGTH_SEED = 900
+_MOST_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
+_FEWEST_STRENGTH_GAMES = 4
+_SEED_LIMIT = SEED_LIMIT // _SEEDS_A_RUN
+_PRESETS = resources.files("motif").joinpath("data", "presets")
+
+
+@dataclass(frozen=True)
+class VersionStep(SamplePlan):
+    """How one version comes about: its samples, and how far back the fit reaches."""
+
+    pooled: int = 0
+    """How many earlier versions' samples join this version's in the fit."""
+    fit: dict[str, Any] = field(default_factory=dict)
+    """Fields of `FitSettings` that differ from those of the run."""
+
+    def plan(self) -> dict[str, Any]:
+        """The fields of `SamplePlan` alone."""
+        return {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
+
+    def sample_settings(self, player: str, seed: int) -> SampleSettings:
+        """Settings for sampling with `player`."""
+        return SampleSettings(player=player, seed=seed, **self.plan())
+
+
+@dataclass(frozen=True)
+class BootstrapConfig:
+    """All that is needed to repeat a run."""
+
+    name: str
+    """Versions are called NAME-v0, NAME-v1, ..."""
+    start: str
+    """The player that version zero's samples are rolled out by."""
+    seed: int
+    strength_games: int
+    """Games of each match that measures a version."""
+    fit: dict[str, Any] = field(default_factory=dict)
+    """Fields of `FitSettings` that differ from its defaults."""
+    versions: tuple[VersionStep, ...] = ()
+    terms: bool = False
+    """Write the table of each version's terms with their standard errors, too."""
+
+    def fit_settings(self, version: int | None = None) -> FitSettings:
+        """Settings of the run's fits, or of that of one version."""
+        own = {} if version is None else self.versions[version].fit
+        return FitSettings(**{"seed": self.seed, **self.fit, **own})
+
+    def check(self) -> None:
+        """Raise a `MotifError` for a value that makes no sense."""
+        if not 0 <= self.seed < _SEED_LIMIT:
+            raise SettingError(f"seed must be at least 0 and below {_SEED_LIMIT}, not {shown(self.seed)}")
+        self.fit_settings().check()
+        for version, step in enumerate(self.versions):
+            try:
+                step.sample_settings(self.start, self.step_seed(version)).check()
+                self.fit_settings(version).check()
+            except MotifError as error:
+                raise SettingError(f"versions[{version}]: {error}") from None
+            if step.pooled < 0:
+                raise SettingError(
+                    f"versions[{version}]: pooled must be at least 0, not {shown(step.pooled)}"
+                )
+        if len(self.versions) > _MOST_VERSIONS:
+            raise SettingError(f"versions: at most {_MOST_VERSIONS} are possible, not {len(self.versions)}")
+        # Games come in pairs, and a single pair has no standard error.
+        if self.strength_games < _FEWEST_STRENGTH_GAMES:
+            raise SettingError(
+                f"strength_games must be at least {_FEWEST_STRENGTH_GAMES}, not {shown(self.strength_games)}"
+            )
+
+    def step_seed(self, version: int) -> int:
+        """Seed of a version's samples: each version has random streams of its own."""
+        return self.seed * _SEEDS_A_RUN + version
+
+    def strength_seed(self, version: int) -> int:
+        """Seed of the matches that measure a version: one that no sampling uses."""
+        return self.seed * _SEEDS_A_RUN + _FIRST_STRENGTH_SEED + version
+
+    def save(self, folder: Path) -> None:
+        """Write `config.yaml`."""
+        document = asdict(self)
+        document["versions"] = [asdict(step) for step in self.versions]
+        write_text(folder / CONFIG, yaml.safe_dump(document, sort_keys=False))
+
+
+def preset_names() -> list[str]:
+    """Names of the presets that come with motif."""
+    return sorted(entry.name.removesuffix(".yaml") for entry in _PRESETS.iterdir())
+
+
+def load_preset(name: str) -> BootstrapConfig:
+    """The preset called `name`; raises `SettingError` when there is none."""
+    if name not in preset_names():
+        raise SettingError(f"no preset is called {name!r}; there are {', '.join(preset_names())}")
+    return parse_config(_PRESETS.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), f"preset {name}")
+
+
+def load_config(path: Path) -> BootstrapConfig:
+    """The configuration in a file; raises `SettingError`."""
+    try:
+        return parse_config(path.read_text(encoding="utf-8"), str(path))
+    # A name with a zero byte in it is a ValueError, as bytes that are no UTF-8 are.
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{path}: cannot be read: {error}") from None
+
+
+def parse_config(text: str, where: str) -> BootstrapConfig:
+    """Read a configuration; raises `SettingError` naming `where` and the key that is wrong."""
+    try:
+        document = parse_yaml(text)
+    except YamlTextError as error:
+        raise SettingError(f"{where}: not YAML: {error}") from None
+    values = _checked(document, BootstrapConfig, where)
+    steps = values.get("versions")
+    if not isinstance(steps, list) or not steps:
+        raise SettingError(f"{where}: versions: must list at least one version")
+    values["versions"] = tuple(_step(step, f"{where}: versions[{k}]") for k, step in enumerate(steps))
+    values["fit"] = _checked(values.get("fit", {}), FitSettings, f"{where}: fit")
+    config = BootstrapConfig(**values)
+    try:
+        config.check()
+    except MotifError as error:
+        raise SettingError(f"{where}: {error}") from None
+    return config
+
+
+def _step(mapping: object, where: str) -> VersionStep:
+    values = _checked(mapping, VersionStep, where)
+    values["fit"] = _checked(values.get("fit", {}), FitSettings, f"{where}: fit")
+    return VersionStep(**values)
+
+
+def _checked(mapping: object, kind: Any, where: str) -> dict[str, Any]:
+    """`mapping` if its keys are fields of the dataclass `kind` and its values look like theirs."""
+    if not isinstance(mapping, dict):
+        raise SettingError(f"{where}: must be a mapping, not {shown(mapping)}")
+    known = {item.name: item for item in fields(kind)}
+    for key, value in mapping.items():
+        if key not in known:
+            raise SettingError(f"{where}: {plain_text(str(key))}: unknown key; known are {', '.join(known)}")
+        expected = _VALUE_TYPES.get(known[key].type)
+        if expected and (not isinstance(value, expected) or isinstance(value, bool) != (expected == (bool,))):
+            raise SettingError(f"{where}: {key}: must be {expected[0].__name__}, not {shown(value)}")
+    for name, item in known.items():
+        if name not in mapping and kind is not FitSettings and _is_required(item):
+            raise SettingError(f"{where}: {name}: missing")
+    return dict(mapping)
+
+
+def _is_required(item: Any) -> bool:
+    return item.default is MISSING and item.default_factory is MISSING

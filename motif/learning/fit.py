@@ -1,0 +1,369 @@
+"""From datasets to a weight file: a fit for each position class and head, then those of game plans.
+
+What a fit to datasets returns: the weight file, and how its heads were fitted.
+
+What fitted weights cost in play: how much worse, by the labels, the plays are that they would choose.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.benchmark.choices import recorded_decisions
+from motif.benchmark.losses import Rows, rows_of_classes
+from motif.board.position import pack_many
+from motif.evaluators.kernels import score_packed
+from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.static import prepared, weights_model
+from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
+from motif.fitting.objective import CONVERGED, FitResult
+from motif.fitting.pre_filter import fit_filter_steps
+from motif.fitting.term_table import write_terms
+from motif.fitting.terms import FloatArray
+from motif.learning.fit_settings import FitSettings
+from motif.learning.heads import (
+    HEAD,
+    HeadFit,
+    fit_head,
+    fit_plans,
+    head_terms,
+    head_weights,
+    heads_to_fit,
+    rows_of_head,
+)
+from motif.learning.rows import LABELS, ClassRows, class_rows
+from motif.learning.term_errors import heads_in, term_errors
+from motif.parameters import parameter_set
+from motif.parameters.position_class import CLASS_NAMES
+from motif.rollout.tally import error_over_groups
+from motif.runtime.parallel import one_thread, run_ordered, working_on
+from motif.runtime.progress import progress
+from motif.runtime.version import VERSION
+from motif.sampling import dataset_fingerprint
+
+ALL = "all"
+"""Stands for the decisions of every class."""
+_ROWS_AT_ONCE = 1 << 16
+
+
+class ChoiceError(NamedTuple):
+    """What a decision costs, in points."""
+
+    mean: float
+    se: float
+    """Standard error of `mean`, games taken as wholes; NaN where all decisions come from one game."""
+
+
+def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
+    """By class, and for `ALL`: the mean loss in points of the choices of `weights` in validation decisions.
+
+    In each decision that has two recorded plays or more, the loss is the label of the best play less that
+    of the play that `weights` as a whole, every class and plan in force, value highest, both for the
+    mover.  A decision belongs to the class that its best play leads to; without decisions there is no
+    entry.  Labels have noise, and the best of several is best partly by luck: so even perfect choices
+    have an error, and only differences between fits on the same data mean something.
+    """
+    columns = zip(*_validation(rows, weights), strict=True)
+    decision, equity, code, game, score = (np.concatenate(column) for column in columns)
+    recorded = recorded_decisions("validation", decision, equity, code)
+    if not len(recorded):
+        return {}
+    found = recorded.losses(score[recorded.rows])
+    game = game[recorded.rows[recorded.starts]]
+    rows_of: dict[str, Rows] = {ALL: slice(None), **rows_of_classes(found.classes)}
+    return {
+        name: ChoiceError(float(found.losses[rows].mean()), error_over_groups(found.losses[rows], game[rows]))
+        for name, rows in rows_of.items()
+    }
+
+
+def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+    """Of the validation rows of each class: decision, label, class, game, and score for the mover."""
+    for class_name, found in rows.items():
+        held = slice(found.training, None)
+        equity = found.labels[held, LABELS.index("equity")]
+        code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
+        yield found.decisions[held], equity, code, found.games[held], _scores(found, weights)
+
+
+def _scores(rows: ClassRows, weights: WeightFile) -> FloatArray:
+    """How `weights` rank the validation rows, for the mover."""
+    model, space = prepared(weights_model(weights))
+    scores = np.empty(len(rows) - rows.training)
+    for begin in range(0, len(scores), _ROWS_AT_ONCE):
+        part = scores[begin : begin + _ROWS_AT_ONCE]
+        first = rows.training + begin
+        score_packed(model, pack_many(rows.boards[first : first + len(part)]), space, part)
+    return turned_equities(scores)
+
+
+@dataclass(frozen=True)
+class FittedWeights:
+    """A weight file and how its heads were fitted."""
+
+    weights: WeightFile
+    results: dict[tuple[str, str], FitResult]
+    """By class and head: the fits of what the weight file holds."""
+    plans: dict[tuple[str, str], FitResult]
+    """The equity heads of game plans, by class and plan."""
+    samples: int
+    seconds: float
+    rmse_train: float
+    """Of the win chance, over all classes."""
+    rmse_validation: float | None
+    choices: dict[str, ChoiceError]
+    """By class, and for all of them: see `motif.learning.fit`."""
+    unpruned: dict[tuple[str, str], FitResult]
+    """The fits with every term of the heads that were pruned, by class and head."""
+    unpruned_choices: dict[str, ChoiceError]
+    """What choices cost before the pruning; empty without."""
+
+    @property
+    def choice_error(self) -> dict[str, float]:
+        """The means of `choices`."""
+        return {name: error.mean for name, error in self.choices.items()}
+
+    @property
+    def unpruned_choice_error(self) -> dict[str, float]:
+        """The means of `unpruned_choices`."""
+        return {name: error.mean for name, error in self.unpruned_choices.items()}
+
+    @property
+    def _every_result(self) -> list[FitResult]:
+        return [*self.results.values(), *self.plans.values()]
+
+    @property
+    def sweeps(self) -> int:
+        """Most passes that a head took."""
+        return max(result.passes for result in self._every_result)
+
+    @property
+    def stopped(self) -> str:
+        """Why the fits stopped: "converged", or what stopped the first one that did not converge."""
+        reasons = [result.stopped for result in self._every_result]
+        return next((reason for reason in reasons if reason != CONVERGED), CONVERGED)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Numbers for a report.
+
+        Of a head that was pruned, `before_pruning` holds those of the fit with every term, the rest those
+        of its last fit.  `terms` are how many weights there are but for the bias.
+        """
+        before = {place: _facts_of_fit(result) for place, result in self.unpruned.items()}
+        heads = {
+            ".".join(place): {**_facts_of_fit(result), "before_pruning": before.get(place)}
+            for place, result in self.results.items()
+        }
+        return {
+            "rmse_train": self.rmse_train,
+            "rmse_validation": self.rmse_validation,
+            "sweeps": self.sweeps,
+            "stopped": self.stopped,
+            "seconds": self.seconds,
+            "samples": self.samples,
+            "choice_error": self.choice_error,
+            "choice_error_se": {
+                # JSON has no NaN.
+                name: error.se if math.isfinite(error.se) else None
+                for name, error in self.choices.items()
+            },
+            "choice_error_before_pruning": self.unpruned_choice_error,
+            "heads": heads,
+            "plans": {plan: _facts_of_fit(of) for (_, plan), of in self.plans.items()},
+        }
+
+    def history_rows(self) -> list[dict[str, Any]]:
+        """One row a pass of each fit: class, head, pass, error, rmse_train, rmse_validation, seconds.
+
+        Fits of game plans are left out: there can be dozens.
+        """
+        return [
+            {
+                "class": class_name,
+                "head": head,
+                "pass": record.number,
+                "error": record.error,
+                "rmse_train": record.rmse_train,
+                "rmse_validation": record.rmse_validation,
+                "seconds": record.seconds,
+            }
+            for (class_name, head), result in self.results.items()
+            for record in result.history
+        ]
+
+
+def _facts_of_fit(result: FitResult) -> dict[str, Any]:
+    return {
+        "terms": len(result.weights) - 1,
+        "rmse_train": result.rmse_train,
+        "rmse_validation": result.rmse_validation,
+        "sweeps": result.passes,
+        "stopped": result.stopped,
+        "seconds": result.seconds,
+    }
+
+
+_FILTER_KEEPS = 8
+_Fits = dict[tuple[str, str], FitResult]
+"""By class, and head or plan."""
+_Place = TypeVar("_Place")
+_Result = TypeVar("_Result")
+
+
+def fit_dataset(
+    folders: Sequence[Path],
+    settings: FitSettings,
+    *,
+    name: str,
+    version: int = 0,
+    parent: str | None = None,
+    term_table: Path | None = None,
+    jobs: int | None = None,
+) -> FittedWeights:
+    """Fit a weight file to the datasets in `folders`, pooled.
+
+    `term_table` is a file for the table of terms with their standard errors (`motif.fitting.term_table`).
+    The same data and settings give the same weights for any number of `jobs`.  Raises `DatasetError`
+    for data that cannot be read, `FitError` for data that cannot be fitted, `FileError` when a file cannot
+    be written.
+    """
+    settings.check()
+    started = time.monotonic()
+    chosen = parameter_set(settings.parameters)
+    with class_rows(folders, chosen, settings.validation, settings.seed) as rows:
+        calls = {fit: (rows[fit[0]], fit[1], settings) for fit in heads_to_fit(rows, settings)}
+        heads = _each(fit_head, calls, f"fitting {name}", jobs)
+        results = {fit: head.result for fit, head in heads.items()}
+        plans = _plan_fits(rows, results, name, settings)
+        # One thread, or the last bits would depend on the number of cores.
+        with one_thread():
+            steps = {name: _filter_steps(found) for name, found in rows.items() if found.training}
+        samples = sum(map(len, rows.values()))
+        rmse_train, rmse_validation = _win_errors(rows, results, settings)
+        weights = WeightFile(
+            name,
+            version,
+            parent,
+            chosen,
+            _heads_by_class(heads),
+            PreFilter(_FILTER_KEEPS, steps),
+            plans={
+                plan: {HEAD: head_weights(head_terms(HEAD, len(chosen), settings), result.weights)}
+                for (_, plan), result in plans.items()
+            },
+            bearoff=settings.bearoff,
+        )
+        choices = choice_errors(rows, weights)
+        unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
+        whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
+        unpruned_choices = choice_errors(rows, whole) if unpruned else {}
+        if term_table is not None:
+            places = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
+            told = _each(term_errors, places, f"standard errors of {name}", jobs)
+            write_terms(term_table, list(told.values()))
+    fitted = FittedWeights(
+        weights,
+        results,
+        plans,
+        samples,
+        time.monotonic() - started,
+        rmse_train,
+        rmse_validation,
+        choices,
+        {fit: head.result for fit, head in unpruned.items()},
+        unpruned_choices,
+    )
+    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings)))
+
+
+def _each(
+    function: Callable[..., _Result], calls: Mapping[_Place, tuple[Any, ...]], label: str, jobs: int | None
+) -> dict[_Place, _Result]:
+    """The results of `function` by the keys of `calls`."""
+    results: dict[_Place, _Result] = {}
+    # The rows are files of this machine: fits stay here, also where a cluster does the rest.
+    with (
+        working_on(None),
+        progress(label, len(calls)) as advance,
+        closing(run_ordered(function, calls.values(), jobs)) as solved,
+    ):
+        for key, result in zip(calls, solved, strict=True):
+            results[key] = result
+            advance(1)
+    return results
+
+
+def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, settings: FitSettings) -> _Fits:
+    """The results of the plans' heads, by class and plan: of every class that has an equity head."""
+    parents = [class_name for class_name, head in results if head == HEAD] if settings.plans else []
+    plans: _Fits = {}
+    with progress(f"fitting the game plans of {name}", len(parents)) as advance:
+        for class_name in parents:
+            found = fit_plans(rows[class_name], class_name, results[class_name, HEAD].weights, settings)
+            plans.update({(class_name, plan): result for plan, result in found.items()})
+            advance(1)
+    return plans
+
+
+def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:
+    classes: dict[str, dict[str, HeadWeights]] = {}
+    for (class_name, head), fit in heads.items():
+        classes.setdefault(class_name, {})[head] = head_weights(fit.terms, fit.result.weights)
+    return classes
+
+
+def _facts(fitted: FittedWeights, folders: Sequence[Path], settings: FitSettings) -> dict[str, Any]:
+    """What the weight file tells of its fit."""
+    fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
+    validation = fitted.rmse_validation
+    of_plans = {"plan_shrinkage": settings.plan_shrinkage, "plan_rows": settings.plan_rows}
+    return {
+        "method": settings.method,
+        "samples": fitted.samples,
+        "dataset": fingerprints if len(folders) > 1 else fingerprints[0],
+        "sweeps": fitted.sweeps,
+        "stopped": fitted.stopped,
+        "rmse_train": round(fitted.rmse_train, 6),
+        "rmse_validation": None if validation is None else round(validation, 6),
+        "choice_error": {name: round(error, 6) for name, error in fitted.choice_error.items()},
+        "ranking": settings.equity_ranking if settings.heads == "all" else 0.0,
+        "ridge": settings.ridge,
+        "equity_ridge": settings.equity_ridge,
+        **({} if settings.prune is None else {"prune": settings.prune}),
+        **(of_plans if settings.plans else {}),
+        "validation": settings.validation,
+        "seed": settings.seed,
+        "motif": VERSION,
+    }
+
+
+def _filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
+    """The pre-filter's steps for one class, from the rows that train."""
+    train = slice(rows.training)
+    equity = rows.labels[train, LABELS.index("equity")]
+    return fit_filter_steps(rows.boards[train], equity, rows.decisions[train])
+
+
+def _win_errors(
+    rows: Mapping[str, ClassRows], results: _Fits, settings: FitSettings
+) -> tuple[float, float | None]:
+    """RMSE of the win chance over all classes, in training and validation."""
+    squares, counts = np.zeros(2), np.zeros(2)
+    for class_name, found in rows.items():
+        if (result := results.get((class_name, "win"))) is None:
+            continue
+        errors = (result.rmse_train, result.rmse_validation)
+        sides = np.split(rows_of_head(found.boards, "win", settings), [found.training])
+        for k, (rmse, count) in enumerate(zip(errors, map(np.count_nonzero, sides), strict=True)):
+            if rmse is not None:
+                squares[k] += rmse**2 * count
+                counts[k] += count
+    train = float(np.sqrt(squares[0] / counts[0]))
+    return train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None

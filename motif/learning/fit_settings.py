@@ -1,0 +1,89 @@
+"""What decides how weights are fitted to a dataset."""
+
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+from motif.fitting import coordinate
+from motif.fitting.solve import solver
+from motif.parameters import parameter_set
+from motif.runtime.errors import FitError, shown
+from motif.runtime.seeds import check_seed
+
+_RANKING = 5.0
+# Options of the command line that are not called as their fields are.
+_OPTIONS = {"prune": "--prune-z"}
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How weights are fitted."""
+
+    method: str = "gauss-newton"
+    parameters: str = "motif"
+    terms: Literal["pairs", "linear"] = "pairs"
+    points: bool = False
+    """Weigh how many checkers stand on each place too, in every head but those of backgammons."""
+    heads: Literal["all", "win"] = "all"
+    """All: the five probabilities, and for contact and crashed an equity head that chooses plays."""
+    ranking: float | None = None
+    """Weight of the ranking term for equity heads; by default 5 with gauss-newton, else 0."""
+    ridge: float = 5.0
+    """Weight of the squared weights against the sum of squared errors, for chances."""
+    equity_ridge: float = 50.0
+    """The same for equity heads, whose errors are larger."""
+    prune: float | None = None
+    """Drop second-degree terms nearer to 0 than this many standard errors (see `motif.fitting.solve`)."""
+    plans: bool = False
+    """Fit an equity head to each game plan too: all of a class together, drawn toward the class's head."""
+    plan_shrinkage: float = 2000.0
+    """How strongly: as by so many further positions of all kinds that the class's head values perfectly."""
+    plan_rows: int = 4000
+    """A plan with fewer positions to train on keeps the weights of its class."""
+    bearoff: bool = False
+    """Leave positions that the bearoff tables cover to these, in fits and in play."""
+    validation: float = 0.1
+    """Share of the games held out for validation."""
+    max_passes: int | None = None
+    seed: int = 0
+    """Draws the games for validation."""
+
+    def check(self) -> None:
+        """Raise `FitError`, or `SettingError` for the seed, for a value that makes no sense."""
+        check_seed(self.seed)
+        if not 0 <= self.validation < 1:
+            raise FitError(f"--validation must be at least 0 and below 1, not {self.validation}")
+        for name in ("ranking", "ridge", "equity_ridge", "prune", "plan_shrinkage"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= sys.float_info.max:
+                raise FitError(f"{option_of(name)} must be finite and at least 0, not {shown(value)}")
+        if self.plan_rows < 1:
+            raise FitError(f"--plan-rows must be at least 1, not {self.plan_rows}")
+        if self.max_passes is not None and self.max_passes < 1:
+            raise FitError(f"--max-passes must be at least 1, not {self.max_passes}")
+        if self.terms not in ("pairs", "linear"):
+            raise FitError(f"--terms must be pairs or linear, not {shown(self.terms)}")
+        if self.heads not in ("all", "win"):
+            raise FitError(f"--heads must be all or win, not {shown(self.heads)}")
+        solver(self.method)
+        if self.ranking and self.method == coordinate.METHOD:
+            raise FitError(f"--ranking: {coordinate.METHOD} descent does not know the ranking term")
+        if self.points and self.method == coordinate.METHOD:
+            raise FitError(f"--points: {coordinate.METHOD} descent does not know point terms")
+        if self.plans and self.heads != "all":
+            raise FitError("--plans: game plans have equity heads, so --heads must be all")
+        if self.plans and self.prune is not None:
+            raise FitError("--prune: with --plans a class keeps all its terms, which its plans are drawn to")
+        parameter_set(self.parameters)
+
+    @property
+    def equity_ranking(self) -> float:
+        """Weight of the ranking term that equity heads are fitted with."""
+        if self.ranking is not None:
+            return self.ranking
+        return _RANKING if self.method == "gauss-newton" else 0.0
+
+
+def option_of(field: str) -> str:
+    """The option of the command line that gives a field of `FitSettings` its value."""
+    return _OPTIONS.get(field, "--" + field.replace("_", "-"))

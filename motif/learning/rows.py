@@ -1,0 +1,168 @@
+"""What fits need of pooled datasets, class by class, in files that they map into memory.
+
+A dataset is read a part at a time and its features are appended to temporary files.  All fits, also
+those of other processes, share the pages of these files: nothing of the size of the dataset is held
+twice, and the system may drop the pages when memory gets short.
+
+Datasets put together, a part at a time, and which of their games are held out for validation.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.position import BOARD_SIZE, Board, pack_many
+from motif.evaluators import OUTPUTS
+from motif.fitting.terms import IntArray
+from motif.parameters import ParameterSet
+from motif.parameters.game_plan import plans_many
+from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.sets import features
+from motif.runtime.errors import FitError
+from motif.runtime.files import refusals
+from motif.runtime.streams import derive_states
+from motif.sampling import Samples, joined, read_column, read_parts
+
+
+def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:
+    """The datasets in `folders`, one after the other; their games and decisions keep apart.
+
+    They come in pieces of a bounded number of positions, so that their size does not matter.
+    """
+    if not folders:
+        raise FitError("no dataset is given")
+    games, decisions = 0, 0
+    for folder in folders:
+        first_game, first_decision = games, decisions
+        for part in read_parts(Path(folder)):
+            game = part.game.astype(np.int64) + first_game
+            decision = part.decision.astype(np.int64) + first_decision
+            games, decisions = max(games, int(game.max()) + 1), max(decisions, int(decision.max()) + 1)
+            yield replace(part, game=game, decision=decision)
+
+
+def validation_games(folders: Sequence[Path], validation: float, seed: int) -> IntArray:
+    """Games of the pool, numbered as in `pooled_parts`, that are held out: about the share `validation`."""
+    every: list[IntArray] = [np.empty(0, np.int64)]
+    first = 0
+    for folder in folders:
+        every.append(np.unique(read_column(Path(folder), "game").astype(np.int64)) + first)
+        first = int(every[-1][-1]) + 1
+    games = np.concatenate(every)
+    if validation == 0 or len(games) < 2:
+        return games[:0]
+    order = np.argsort(derive_states(seed, 0, len(games), 1), kind="stable")
+    return np.sort(games[order[: max(1, round(validation * len(games)))]])
+
+
+def held_out(folders: Sequence[Path], validation: float, seed: int) -> Samples:
+    """The positions that a fit to `folders` with this `validation` and `seed` keeps for validation."""
+    games = validation_games(folders, validation, seed)
+    return joined(part.rows(np.isin(part.game, games)) for part in pooled_parts(folders))
+
+
+LABELS = (*OUTPUTS, "equity")
+"""Columns of `ClassRows.labels`."""
+_SIDES = ("training", "validation")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRows:
+    """The n positions of one class: those that train, in the pool's order, then those held out."""
+
+    features: npt.NDArray[np.float32]
+    """(n, size of the parameter set), scaled."""
+    labels: npt.NDArray[np.float32]
+    """(n, len(LABELS))"""
+    decisions: IntArray
+    """(n,) ids; the rows of one decision are consecutive."""
+    boards: Board
+    """(n, 26)"""
+    games: npt.NDArray[np.int32]
+    """(n,): the game of the pool that each comes from."""
+    plans: npt.NDArray[np.int16]
+    """(n,): its game plan, a number of `motif.parameters.game_plan.PLANS`, or `NO_PLAN`."""
+    training: int
+    """Number of rows that train."""
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
+
+@contextmanager
+def class_rows(
+    folders: Sequence[Path], chosen: ParameterSet, validation: float, seed: int
+) -> Iterator[dict[str, ClassRows]]:
+    """The rows of each class that occurs in the datasets in `folders`, for the time of the block.
+
+    About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
+    temporary folder (TMPDIR says where): 344 bytes a position for 70 parameters.  Raises
+    `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
+    """
+    held = validation_games(folders, validation, seed)
+    with ExitStack() as stack:
+        with refusals("a temporary folder"):
+            made = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(made))
+        for part in pooled_parts(folders):
+            with refusals(str(folder)):
+                _append(folder, part, np.isin(part.game, held), chosen)
+        with refusals(str(folder)):
+            rows = {name: _mapped(folder, name, len(chosen)) for name in CLASS_NAMES if _seen(folder, name)}
+        yield rows
+
+
+def _path(folder: Path, class_name: str, column: str, side: str) -> Path:
+    return folder / f"{class_name}-{column}-{side}"
+
+
+def _append(folder: Path, part: Samples, held: npt.NDArray[np.bool_], chosen: ParameterSet) -> None:
+    for code in np.unique(part.position_class):
+        for side, on_side in zip(_SIDES, (~held, held), strict=True):
+            rows = part.rows(on_side & (part.position_class == code))
+            columns: dict[str, npt.NDArray[Any]] = {
+                "features": features(chosen, rows.boards),
+                "labels": np.column_stack([rows.probabilities, rows.equity]),
+                "decisions": rows.decision,
+                "boards": rows.boards,
+                "games": rows.game.astype(np.int32),
+                "plans": plans_many(pack_many(rows.boards)),
+            }
+            for column, values in columns.items():
+                with open(_path(folder, CLASS_NAMES[code], column, side), "ab") as file:
+                    file.write(values.tobytes())
+
+
+def _seen(folder: Path, class_name: str) -> bool:
+    return _path(folder, class_name, "decisions", _SIDES[0]).exists()
+
+
+def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
+    """The files of one class as arrays, those of the two sides put together."""
+
+    def column(name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+        path, rest = (_path(folder, class_name, name, side) for side in _SIDES)
+        with open(path, "ab") as file, open(rest, "rb") as tail:
+            shutil.copyfileobj(tail, file)
+        rest.unlink()
+        # Copy on write: kernels are compiled once, for arrays that could be written to.
+        return np.asarray(np.memmap(path, kind, "c"))
+
+    decisions_that_train = _path(folder, class_name, "decisions", _SIDES[0]).stat().st_size
+    decisions: IntArray = column("decisions", np.int64)
+    return ClassRows(
+        column("features", np.float32).reshape(-1, size),
+        column("labels", np.float32).reshape(-1, len(LABELS)),
+        decisions,
+        column("boards", np.int8).reshape(-1, BOARD_SIZE),
+        column("games", np.int32),
+        column("plans", np.int16),
+        training=decisions_that_train // decisions.itemsize,
+    )

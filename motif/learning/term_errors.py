@@ -1,0 +1,132 @@
+"""Standard errors of the weights in a weight file, from the datasets that they were fitted to."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from motif.evaluators.model import HEADS
+from motif.evaluators.weight_file import HeadWeights, WeightFile, class_of_plan
+from motif.fitting.problem import Problem
+from motif.fitting.significance import significance, term_statistics
+from motif.fitting.term_table import HeadTerms, term_names, weight_vector
+from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.learning.fit_settings import FitSettings
+from motif.learning.heads import HEAD, head_clusters, head_problem, head_terms, plan_problem, rows_of_head
+from motif.learning.rows import ClassRows
+from motif.parameters.game_plan import PLANS
+from motif.runtime.errors import FitError, MotifError
+
+_KEPT_FACTS = (
+    "ranking", "ridge", "equity_ridge", "prune", "plan_shrinkage", "plan_rows", "validation", "seed",
+)  # fmt: skip
+"""Settings that a weight file tells of its fit."""
+
+
+def settings_of(weights: WeightFile) -> FitSettings:
+    """How a weight file was fitted, as far as it says; the rest as the defaults are.
+
+    Raises `FitError` for facts that no fit could have had.
+    """
+    heads: list[HeadWeights] = []
+    for group in (*weights.classes.values(), *weights.plans.values()):
+        heads += group.values()
+    known: dict[str, Any] = {name: weights.fit[name] for name in _KEPT_FACTS if name in weights.fit}
+    settings = FitSettings(
+        parameters=weights.parameters.name,
+        points=any(head.points is not None for head in heads),
+        plans=bool(weights.plans),
+        bearoff=weights.bearoff,
+        **known,
+    )
+    try:
+        settings.check()
+    except (MotifError, TypeError, ValueError) as error:
+        raise FitError(f"the weights {weights.name!r} tell of a fit that cannot have been: {error}") from None
+    return settings
+
+
+def heads_in(weights: WeightFile) -> Iterator[tuple[str, str, str]]:
+    """Class, plan (or nothing) and head of all weights in a file, in its order."""
+    for class_name, heads in weights.classes.items():
+        yield from ((class_name, "", head) for head in HEADS if head in heads)
+        for plan in PLANS:
+            if plan in weights.plans and class_of_plan(plan) == class_name:
+                yield from ((class_name, plan, head) for head in HEADS if head in weights.plans[plan])
+
+
+def term_errors(
+    rows: Mapping[str, ClassRows],
+    weights: WeightFile,
+    settings: FitSettings,
+    class_name: str,
+    plan: str,
+    head: str,
+) -> HeadTerms:
+    """The terms of one of the heads in `weights` (see `heads_in`), with standard errors from `rows`.
+
+    `rows` are those of `class_rows`, by class.  The errors are NaN where the rows that train come from a
+    single game.  Raises `FitError` when there are none for this head.
+    """
+    place = " ".join(filter(None, (class_name, plan)))
+    found = rows.get(class_name)
+    own = weights.plans[plan][head] if plan else weights.classes[class_name][head]
+    terms, vector = weight_vector(own)
+    if plan and (head != HEAD or head not in weights.classes[class_name]):
+        raise FitError(
+            f"no fit leads to the {head} weights of {plan!r}: a plan's are drawn to its class's {HEAD}"
+        )
+    if found is None or not _trains(found, plan, head, settings):
+        raise FitError(f"the dataset holds no {place} positions to fit the {head} weights to")
+    if plan:
+        full = head_terms(head, terms.size, settings)
+        of_class = _in_terms(full, *weight_vector(weights.classes[class_name][head]))
+        problem, count = plan_problem(found, plan, of_class, settings)
+        prior = _in_terms(terms, full, of_class)
+        clusters = plan_clusters(found, plan, problem, count)
+    else:
+        problem, prior = head_problem(found, head, settings), None
+        clusters = head_clusters(found, head, settings)
+    boards = problem.boards if terms.points else None
+    problem = replace(problem, terms=terms, prior=prior, boards=boards)
+    train = problem.train
+    games = np.unique(clusters[: len(train)])
+    if np.count_nonzero(games >= 0) > 1:
+        statistics = significance(problem, vector, clusters)
+    else:
+        statistics = term_statistics(
+            terms, vector, problem.link, train.features, train.boards, train.sample_weights
+        )
+    return HeadTerms(class_name, plan, head, term_names(terms, weights.parameters), statistics)
+
+
+def plan_clusters(rows: ClassRows, plan: str, problem: Problem, count: int) -> IntArray:
+    """The game of each row of `plan_problem`, which gave `problem` and `count`.
+
+    -1 for the rows that only pull the weights to those of the class: they are no samples.
+    """
+    games = rows.games[rows.plans == PLANS.index(plan)]
+    clusters = np.full(len(problem.labels), -1, np.int64)
+    clusters[:count] = games[:count]
+    clusters[len(clusters) - (len(games) - count) :] = games[count:]
+    return clusters
+
+
+def _trains(rows: ClassRows, plan: str, head: str, settings: FitSettings) -> bool:
+    here = slice(rows.training)
+    if plan:
+        return bool((rows.plans[here] == PLANS.index(plan)).any())
+    return bool(rows_of_head(rows.boards[here], head, settings).any())
+
+
+def _in_terms(wanted: Terms, terms: Terms, weights: FloatArray) -> FloatArray:
+    """`weights` of `terms` as weights of `wanted`: 0 where `terms` have none."""
+    parts, out = terms.split(weights), np.zeros(wanted.count)
+    out[: 1 + terms.size] = weights[: 1 + terms.size]
+    by_pair = dict(zip(map(tuple, terms.pairs.tolist()), parts.quadratic.tolist(), strict=True))
+    pairs = [by_pair.get(tuple(pair), 0.0) for pair in wanted.pairs.tolist()]
+    out[1 + terms.size : wanted.first_point] = pairs
+    if wanted.points and terms.points:
+        out[wanted.first_point :] = parts.points.ravel()
+    return out

@@ -1,0 +1,210 @@
+"""What a bootstrap run is told to do, and what it is refused for."""
+
+from dataclasses import replace
+
+import pytest
+
+from motif.learning import BootstrapConfig, VersionStep, load_config, load_preset, preset_names, with_seed
+from motif.learning.bootstrap_config import parse_config
+from motif.learning.fit import FitSettings
+from motif.runtime.errors import FitError, SettingError
+from motif.sampling import SampleSettings
+
+TEXT = """
+name: tiny
+start: simple
+seed: 4
+strength_games: 20
+fit: {parameters: keith, terms: linear, ranking: null}
+versions:
+  - {games: 3, trials: 2}
+  - {games: 5, trials: 4, rate: 0.5, race_rate: null, cut: 3, stop_at_race: true, pooled: 1}
+"""
+
+
+def complaint(text: str) -> str:
+    with pytest.raises(SettingError) as caught:
+        parse_config(text, "tiny.yaml")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith("tiny.yaml: ")
+    return message.removeprefix("tiny.yaml: ")
+
+
+def test_a_configuration():
+    config = parse_config(TEXT, "tiny.yaml")
+    assert config == BootstrapConfig(
+        "tiny",
+        "simple",
+        4,
+        20,
+        {"parameters": "keith", "terms": "linear", "ranking": None},
+        (VersionStep(3, 2), VersionStep(5, 4, rate=0.5, cut=3, stop_at_race=True, pooled=1)),
+    )
+    assert config.fit_settings() == FitSettings(parameters="keith", terms="linear", seed=4)
+    sampled = config.versions[1].sample_settings("pubeval", 9)
+    assert sampled == SampleSettings(5, 4, player="pubeval", rate=0.5, cut=3, stop_at_race=True, seed=9)
+
+
+def test_a_version_fits_in_its_own_way(tmp_path):
+    text = TEXT.replace("games: 5", "games: 5, stratified: true, trials: 36, fit: {points: true, ridge: 2}")
+    config = parse_config(text.replace("trials: 4, ", ""), "tiny.yaml")
+    run = FitSettings(parameters="keith", terms="linear", seed=4)
+    assert config.fit_settings() == config.fit_settings(0) == run
+    assert config.fit_settings(1) == replace(run, points=True, ridge=2)
+    assert config.versions[1].sample_settings("pubeval", 9).stratified
+    assert "fit" not in config.versions[1].plan()
+    config.save(tmp_path)
+    assert load_config(tmp_path / "config.yaml") == config
+
+
+def test_saved_and_loaded(tmp_path):
+    text = TEXT.replace("ranking: null", "ranking: null, prune: 2")
+    assert not parse_config(text, "tiny.yaml").terms
+    config = parse_config(text + "terms: true\n", "tiny.yaml")
+    assert (config.terms, config.fit_settings().prune) == (True, 2)
+    config.save(tmp_path)
+    assert load_config(tmp_path / "config.yaml") == config
+    assert load_config(tmp_path / "config.yaml") != with_seed(config, 5)
+
+
+def test_presets():
+    assert {"demo", "classic", "strong"} <= set(preset_names())
+    for name in preset_names():
+        config = load_preset(name)
+        config.check()
+        assert len(config.versions) >= 2
+    with pytest.raises(SettingError, match=r"no preset is called 'none'; there are .*demo"):
+        load_preset("none")
+
+
+def test_another_seed():
+    config = parse_config(TEXT, "tiny.yaml")
+    assert with_seed(config, None) is config
+    assert with_seed(config, 7) == replace(config, seed=7)
+    assert with_seed(config, 7).fit_settings().seed == 7
+    fixed = parse_config(TEXT.replace("ranking: null", "seed: 1"), "tiny.yaml")
+    assert fixed.fit_settings().seed == 1
+
+
+def test_no_two_uses_share_a_seed():
+    configs = [replace(parse_config(TEXT, "tiny.yaml"), seed=seed) for seed in (0, 1, 2)]
+    seeds = [use(version) for c in configs for version in range(9) for use in (c.step_seed, c.strength_seed)]
+    assert len(set(seeds)) == len(seeds)
+
+
+WRONG: list[tuple[str, str, str]] = [
+    ("name: tiny\n", "", "name: missing"),
+    ("seed: 4\n", "", "seed: missing"),
+    ("strength_games: 20\n", "", "strength_games: missing"),
+    ("name: tiny", "name: 3", "name: must be str, not 3"),
+    ("seed: 4", "seed: 4.5", "seed: must be int, not 4.5"),
+    ("seed: 4", "seed: true", "seed: must be int, not True"),
+    ("seed: 4", "seed: -1", "seed must be at least 0 and below 9223372036854775, not -1"),
+    (
+        "seed: 4",
+        "seed: 9223372036854775",
+        "seed must be at least 0 and below 9223372036854775, not 922337203",
+    ),
+    ("strength_games: 20", "strength_games: 3", "strength_games must be at least 4, not 3"),
+    ("name: tiny", "name: tiny\nauthor: me", "author: unknown key; known are name, start, seed, "),
+    ("versions:", "versions: []\nsteps:", "steps: unknown key"),
+    ("{games: 3, trials: 2}", "[3, 2]", "versions[0]: must be a mapping, not [3, 2]"),
+    ("{games: 3, trials: 2}", "{games: 3}", "versions[0]: trials: missing"),
+    ("{games: 3, trials: 2}", "{games: 3, trials: few}", "versions[0]: trials: must be int, not 'few'"),
+    ("games: 5", "games: 5, turns: 3", "versions[1]: turns: unknown key; known are games, trials, "),
+    ("rate: 0.5", "rate: most", "versions[1]: rate: must be float, not 'most'"),
+    ("race_rate: null", "race_rate: most", "versions[1]: race_rate: must be float, not 'most'"),
+    ("stop_at_race: true", "stop_at_race: 1", "versions[1]: stop_at_race: must be bool, not 1"),
+    ("games: 5", "games: 0", "versions[1]: --games must be at least 1, not 0"),
+    ("rate: 0.5", "rate: .nan", "versions[1]: --rate must be above 0 and at most 1, not nan"),
+    ("race_rate: null", "race_rate: 2", "versions[1]: --race-rate must be above 0 and at most 1, not 2"),
+    ("games: 3", "decide: coin, games: 3", "versions[0]: --decide must be evaluator or rollout, not 'coin'"),
+    ("pooled: 1", "pooled: -1", "versions[1]: pooled must be at least 0, not -1"),
+    ("fit: {", "fit: {speed: 3, ", "fit: speed: unknown key; known are method, "),
+    ("parameters: keith", "parameters: [keith]", "fit: parameters: must be str, not ['keith']"),
+    ("parameters: keith", "parameters: tesauro", "no parameter set is called 'tesauro'"),
+    ("terms: linear", "terms: cubic", "--terms must be pairs or linear, not 'cubic'"),
+    ("terms: linear", "heads: two", "--heads must be all or win, not 'two'"),
+    ("terms: linear", "method: magic", "unknown method 'magic': choose one of "),
+    ("terms: linear", "validation: 1", "--validation must be at least 0 and below 1, not 1"),
+    ("terms: linear", "ridge: -1", "--ridge must be finite and at least 0, not -1"),
+    ("terms: linear", "equity_ridge: .inf", "--equity-ridge must be finite and at least 0, not inf"),
+    ("terms: linear", "max_passes: 0", "--max-passes must be at least 1, not 0"),
+    ("terms: linear", "max_passes: few", "fit: max_passes: must be int, not 'few'"),
+    ("ranking: null", "ranking: high", "fit: ranking: must be float, not 'high'"),
+    ("ranking: null", "method: coordinate, ranking: 5", "--ranking: coordinate descent does not know the"),
+    ("terms: linear", "seed: -1", "--seed must be at least 0, not -1"),
+    ("terms: linear", "seed: 9223372036854775808", "--seed must be below 2**63, not 9223372036854775808"),
+    ("terms: linear", "ridge: 1" + "0" * 400, "--ridge must be finite and at least 0, not 1000"),
+    ("games: 3", "games: 2147483648", "versions[0]: --games must be below 2**31, not 2147483648"),
+    ("cut: 3", "cut: 1" + "0" * 99, "versions[1]: --cut must be below 2**31, not 1000"),
+    ("versions:\n", "versions:\n" + "  - {games: 1, trials: 1}\n" * 99, "versions: at most 100 are possible"),
+    (
+        "games: 3",
+        "games: 3, stratified: true",
+        "versions[0]: --stratified: --trials must be a multiple of 36",
+    ),
+    ("games: 5", "games: 5, fit: 3", "versions[1]: fit: must be a mapping, not 3"),
+    ("games: 5", "games: 5, fit: {speed: 3}", "versions[1]: fit: speed: unknown key; known are method, "),
+    ("games: 5", "games: 5, fit: {points: 1}", "versions[1]: fit: points: must be bool, not 1"),
+    ("games: 5", "games: 5, fit: {ridge: -1}", "versions[1]: --ridge must be finite and at least 0, not -1"),
+    ("terms: linear", "plan_shrinkage: -1", "--plan-shrinkage must be finite and at least 0, not -1"),
+    ("terms: linear", "plan_rows: 0", "--plan-rows must be at least 1, not 0"),
+    ("ranking: null", "method: coordinate, points: true", "--points: coordinate descent does not know point"),
+    ("ranking: null", "heads: win, plans: true", "--plans: game plans have equity heads, so --heads must be"),
+    ("ranking: null", "prune: -1", "--prune-z must be finite and at least 0, not -1"),
+    ("ranking: null", "prune: true", "fit: prune: must be float, not True"),
+    ("ranking: null", "prune: 2, plans: true", "--prune: with --plans a class keeps all its terms"),
+    ("seed: 4", "seed: 4\nterms: 1", "terms: must be bool, not 1"),
+    ("ranking: null", "ranking: .nan", "--ranking must be finite and at least 0, not nan"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG, ids=[row[2][:40] for row in WRONG])
+def test_faults_are_named_by_their_key(old, new, message):
+    assert old in TEXT
+    assert complaint(TEXT.replace(old, new, 1)).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must be a mapping, not None"),
+        ("[1]", "must be a mapping, not [1]"),
+        ("{", "not YAML: "),
+        ("a: !!int 1", "not YAML: line 1: tags are not read here"),
+        (TEXT + "name: again", "not YAML: line 10: the key 'name' is given twice"),
+        (
+            TEXT.replace("{games: 3", "{games: 3, games: 4"),
+            "not YAML: line 8: the key 'games' is given twice",
+        ),
+        ("a: " + "[" * 20_000, "not YAML: "),
+        ("? {a: 1}\n: 2", "not YAML: "),
+        (TEXT.split("versions:")[0], "versions: must list at least one version"),
+        (TEXT.split("versions:")[0] + "versions: {games: 3}", "versions: must list at least one version"),
+    ],
+)
+def test_what_is_no_configuration(text, message):
+    assert complaint(text).startswith(message)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(SettingError, match=r"none\.yaml: cannot be read: "):
+        load_config(tmp_path / "none.yaml")
+    (tmp_path / "latin.yaml").write_bytes(b"\xff")
+    with pytest.raises(SettingError, match=r"latin\.yaml: cannot be read: "):
+        load_config(tmp_path / "latin.yaml")
+
+
+def test_fit_settings_in_the_library():
+    with pytest.raises(FitError, match="--ridge must be finite and at least 0, not nan"):
+        FitSettings(ridge=float("nan")).check()
+
+
+@pytest.mark.parametrize("method", ["gauss-newton", "least-squares"])
+def test_a_ranking_term_where_it_is_known(method):
+    FitSettings(method=method, ranking=5.0).check()
+    FitSettings(method="coordinate", ranking=0.0).check()
+    with pytest.raises(FitError, match="--ranking: coordinate descent does not know the ranking term"):
+        FitSettings(method="coordinate", ranking=5.0).check()

@@ -1,0 +1,338 @@
+"""A whole bootstrap in small: it completes, resumes to the same weights, and tells what it did."""
+
+import csv
+import json
+import shutil
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from motif.evaluators import read_weight_file
+from motif.fitting.term_table import read_terms
+from motif.learning import run_bootstrap
+from motif.players import load
+from motif.reports.run_report import draw_run, draw_version
+from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
+from motif.runtime.version import VERSION
+from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions
+from motif.sampling.dataset import read_manifest
+from tests.faults.made_runs import STEP, TINY, unlike
+from tests.sampling.folders import on_call
+
+
+class StoppedError(Exception):
+    """Stands for Ctrl-C."""
+
+
+def stop(*arguments, **options):
+    raise StoppedError
+
+
+def kept_bytes(folder: Path) -> dict[str, bytes]:
+    """What must not depend on how often a run was stopped: weights, samples and the configuration."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("summary.json", "history.csv")
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run without a stop, with its summaries and what it told."""
+    folder, told, seen = tmp_path_factory.mktemp("whole") / "tiny", [], []
+    summaries = run_bootstrap(
+        folder, TINY, jobs=1, tell=told.append, on_version=lambda home, summary: seen.append((home, summary))
+    )
+    return folder, summaries, told, seen
+
+
+def test_what_a_run_leaves(whole):
+    folder, summaries, told, seen = whole
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    parts = [f"v{k}/samples/part-{part:05d}.parquet" for k, n in ((0, 8), (1, 6)) for part in range(n)]
+    files = [f"v{k}/{name}" for k in (0, 1) for name in ("history.csv", "summary.json", "weights.yaml")]
+    assert names == sorted(
+        ["config.yaml", *files, *parts, "v0/samples/manifest.json", "v1/samples/manifest.json"]
+    )
+    assert seen == [(folder / "v0", summaries[0]), (folder / "v1", summaries[1])]
+    assert [line.split(": ")[0] for line in told] == ["tiny-v0"] * 3 + ["tiny-v1"] * 3
+    assert told[0] == "tiny-v0: sampling 8 games of simple, 2 trials each"
+    assert told[3] == "tiny-v1: sampling 6 games of tiny-v0, 2 trials each"
+
+
+def test_summaries(whole):
+    folder, summaries, _, _ = whole
+    for version, summary in enumerate(summaries):
+        assert (summary["version"], summary["name"], summary["trials"]) == (version, f"tiny-v{version}", 2)
+        assert json.loads((folder / f"v{version}" / "summary.json").read_text()) == summary
+        assert {"rmse_train", "rmse_validation", "sweeps", "stopped", "heads", "samples"} <= summary.keys()
+        assert summary["sample_settings"]["games"] == TINY.versions[version].games
+        assert 0 < summary["choice_error"]["all"] < 1
+        assert {"ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se"} <= summary.keys()
+        assert 0 < summary["rmse_train"] < 0.5
+        assert 0 < summary["rmse_validation"] < 0.6
+        assert summary["seconds"] == pytest.approx(sum(summary["seconds_by_step"].values()))
+        assert -3 <= summary["ppg_vs_pubeval"] <= 3
+        assert summary["ppg_se"] > 0
+    pooled = [read_manifest_positions(folder / f"v{k}" / "samples") for k in (0, 1)]
+    assert [summary["positions"] for summary in summaries] == [pooled[0], sum(pooled)]
+
+
+def test_weights_know_where_they_come_from(whole):
+    folder, summaries, _, _ = whole
+    for version, parent in enumerate(("simple", "tiny-v0")):
+        home = folder / f"v{version}"
+        weights = read_weight_file(home / "weights.yaml")
+        assert (weights.name, weights.version, weights.parent) == (f"tiny-v{version}", version, parent)
+        assert weights.parameters.name == "keith"
+        assert {"contact", "race"} <= set(weights.classes)
+        assert set(weights.classes["contact"]) >= {"win", "win_gammon", "lose_gammon", "equity"}
+        assert all(not len(head.pairs) for heads in weights.classes.values() for head in heads.values())
+        assert weights.pre_filter is not None
+        assert weights.fit["samples"] == summaries[version]["positions"]
+        assert weights.fit["motif"] == VERSION
+        pools = [dataset_fingerprint(folder / f"v{k}" / "samples") for k in range(version + 1)]
+        assert weights.fit["dataset"] == (pools[0] if version == 0 else pools)
+        settings = read_manifest(home / "samples")[0]
+        assert (settings["player"], settings["seed"]) == (parent, 4000 + version)
+        assert np.isfinite(
+            load(str(home / "weights.yaml")).evaluate_many(read_dataset(home / "samples").boards)
+        ).all()
+
+
+def test_a_version_fits_in_its_own_way(tmp_path):
+    config = replace(TINY, versions=(replace(STEP, fit={"heads": "win", "points": True}),))
+    (summary,) = run_bootstrap(tmp_path / "own", config, jobs=1)
+    assert {head.partition(".")[2] for head in summary["heads"]} == {"win"}
+    weights = read_weight_file(tmp_path / "own" / "v0" / "weights.yaml")
+    assert weights.classes["contact"]["win"].points is not None
+
+
+def test_a_pruned_run_with_tables_of_terms(tmp_path):
+    fit = {"parameters": "keith", "heads": "win", "prune": 2.0}
+    config = replace(TINY, fit=fit, versions=(STEP,), terms=True)
+    folder = tmp_path / "one"
+    (summary,) = run_bootstrap(folder, config, jobs=1)
+    home = folder / "v0"
+    weights = read_weight_file(home / "weights.yaml")
+    tables = read_terms(home / "terms.parquet")
+    assert [table.place for table in tables] == [(name, "", "win") for name in weights.classes]
+    for table in tables:
+        facts = summary["heads"][f"{table.class_name}.win"]
+        assert len(table.names) - 1 == facts["terms"]
+    contact = summary["heads"]["contact.win"]
+    assert contact["terms"] < contact["before_pruning"]["terms"]
+    assert summary["choice_error_before_pruning"].keys() == summary["choice_error"].keys()
+    draw_run(folder)
+    assert "How tiny-v0 judges contact positions" in (folder / "report.html").read_text(encoding="utf-8")
+    run_bootstrap(tmp_path / "two", config, jobs=2)
+    (folder / "report.html").unlink()
+    for picture in folder.glob("*.png"):
+        picture.unlink()
+    assert kept_bytes(tmp_path / "two") == kept_bytes(folder)
+
+
+def test_history(whole):
+    folder, summaries, _, _ = whole
+    with open(folder / "v1" / "history.csv", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert list(rows[0]) == ["class", "head", "pass", "error", "rmse_train", "rmse_validation", "seconds"]
+    heads = {f"{row['class']}.{row['head']}" for row in rows}
+    assert heads == set(summaries[1]["heads"])
+    for head, facts in summaries[1]["heads"].items():
+        passes = [int(row["pass"]) for row in rows if f"{row['class']}.{row['head']}" == head]
+        assert passes[: facts["sweeps"] + 1] == list(range(facts["sweeps"] + 1))
+
+
+def test_a_finished_run_is_not_done_again(whole):
+    folder, summaries, _, _ = whole
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    told: list[str] = []
+    assert run_bootstrap(folder, TINY, jobs=1, tell=told.append) == summaries
+    assert told == []
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_the_same_weights_for_any_number_of_workers_and_any_folder(whole, tmp_path):
+    folder, _, _, _ = whole
+    run_bootstrap(tmp_path / "deep" / "other", TINY, jobs=2)
+    assert kept_bytes(tmp_path / "deep" / "other") == kept_bytes(folder)
+
+
+def stop_between_versions(patch):
+    return {"on_version": stop}
+
+
+def stop_in_sampling(patch):
+    sampling = sys.modules["motif.sampling.sample"]
+    patch.setattr(sampling, "write_part", on_call(11, sampling.write_part, stop))
+    return {}
+
+
+def stop_before_the_fit(patch):
+    running = sys.modules["motif.learning.bootstrap_run"]
+    patch.setattr(running, "fit_dataset", on_call(2, running.fit_dataset, stop))
+    return {}
+
+
+def stop_before_the_matches(patch):
+    running = sys.modules["motif.learning.bootstrap_run"]
+    patch.setattr(running, "play_match", on_call(1, running.play_match, stop))
+    return {}
+
+
+STOPS = [stop_between_versions, stop_in_sampling, stop_before_the_fit, stop_before_the_matches]
+
+
+@pytest.mark.parametrize("stopping", STOPS)
+def test_stopped_and_resumed(whole, tmp_path, monkeypatch, stopping):
+    folder, summaries, _, _ = whole
+    with monkeypatch.context() as patch:
+        options = stopping(patch)
+        with pytest.raises(StoppedError):
+            run_bootstrap(tmp_path / "run", TINY, jobs=1, **options)
+    assert not (tmp_path / "run" / "v1" / "summary.json").exists()
+    resumed = run_bootstrap(tmp_path / "run", TINY, jobs=1)
+    assert kept_bytes(tmp_path / "run") == kept_bytes(folder)
+    for one, other in zip(resumed, summaries, strict=True):
+        for key in (
+            "positions",
+            "rmse_train",
+            "rmse_validation",
+            "ppg_vs_pubeval",
+            "ppg_se",
+            "ppg_vs_previous",
+        ):
+            assert one[key] == other[key]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(TINY, seed=5),
+        replace(TINY, strength_games=30),
+        replace(TINY, fit={**TINY.fit, "ridge": 1.0}),
+        replace(TINY, versions=TINY.versions[:1]),
+        replace(TINY, versions=(STEP, replace(STEP, games=7))),
+    ],
+)
+def test_another_configuration_is_refused(whole, changed):
+    folder, _, _, _ = whole
+    before = kept_bytes(folder)
+    with pytest.raises(SettingError, match=r"holds a run with another config\.yaml; choose another folder$"):
+        run_bootstrap(folder, changed)
+    assert kept_bytes(folder) == before
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("three years of work")
+    with pytest.raises(SettingError, match=r"is not empty and holds no config\.yaml: not a bootstrap run$"):
+        run_bootstrap(tmp_path, TINY)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_what_a_kill_at_the_very_start_leaves_is_no_obstacle(tmp_path):
+    (tmp_path / ".config.tmp.yaml").write_text("half a conf")
+    with pytest.raises(StoppedError):
+        run_bootstrap(tmp_path, TINY, tell=stop)
+    assert (tmp_path / "config.yaml").exists()
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    for folder in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(FileError, match="cannot be made"):
+            run_bootstrap(folder, TINY)
+
+
+@pytest.mark.parametrize(
+    ("start", "error"), [("nobody", PlayerError), ("random", PlayerError), ("none.yaml", WeightFileError)]
+)
+def test_a_start_player_that_does_not_exist_claims_no_folder(tmp_path, start, error):
+    with pytest.raises(error):
+        run_bootstrap(tmp_path / "run", replace(TINY, start=start))
+    assert not (tmp_path / "run").exists()
+
+
+def test_settings_that_make_no_sense_claim_no_folder(tmp_path):
+    with pytest.raises(SettingError, match=r"^versions\[0\]: --games must be at least 1, not 0$"):
+        run_bootstrap(tmp_path / "run", replace(TINY, versions=(replace(STEP, games=0),)))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_damaged_summary_is_named(whole, tmp_path):
+    folder, _, _, _ = whole
+    (tmp_path / "config.yaml").write_bytes((folder / "config.yaml").read_bytes())
+    (tmp_path / "v0").mkdir()
+    (tmp_path / "v0" / "summary.json").write_text("{")
+    with pytest.raises(
+        SettingError, match=r"v0/summary\.json: cannot be read: .*; delete it to make it anew$"
+    ):
+        run_bootstrap(tmp_path, TINY)
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process: nobody catches it."""
+
+
+def die_at(patch, name: str, when: str) -> None:
+    """End the process before or after the file called `name` of the last version is renamed to its name."""
+    real = Path.replace
+
+    def replace_or_die(temporary, target):
+        if when == "before" and (target.parent.name, target.name) == ("v1", name):
+            raise KilledError
+        real(temporary, target)
+        if when == "after" and (target.parent.name, target.name) == ("v1", name):
+            raise KilledError
+
+    patch.setattr(Path, "replace", replace_or_die)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """A run without a stop, with its pictures."""
+    folder = tmp_path_factory.mktemp("drawn") / "tiny"
+    run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    return folder
+
+
+FILES = ["weights.yaml", "history.csv", "summary.json", "convergence.png", "calibration.png"]
+QUICK_CASES = [("weights.yaml", "after"), ("summary.json", "before")]
+
+
+@pytest.mark.parametrize(
+    ("name", "when"),
+    [
+        pytest.param(*case, marks=() if case in QUICK_CASES else pytest.mark.slow)
+        for case in product(FILES, ("before", "after"))
+    ],
+)
+def test_killed_between_the_files_of_a_version(drawn, tmp_path, monkeypatch, name, when):
+    folder = tmp_path / "run"
+    shutil.copytree(drawn, folder)
+    for path in (folder / "v1").glob("*.*"):
+        path.unlink()
+    with monkeypatch.context() as patch:
+        die_at(patch, name, when)
+        with pytest.raises(KilledError):
+            run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    # What a real end of the process leaves beside them.
+    for home in (folder, folder / "v0", folder / "v1"):
+        (home / ".weights.77.tmp.yaml").write_text("half")
+    run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    assert unlike(folder, drawn) == []
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"version": 1}'])
+def test_a_summary_of_something_else_is_named(tmp_path, text):
+    TINY.save(tmp_path)
+    (tmp_path / "v0").mkdir()
+    (tmp_path / "v0" / "summary.json").write_text(text)
+    with pytest.raises(SettingError, match=r"is no summary of version 0; delete it to make it anew$"):
+        run_bootstrap(tmp_path, TINY)

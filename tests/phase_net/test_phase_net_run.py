@@ -1,0 +1,290 @@
+"""The phase network: what it is shown, that it learns, and what a run leaves behind."""
+
+import json
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from motif.board.dice import ROLLS
+from motif.board.moves import legal_plays
+from motif.board.position import Position
+from motif.evaluators.nets.mover_score import MoverScoreEvaluator
+from motif.evaluators.nets.net import Net
+from motif.evaluators.phase import phase_scores
+from motif.parameters.phase_set import PHASE_SET
+from motif.parameters.sets import features
+from motif.phase_net import PhaseNetSettings, train_phase_net
+from motif.phase_net.phase_classifier import PhaseNet, onnx_bytes
+from motif.phase_net.phase_run import ALL_EPOCHS, SMALL_GAIN, duel, learn_heuristic
+from motif.phase_net.phase_samples import (
+    ReplayBuffer,
+    Samples,
+    drawn_of_each_game,
+    evenly,
+    heuristic_samples,
+    outcome_samples,
+    play_games,
+)
+from motif.players import EvaluatorPlayer, load
+from motif.players.match import play_match
+from motif.runtime.errors import FileError, SettingError
+from motif.runtime.streams import derive_states
+from tests.games import some_boards, some_decisions
+
+TINY = PhaseNetSettings(
+    games=20,
+    boards=1000,
+    epochs=3,
+    rounds=3,
+    round_games=60,
+    buffer=100,
+    round_epochs=2,
+    test_games=8,
+    final_games=8,
+)
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    """A net that a few thousand boards have taught the heuristic's scores."""
+    settings = PhaseNetSettings(games=150, boards=10_000, epochs=12)
+    samples, validation = heuristic_samples(settings, seed=1)
+    net = PhaseNet(settings.batch, seed=2)
+    epochs, _ = learn_heuristic(net, settings, samples, validation)
+    return net, epochs
+
+
+def as_player(net: PhaseNet) -> EvaluatorPlayer:
+    return EvaluatorPlayer(MoverScoreEvaluator("net", Net(onnx_bytes(net, "net"), "net"), PHASE_SET))
+
+
+def test_boards_of_a_game_follow_one_another_and_the_winner_bears_off_last():
+    played = play_games(load("best-of-four"), 2, seed=3)
+    assert set(played.game) == {0, 1}
+    for game in (0, 1):
+        rows = np.flatnonzero(played.game == game)
+        boards, won = played.boards[rows], played.won[rows]
+        for before, after in zip((Position.start().board, *boards), boards, strict=False):
+            position = Position(before)
+            reached = (play.position.board for roll in ROLLS.tolist() for play in legal_plays(position, roll))
+            assert any((board == after).all() for board in reached)
+        # The one play that is missing is the last one, and it wins.
+        assert not won[-1]
+        assert all(first != second for first, second in pairwise(won))
+
+
+def test_the_same_seed_gives_the_same_games_and_the_first_ones_of_more():
+    few, many = (play_games(load("random"), games, seed=5) for games in (3, 9))
+    first = many.game < 3
+    assert (few.boards == many.boards[first]).all()
+    assert (few.won == many.won[first]).all()
+    assert (play_games(load("random"), 3, seed=6).boards[:20] != few.boards[:20]).any()
+
+
+@pytest.mark.parametrize(("count", "wanted"), [(10, 3), (1000, 7), (5, 5), (3, 9), (0, 4)])
+def test_rows_taken_evenly(count, wanted):
+    rows = evenly(count, wanted)
+    assert len(rows) == len(set(rows)) == min(count, wanted)
+    steps = np.diff(np.concatenate([[-1], rows, [count]]))
+    assert (rows >= 0).all()
+    assert (rows < count).all()
+    assert steps[1:-1].max(initial=1) - steps[1:-1].min(initial=count) <= 1
+
+
+def test_boards_are_drawn_from_every_game_alike():
+    played = play_games(load("random"), 40, seed=8)
+    rows = drawn_of_each_game(played, 3, np.random.default_rng(1))
+    assert len(set(rows)) == len(rows) == 120
+    assert (np.bincount(played.game[rows]) == 3).all()
+    everything = drawn_of_each_game(played, 10_000, np.random.default_rng(1))
+    assert sorted(everything) == list(range(len(played.game)))
+
+
+def test_what_the_net_is_shown():
+    samples, validation = heuristic_samples(TINY, seed=4)
+    assert (len(samples.targets), len(validation.targets)) == (900, 100)
+    assert samples.inputs.shape == (900, 48)
+    assert 0 <= min(samples.targets) < max(samples.targets) <= 1
+    outcomes = outcome_samples(replace(TINY, round_games=400), seed=4)
+    assert set(outcomes.targets) == {0, 1}
+    # Either side makes half of the boards of a game, give or take one.
+    assert outcomes.targets.mean() == pytest.approx(0.5, abs=4 * 0.5 / 400**0.5)
+
+
+def test_the_buffer_keeps_the_newest_and_some_of_the_old():
+    buffer = ReplayBuffer(100, seed=1)
+    for age in range(12):
+        rows = np.full((40, 48), age, np.float32)
+        held = buffer.add(Samples(rows, rows[:, 0]))
+        assert len(held.targets) == min(40 * (age + 1), 100)
+        assert (held.inputs[:, 7] == held.targets).all()
+        assert (held.targets == age).sum() == 40
+    counts = np.bincount(held.targets.astype(int), minlength=12)
+    assert counts[10] == pytest.approx(40 * 0.6, abs=12)
+    assert counts[:10].sum() > 20
+    many = np.arange(500, dtype=np.float32)
+    drawn = buffer.add(Samples(np.tile(many[:, None], 48), many)).targets
+    assert len(set(drawn)) == 100
+    assert drawn.max() > 400 > 100 > drawn.min()
+
+
+def test_a_net_taught_the_heuristic_plays_as_it_does(learnt):
+    net, epochs = learnt
+    boards = some_boards("best-of-four", 500, seed=9)
+    errors = net.scores(features(PHASE_SET, boards)) - phase_scores(boards)
+    assert np.abs(errors).max() < 0.1 * np.ptp(phase_scores(boards))
+    assert epochs[-1].rmse_validation < epochs[0].rmse_validation / 3
+    before, rolls = some_decisions("best-of-four", 400, seed=10)
+    states = derive_states(0, 0, len(before), 0)
+    chosen, best = (p.choose_many(before, rolls, states) for p in (as_player(net), load("phase")))
+    lost = phase_scores(best) - phase_scores(chosen)
+    assert (chosen == best).all(axis=1).mean() > 0.8
+    assert lost.mean() < 0.002
+    assert play_match(as_player(net), load("random"), 100, jobs=1).wins > 85
+
+
+def test_the_onnx_file_scores_as_the_net_itself(learnt, tmp_path):
+    net, _ = learnt
+    boards = some_boards("random", 300, seed=11)
+    (tmp_path / "net.onnx").write_bytes(onnx_bytes(net, "net"))
+    player = load(f"onnx:{tmp_path / 'net.onnx'}")
+    scores = net.scores(features(PHASE_SET, boards))
+    assert player.evaluate_many(boards)[:, 0] == pytest.approx(np.clip(1 - scores, 0, 1), abs=1e-6)
+
+
+def test_outcomes_that_a_feature_tells_are_learnt(learnt):
+    """A planted case: who has borne more checkers off wins."""
+    boards = some_boards("random", 4000, seed=12)
+    inputs = features(PHASE_SET, boards)
+    places = {name: k for k, name in enumerate(PHASE_SET.names)}
+    ahead = sum(
+        inputs[:, places[f"{phase}_borne_off"]] - inputs[:, places[f"{phase}_opponent_borne_off"]]
+        for phase in ("early", "mid", "late")
+    )
+    clear = ahead != 0
+    inputs, targets = inputs[clear], (ahead[clear] > 0).astype(np.float32)
+    net = PhaseNet(50, seed=3)
+    losses = list(net.train(inputs[:-300], targets[:-300], 20, 0.001))
+    assert losses[-1] < losses[0] / 2
+    assert ((net.scores(inputs[-300:]) > 0.5) == targets[-300:]).mean() > 0.93
+
+
+def test_stage_1_ends_after_so_many_epochs_of_small_gain():
+    settings = replace(TINY, epochs=20, patience=3, gain=1e9)
+    samples, validation = heuristic_samples(settings, seed=1)
+    for chosen, count, stopped in (
+        (settings, 4, SMALL_GAIN),
+        (replace(settings, gain=0.0, patience=21), 20, ALL_EPOCHS),
+    ):
+        epochs, why = learn_heuristic(PhaseNet(50, seed=1), chosen, samples, validation)
+        assert (len(epochs), why) == (count, stopped)
+        assert [epoch.epoch for epoch in epochs] == list(range(1, count + 1))
+
+
+def test_training_begun_anew_forgets_the_steps_but_not_the_net():
+    samples, _ = heuristic_samples(TINY, seed=7)
+    net = PhaseNet(50, seed=1)
+    first = list(net.train(*samples, 3, 0.001))
+    again = list(net.train(*samples, 2, 1e-6))
+    assert again[0] < first[-1]
+    # Steps this small leave it where it is.
+    assert again[1] == pytest.approx(again[0], rel=0.1)
+
+
+def test_ctrl_c_is_heard_while_a_net_is_trained(monkeypatch):
+    samples, _ = heuristic_samples(TINY, seed=7)
+    net = PhaseNet(50, seed=1)
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(net.regressor), "_backprop", interrupt)
+    with warnings.catch_warnings():
+        # Elsewhere scikit-learn's warning that it was interrupted is no error.
+        warnings.simplefilter("default")
+        with pytest.raises(KeyboardInterrupt):
+            next(net.train(*samples, 1, 0.001))
+
+
+def test_a_duel_counts_as_a_match_does():
+    players = load("phase"), load("random")
+    match = play_match(*players, 100, seed=4, jobs=1)
+    counted = duel(*players, 100, seed=4, jobs=1)
+    assert (counted["games"], counted["wins"]) == (match.games, match.wins)
+    assert (counted["ppg"], counted["ppg_se"]) == (match.ppg, match.se)
+    assert counted["win_share"] == match.wins / match.games
+    itself = duel(players[0], load("phase"), 100, seed=4, jobs=1)
+    # With the same dice for both, a player and his twin win one game of each pair.
+    assert (itself["win_share"], itself["win_share_se"]) == (0.5, 0)
+
+
+def test_a_whole_run(tmp_path):
+    said: list[str] = []
+    summary, epochs = train_phase_net(tmp_path / "one", TINY, jobs=1, tell=said.append)
+    train_phase_net(tmp_path / "two", TINY, jobs=2)
+    names = {"pretrained.onnx", "refined.onnx", "history.csv", "phase-net.json"}
+    assert {path.name for path in (tmp_path / "one").iterdir()} == names
+    for name in names - {"phase-net.json"}:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert json.loads((tmp_path / "one" / "phase-net.json").read_text()) == summary
+    other = json.loads((tmp_path / "two" / "phase-net.json").read_text())
+    assert {key: summary[key] for key in ("settings", "stage_1", "stage_2", "matches")} == {
+        key: other[key] for key in ("settings", "stage_1", "stage_2", "matches")
+    }
+    assert len(said) > 5
+    assert [row.round for row in epochs] == [0] * 3 + [1, 1, 2, 2, 3, 3]
+    rounds = summary["stage_2"]["rounds"]
+    assert [measured["boards"] for measured in rounds] == [60, 100, 100]
+    wins = [measured["versus_heuristic"]["wins"] for measured in rounds]
+    assert summary["stage_2"]["chosen_round"] == 1 + wins.index(max(wins))
+    pairs = [(match["player"], match["opponent"]) for match in summary["matches"]]
+    assert pairs[-1] == ("refined", "pretrained")
+    assert len(set(pairs)) == 5
+
+
+def test_the_refined_file_is_the_net_that_was_measured(tmp_path):
+    summary, _ = train_phase_net(tmp_path, TINY, jobs=1)
+    refined = load(f"onnx:{tmp_path / 'refined.onnx'}")
+    reported = next(m for m in summary["matches"] if (m["player"], m["opponent"]) == ("refined", "phase"))
+    again = duel(refined, load("phase"), TINY.final_games, seed=TINY.step_seed(5), jobs=1)
+    assert {key: reported[key] for key in again} == again
+
+
+def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
+    def stop(line: str) -> None:
+        if line.startswith("round 1"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_phase_net(tmp_path / "run", TINY, jobs=1, tell=stop)
+    assert not list((tmp_path / "run").iterdir())
+    (tmp_path / "run" / "mine.txt").write_text("x")
+    with pytest.raises(SettingError, match=r"run: is not empty \(it holds mine\.txt\)"):
+        train_phase_net(tmp_path / "run", TINY)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FileError, match="file: cannot be made"):
+        train_phase_net(tmp_path / "file", TINY)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"games": 0}, "--games must be at least 1, not 0"),
+        ({"boards": 99}, "--boards must be at least 100, not 99"),
+        ({"buffer": 3}, "--buffer must be at least 100, not 3"),
+        ({"round_games": -1}, "--round-games must be at least 1"),
+        ({"final_games": 2}, "--final-games must be at least 4"),
+        ({"rounds": 100_000}, "--rounds must be at most 9900"),
+        ({"rate": 0.0}, "--rate must be above 0"),
+        ({"round_rate": float("nan")}, "--round-rate must be above 0"),
+        ({"gain": -1.0}, "--gain must be at least 0"),
+        ({"seed": -1}, "--seed must be at least 0"),
+        ({"seed": 2**60}, "--seed must be below"),
+    ],
+)
+def test_settings_out_of_range(changed, message):
+    with pytest.raises(SettingError, match=message):
+        replace(TINY, **changed).check()

@@ -1,0 +1,429 @@
+"""The table of players in docs/players.md: error rates, points a game, evaluations a second.
+
+``python -m tools.player_table docs/players.md`` measures one player after the other.  Figures
+are kept beside the page, in docs/players.json, as they come: a run that was stopped goes on with the
+next player, and a player who was measured under the same conditions is not measured again, unless
+``--only`` names him.  All but the evaluations a second is the same whoever repeats it.
+
+Who is in the table of players, and what others have measured on the same lines.
+
+The table of players as Markdown.
+
+What was measured of each player: a small file that grows player by player.
+
+Pages written by hand with a part that a program measures, between two marks.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
+from motif.benchmark.choices import ErrorRate, error_rate
+from motif.benchmark.speed import bulk_evaluations_per_second
+from motif.evaluators.named import NET_PREFIX
+from motif.evaluators.shipped import shipped_weights
+from motif.evaluators.static import BEAROFF_SUFFIX
+from motif.players import Player, load
+from motif.players.match import play_match
+from motif.rollout.rollout_settings import check_count
+from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, SettingError, plain_text, shown
+from motif.runtime.files import reason, write_text
+from motif.runtime.version import VERSION
+
+CLASSES = ("contact", "crashed", "race")
+"""The benchmark files, by name, and the columns of error rates."""
+REFERENCE = "pubeval"
+"""Against whom everyone plays."""
+_MOST, _MANY, _SOME = 40_000, 20_000, 6_000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A player of the table."""
+
+    name: str
+    """By which it is loaded."""
+    who: str
+    """In one line."""
+    games: int = _MANY
+    """Against `REFERENCE`: few where a game takes long."""
+
+
+PLAYERS = (
+    Entry("random", "any legal play, each as likely as the others"),
+    Entry("simple", "motif's hand-made table of points and blots, with which learning starts"),
+    Entry(
+        "pubeval",
+        "Gerald Tesauro's public benchmark player of 1993: one linear table for contact, one for race",
+    ),
+    Entry("bras", "eleven hand-weighted features, as the article on BRAS gives them"),
+    Entry("phase", "sixteen features, hand-weighted by early, middle and late phase"),
+    Entry("best-of-four", "one of the four plays that `phase` likes best, by chance"),
+    Entry(
+        "onnx:weights/phase-net/pretrained.onnx",
+        "a net of 48-64-64-1 that learned the opinion of `phase` in random games",
+    ),
+    Entry(
+        "onnx:weights/phase-net/refined.onnx",
+        "the same net, trained further on the results of games of `best-of-four`",
+    ),
+    Entry(
+        "keith-v0", "Keith's programme of 1996: simple parameters, win chance alone; learned from `simple`"
+    ),
+    Entry("keith-v1", "the next version, learned from rollouts by `keith-v0`"),
+    Entry("motif-v0", "70 parameters and all their pairs, gammons too; learned from `simple`"),
+    Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
+    Entry("motif-v2", "the next, by `motif-v1`; with raw point terms and weights for each game plan"),
+    Entry("motif-v3", "the next, by `motif-v2`"),
+    Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too", _MOST),
+    Entry("motif-v5", "the next, by `motif-v4`, and by those of `motif-v3` too"),
+    Entry("motif-v6", "the next, by `motif-v5`, and by those of two versions before too", _MOST),
+    Entry("motif-v6@1", "`motif-v6`, looking one ply ahead", _SOME),
+    Entry("wildbg", "wildbg's neural nets for contact and race, by Carsten Wenderdel"),
+    Entry("gnubg", "GNU Backgammon's neural nets, 0-ply, in a process of its own", _SOME),
+)
+PUBLISHED = {
+    "random": {"contact": (153.9, 1.6), "crashed": (122.4, 1.9), "race": (56.9, 1.8)},
+    "pubeval": {"contact": (35.6, 0.8), "crashed": (33.1, 1.1), "race": (7.4, 0.9)},
+    "wildbg": {"contact": (8.9, 0.3), "crashed": (10.5, 0.4), "race": (2.5, 0.2)},
+    "gnubg": {"contact": (4.95, 0.17), "crashed": (5.3, 0.3), "race": (1.1, 0.1)},
+}
+"""Error rates and their standard errors, in millipoints, that came with the benchmark lines."""
+
+FORMAT = "motif-players/1"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a record is only good for."""
+
+    motif: str
+    """Its version."""
+    seed: int
+    """Of the match, and of players' random choices."""
+    games: int
+    files: Mapping[str, str]
+    """SHA-256 of each benchmark file, by its class."""
+    weights: str = ""
+    """SHA-256 of the file that holds the player's weights; empty for one without."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One player, measured; or why not."""
+
+    conditions: Conditions
+    date: str
+    """ISO 8601."""
+    error_rates: Mapping[str, ErrorRate] = field(default_factory=dict)
+    """By class."""
+    ppg: float | None = None
+    """Points a game against the reference player; None for that one himself."""
+    se: float | None = None
+    evaluations_per_second: float | None = None
+    """On one core; None for a player who chooses plays without evaluating positions."""
+    missing: str = ""
+    """Why the player could not be measured, where he could not."""
+
+
+def read_records(path: Path) -> dict[str, Record]:
+    """Records by the players' names; none where there is no file.  Raises `BenchmarkError`."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["format"] != FORMAT:
+            raise ValueError(f"its format is not {FORMAT}")
+        return {name: _record(content) for name, content in document["players"].items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        why = plain_text(f"{type(error).__name__}: {error}")
+        raise BenchmarkError(
+            f"{path}: holds no measured players ({why}); delete it to measure anew"
+        ) from None
+
+
+def write_records(path: Path, records: Mapping[str, Record]) -> None:
+    """Write `records` to `path`, whole or not at all; raises `FileError`."""
+    players = {name: asdict(record) for name, record in records.items()}
+    write_text(path, json.dumps({"format": FORMAT, "players": players}, indent=1) + "\n")
+
+
+def _record(content: Mapping[str, Any]) -> Record:
+    rates = {name: ErrorRate(**rate) for name, rate in content["error_rates"].items()}
+    conditions = Conditions(**content["conditions"])
+    return Record(**{**content, "conditions": conditions, "error_rates": rates})
+
+
+_NONE = "-"
+_SHORT_HASH = 12
+
+
+def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Iterator[str]:
+    """Lines of the table of `entries`, who they are, the published figures beside theirs, the settings."""
+    known = [(entry, records[entry.name]) for entry in entries if entry.name in records]
+    measured = [(entry, record) for entry, record in known if not record.missing]
+    heads = [f"ER {name}" for name in CLASSES]
+    yield from _table(
+        ("player", *heads, f"points a game v `{REFERENCE}`", "games", "evaluations/s"),
+        [_row(entry, record) for entry, record in known],
+    )
+    yield ""
+    for entry, _ in known:
+        yield f"- `{entry.name}`: {entry.who}."
+    yield ""
+    comparisons = [line for entry, record in measured for line in _comparisons(entry.name, record)]
+    if comparisons:
+        yield "Published for the same lines, and measured here:"
+        yield ""
+        yield from _table(("player", "class", "published", "here", "apart, in standard errors"), comparisons)
+        yield ""
+    yield from _settings(measured)
+
+
+def _row(entry: Entry, record: Record) -> Sequence[str]:
+    if record.missing:
+        return (f"`{entry.name}`", f"not measured: {record.missing}", *[""] * (len(CLASSES) + 2))
+    rates = [_rate(record.error_rates[name]) for name in CLASSES]
+    speed = record.evaluations_per_second
+    points, games = "0 (himself)", _NONE
+    if record.ppg is not None:
+        points, games = f"{record.ppg:+.3f} ± {record.se:.3f}", f"{record.conditions.games:,}"
+    return (f"`{entry.name}`", *rates, points, games, _NONE if speed is None else _rounded(speed))
+
+
+def _rate(rate: ErrorRate) -> str:
+    return f"{rate.er:.1f} ± {rate.se:.1f}" if rate.er >= 10 else f"{rate.er:.2f} ± {rate.se:.2f}"
+
+
+def _rounded(number: float) -> str:
+    """Three digits of it, as a timing deserves."""
+    return f"{float(f'{number:.3g}'):,.0f}"
+
+
+def _comparisons(name: str, record: Record) -> Iterator[Sequence[str]]:
+    for kind, (published, error) in PUBLISHED.get(name, {}).items():
+        rate = record.error_rates[kind]
+        apart = f"{(rate.er - published) / rate.se:+.1f}" if rate.se > 0 else "?"
+        yield f"`{name}`", kind, f"{published} ± {error}", _rate(rate), apart
+
+
+def _settings(measured: Sequence[tuple[Entry, Record]]) -> Iterator[str]:
+    """What was measured how; all records of one page have the same lines and seed."""
+    if not measured:
+        return
+    conditions: Conditions = measured[0][1].conditions
+    rates = measured[0][1].error_rates
+    lines = [
+        f"{kind} {rates[kind].decisions:,} decisions (sha256 {digest[:_SHORT_HASH]})"
+        for kind, digest in conditions.files.items()
+    ]
+    dates = sorted({record.date for _, record in measured})
+    versions = sorted({record.conditions.motif for _, record in measured})
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    yield (
+        f"Lines: {', '.join(lines)}. Matches and random choices: seed {conditions.seed}. "
+        f"Measured {when} by motif {', '.join(versions)}."
+    )
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', '/') for cell in row)} |"
+
+
+def write_between(page: Path, start: str, end: str, lines: Iterable[str]) -> None:
+    """Put `lines` between the first line `start` and the next line `end` of `page`.
+
+    All lines are there before the page is touched.  Raises `SettingError` when the page cannot be read
+    or a mark is missing, `FileError` when it cannot be written.
+    """
+    check_marks(page, start, end)
+    text = "".join(line + "\n" for line in lines)
+    before, after = _around(page, start, end)
+    write_text(page, before + start + text + end + after)
+
+
+def check_marks(page: Path, start: str, end: str) -> None:
+    """Raise `SettingError` unless `page` can be read and has both marks, in their order."""
+    _around(page, start, end)
+
+
+def _around(page: Path, start: str, end: str) -> tuple[str, str]:
+    try:
+        text = page.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SettingError(f"{page}: cannot be read: {reason(error)}") from None
+    except UnicodeDecodeError:
+        raise SettingError(f"{page}: cannot be read: it is not UTF-8") from None
+    before, mark, rest = text.partition(start)
+    _, closing, after = rest.partition(end)
+    if not (mark and closing):
+        raise SettingError(f"{page}: the lines {start.strip()} and {end.strip()} are missing")
+    return before, after
+
+
+MARKS = "<!-- player table -->\n", "<!-- end of player table -->\n"
+SEED = 2
+"""One that no sampling, no fit and no choice of settings has used."""
+_FOLDER = Path("data/bench")
+_SUFFIXES = (".bm.gz", ".bm")
+_FEWEST_GAMES = 4
+"""Two pairs: fewer have no standard error."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The benchmark files."""
+
+    files: Mapping[str, BenchmarkFile]
+    """By class."""
+    digests: Mapping[str, str]
+    """SHA-256 of each, in hexadecimal digits."""
+
+
+def read_lines(folder: Path) -> Lines:
+    """The files ``contact.bm.gz`` (or ``.bm``) and so on in `folder`; raises `BenchmarkError`."""
+    paths = {}
+    for name in CLASSES:
+        found = [path for suffix in _SUFFIXES if (path := folder / (name + suffix)).is_file()]
+        if not found:
+            raise BenchmarkError(f"{folder}: there is no {' or '.join(name + s for s in _SUFFIXES)}")
+        paths[name] = found[0]
+    files = {name: read_benchmark(path) for name, path in paths.items()}
+    return Lines(files, {name: _sha256(path) for name, path in paths.items()})
+
+
+def weights_digest(name: str) -> str:
+    """SHA-256 of the weight file or net that the player called `name` plays by; empty where there is none."""
+    base = name.partition("@")[0].removesuffix(BEAROFF_SUFFIX).removeprefix(NET_PREFIX)
+    path = shipped_weights().get(base, Path(base))
+    return _sha256(path) if path.is_file() else ""
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def measure(
+    entry: Entry, lines: Lines, conditions: Conditions, *, seconds: float = 1.0, jobs: int | None = None
+) -> Record:
+    """Measure one player; evaluations are timed for about `seconds`.
+
+    Where he cannot play here, because a program or library that he needs is missing, the record says so.
+    """
+    today = date.today().isoformat()
+    try:
+        player = load(entry.name)
+        speed = bulk_evaluations_per_second(player.evaluator, seconds) if player.evaluator else None
+        rates = {
+            name: error_rate(player, file, seed=conditions.seed, jobs=jobs)
+            for name, file in lines.files.items()
+        }
+        ppg, se = _against_reference(player, conditions, jobs)
+    except MotifError as error:
+        return Record(conditions, today, missing=str(error))
+    return Record(conditions, today, rates, ppg, se, speed)
+
+
+def _against_reference(
+    player: Player, conditions: Conditions, jobs: int | None
+) -> tuple[float | None, float | None]:
+    if player.name == REFERENCE:
+        return None, None
+    result = play_match(player, load(REFERENCE), conditions.games, seed=conditions.seed, jobs=jobs)
+    return result.ppg, result.se
+
+
+def write_table(
+    page: Path,
+    *,
+    entries: Sequence[Entry] = PLAYERS,
+    folder: Path = _FOLDER,
+    only: Sequence[str] = (),
+    most_games: int | None = None,
+    seconds: float = 1.0,
+    jobs: int | None = None,
+) -> None:
+    """Measure who is not yet measured, or those named in `only`, and write the table into `page`.
+
+    With `most_games` nobody plays more.  Players who were measured on other lines or with another seed
+    are left out until they are measured again.  Raises `PlayerError` for a name in `only` that is not in
+    the table, `SettingError` for a page without the marks, `BenchmarkError` for bad files.
+    """
+    entries = _shorter(entries, most_games)
+    names = [entry.name for entry in entries]
+    for name in only:
+        if name not in names:
+            raise PlayerError(f"no player of the table is called {shown(name)}; there are {', '.join(names)}")
+    check_marks(page, *MARKS)
+    lines = read_lines(folder)
+    kept = page.with_suffix(".json")
+    records = read_records(kept)
+    for entry in entries:
+        conditions = Conditions(VERSION, SEED, entry.games, lines.digests, weights_digest(entry.name))
+        if _to_be_measured(entry.name, records, conditions, only):
+            print(f"measuring {entry.name} ...", end=" ", file=sys.stderr, flush=True)
+            started = time.monotonic()
+            records[entry.name] = measure(entry, lines, conditions, seconds=seconds, jobs=jobs)
+            print(f"{time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+            write_records(kept, records)
+            _write_page(page, entries, records, lines)
+    _write_page(page, entries, records, lines)
+
+
+def _write_page(page: Path, entries: Sequence[Entry], records: Mapping[str, Record], lines: Lines) -> None:
+    alike = {
+        name: record
+        for name, record in records.items()
+        if (record.conditions.seed, record.conditions.files) == (SEED, lines.digests)
+    }
+    write_between(page, *MARKS, page_lines(entries, alike))
+
+
+def _to_be_measured(
+    name: str, records: Mapping[str, Record], conditions: Conditions, only: Sequence[str]
+) -> bool:
+    if only:
+        return name in only
+    record = records.get(name)
+    return record is None or bool(record.missing) or record.conditions != conditions
+
+
+def _shorter(entries: Sequence[Entry], most_games: int | None) -> Sequence[Entry]:
+    if most_games is None:
+        return entries
+    check_count("games", most_games, _FEWEST_GAMES)
+    return [replace(entry, games=min(entry.games, most_games)) for entry in entries]
+
+
+def main(words: Sequence[str]) -> int:
+    """Write the page named in `words`; returns the exit code, 2 after one line for bad input."""
+    parser = argparse.ArgumentParser(prog="player_table", description="Measure the table of players.")
+    parser.add_argument("page", type=Path, help="a page with the table's marks; figures are kept beside it")
+    parser.add_argument(
+        "--only", metavar="NAME", action="append", default=[], help="measure this player anew, and no other"
+    )
+    parser.add_argument("--lines", metavar="DIR", type=Path, default=_FOLDER, help="benchmark files")
+    parser.add_argument("--games", metavar="N", type=int, help="nobody plays more: for a quick look")
+    parser.add_argument("--jobs", metavar="N", type=int, help="processes; all cores by default")
+    given = parser.parse_args(words)
+    try:
+        write_table(given.page, folder=given.lines, only=given.only, most_games=given.games, jobs=given.jobs)
+    except MotifError as error:
+        print(f"motif: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

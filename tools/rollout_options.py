@@ -1,0 +1,175 @@
+"""What each option of a rollout costs, gains and distorts: the table in docs/rollouts.md.
+
+Fifty positions from games of the player against himself are rolled out with each option and, as what
+is true, with long full rollouts of every one of them.  Positions are taken as they are: errors are
+those of the dice.  Everything runs on one core; all but the times is the same whoever repeats it.
+"""
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from motif.board.position import Board, Position, pack_many
+from motif.evaluators import StaticEvaluator, load_static
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.players import CompiledPlayer
+from motif.rollout import RolloutResult, RolloutSettings, rollout
+from motif.runtime.errors import SettingError
+from motif.runtime.streams import THROWS, derive_states
+from tools.player_table import write_between
+
+PLAYER = "motif-v2"
+POSITIONS = {"contact": 40, "crashed": 5, "race": 5}
+"""How many of the positions are of which class."""
+WANTED_ERROR = 0.01
+START_MARK, END_MARK = "<!-- rollout table -->\n", "<!-- end of rollout table -->\n"
+
+_GAMES = 600
+_CHANCES = {"contact": 0.004, "crashed": 0.05, "race": 0.01}
+"""That a game's position is taken at a ply: small, so that they come from early and late in the games."""
+_SAMPLED_PLIES = range(6, 60)
+_REFERENCE = RolloutSettings(36 * 1296, stratified=True, seed=1)
+_CUT10 = RolloutSettings(4 * 1296, cut=10)
+_OPTIONS = {
+    "none: to the end of the game": RolloutSettings(4 * 1296),
+    "`--every-play`": RolloutSettings(2 * 1296, every_play=True),
+    "`--stop-at-bearoff`": RolloutSettings(4 * 1296, stop_at_bearoff=True),
+    "`--stop-at-race`": RolloutSettings(4 * 1296, stop_at_race=True),
+    "`--cut 14`": replace(_CUT10, cut=14),
+    "`--cut 10`": _CUT10,
+    "`--cut 6`": replace(_CUT10, cut=6),
+    "`--stratified`": RolloutSettings(4 * 1296, stratified=True),
+    "`--luck-plies 1`": RolloutSettings(2 * 1296, luck_plies=1),
+    "`--luck-plies 2`": RolloutSettings(2 * 1296, luck_plies=2),
+    "`--luck-plies 4`": RolloutSettings(1296, luck_plies=4),
+    "`--luck-plies all`": RolloutSettings(72, luck_plies=3000),
+    "`--stratified --stop-at-bearoff`": RolloutSettings(4 * 1296, stratified=True, stop_at_bearoff=True),
+    "`--cut 10 --stratified`": replace(_CUT10, stratified=True),
+    "`--cut 10 --stratified --stop-at-bearoff`": replace(_CUT10, stratified=True, stop_at_bearoff=True),
+    "`--cut 10 --stratified --luck-plies 2`": replace(_CUT10, trials=1296, stratified=True, luck_plies=2),
+    "`--cut 10 --luck-plies all`": RolloutSettings(360, cut=10, luck_plies=10),
+    "`--cut 6 --stratified --stop-at-bearoff`": replace(_CUT10, cut=6, stratified=True, stop_at_bearoff=True),
+}
+
+
+@dataclass(frozen=True)
+class Bias:
+    """How results with an option differ from the truth, in points of equity; each with its error."""
+
+    mean: float
+    mean_se: float
+    square: float
+    """Mean square of the difference, less what the dice put into it; chance can make it negative."""
+    square_se: float
+
+    @property
+    def rms(self) -> str:
+        """The root of `square` with its error, or below what it is almost surely."""
+        if self.square <= 2 * self.square_se:
+            return f"< {math.sqrt(max(self.square, 0.0) + 2 * self.square_se):.3f}"
+        root = math.sqrt(self.square)
+        return f"{root:.3f} ± {self.square_se / (2 * root):.3f}"
+
+
+def bias(found: RolloutResult, truth: RolloutResult) -> Bias:
+    """The bias of `found` over the positions of both, which were rolled out with different dice.
+
+    A difference d of error s has d^2 - s^2 as an estimate of its square without chance, b^2, and that
+    one the variance 4 b^2 s^2 + 2 s^4.
+    """
+    difference = found.mean[:, -1] - truth.mean[:, -1]
+    noise = found.se[:, -1] ** 2 + truth.se[:, -1] ** 2
+    squares = difference**2 - noise
+    variance = 4 * np.maximum(squares, 0) * noise + 2 * noise**2
+    count = len(difference)
+    return Bias(
+        float(difference.mean()),
+        float(np.sqrt(noise.sum()) / count),
+        float(squares.mean()),
+        float(np.sqrt(variance.sum()) / count),
+    )
+
+
+def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
+    """Boards (50, 26), `POSITIONS` of them of each class, each from another game of `evaluator`."""
+    player = CompiledPlayer(evaluator.name, evaluator.model)
+    boards = np.repeat(Position.start().board[None], _GAMES, axis=0)
+    wanted = dict(POSITIONS)
+    taken: list[Board] = []
+    free = np.ones(_GAMES, np.bool_)
+    random = np.random.default_rng(seed)
+    for ply in range(_SAMPLED_PLIES.stop):
+        throws = derive_states(seed, 0, _GAMES, ply) % np.uint64(THROWS)
+        rolls = np.stack(np.divmod(throws.astype(np.int64), 6), axis=1) + 1
+        rolls = np.sort(rolls, axis=1)[:, ::-1]
+        going = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
+        boards[going] = player.choose_many(boards[going], rolls[going], np.zeros(going.sum(), np.uint64))
+        unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
+        if ply not in _SAMPLED_PLIES:
+            continue
+        classes = classify_many(pack_many(boards))
+        for game in random.permutation(np.flatnonzero(free & unfinished)).tolist():
+            name = CLASS_NAMES[classes[game]]
+            if wanted[name] and random.random() < _CHANCES[name]:
+                wanted[name] -= 1
+                free[game] = False
+                taken.append(boards[game].copy())
+    if any(wanted.values()):
+        raise SettingError(f"too few games: {wanted} positions are missing")
+    return np.array(taken)
+
+
+def option_table(share: float = 1.0) -> Iterator[str]:
+    """Lines of the table, as they are found; `share` of the usual trials are played."""
+    evaluator = load_static(PLAYER)
+    boards = self_play_positions(evaluator)
+    truth = rollout(boards, evaluator, _shorter(_REFERENCE, share), jobs=1)
+    error = math.sqrt((truth.se[:, -1] ** 2).mean())
+    yield (
+        f"{len(boards)} positions, {PLAYER}, one core. The truth: {int(truth.trials[0]):,} full stratified "
+        f"trials each, standard error {error:.4f}."
+    )
+    yield ""
+    yield "| options | trials/s | SD a trial | mean bias | RMS bias | seconds to a standard error of .01 |"
+    yield "|---|---|---|---|---|---|"
+    for name, settings in _OPTIONS.items():
+        chosen = _shorter(settings, share)
+        rollout(boards[:1], evaluator, replace(chosen, trials=1), jobs=1)  # loads tables, compiles
+        found = rollout(boards, evaluator, chosen, jobs=1)
+        yield _line(name, found, bias(found, truth))
+
+
+def _shorter(settings: RolloutSettings, share: float) -> RolloutSettings:
+    rounds = max(1, round(settings.trials * share / THROWS / 2))
+    return replace(settings, trials=2 * THROWS * rounds)
+
+
+def _line(name: str, found: RolloutResult, off: Bias) -> str:
+    sd = math.sqrt((found.sd[:, -1] ** 2).mean())
+    seconds = (sd / WANTED_ERROR) ** 2 / found.trials_per_second
+    mean = f"{off.mean:+.4f} ± {off.mean_se:.4f}"
+    return f"| {name} | {found.trials_per_second:,.0f} | {sd:.3f} | {mean} | {off.rms} | {seconds:.2f} |"
+
+
+def write_table(page: Path, share: float = 1.0) -> None:
+    """Write the table between its marks in `page`; raises `SettingError` when these are missing."""
+
+    def told() -> Iterator[str]:
+        for line in option_table(share):
+            print(line, file=sys.stderr, flush=True)
+            yield line
+
+    write_between(page, START_MARK, END_MARK, told())
+
+
+def main(words: Sequence[str]) -> None:
+    """``PAGE [SHARE]``: write the table into the page, with SHARE (1) of the usual trials."""
+    write_table(Path(words[0]), float(words[1]) if len(words) > 1 else 1.0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

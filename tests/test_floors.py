@@ -46,7 +46,7 @@ ONLY_IN = {
     "sklearn": [
         Path("motif/phase_net/phase_classifier.py"),
         Path("motif/fitting/isotonic.py"),
-        Path("motif/reports/analysis/statistics.py"),
+        Path("motif/analysis/evaluator/statistics.py"),
     ],
     "llvmlite": [
         Path("motif/runtime/jit.py"),

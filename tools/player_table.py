@@ -28,8 +28,7 @@ from typing import Any
 from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmark.choices import ErrorRate, error_rate
 from motif.benchmark.speed import bulk_evaluations_per_second
-from motif.evaluators.named import NET_PREFIX
-from motif.evaluators.shipped import shipped_weights
+from motif.evaluators.shipped import NET_PREFIX, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.players.match import play_match

@@ -1,7 +1,12 @@
-"""The command analyse: of an evaluator, what it looks at; of a match, how well it was played."""
+"""The command analyse: of an evaluator, what it looks at; of a match, how well it was played.
 
+What `motif analyse FILE.mat` does; `motif.cli.analyse` hands over to it.
+"""
+
+import shutil
+import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,12 +16,88 @@ from motif.cli.common import (
     JobsOption,
     JsonOption,
     SeedOption,
+    evaluator_of,
     example,
     json_line,
     print_table,
+    tell,
 )
-from motif.cli.match_analysis import analyse_file, is_match
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import RecordError, SettingError
+
+if TYPE_CHECKING:
+    from motif.analysis.match import MatchAnalysis
+
+
+MAT_SUFFIX = ".mat"
+_WEIGHT_SUFFIXES = (".yaml", ".yml")
+_PIPED_WIDTH = 120
+
+
+def is_match(word: str, has_folder: bool) -> bool:
+    """Whether `word` means the record of a match: FILE.mat; or, unless a folder is to be made, any file
+    that is no weight file."""
+    if word.lower().endswith(MAT_SUFFIX):
+        return True
+    return not has_folder and not word.lower().endswith(_WEIGHT_SUFFIXES) and Path(word).is_file()
+
+
+def analyse_file(
+    path: Path,
+    *,
+    player: str | None,
+    worst: int | None,
+    cube: bool,
+    jacoby: bool | None,
+    html: Path | None,
+    json: bool,
+    jobs: int | None,
+) -> None:
+    """Read, analyse, draw and print; None stands for what the option does when it is not given."""
+    from motif.analysis.match import WORST, analyse_match
+    from motif.board.mat_file import read_mat
+    from motif.reports.match_page import write_match_page
+
+    record = read_mat(path)
+    evaluator = evaluator_of(DEFAULT_PLAYER if player is None else player)
+    tell(f"{evaluator.name} analyses {path}")
+    try:
+        found = analyse_match(
+            record,
+            evaluator,
+            worst=WORST if worst is None else worst,
+            cube=cube,
+            jacoby=jacoby,
+            jobs=jobs,
+        )
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from None
+    if html is not None:
+        write_match_page(found, html)
+    if json:
+        print(json_line({"file": str(path), **found.as_dict(), "html": None if html is None else str(html)}))
+        return
+    _print(found)
+    if html is not None:
+        print(html)
+
+
+def _print(found: "MatchAnalysis") -> None:
+    from motif.reports.match_rows import opening, reading, sections, title, worst_lines
+
+    print(f"{title(found)}: {opening(found)}")
+    table = [row for name, rows in sections(found) for row in ((name, "", ""), *_indented(rows))]
+    print_table(("", *found.names), table)
+    for sentence in reading(found):
+        print(sentence)
+    print()
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPED_WIDTH
+    for line in worst_lines(found, width):
+        print(line)
+
+
+def _indented(rows: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    return [(f"  {what}", first, second) for what, first, second in rows]
+
 
 _POSITIONS = 10_000
 _WORST, _MOST_SHOWN = 10, 1000
@@ -180,7 +261,7 @@ def _analyse_evaluator(
 ) -> None:
     from motif.evaluators import load_static
     from motif.players import load
-    from motif.reports.analysis import analyse as make_analysis
+    from motif.reports.analysis_page import analyse as make_analysis
 
     found = make_analysis(
         load_static(weights),

@@ -78,7 +78,7 @@ def calibrate(
     if out is not None:
         calibrated_weights(evaluator, found, out.stem).save(out)
     if plot is not None:
-        from motif.reports.recalibration import plot_recalibration
+        from motif.reports.calibration_plots import plot_recalibration
 
         plot_recalibration(found, player, plot)
     if json:

@@ -18,7 +18,7 @@ from motif.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from motif.reports.explain import Explanation
+    from motif.analysis.explain import Explanation
 
 _BOARD_WIDTH = 48
 """Letters of a text diagram from its left rim to the checkers borne off."""
@@ -66,10 +66,10 @@ def explain(
     The difference of the two evaluations is split exactly over the terms of the weights and told in groups,
     the largest first: what speaks for the better play has a plus.  docs/explain.md says how.
     """
+    from motif.analysis.explain import explain_choice
     from motif.board.moves import legal_plays
     from motif.board.notation import find_play
     from motif.board.parsing import parse_position, parse_roll
-    from motif.reports.explain import explain_choice
 
     if html is not None:
         check_target(html)
@@ -78,7 +78,7 @@ def explain(
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     found = explain_choice(evaluator_of(player), position, roll, worse=worse)
     if html is not None:
-        from motif.reports.explain.page import write_explanation
+        from motif.reports.explain_page import write_explanation
 
         write_explanation(found, html, match)
     if json:

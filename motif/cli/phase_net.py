@@ -63,7 +63,7 @@ def train_phase_net(
     """
     from motif.phase_net import PhaseNetSettings
     from motif.phase_net import train_phase_net as train
-    from motif.reports.phase_net import draw_training
+    from motif.reports.phase_net_plots import draw_training
 
     settings = PhaseNetSettings(
         seed=seed,

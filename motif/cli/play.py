@@ -1,4 +1,9 @@
-"""The command play."""
+"""The command play.
+
+What `motif play` tells of a session besides the conversation: its first line, and its result as JSON.
+
+An option whose value may be left out, such as ``--tutor [PLAYER]``; typer has none.
+"""
 
 import secrets
 import signal
@@ -6,10 +11,12 @@ import sys
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
+from motif.board.diagram import describe_rules
 from motif.cli.common import (
     DEFAULT_PLAYER,
     PLAYERS,
@@ -22,14 +29,34 @@ from motif.cli.common import (
 )
 from motif.cli.completion import complete_player
 from motif.cli.interruption import Interrupted
-from motif.cli.optional_value import optional_value
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import handled
+from motif.session.game_facts import game_facts
+from motif.session.session import GameSession
+from motif.session.tutor import Tutor
 
 if TYPE_CHECKING:
-    from motif.cli.table import Table
-    from motif.players.game_session import Seat
-    from motif.players.session_rules import SessionRules
+    from motif.session.session import Seat, SessionRules
+    from motif.session.table import Table
+
+
+def optional_value(option: str, value: str) -> type[TyperCommand]:
+    """The class of a command whose `option` stands for ``option=value`` where no value follows it.
+
+    None does where the command line ends there, or another option begins.
+    """
+
+    class OptionalValue(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            following = [*args, "-"][1:]
+            filled = [
+                f"{word}={value}" if word == option and behind.startswith("-") else word
+                for word, behind in zip(args, following, strict=True)
+            ]
+            return super().parse_args(ctx, filled)
+
+    return OptionalValue
+
 
 HUMAN = "human"
 _SEEDS = 2**31
@@ -133,12 +160,10 @@ def play(
     With the doubling cube, and a tutor if wanted.  The prompt says what can be typed.  With --json the
     conversation goes to stderr.
     """
-    from motif.cli.play_result import opening_line, play_result
-    from motif.cli.screen import Screen
-    from motif.cli.table import Manners, Table
     from motif.players.game_dice import SeededDice
-    from motif.players.game_session import GameSession
-    from motif.players.session_rules import SessionRules
+    from motif.session.asking import Screen
+    from motif.session.session import GameSession, SessionRules
+    from motif.session.table import Manners, Table
 
     if games is not None and games < 1:
         raise SettingError(f"--games must be at least 1, not {games}")
@@ -184,8 +209,7 @@ def _tags(rules: "SessionRules") -> list[tuple[str, str]]:
 
 def _run(table: "Table", games: int | None, save: Path | None) -> None:
     """Play, and save what was played however that ends."""
-    from motif.cli.asking import Quit
-    from motif.cli.screen import EndOfInput
+    from motif.session.asking import EndOfInput, Quit
 
     try:
         with handled((signal.SIGTERM,), signal.default_int_handler):
@@ -210,7 +234,7 @@ def _sides(first: str | None, second: str | None) -> tuple[str, str]:
 
 def _seats(first: str, second: str, names: str | None) -> "tuple[Seat, Seat]":
     from motif.players import load
-    from motif.players.game_session import Seat
+    from motif.session.session import Seat
 
     called = [first, second] if first != second else [f"{first} 1", f"{second} 2"]
     if names is not None:
@@ -219,3 +243,30 @@ def _seats(first: str, second: str, names: str | None) -> "tuple[Seat, Seat]":
             raise SettingError("--names must be two different names, such as Ann,Bob")
     players = [None if name == HUMAN else load(name) for name in (first, second)]
     return Seat(called[0], players[0]), Seat(called[1], players[1])
+
+
+def opening_line(session: GameSession) -> str:
+    """Who plays, and for what."""
+    rules = session.rules
+    against = f"{session.seats[0].name} against {session.seats[1].name}"
+    if rules.length:
+        return f"{against}: a {describe_rules(session.state())}{', cubeless' * (not rules.cube)}."
+    return f"{against}: {describe_rules(session.state()) if rules.cube else 'cubeless money games'}."
+
+
+def play_result(session: GameSession, tutor: Tutor | None) -> dict[str, Any]:
+    """The result of `session` as JSON has it; errors of persons where there was a `tutor`."""
+    record, rules, winner = session.record(), session.rules, session.match_winner
+    found = [game_facts(game) for game in record.games]
+    return {
+        "players": list(record.players),
+        "length": rules.length,
+        "cube": rules.cube,
+        "jacoby": rules.jacoby,
+        "beavers": rules.beavers,
+        "score": list(session.score),
+        "winner": None if winner is None else record.players[winner],
+        "games": [facts.as_dict(record.players) for facts in found if facts is not None],
+        "unfinished": None in found,
+        "errors": None if tutor is None else {report.name: report.as_dict() for report in tutor.reports()},
+    }

@@ -1,4 +1,7 @@
-"""Commands about single positions, or about every line of a file: evaluate, plays, hint."""
+"""Commands about single positions, or about every line of a file: evaluate, plays, hint.
+
+What a player sees in a position, printed for people.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -22,13 +25,15 @@ from motif.runtime.errors import SettingError
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
+    from motif.analysis.explain import PositionExplanation
     from motif.board.match_state import MatchState
     from motif.board.position import Position
-    from motif.cli.lines import Rolls
+    from motif.cli.records import Rolls
+    from motif.evaluators import Evaluator
+
 
 _PLAYS_SHOWN = 10
 _LINES_AT_ONCE = 1000
-
 IdArgument = Annotated[
     str | None,
     typer.Argument(metavar="ID", help="A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."),
@@ -69,9 +74,7 @@ def evaluate(
     features that weights multiply and the sums they make, and what makes up the value, in words; of bras D,
     g(D) and the scores S.
     """
-    from motif.cli.details import print_details, print_explanation, what_makes_up
-    from motif.cli.lines import read_positions
-    from motif.cli.records import evaluations
+    from motif.cli.records import evaluations, read_positions
 
     _check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
@@ -114,7 +117,7 @@ def plays(
     With each comes the position after it, as the next player on roll sees it.
     """
     from motif.cli import records
-    from motif.cli.lines import read_decisions
+    from motif.cli.records import read_decisions
 
     _check_choice(identifier, batch, "ID D1 D2")
     if batch is not None:
@@ -146,8 +149,7 @@ def hint(
 
     Equities belong to the mover.
     """
-    from motif.cli.lines import read_decisions
-    from motif.cli.records import hints
+    from motif.cli.records import hints, read_decisions
 
     _check_choice(identifier, batch, "ID D1 D2")
     evaluator = evaluator_of(player)
@@ -248,3 +250,36 @@ def _counted(record: dict[str, Any]) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def print_details(details: dict[str, Any]) -> None:
+    """Print `Evaluator.details`: features and raw sums in a table each, scores in another."""
+    for name, value in details.items():
+        if isinstance(value, dict):
+            print_table((name, ""), [(key, f"{number:+.4f}") for key, number in value.items()])
+    rest = [(name, _shown(value)) for name, value in details.items() if not isinstance(value, dict)]
+    if rest:
+        print_table(("score", ""), [(name.replace("_", " "), text) for name, text in rest])
+
+
+def what_makes_up(
+    evaluator: "Evaluator", position: "Position", details: dict[str, Any]
+) -> "PositionExplanation | None":
+    """What the value of a position is made of, where `details` are those of a weight file's raw sums."""
+    if "raw" not in details:
+        return None
+    from motif.analysis.explain import explain_position
+
+    return explain_position(evaluator, position)
+
+
+def print_explanation(explanation: "PositionExplanation") -> None:
+    """Print what the value of a position is made of, in groups and sentences."""
+    print("\nwhat makes it up, against the same position with the sides exchanged:")
+    print(explanation.summary)
+    for sentence in explanation.sentences:
+        print(sentence)
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.4f}"

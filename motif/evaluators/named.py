@@ -12,7 +12,14 @@ from motif.evaluators.bras import BrasEvaluator
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.phase import PhaseEvaluator
-from motif.evaluators.shipped import LATEST, default_player, shipped_weights
+from motif.evaluators.shipped import (
+    LATEST,
+    NET_PREFIX,
+    RANDOM_NAME,
+    WILDBG_NAME,
+    default_player,
+    shipped_weights,
+)
 from motif.evaluators.static import (
     BEAROFF_SUFFIX,
     StaticEvaluator,
@@ -31,10 +38,6 @@ _STATIC: dict[str, Callable[[], StaticEvaluator]] = {
     "phase": PhaseEvaluator,
 }
 _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})")
-
-RANDOM_NAME = "random"
-WILDBG_NAME = "wildbg"
-NET_PREFIX = "onnx:"
 
 
 def load_static(name: str) -> StaticEvaluator:

@@ -1,4 +1,4 @@
-"""The weight files that come with the checkout, in `weights/`, by their short names."""
+"""Names of evaluators, and the weight files that come with the checkout, in `weights/`, by theirs."""
 
 import re
 from functools import cache
@@ -6,6 +6,7 @@ from pathlib import Path
 
 LATEST = "latest"
 """Name that stands for the newest ``motif-vN``."""
+RANDOM_NAME, WILDBG_NAME, NET_PREFIX = "random", "wildbg", "onnx:"
 
 _FOLDER = Path(__file__).resolve().parent.parent.parent / "weights"
 _VERSION = re.compile(r"motif-v(\d+)")

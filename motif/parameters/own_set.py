@@ -113,7 +113,7 @@ class OwnSet(ParameterSet):
 
     def __reduce__(self) -> tuple[Callable[[str, str], "OwnSet"], tuple[str, str]]:
         # Addresses mean nothing to another process: it makes the set from its text.
-        from motif.parameters.lookup import own_set_again
+        from motif.parameters.named_sets import own_set_again
 
         return own_set_again, (self.name, self.text)
 

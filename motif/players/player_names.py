@@ -3,7 +3,7 @@
 import re
 
 from motif.evaluators import StaticEvaluator, load_evaluator
-from motif.evaluators.named import RANDOM_NAME
+from motif.evaluators.shipped import RANDOM_NAME
 from motif.players.best_of_four import BEST_OF_FOUR_NAME, best_of_four
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player, random_player
 from motif.rollout.rollout_evaluator import PREFIX, load_rollout

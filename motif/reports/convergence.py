@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from motif.analysis.term_report import HEAD_WORDS
 from motif.reports.style import (
     FAINT,
     GRID,
-    HEAD_WORDS,
     SMALL,
     TRAINING,
     VALIDATION,

@@ -1,16 +1,24 @@
-"""What lies in the folder of a bootstrap run, read for a report and checked."""
+"""What lies in the folder of a bootstrap run, read for a report and checked.
+
+The versions of a run on benchmark lines: error rates, and the last one's worst decisions.
+"""
 
 import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
+from motif.benchmark import BenchmarkFile, ErrorRate, ErrorRates
+from motif.benchmark.choices import player_choices, summary
+from motif.benchmark.worst_decisions import WorstDecision, worst_decisions
 from motif.evaluators import WeightFile, read_weight_file
+from motif.evaluators.static import from_weights
 from motif.learning import BootstrapConfig, load_config
 from motif.learning.bootstrap_config import CONFIG
 from motif.learning.bootstrap_run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
+from motif.players.player import CompiledPlayer
 from motif.reports.convergence import Rows
 from motif.runtime.errors import SettingError
 from motif.sampling.dataset import MANIFEST
@@ -122,3 +130,43 @@ def _check_value(mapping: dict[str, Any], name: str, kind: tuple[type, ...], pat
         raise SettingError(f"{path}: {name}: missing")
     if not isinstance(mapping[name], kind) or isinstance(mapping[name], bool):
         raise SettingError(f"{path}: {name}: must be {kind[0].__name__}, not {type(mapping[name]).__name__}")
+
+
+@dataclass(frozen=True)
+class RunBenchmark:
+    """What measuring a run's versions on benchmark files gave."""
+
+    rates: Sequence[ErrorRates]
+    """Of each version."""
+    worst: Sequence[WorstDecision]
+    """Of the last version, the one that cost most first."""
+
+    def rows(self) -> dict[str, list[ErrorRate]]:
+        """The error rates of the versions by file, and on all files together where there are several."""
+        paths = list(self.rates[0].files)
+        names = dict(zip(paths, _short_names(paths), strict=True))
+        found = {name: [rates.files[path] for rates in self.rates] for path, name in names.items()}
+        return found if len(found) == 1 else {**found, "all": [rates.overall for rates in self.rates]}
+
+
+def static_player(weights: WeightFile) -> CompiledPlayer:
+    """Who plays by `weights` without looking ahead."""
+    evaluator = from_weights(weights)
+    return CompiledPlayer(weights.name, evaluator.model, evaluator)
+
+
+def run_benchmark(
+    versions: Sequence[WeightFile], files: Sequence[BenchmarkFile], worst: int
+) -> RunBenchmark | None:
+    """Measure all `versions` on `files`, and find the `worst` decisions of the last; None for no file."""
+    if not files:
+        return None
+    # Less work than it is to start processes: static evaluators play thousands of decisions a second.
+    choices = [[player_choices(static_player(one), file, jobs=1) for file in files] for one in versions]
+    return RunBenchmark(list(map(summary, choices)), worst_decisions(choices[-1], worst))
+
+
+def _short_names(paths: Sequence[str]) -> list[str]:
+    """The names of files without folders and endings, where these still differ."""
+    names = [PurePath(path).name.partition(".")[0] for path in paths]
+    return names if all(names) and len(set(names)) == len(names) else list(paths)

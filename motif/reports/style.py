@@ -38,16 +38,6 @@ VALIDATION: dict[str, Any] = {
 }
 """How lines of training and validation errors are drawn, in every picture."""
 
-HEAD_WORDS = {
-    "win": "win",
-    "win_gammon": "win gammon",
-    "win_backgammon": "win backgammon",
-    "lose_gammon": "lose gammon",
-    "lose_backgammon": "lose backgammon",
-    "equity": "equity",
-}
-"""What the heads of weight files are called in pictures."""
-
 SMALL, MEDIUM = 9.0, 10.0
 _STYLE = {
     "font.family": "DejaVu Sans",

@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from motif.analysis.term_report import HEAD_NAMES, ToldTerm
 from motif.reports.document import html_document
-from motif.reports.term_words import HEAD_NAMES
-from motif.reports.terms import ToldTerm
 
 
 def terms_page(title: str, opening: str, notes: Sequence[str], terms: Sequence[ToldTerm], head: str) -> str:

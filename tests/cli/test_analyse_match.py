@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.reports.test_match_analysis import MATCH
+from tests.analysis.test_match_analysis import MATCH
 
 
 @pytest.fixture

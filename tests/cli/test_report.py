@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from motif.analysis.term_report import dataset_terms
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators import read_weight_file
 from motif.fitting.term_table import write_terms
-from motif.reports.terms import dataset_terms
 from motif.sampling import read_dataset
 from tests.reports.made_run import write_run
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motif.analysis.term_report import dataset_terms
 from motif.evaluators import StaticEvaluator, read_weight_file
 from motif.evaluators.static import weights_model
 from motif.fitting.link import EQUITY
@@ -17,7 +18,6 @@ from motif.learning.rows import class_rows
 from motif.learning.term_errors import heads_in, settings_of, term_errors
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import features
-from motif.reports.terms import dataset_terms
 from tests.reports.made_run import made_samples, write_samples
 
 _WHOLE = FitSettings(parameters="keith", ranking=5.0, validation=0.3, seed=3)

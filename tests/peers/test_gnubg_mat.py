@@ -12,7 +12,7 @@ from motif.board.position import Position
 from motif.cli.main import main
 from motif.players import load
 from motif.players.game_dice import SeededDice
-from motif.players.game_session import GameSession, Seat
+from motif.session.session import GameSession, Seat
 from tests.board.test_mat_file import played
 
 # Otherwise gnubg would count gammons as one point, and its own player would go on with the game.

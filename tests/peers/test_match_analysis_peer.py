@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from motif.analysis.match import MatchAnalysis, analyse_match
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import read_mat
 from motif.evaluators import load_evaluator
 from motif.players import load
 from motif.players.game_dice import SeededDice
-from motif.players.game_session import GameSession, Seat
-from motif.reports.match_analysis import MatchAnalysis, analyse_match
+from motif.session.session import GameSession, Seat
 from tests.peers.test_gnubg_mat import GNUBG_PLAYS_GNUBG, ONLY_READ
 
 ANALYSED_AT_ONCE = [

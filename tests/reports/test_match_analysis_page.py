@@ -5,10 +5,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from motif.analysis.match import analyse_match
 from motif.board.mat_file import parse_mat
 from motif.evaluators import load_evaluator
-from motif.reports.match_analysis import analyse_match, match_page, opening, sections, title, worst_lines
-from tests.reports.test_match_analysis import MATCH
+from motif.reports.match_page import match_page
+from motif.reports.match_rows import opening, sections, title, worst_lines
+from tests.analysis.test_match_analysis import MATCH
 
 NAMES = ("Ann <b>", "Bob & Co")
 

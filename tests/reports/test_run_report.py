@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import typer
 
+from motif.analysis.term_report import board_terms, full_value, told_terms
 from motif.benchmark import ErrorRate, ErrorRates, error_rates, read_benchmark
 from motif.benchmark.choices import player_choices
 from motif.benchmark.losses import loss_distribution
@@ -25,11 +26,9 @@ from motif.learning.term_errors import settings_of, term_errors
 from motif.parameters.game_plan import PLANS
 from motif.players import load
 from motif.reports.next_version import advice, next_commands
-from motif.reports.page import duration
-from motif.reports.run_benchmark import RunBenchmark
+from motif.reports.run_files import RunBenchmark
+from motif.reports.run_page import duration
 from motif.reports.run_report import draw_run, draw_version
-from motif.reports.term_words import full_value
-from motif.reports.terms import board_terms, told_terms
 from motif.runtime.errors import DatasetError, MotifError
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 

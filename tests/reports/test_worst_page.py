@@ -15,8 +15,7 @@ from motif.benchmark.choices import player_choices, summary
 from motif.benchmark.worst_decisions import worst_decisions
 from motif.board.identifiers import gnubg_id
 from motif.players import load
-from motif.reports.losses import plot_losses
-from motif.reports.worst_decisions import write_worst_page
+from motif.reports.worst_page import plot_losses, write_worst_page
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 VOID = {"meta", "img", "br"}

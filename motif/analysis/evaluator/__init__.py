@@ -1,0 +1,1 @@
+"""What an evaluator with weights looks at, measured on many positions."""

@@ -1,0 +1,265 @@
+"""What an analysis finds out about one head of an evaluator, as numbers.
+
+How raw sums and values are called and measured: x and a chance in percent, or BRAS's D and S.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.evaluator.statistics import (
+    Clusters,
+    Components,
+    Floats,
+    clusters,
+    contributions,
+    correlations,
+    interactions,
+    principal_components,
+    slopes,
+    variance_inflation,
+    varying,
+)
+from motif.analysis.term_report import HEAD_WORDS
+from motif.board.position import Board, pack_many
+from motif.evaluators import StaticEvaluator, WeightFile
+from motif.evaluators.bras import SIGMA, BrasEvaluator
+from motif.evaluators.probabilities import bounds
+from motif.evaluators.static import BEAROFF_SUFFIX
+from motif.parameters import ParameterSet
+from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.sets import features
+from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.parallel import one_thread
+
+_PERCENT = 100
+_FEW_UNITS = 10
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Names and units of what an evaluator computes."""
+
+    raw: str
+    """What the raw sum is called."""
+    raw_factor: float
+    """Raw sum in its own unit, a unit of x."""
+    value: str
+    """What the squashed value is called."""
+    unit: str
+    """Unit of the value, empty where it has none."""
+    low: float
+    high: float
+    """The value's bounds, in its unit."""
+
+    @property
+    def value_label(self) -> str:
+        """For an axis."""
+        return f"{self.value} ({self.unit})" if self.unit else self.value
+
+    @property
+    def named(self) -> str:
+        """The value in the middle of a sentence."""
+        return self.value if len(self.value) == 1 else f"the {self.value}"
+
+    def shown(self, value: float) -> str:
+        """A value with the digits that it deserves."""
+        # The range of values is 100 percent, or 6 points.
+        return format(value, ".1f" if self.high - self.low > _FEW_UNITS else ".2f")
+
+    def values(self, raw: npt.ArrayLike) -> Floats:
+        """The value that each raw sum is squashed to."""
+        half = (self.high - self.low) / 2
+        return np.asarray(self.low + half * (1 + np.tanh(np.asarray(raw) / self.raw_factor)))
+
+    def steepness(self, raw: npt.ArrayLike) -> Floats:
+        """What the value gains a unit of the raw sum, there."""
+        half = (self.high - self.low) / 2
+        return np.asarray(half / self.raw_factor / np.cosh(np.asarray(raw) / self.raw_factor) ** 2)
+
+
+def scale_of(evaluator: StaticEvaluator, head: str) -> Scale:
+    """How the sums of one of an evaluator's heads are shown."""
+    if isinstance(evaluator, BrasEvaluator):
+        return Scale("D", SIGMA, "S", "", 0.0, 100.0)
+    low, high = bounds(head)
+    if head == "equity":
+        return Scale("x", 1.0, "equity", "points", low, high)
+    return Scale("x", 1.0, f"{HEAD_WORDS[head]} chance", "%", _PERCENT * low, _PERCENT * high)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the weights of one head make of n positions with p features; raw sums in the scale's unit."""
+
+    features: Floats
+    """(n, p), as weights multiply them."""
+    classes: npt.NDArray[np.int8]
+    """(n,) index into `CLASS_NAMES`."""
+    raw: Floats
+    """(n,) raw sums."""
+    slopes: Floats
+    """(n, p): what the raw sum gains a unit of each feature, there."""
+    contributions: Floats
+    """(n, p): what each feature adds to the raw sum."""
+    second_degree: bool
+    """Whether any of the weights is that of a pair."""
+
+
+@dataclass(frozen=True)
+class FeatureTable:
+    """One number of each feature (p,); see the columns of features.csv in docs/analysis.md."""
+
+    weight: Floats
+    """Mean slope: the weight itself, where there are no pairs."""
+    weight_sd: Floats
+    """Standard deviation of the slope over positions."""
+    mean: Floats
+    std: Floats
+    importance: Floats
+    """|weight| x std, in raw sums."""
+    contribution_sd: Floats
+    """Standard deviation of what the feature adds to the raw sum, with its share of the pairs' terms."""
+    sensitivity: Floats
+    """Mean of what the value gains a unit of the feature."""
+    sensitivity_size: Floats
+    """Mean of its absolute value."""
+    vif: Floats
+    """Variance inflation factor; infinite for one that others tell exactly, NaN for a constant."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """An evaluator's head on some positions."""
+
+    name: str
+    """The evaluator's."""
+    head: str
+    class_name: str | None
+    """Class of all positions; None when they are of any."""
+    source: str
+    """Where the positions are from, for a sentence."""
+    parameters: ParameterSet
+    scale: Scale
+    judged: Judgement
+    values: Floats
+    """(n,) squashed raw sums, in the scale's unit."""
+    table: FeatureTable
+    correlation: Floats
+    """(p, p), NaN for a constant feature."""
+    clusters: Clusters
+    components: Components
+
+    @property
+    def by_importance(self) -> npt.NDArray[np.int64]:
+        """Numbers of the features, the most important first."""
+        return np.argsort(-self.table.importance, kind="stable")
+
+    def sensitivities(self) -> Floats:
+        """What the value gains a unit of each feature, at each position (n, p)."""
+        return sensitivities(self.judged, self.scale)
+
+
+def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
+    """The weights to analyse; raises `PlayerError` where there are none, or none of that head."""
+    weights = evaluator.weights
+    if weights is None:
+        raise PlayerError(
+            f"the player {evaluator.name!r} has no parameters to analyse: give a weight file, bras or phase"
+        )
+    if evaluator.name.endswith(BEAROFF_SUFFIX):
+        plain = evaluator.name.removesuffix(BEAROFF_SUFFIX)
+        raise PlayerError(f"tables have no parameters to analyse: give {plain!r} without {BEAROFF_SUFFIX}")
+    if class_name is not None and class_name not in CLASS_NAMES:
+        raise SettingError(f"--class must be {', '.join(CLASS_NAMES)} or all, not {class_name!r}")
+    for name in CLASS_NAMES if class_name is None else (class_name,):
+        heads = weights.heads_of(name)
+        if head not in heads:
+            known = ", ".join(heads)
+            raise PlayerError(
+                f"{evaluator.name} has no head {head!r} for {name} positions: there are {known}"
+                + (" (--class leaves other positions out)" if class_name is None else "")
+            )
+    return weights
+
+
+def analysis_of(
+    evaluator: StaticEvaluator,
+    boards: Board,
+    *,
+    source: str,
+    head: str = "win",
+    class_name: str | None = None,
+) -> Analysis:
+    """Analyse one head of an evaluator on `boards` (n, 26), which are all of the class that is named.
+
+    `source` says where they are from.  Raises `PlayerError` as `checked_weights` does, `SettingError`
+    when no feature varies on the positions.
+    """
+    weights = checked_weights(evaluator, head, class_name)
+    scale = scale_of(evaluator, head)
+    with one_thread():
+        judged = judgement(weights, head, boards, scale.raw_factor)
+        if not varying(judged.features).any():
+            raise SettingError(
+                f"nothing to analyse: every parameter is the same on all {len(boards)} positions"
+            )
+        correlation = correlations(judged.features)
+        table = feature_table(judged, sensitivities(judged, scale), variance_inflation(correlation))
+        return Analysis(
+            name=evaluator.name,
+            head=head,
+            class_name=class_name,
+            source=source,
+            parameters=weights.parameters,
+            scale=scale,
+            judged=judged,
+            values=scale.values(judged.raw),
+            table=table,
+            correlation=correlation,
+            clusters=clusters(correlation),
+            components=principal_components(judged.features),
+        )
+
+
+def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0) -> Judgement:
+    """Raw sums of one head on `boards` (n, 26), times `factor`, and what makes them; by each one's class and
+    game plan.  What point terms add to a raw sum is no feature's."""
+    rows = features(weights.parameters, boards).astype(np.float64)
+    packed = pack_many(boards)
+    classes, plans = classify_many(packed), plans_many(packed)
+    raw = np.zeros(len(rows))
+    slope, added = np.zeros_like(rows), np.zeros_like(rows)
+    second_degree = False
+    for code, plan in np.unique(np.stack([classes, plans], axis=1), axis=0):
+        chosen = weights.heads_at(CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan])[head]
+        here = (classes == code) & (plans == plan)
+        linear, matrix = chosen.linear.astype(np.float64), interactions(chosen)
+        slope[here] = slopes(rows[here], linear, matrix)
+        added[here] = contributions(rows[here], linear, matrix)
+        raw[here] = chosen.bias + added[here].sum(axis=1) + chosen.point_sums(packed[here])
+        second_degree |= len(chosen.pairs) > 0
+    return Judgement(rows, classes, factor * raw, factor * slope, factor * added, second_degree)
+
+
+def sensitivities(judged: Judgement, scale: Scale) -> Floats:
+    """What the value, in the unit of `scale`, gains a unit of each feature, at each position (n, p)."""
+    return np.asarray(judged.slopes * scale.steepness(judged.raw)[:, None])
+
+
+def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> FeatureTable:
+    """The numbers of each feature; `sensitivity` (n, p) is that of each position."""
+    weight, std = judged.slopes.mean(axis=0), judged.features.std(axis=0)
+    return FeatureTable(
+        weight=weight,
+        weight_sd=judged.slopes.std(axis=0),
+        mean=judged.features.mean(axis=0),
+        std=std,
+        importance=np.abs(weight) * std,
+        contribution_sd=judged.contributions.std(axis=0),
+        sensitivity=sensitivity.mean(axis=0),
+        sensitivity_size=np.abs(sensitivity).mean(axis=0),
+        vif=vif,
+    )

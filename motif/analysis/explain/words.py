@@ -1,0 +1,433 @@
+"""The groups of a difference told one by one, largest first, and in one line.
+
+What the contributions of a split add up to under the names that players use.
+
+What is measured in two positions, as sentences: of parameters, game plans, bearoffs and endings.
+
+The registry's sentences told to one of the two players, who becomes "you".
+
+Parameters speak of the player on roll and the opponent.  After a play the other player is on roll, and the
+one who is told about it has just moved.
+
+In what a difference is told: points of equity, or per cent of winning chances.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from motif.analysis.explain.judged import TABLES, Judged
+from motif.analysis.explain.split import CLASS, CRASH, END, LIMITS, PLAN, Split
+from motif.board.outcome import outcome
+from motif.board.position import HOME, PACKED_BAR, POINTS
+from motif.evaluators.bearoff import race_distribution
+from motif.parameters import Parameter, ParameterSet
+from motif.parameters.game_plan import AIMS
+from motif.parameters.registry import BAR, OPPONENT_SUFFIX
+
+_ON_ROLL, _OPPONENT = "the player on roll", "the opponent"
+_MOVED_LAST = "the player who moved last"
+_IRREGULAR = {"has": "have", "is": "are", "was": "were", "does": "do"}
+_CLAUSE = r"\byou ([a-z]+)\b((?:(?!\byou\b).)*)"
+"""What "you" do, up to the next "you"."""
+_ASIDE = re.compile(r" \([^)]*\)|:.*")
+BACK_CHECKERS, PLACEMENT, DISTRIBUTION, RACE = "back checkers", "placement", "distribution", "race"
+_OF_RACES = (RACE, "timing")
+_GROUPS = {"back game": BACK_CHECKERS}
+"""Groups whose name says too much of an ordinary play."""
+ATTACK, HITTING, SAFETY = "attack", "hitting", "safety"
+_OF_THE_HIT = ("contained", "pips_to_pass", "pips_past")
+_OF_BOTH_SIDES = ("pip_lead", "contact_left")
+"""Besides the opponent's own measurements and the attack on him, what changes when he is hit: how one
+stands towards his rearmost checker."""
+_OF_BACK_CHECKERS = ("blots_back",)
+"""Whether checkers back are split or anchored is one matter, though one parameter counts blots."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Whose eyes a position is seen with that is given by the player on roll."""
+
+    you_are_on_roll: bool
+    race: bool = False
+    """Whether there is no contact: then nobody blocks or attacks, and all but the race is distribution."""
+    hit: bool = False
+    """Whether the opponent's checkers differ: then all that they bring is one matter, that of the hit."""
+
+    def sentence(self, parameter: Parameter) -> str:
+        """What the parameter measures, told to the viewer in short, beginning with a capital letter.
+
+        What stands in brackets or behind a colon in the registry is left out.
+        """
+        text = _ASIDE.sub("", parameter.sentence.removeprefix("whether "))
+        if self.you_are_on_roll or parameter.side == "difference":
+            you, other = _ON_ROLL, _MOVED_LAST
+        else:
+            you, other = _OPPONENT, _ON_ROLL
+        if _MOVED_LAST in text:
+            you, other = (_ON_ROLL, _MOVED_LAST) if self.you_are_on_roll else (_MOVED_LAST, _ON_ROLL)
+        text = text.replace(other, "\0").replace(you, "you").replace("\0", _OPPONENT)
+        text = _addressed(text)
+        return text[0].upper() + text[1:]
+
+    def value(self, parameter: Parameter, feature: float) -> str:
+        """A feature as the measured value that `sentence` speaks of."""
+        measured = feature / parameter.scale
+        if parameter.unit == "yes or no":
+            return "yes" if measured > 0.5 else "no"
+        if parameter.side == "difference" and not self.you_are_on_roll:
+            measured = -measured
+        rounded = round(measured, 1)
+        return f"{rounded + 0.0:g}"
+
+    def place_group(self, side: int, place: int) -> str:
+        """The same for the checkers of side 0, the player on roll, or 1 on a place of his, counted from 0."""
+        if self.race:
+            return DISTRIBUTION
+        yours = (side == 0) == self.you_are_on_roll
+        if self.hit and not yours:
+            return HITTING
+        if place < POINTS - HOME:
+            return PLACEMENT
+        return BACK_CHECKERS if yours else ATTACK
+
+    def tells(self, parameter: Parameter) -> bool:
+        """Whether the parameter's value says something where it is seen: in a race nobody blocks or hits."""
+        return not self.race or parameter.group in _OF_RACES
+
+    def speaks_for(self, parameter: Parameter, more: bool) -> bool | None:
+        """Whether more of a parameter, or less, speaks for the viewer; None where that depends."""
+        group = self.group(parameter)
+        if self.race or group not in (ATTACK, SAFETY) or parameter.side not in ("own", "opponent"):
+            return None
+        return more == (group == ATTACK)
+
+    def group(self, parameter: Parameter) -> str:
+        """What the viewer would file it under: a threat of the opponent's is a matter of his own safety."""
+        name = parameter.name.removesuffix(OPPONENT_SUFFIX)
+        if self.race:
+            return parameter.group if parameter.group == RACE else DISTRIBUTION
+        if parameter.side not in ("own", "opponent"):
+            hit = self.hit and name in _OF_BOTH_SIDES
+            return HITTING if hit else _GROUPS.get(parameter.group, parameter.group)
+        yours = parameter.side == ("own" if self.you_are_on_roll else "opponent")
+        group = self._side_group(parameter.group, name, yours)
+        if self.hit and (group == ATTACK or (name in _OF_THE_HIT if yours else group != SAFETY)):
+            return HITTING
+        return group
+
+    def _side_group(self, group: str, name: str, yours: bool) -> str:
+        if name in _OF_BACK_CHECKERS:
+            return BACK_CHECKERS if yours else ATTACK
+        # A checker on the bar is under attack; all else in that group attacks.
+        if group == ATTACK and name != BAR["name"]:
+            return ATTACK if yours else SAFETY
+        if group in (ATTACK, SAFETY):
+            return SAFETY if yours else ATTACK
+        return _GROUPS.get(group, group)
+
+
+def _addressed(text: str) -> str:
+    """`text` about "you" with verbs and pronouns that agree."""
+    text = re.sub(r"\byou's\b", "your", text)
+    text = re.sub(r"\bthe ([a-z]+(?: [a-z]+)?) of you\b", r"your \1", text)
+    text = re.sub(r"^([a-z]+) of you\b", r"your \1", text)
+    text = re.sub(r"\b(an? [a-z]+) of you\b", r"\1 of yours", text)
+    return re.sub(_CLAUSE, lambda match: f"you {_plural(match[1])}{_yours(match[2])}", text)
+
+
+def _plural(verb: str) -> str:
+    """The form of a verb that goes with "you"; other words stay as they are."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if re.search(r"(s|x|z|ch|sh)es$", verb) and not verb.endswith("ses"):
+        return verb.removesuffix("es")
+    return verb if verb.endswith("ss") else verb.removesuffix("s")
+
+
+def _yours(rest: str) -> str:
+    """What follows a verb of "you": his things are yours, unless the opponent comes in between."""
+    before, mark, behind = rest.partition(_OPPONENT)
+    return re.sub(r"\bhis\b", "your", before) + mark + behind
+
+
+_LEAST_SHARE = 0.2
+"""What a measurement brings at least that is told, of the largest of its group."""
+
+
+@dataclass
+class Group:
+    """The part of a difference of x that players would file under one name."""
+
+    name: str
+    parameters: list[tuple[Parameter, float]] = field(default_factory=list)
+    """Those that differ, with their contributions."""
+    places: list[tuple[int, int, float]] = field(default_factory=list)
+    """Side (0 is the player on roll) and place (24 is the bar) of point terms that differ, with theirs."""
+    rest: float | None = None
+    """What the change of weights brings, in the group that it belongs to."""
+
+    @property
+    def contribution(self) -> float:
+        """Of all that is in it."""
+        named = sum(value for _, value in self.parameters) + sum(value for *_, value in self.places)
+        return named + (self.rest or 0.0)
+
+    @property
+    def telling(self) -> list[Parameter]:
+        """The parameters that bring most of what the group brings, the largest first."""
+        side = 1 if self.contribution >= 0 else -1
+        for_it = sorted((side * value, k) for k, (_, value) in enumerate(self.parameters) if side * value > 0)
+        least = _LEAST_SHARE * for_it[-1][0] if for_it else 0.0
+        return [self.parameters[k][0] for value, k in reversed(for_it) if value >= least]
+
+    @property
+    def telling_places(self) -> list[tuple[int, int]]:
+        """The same of its places."""
+        side = 1 if self.contribution >= 0 else -1
+        for_it = sorted((-side * value, owner, k) for owner, k, value in self.places if side * value > 0)
+        return [(owner, place) for value, owner, place in for_it if value <= _LEAST_SHARE * for_it[0][0]]
+
+
+def grouped(parameters: ParameterSet, split: Split, view: View) -> tuple[Group, ...]:
+    """The groups of a split, largest first; their contributions add up to its difference."""
+    found: dict[str, Group] = {}
+
+    def group(name: str) -> Group:
+        return found.setdefault(name, Group(name))
+
+    for parameter, value in zip(parameters.parameters, split.by_parameter.tolist(), strict=True):
+        if value:
+            group(view.group(parameter)).parameters.append((parameter, value))
+    for side, place in np.argwhere(split.places).tolist():
+        group(view.place_group(side, place)).places.append((side, place, float(split.places[side, place])))
+    if split.rest:
+        # Plans are read off the back checkers, but for the side whose board has crashed.
+        group(BACK_CHECKERS if split.cause == PLAN else split.cause).rest = split.rest
+    return tuple(sorted(found.values(), key=lambda each: -abs(each.contribution)))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Turns parts of a difference of x into parts of the difference of values that it makes."""
+
+    per_x: float
+    """Points of equity (twice the winning chance, for a file that knows no gammons) for each unit of x."""
+    win_only: bool
+
+    @classmethod
+    def between(cls, first: Judged, second: Judged, bound: float) -> "Scale":
+        """The secant of the squash between two positions, so that the parts add up there too.
+
+        `bound` is that of the values, 3 or 1.
+        """
+        step = first.x - second.x
+        if abs(step) > _SAME:
+            slope = (first.value - second.value) / step
+        else:
+            slope = bound * (1 - (first.value / bound) ** 2)
+        return cls(slope, bound == 1)
+
+    @property
+    def unit(self) -> str:
+        """Of told amounts."""
+        return "% of winning chances" if self.win_only else "points"
+
+    def amount(self, x: float) -> float:
+        """A part of a difference of x in `unit`."""
+        return x * self.per_x * (50 if self.win_only else 1)
+
+    def told(self, x: float, *, sign: bool = True) -> str:
+        """The same as text, as ``+0.042`` or ``-1.3``."""
+        value = self.amount(x)
+        digits = 1 if self.win_only else 3
+        text = f"{value:+.{digits}f}" if sign else f"{abs(value):.{digits}f}"
+        return text if float(text) else text.lstrip("+-")
+
+    def counts(self, x: float) -> bool:
+        """Whether a part is large enough to be seen in the digits that are shown."""
+        return abs(self.amount(x)) >= (0.05 if self.win_only else 0.0005)
+
+
+_SAME = 1e-9
+
+_MOST, _LEFT_UNTOLD = 5, 0.1
+"""Groups are told until those left bring less than this share of all, or so many have been."""
+_SUMMED_UP = 5
+_WITHOUT_FACTS = {LIMITS: "Chances that have to agree with each other."}
+
+
+def told_groups(
+    groups: Sequence[Group], scale: Scale, facts: Callable[[Group], Sequence[str]]
+) -> Iterator[str]:
+    """A line each for the `groups` that matter, largest first, and one for the rest.
+
+    `facts` gives the sentences that belong to a group.
+    """
+    counting = [group for group in groups if scale.counts(group.contribution)]
+    left = everything = sum(abs(group.contribution) for group in groups)
+    told = 0
+    for group in counting[:_MOST]:
+        if told and left < _LEFT_UNTOLD * everything and told + 1 < len(counting):
+            break
+        words = list(facts(group)) or [_WITHOUT_FACTS.get(group.name, "")]
+        yield " ".join(filter(None, [f"{_capital(group.name)} {scale.told(group.contribution)}.", *words]))
+        left -= abs(group.contribution)
+        told += 1
+    rest = sum(group.contribution for group in groups[told:])
+    names = [_with_amount(group, scale) for group in counting[told:]]
+    if names:
+        yield f"The rest {scale.told(rest)}: {', '.join(names)}."
+
+
+def listed(groups: Sequence[Group], scale: Scale) -> str:
+    """The largest of `groups` with their amounts, such as ``safety +0.061, race -0.012``."""
+    counting = [group for group in groups if scale.counts(group.contribution)]
+    return ", ".join(_with_amount(group, scale) for group in counting[:_SUMMED_UP])
+
+
+def value_line(scale: Scale, x: tuple[float, float], values: tuple[float, float]) -> str:
+    """How the raw sums `x` of the two plays become their `values`, in a sentence."""
+    raw = f"x is {x[0]:+.4f} against {x[1]:+.4f}"
+    if scale.win_only:
+        chances = " against ".join(f"{50 + 50 * value:.1f} %" for value in values)
+        return f"{raw}; the winning chance (tanh x + 1) / 2 is {chances}."
+    return f"{raw}; the equity 3 tanh x is {values[0]:+.3f} against {values[1]:+.3f} points."
+
+
+def _with_amount(group: Group, scale: Scale) -> str:
+    return f"{group.name} {scale.told(group.contribution)}"
+
+
+def _capital(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
+_AGAINST, _CRASHED = " against ", "crashed "
+_AIM_WORDS = dict(
+    zip(
+        AIMS,
+        (
+            "nobody back",
+            "one checker back",
+            "checkers back without an anchor",
+            "an advanced anchor",
+            "a deep anchor",
+            "two anchors",
+        ),
+        strict=True,
+    )
+)
+_MOST_FACTS = 3
+"""Facts that are told of a group."""
+_OUTCOMES = {1: "a single game", 2: "a gammon", 3: "a backgammon"}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something that differs between two positions."""
+
+    label: str
+    first: str
+    second: str
+
+    def compared(self) -> str:
+        """As a sentence about the first of two plays."""
+        return f"{self.label}: {self.first}, not {self.second}."
+
+    def of_one(self) -> str:
+        """As a sentence about one position, compared with itself seen from the other side."""
+        return f"{self.label}: {self.first}, the other side {self.second}."
+
+
+def group_facts(
+    group: Group, cause: str, chosen: ParameterSet, two: tuple[Judged, Judged], view: View
+) -> list[Fact]:
+    """The few things that differ most of what a group is about; `cause` is that of the split's rest."""
+    found = list(cause_facts(cause, two, view)) if group.rest is not None else []
+    if group.name == HITTING:
+        found.append(place_fact(0, PACKED_BAR, two, view))
+    telling = [each for each in group.telling if view.tells(each)] or group.telling
+    plain = [each for each in telling if _is_plain(chosen, each, group.contribution, two, view)] or telling
+    found += [parameter_fact(chosen, parameter, two, view) for parameter in plain]
+    found += [place_fact(*place, two, view) for place in group.telling_places]
+    return [fact for fact in found if fact.first != fact.second][:_MOST_FACTS]
+
+
+def _is_plain(
+    chosen: ParameterSet, parameter: Parameter, contribution: float, two: tuple[Judged, Judged], view: View
+) -> bool:
+    """Whether a parameter moved the way that a player would expect from what its group brings.
+
+    Blots and shots count together, so that one of them may have a weight that alone makes no sense.
+    """
+    place = chosen.names.index(parameter.name)
+    first, second = (judged.seen.features[place] for judged in two)
+    good = view.speaks_for(parameter, bool(first > second))
+    return good is None or good == (contribution > 0)
+
+
+def parameter_fact(
+    chosen: ParameterSet, parameter: Parameter, two: tuple[Judged, Judged], view: View
+) -> Fact:
+    """The measured values of a parameter in two positions."""
+    place = chosen.names.index(parameter.name)
+    first, second = (view.value(parameter, float(judged.seen.features[place])) for judged in two)
+    return Fact(view.sentence(parameter), first, second)
+
+
+def place_fact(side: int, place: int, two: tuple[Judged, Judged], view: View) -> Fact:
+    """The checkers on a place: of side 0, the player on roll, or 1, in that side's numbering from 0."""
+    yours = (side == 0) == view.you_are_on_roll
+    whose, his = ("Your", "the") if yours else ("The opponent's", "his")
+    where = "the bar" if place == PACKED_BAR else f"{his} {place + 1} point"
+    counts = (str(int(judged.seen.checkers[side, place])) for judged in two)
+    return Fact(f"{whose} checkers on {where}", *counts)
+
+
+def cause_facts(cause: str, two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:
+    """What is behind the part of a difference that no terms make up."""
+    if cause in (PLAN, CRASH):
+        plans = [judged.plan or "" for judged in two]
+        yield from _crash_facts(plans, view) if plans[0].startswith(_CRASHED) else _aim_facts(plans, view)
+    elif cause == CLASS:
+        yield Fact("Kind of position", *(judged.class_name for judged in two))
+    elif cause in (TABLES, END):
+        yield from _ending_facts(two, view)
+
+
+def _aim_facts(plans: Sequence[str], view: View) -> Iterator[Fact]:
+    aims = [plan.split(_AGAINST) for plan in plans]
+    yours, others = (0, 1) if view.you_are_on_roll else (1, 0)
+    yield Fact("You have", *(_AIM_WORDS[both[yours]] for both in aims))
+    yield Fact("The opponent has", *(_AIM_WORDS[both[others]] for both in aims))
+
+
+def _crash_facts(plans: Sequence[str], view: View) -> Iterator[Fact]:
+    whose, back = zip(*(_crash_words(plan, view) for plan in plans), strict=True)
+    yield Fact("Crashed", *whose)
+    yield Fact("Still with checkers back", *back)
+
+
+def _crash_words(plan: str, view: View) -> tuple[str, str]:
+    """Whose board has crashed and who has checkers back, told to the viewer."""
+    whose, back = plan.removeprefix(_CRASHED).removesuffix(" back").split(", ")
+    yours, others = ("your board", "the opponent's board")
+    people = {"player": "you", "opponent": "the opponent"}
+    if not view.you_are_on_roll:
+        yours, others = others, yours
+        people = {"player": "the opponent", "opponent": "you"}
+    return {"own board": yours, "opponent's board": others}.get(whose, whose), people.get(back, back)
+
+
+def _ending_facts(two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:
+    yours = [judged.position if view.you_are_on_roll else judged.position.switch_sides() for judged in two]
+    results = [abs(int(outcome(position))) for position in yours]
+    if any(results):
+        yield Fact("You win", *(_OUTCOMES.get(result, "nothing yet") for result in results))
+    yield Fact("Checkers that you have borne off", *(str(position.own_off) for position in yours))
+    if not any(results) and all(judged.source == TABLES for judged in two):
+        means = [f"{race_distribution(position).mean:.2f}" for position in yours]
+        yield Fact("Rolls that you need on average to bear off the rest", *means)

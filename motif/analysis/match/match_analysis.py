@@ -1,0 +1,157 @@
+"""The analysis of a match: both players rated, their errors and luck, and what cost most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.match.decision_errors import (
+    KINDS,
+    CubeAct,
+    JudgedPlay,
+    judge_cube,
+    judge_plays,
+    roll_luck,
+    stakes_of,
+)
+from motif.analysis.match.record_walk import jacoby_rule, walk
+from motif.analysis.match.totals import PlayerAnalysis, errors_of, luck_of, mistakes_of
+from motif.analysis.match.worst import WorstCube, WorstPlay, worst_cubes, worst_plays
+from motif.board.game_record import MatchRecord
+from motif.evaluators import Evaluator
+from motif.runtime.errors import RecordError, SettingError
+
+WORST = 10
+
+
+@dataclass(frozen=True)
+class MatchAnalysis:
+    """What an evaluator finds in a match."""
+
+    analyst: str
+    """The evaluator's name."""
+    names: tuple[str, str]
+    length: int
+    """Points that the match is played to; 0 is money play."""
+    jacoby: bool
+    """Whether gammons of money play count only after a double."""
+    games: int
+    finished: int
+    """How many of the games have a result."""
+    score: tuple[int, int]
+    """Points of the two players after the last game."""
+    players: tuple[PlayerAnalysis, PlayerAnalysis]
+    plays: tuple[WorstPlay, ...]
+    """The plays that cost most."""
+    cubes: tuple[WorstCube, ...]
+    """The cube decisions that cost most."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; rates and losses are millipoints, totals and luck normalised equity."""
+        in_match = bool(self.length)
+        return {
+            "analyst": self.analyst,
+            "length": self.length,
+            "jacoby": self.jacoby,
+            "games": self.games,
+            "finished": self.finished,
+            "score": list(self.score),
+            "players": [player.as_dict(in_match) for player in self.players],
+            "worst": [play.as_dict(in_match) for play in self.plays],
+            "worst_cube": [cube.as_dict(in_match) for cube in self.cubes],
+        }
+
+
+def analyse_match(
+    record: MatchRecord,
+    evaluator: Evaluator,
+    *,
+    worst: int = WORST,
+    cube: bool = True,
+    jacoby: bool | None = None,
+    jobs: int | None = None,
+) -> MatchAnalysis:
+    """Rate the two players of `record` by `evaluator`; list the `worst` plays and cube decisions.
+
+    Without `cube` its decisions are left out, as is right where nobody had one.  `jacoby` is the rule in
+    money play, by default as the record shows.  Raises `RecordError` for a record in which nothing was
+    rolled, or that goes on after the end of the match; `SettingError` for a number of decisions below 0.
+    """
+    if worst < 0:
+        raise SettingError(f"so many of the worst decisions cannot be shown: {worst}")
+    walked = walk(record, jacoby=jacoby)
+    if not walked.rolls:
+        raise RecordError("nothing to analyse: the record has no roll")
+    static = evaluator.without_lookahead
+    played = [roll for roll in walked.rolls if roll.play is not None]
+    judged = judge_plays(played, evaluator, jobs=jobs)
+    luck = roll_luck(walked.rolls, static)
+    acts = judge_cube(walked.chances, evaluator) if cube else []
+    units = [stakes_of(roll.state).unit for roll in played]
+    rolls_units = np.array([stakes_of(roll.state).unit for roll in walked.rolls])
+    owners = np.array([roll.player for roll in walked.rolls])
+    first, second = (
+        _player_analysis(
+            record.players[player],
+            [
+                (one, unit)
+                for roll, one, unit in zip(played, judged, units, strict=True)
+                if roll.player == player
+            ],
+            [act for act in acts if act.player == player],
+            luck[owners == player],
+            rolls_units[owners == player],
+        )
+        for player in (0, 1)
+    )
+    return MatchAnalysis(
+        analyst=evaluator.name,
+        names=record.players,
+        length=record.length,
+        jacoby=not record.length and (jacoby_rule(record) if jacoby is None else jacoby),
+        games=len(record.games),
+        finished=sum(game.result is not None for game in record.games),
+        score=_final_score(record),
+        players=(first, second),
+        plays=tuple(worst_plays(played, judged, units, record.players, static, worst)),
+        cubes=tuple(worst_cubes(acts, record.players, worst)),
+    )
+
+
+def _player_analysis(
+    name: str,
+    judged: Sequence[tuple[JudgedPlay, float]],
+    acts: Sequence[CubeAct],
+    luck: npt.NDArray[np.float64],
+    luck_units: npt.NDArray[np.float64],
+) -> PlayerAnalysis:
+    """`judged` are plays and what 1 of equity was worth."""
+    free = np.array([(one.error, unit) for one, unit in judged if one.legal > 1]).reshape(-1, 2)
+    counted = np.array([(act.error, act.unit) for act in acts if act.counts]).reshape(-1, 2)
+    both = np.concatenate([free, counted])
+    mistakes = {}
+    for kind in KINDS:
+        wrong = [act for act in acts if act.mistake == kind]
+        mistakes[kind] = mistakes_of([act.error for act in wrong], [act.unit for act in wrong])
+    return PlayerAnalysis(
+        name,
+        chequer=errors_of(free[:, 0], free[:, 1]),
+        cube=errors_of(counted[:, 0], counted[:, 1]),
+        overall=errors_of(both[:, 0], both[:, 1]),
+        forced=len(judged) - len(free),
+        luck=luck_of(luck, luck_units),
+        mistakes=mistakes,
+    )
+
+
+def _final_score(record: MatchRecord) -> tuple[int, int]:
+    """Points after the last game; in money play results alone may say them."""
+    if not record.games:
+        return 0, 0
+    last = record.games[-1]
+    score = list(last.score)
+    if last.result is not None:
+        score[last.result.winner] += last.result.points
+    return score[0], score[1]

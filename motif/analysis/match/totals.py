@@ -1,0 +1,146 @@
+"""What the decisions of one player come to: error rates, luck, and the kinds of mistakes with the cube.
+
+How strong a player is who makes so many millipoints of errors a decision, in words.
+
+The words and thresholds are gnubg's (analysis.c, `aszRating`, `arThrsRating`), so that ratings can be
+compared; they take the analysing player's word for what an error is.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+THRESHOLDS: tuple[tuple[float, str], ...] = (
+    (2, "supernatural"),
+    (5, "world class"),
+    (8, "expert"),
+    (12, "advanced"),
+    (18, "intermediate"),
+    (26, "casual player"),
+    (35, "beginner"),
+)
+"""Millipoints a decision below which a word holds, ascending."""
+WORST = "awful"
+
+
+def rating(error_rate: float) -> str:
+    """The word for `error_rate`, in millipoints a decision."""
+    return next((word for limit, word in THRESHOLDS if error_rate < limit), WORST)
+
+
+MILLIPOINTS = 1000
+BLUNDER = 0.08
+"""Normalised equity from which on an error counts as a blunder; gnubg calls such a play bad."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of one kind, or of several together."""
+
+    decisions: int
+    total: float
+    """Normalised equity lost."""
+    cost: float
+    """Points lost in money play, match winning chances (0 to 1) in a match."""
+    blunders: int
+    rate: float | None
+    """Millipoints of normalised equity a decision; None where nothing was decided."""
+    se: float | None
+    """Standard error of `rate`, as if decisions were independent; None for fewer than two."""
+
+
+@dataclass(frozen=True)
+class Luck:
+    """How lucky the rolls were."""
+
+    rolls: int
+    total: float
+    """Normalised equity."""
+    result: float
+    """Points in money play, match winning chances in a match."""
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """One way to go wrong with the cube."""
+
+    count: int
+    total: float
+    """Normalised equity lost."""
+    cost: float
+    """Points or match winning chances lost."""
+
+
+@dataclass(frozen=True)
+class PlayerAnalysis:
+    """How one player did."""
+
+    name: str
+    chequer: Errors
+    cube: Errors
+    overall: Errors
+    forced: int
+    """Rolls that could be played in one way only; they are no decisions."""
+    luck: Luck
+    mistakes: dict[str, Mistakes]
+    """By kind, in the order of `motif.analysis.match.decision_errors.KINDS`."""
+
+    @property
+    def rating(self) -> str | None:
+        """A word for the overall error rate; None where nothing was decided."""
+        return None if self.overall.rate is None else rating(self.overall.rate)
+
+    def as_dict(self, in_match: bool) -> dict[str, Any]:
+        """For JSON; costs are named by their unit."""
+        unit = "mwc" if in_match else "points"
+        return {
+            "name": self.name,
+            "rating": self.rating,
+            "error_rate": self.overall.rate,
+            "error_rate_se": self.overall.se,
+            **{kind: _errors_dict(getattr(self, kind), unit) for kind in ("chequer", "cube", "overall")},
+            "forced": self.forced,
+            "luck": {"rolls": self.luck.rolls, "total": self.luck.total, unit: self.luck.result},
+            "mistakes": {
+                kind: {"count": found.count, "total": found.total, unit: found.cost}
+                for kind, found in self.mistakes.items()
+            },
+        }
+
+
+def errors_of(lost: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Errors:
+    """Sum up decisions that `lost` (n,) normalised equity, 1 of which is worth `units` (n,)."""
+    count = len(lost)
+    return Errors(
+        decisions=count,
+        total=float(lost.sum()),
+        cost=float((lost * units).sum()),
+        blunders=int((lost >= BLUNDER).sum()),
+        rate=MILLIPOINTS * float(lost.mean()) if count else None,
+        se=MILLIPOINTS * float(lost.std(ddof=1)) / math.sqrt(count) if count > 1 else None,
+    )
+
+
+def luck_of(luck: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Luck:
+    """Sum up the luck (n,) of rolls, in normalised equity, 1 of which is worth `units` (n,)."""
+    return Luck(len(luck), float(luck.sum()), float((luck * units).sum()))
+
+
+def mistakes_of(lost: Sequence[float], units: Sequence[float]) -> Mistakes:
+    """Sum up mistakes of one kind."""
+    return Mistakes(len(lost), sum(lost), sum(one * unit for one, unit in zip(lost, units, strict=True)))
+
+
+def _errors_dict(errors: Errors, unit: str) -> dict[str, Any]:
+    return {
+        "decisions": errors.decisions,
+        "error_rate": errors.rate,
+        "se": errors.se,
+        "total": errors.total,
+        unit: errors.cost,
+        "blunders": errors.blunders,
+    }

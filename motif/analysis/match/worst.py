@@ -1,0 +1,167 @@
+"""The decisions of a match that cost most: plays with the better ones and why, and cube decisions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from motif.analysis.explain import explain_choice
+from motif.analysis.match.decision_errors import NO_DOUBLE, CubeAct, JudgedPlay
+from motif.analysis.match.record_walk import Moment, PlayedRoll
+from motif.analysis.match.totals import MILLIPOINTS
+from motif.board.identifiers import gnubg_id
+from motif.board.match_state import MatchState, match_id
+from motif.board.moves import Play, legal_plays
+from motif.board.position import Position
+from motif.board.xgid import xgid
+from motif.evaluators import Evaluator
+from motif.runtime.errors import PlayerError
+
+DANCE = "no move"
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why one play is better than another, in words; empty where the evaluator has no terms to tell."""
+
+    summary: str = ""
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WorstPlay:
+    """A play that cost something, and the best one."""
+
+    moment: PlayedRoll
+    name: str
+    """Who played it."""
+    played: Play
+    better: Play
+    error: float
+    """Normalised equity."""
+    cost: float
+    """Points in money play, match winning chances in a match."""
+    why: Why
+
+    @property
+    def heading(self) -> str:
+        """Where it was, and the roll."""
+        return _heading(self.moment, self.name) + ", to play {}{}".format(*self.moment.roll)
+
+    def as_dict(self, in_match: bool) -> dict[str, Any]:
+        """For JSON; the equities are the player's."""
+        return {
+            **_moment_dict(self.moment, self.name),
+            "roll": list(self.moment.roll),
+            "played": self.played.notation,
+            "better": self.better.notation,
+            "loss": MILLIPOINTS * self.error,
+            "mwc" if in_match else "points": self.cost,
+            "summary": self.why.summary,
+            "sentences": list(self.why.sentences),
+        }
+
+
+@dataclass(frozen=True)
+class WorstCube:
+    """A cube decision that cost something."""
+
+    act: CubeAct
+    name: str
+    """Whose decision it was."""
+
+    @property
+    def cost(self) -> float:
+        """Points in money play, match winning chances in a match."""
+        return self.act.error * self.act.unit
+
+    @property
+    def heading(self) -> str:
+        """Where it was, and what was wrong."""
+        return f"{_heading(self.act.chance, self.name)}: {self.act.mistake}"
+
+    @property
+    def shown_state(self) -> MatchState:
+        """The state to draw: with the double on offer where there was one."""
+        state = self.act.chance.state
+        return state if self.act.done == NO_DOUBLE else replace(state, doubled=True, decision="opponent")
+
+    @property
+    def equities(self) -> tuple[tuple[str, float], ...]:
+        """What each action is worth to the player on roll, normalised."""
+        decision = self.act.decision
+        found = (
+            ("no double", decision.no_double),
+            ("double, take", decision.double_take),
+            ("double, pass", decision.double_pass),
+        )
+        return tuple((what, value) for what, value in found if value is not None)
+
+    def as_dict(self, in_match: bool) -> dict[str, Any]:
+        """For JSON; the equities belong to the player on roll."""
+        return {
+            **_moment_dict(self.act.chance, self.name),
+            "mistake": self.act.mistake,
+            "done": self.act.done,
+            "action": self.act.decision.action,
+            "loss": MILLIPOINTS * self.act.error,
+            "mwc" if in_match else "points": self.cost,
+            **{what.replace(", ", "_").replace(" ", "_"): value for what, value in self.equities},
+            "words": self.act.decision.words,
+        }
+
+
+def worst_plays(
+    rolls: Sequence[PlayedRoll],
+    judged: Sequence[JudgedPlay],
+    units: Sequence[float],
+    names: tuple[str, str],
+    static: Evaluator,
+    count: int,
+) -> list[WorstPlay]:
+    """The `count` plays that cost most, or fewer if fewer cost anything; the first of equal ones.
+
+    `static` is the evaluator, without lookahead, whose terms tell why.
+    """
+    order = sorted(range(len(rolls)), key=lambda row: judged[row].error, reverse=True)[:count]
+    found = []
+    for row in order:
+        roll, error = rolls[row], judged[row].error
+        if error <= 0 or roll.play is None:
+            continue
+        better = legal_plays(roll.position, roll.roll)[judged[row].best]
+        why = _why(static, roll.position, roll.roll, better, roll.play)
+        cost = error * units[row]
+        found.append(WorstPlay(roll, names[roll.player], roll.play, better, error, cost, why))
+    return found
+
+
+def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> list[WorstCube]:
+    """The `count` cube decisions that cost most, or fewer if fewer cost anything."""
+    wrong = sorted((act for act in acts if act.mistake), key=lambda act: act.error, reverse=True)
+    return [WorstCube(act, names[act.player]) for act in wrong[:count]]
+
+
+def _why(static: Evaluator, position: Position, roll: tuple[int, int], better: Play, worse: Play) -> Why:
+    try:
+        found = explain_choice(static, position, roll, better, worse)
+    except PlayerError:
+        return Why()
+    if found.equity_difference > 0:
+        return Why(found.summary, found.sentences)
+    # At the score, or looked at more deeply, plays can change places.
+    seen = f"Without looking ahead and at money play {static.name} prefers the play made; its terms do not "
+    return Why(seen + "tell why the other one is better.")
+
+
+def _heading(moment: Moment, name: str) -> str:
+    return f"Game {moment.game}, move {moment.move}: {name}"
+
+
+def _moment_dict(moment: Moment, name: str) -> dict[str, Any]:
+    return {
+        "game": moment.game,
+        "move": moment.move,
+        "player": name,
+        "position": f"{gnubg_id(moment.position)}:{match_id(moment.state)}",
+        "xgid": xgid(moment.position, moment.state),
+    }

@@ -1,0 +1,393 @@
+"""The most important terms of a head, in words.
+
+What a term does, in words: how much a typical amount of it is worth, from the registry's sentences.
+
+A sentence can be read aloud: "6 more rolls of 36 with which the opponent can hit cost 0.031 points."
+For a pair it says what one of the two does when there is more of the other.  Amounts are round numbers
+near one standard deviation of the parameter, in its own unit.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from motif.analysis.trial_positions import self_play_positions
+from motif.board.position import Board, pack_many
+from motif.evaluators import WeightFile
+from motif.evaluators.probabilities import bounds
+from motif.evaluators.weight_file import HeadWeights, class_of_plan
+from motif.fitting.link import Link
+from motif.fitting.significance import TermStatistics, term_statistics
+from motif.fitting.term_table import HeadTerms, read_terms, term_names, weight_vector
+from motif.fitting.terms import POINT_SHAPE, Terms
+from motif.learning.fit_settings import FitSettings
+from motif.learning.heads import rows_of_head
+from motif.learning.rows import class_rows
+from motif.learning.term_errors import settings_of, term_errors
+from motif.parameters import Parameter, ParameterSet
+from motif.parameters.game_plan import PLANS, plans_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.sets import features
+from motif.players import Player
+from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
+
+YES_OR_NO = "yes or no"
+_WHETHER = "whether "
+_ROUND = (1.0, 2.0, 5.0, 10.0)
+HEAD_NAMES = {
+    "equity": "equity",
+    "win": "win chance",
+    "win_gammon": "chance of winning a gammon",
+    "win_backgammon": "chance of winning a backgammon",
+    "lose_gammon": "chance of losing a gammon",
+    "lose_backgammon": "chance of losing a backgammon",
+}
+"""What heads are called in sentences."""
+HEAD_WORDS = {
+    "win": "win",
+    "win_gammon": "win gammon",
+    "win_backgammon": "win backgammon",
+    "lose_gammon": "lose gammon",
+    "lose_backgammon": "lose backgammon",
+    "equity": "equity",
+}
+"""What the heads of weight files are called in pictures."""
+_SIDES = ("the player on roll", "the opponent")
+_STEPS = ("a single checker", "exactly two checkers", "exactly three checkers", "every further checker")
+_BAR = 25
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A change of a head's value, and how it is told."""
+
+    head: str
+    value: float
+    """Points of equity, or a chance from -1 to 1."""
+    error: float
+    """Standard error of `value`; NaN where nobody knows it."""
+
+    def told(self, plural: bool, against: float | None = None) -> str:
+        """Verb and amount; with `against`, how much more or less than a gain of its sign that is.
+
+        `plural` is the number of what comes before the verb.
+        """
+        rises = (self.value if against is None else against) >= 0
+        grows = "" if against is None else (" more" if (self.value >= 0) == rises else " less")
+        ending = "" if plural else "s"
+        if self.head == "equity":
+            verb = ("are worth" if plural else "is worth") if rises else f"cost{ending}"
+            return f"{verb} {self._amount(1, 2)} points of equity{grows}"
+        chance = HEAD_NAMES[self.head]
+        verb, goal = (f"add{ending}", f"to the {chance}") if rises else (f"take{ending}", f"off the {chance}")
+        return f"{verb} {self._amount(100, 1)} %{grows} {goal}"
+
+    def _amount(self, factor: int, least: int) -> str:
+        """Two figures that matter, one of the error, and at least so many decimals."""
+        size, error = factor * abs(self.value), factor * self.error
+        first = (1 - math.floor(math.log10(size))) if size > 0 else 0
+        of_error = -math.floor(math.log10(error)) if error > 0 else 0
+        digits = min(max(first, of_error, least), 6)
+        return f"{size:.{digits}f}" + (f" ± {error:.{digits}f}" if math.isfinite(error) else "")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An amount of one parameter, as the subject of a sentence."""
+
+    text: str
+    plural: bool
+
+    @property
+    def before_verb(self) -> str:
+        """With a comma where it ends in a clause that began with one."""
+        return f"{self.text}," if "," in self.text else self.text
+
+
+def typical_amount(parameter: Parameter, deviation: float) -> float:
+    """A round number near one standard deviation, in the parameter's unit; at least 1.
+
+    `deviation` is that of the feature, so of the measured value times the parameter's scale.
+    """
+    size = deviation / parameter.scale
+    if parameter.unit == YES_OR_NO or not size > 1:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(size))
+    return min((power * step for step in _ROUND), key=lambda amount: abs(math.log(amount / size)))
+
+
+def full_value(parameter: Parameter) -> str:
+    """The measured value that counts as 1."""
+    if parameter.unit == YES_OR_NO:
+        return "yes"
+    # The registry keeps 1 / full; rounding takes off what the two divisions leave behind.
+    return f"{round(1 / parameter.scale, 6):g} {parameter.unit}"
+
+
+def subject(parameter: Parameter, amount: float) -> Subject:
+    """`amount` of a parameter more, such as "2 more blots of the opponent"."""
+    if parameter.unit == YES_OR_NO:
+        return Subject("that " + parameter.sentence.removeprefix(_WHETHER), False)
+    plural = amount != 1
+    number = f"{amount:g}" if plural else "one"
+    counted = _counted(parameter, plural)
+    if counted is None:
+        unit = parameter.unit if plural else _singular(parameter.unit)
+        return Subject(f"{number} {unit} more in the {parameter.sentence}", plural)
+    more = "" if parameter.side == "difference" else "more "
+    return Subject(f"{number} {more}{counted}", plural)
+
+
+def linear_words(parameter: Parameter, amount: float, gain: Gain) -> str:
+    """What `amount` of a parameter more is worth."""
+    told = subject(parameter, amount)
+    return _sentence(f"{told.before_verb} {gain.told(told.plural)}")
+
+
+def pair_words(
+    main: Parameter, amount: float, other: Parameter, other_amount: float, own: float, gain: Gain
+) -> str:
+    """How much more or less `amount` of `main` counts for every `other_amount` of `other`.
+
+    `own` is what a little more of `main` gains by itself, of which the sign alone matters.
+    """
+    told, circumstance = subject(main, amount), subject(other, other_amount).text
+    if other.unit == YES_OR_NO:
+        joined = "when " + circumstance.removeprefix("that ")
+    else:
+        each = circumstance.removeprefix("one ")
+        joined = "for every " + (
+            "further " + each.removeprefix("more ") if each.startswith("more ") else each
+        )
+    return _sentence(f"{told.before_verb} {gain.told(told.plural, own)} {joined}")
+
+
+def square_words(parameter: Parameter, amount: float, own: float, gain: Gain) -> str:
+    """How much more or less each further `amount` of a parameter counts than the one before."""
+    told = subject(parameter, amount)
+    before = f"{amount:g}" if told.plural else "one"
+    return _sentence(f"{told.before_verb} {gain.told(told.plural, own)} than the {before} before")
+
+
+def point_words(side: int, place: int, step: int, gain: Gain) -> str:
+    """What the checkers of a step on a place add: sides own and opponent, places 1 to 25 (the bar)."""
+    where = "on the bar" if place == _BAR else f"on his {place} point"
+    return _sentence(f"{_STEPS[step]} of {_SIDES[side]} {where} {gain.told(step in (1, 2))}")
+
+
+def _counted(parameter: Parameter, plural: bool) -> str | None:
+    """The parameter's sentence where it begins with what is counted ("home points that ..."), or None."""
+    words = parameter.sentence.split(" ")
+    for place, word in enumerate(words[:2]):
+        if word == parameter.unit:
+            return " ".join([*words[:place], word if plural else _singular(word), *words[place + 1 :]])
+    return None
+
+
+def _singular(unit: str) -> str:
+    return unit.removesuffix("s")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+FEWEST = 100
+"""Positions below which standard deviations of so many terms mean nothing."""
+_PLAN_SHARE = 20
+"""Positions of a class that are looked through for each one of a game plan."""
+_SAME = 1e-5
+"""Relative difference of weights that a table and a weight file have in common: the file's are float32."""
+
+
+@dataclass(frozen=True)
+class ToldTerm:
+    """One term of a head; numbers that nobody knows are NaN."""
+
+    name: str
+    """See `motif.fitting.term_table.term_names`."""
+    sentence: str
+    full: tuple[str, ...]
+    """The measured values that count as 1 in its features, as "36 rolls"; none for a point term."""
+    moves: float
+    """How far the term moves the head's value: one standard deviation, in points or as a chance."""
+    weight: float
+    se: float
+    z: float
+    spread: float
+    """|weight| times the standard deviation of the term's value."""
+    effect: float
+    """The weight where features are measured from their means: of a single one, in an average position."""
+    effect_se: float
+    effect_z: float
+
+
+def chosen_head(weights: WeightFile, class_name: str, plan: str | None, head: str | None) -> str:
+    """The head to report on: `head`, or the one that chooses plays.
+
+    Raises `SettingError` when the file has no such weights of its own.
+    """
+    if plan and plan not in PLANS:
+        raise SettingError(f"no game plan is called {shown(plan)}; there are {', '.join(PLANS)}")
+    if plan and class_of_plan(plan) != class_name:
+        raise SettingError(f"{plan!r} is a game plan of {class_of_plan(plan)} positions, not of {class_name}")
+    place = f"the plan {plan!r}" if plan else f"{class_name} positions"
+    heads = (weights.plans.get(plan) if plan else weights.classes.get(class_name)) or {}
+    if not heads:
+        raise SettingError(f"the weights {weights.name!r} have none of their own for {place}")
+    chosen = head or ("equity" if "equity" in heads else next(iter(heads)))
+    if chosen not in heads:
+        raise SettingError(
+            f"the weights {weights.name!r} have no head {chosen!r} for {place}; there are {', '.join(heads)}"
+        )
+    return chosen
+
+
+def table_terms(path: Path, weights: WeightFile, class_name: str, plan: str, head: str) -> HeadTerms:
+    """The statistics of a head in the table of terms `path`.
+
+    Raises `DatasetError` for a table that lacks this head, or was made of other weights.
+    """
+    place = class_name, plan, head
+    found = next((terms for terms in read_terms(path) if terms.place == place), None)
+    if found is None:
+        raise DatasetError(f"{path}: the table has no terms of {' '.join(filter(None, place))}")
+    terms, vector = weight_vector(_head(weights, class_name, plan, head))
+    same = found.names == term_names(terms, weights.parameters)
+    if not (same and np.allclose(found.statistics.weights, vector, rtol=_SAME, atol=1e-30)):
+        raise DatasetError(f"{path}: the table is that of other weights than {weights.name!r}")
+    return found
+
+
+def dataset_terms(
+    folder: Path, weights: WeightFile, class_name: str, plan: str, head: str
+) -> tuple[HeadTerms, int]:
+    """The statistics of a head with standard errors, from a dataset that it was fitted to.
+
+    Also the number of the dataset's positions of the class, or of the plan, that train.
+    """
+    settings = settings_of(weights)
+    with class_rows([folder], weights.parameters, settings.validation, settings.seed) as rows:
+        found = term_errors(rows, weights, settings, class_name, plan, head)
+        plans = rows[class_name].plans[: rows[class_name].training]
+        count = int(np.count_nonzero(plans == PLANS.index(plan))) if plan else len(plans)
+    return found, count
+
+
+def board_terms(
+    boards: Board, weights: WeightFile, class_name: str, plan: str, head: str
+) -> tuple[HeadTerms, int]:
+    """The statistics of a head over those of `boards` (n, 26) that are its own, without standard errors.
+
+    Left out are those where the head's chance is 0 by the rules, and those that bearoff tables judge.  Also
+    how many they are.  Raises `DatasetError` when they are fewer than `FEWEST`.
+    """
+    own = _own(boards, class_name, plan)
+    own = own[rows_of_head(own, head, FitSettings(bearoff=weights.bearoff))]
+    if len(own) < FEWEST:
+        place = f"{class_name} positions{f' of the plan {plan!r}' if plan else ''}"
+        raise DatasetError(
+            f"at least {FEWEST} {place} are needed to tell how much a term matters, not {len(own)}"
+        )
+    terms, vector = weight_vector(_head(weights, class_name, plan, head))
+    rows = features(weights.parameters, own)
+    statistics = term_statistics(terms, vector, Link(*bounds(head)), rows, own)
+    return HeadTerms(class_name, plan, head, term_names(terms, weights.parameters), statistics), len(own)
+
+
+def game_boards(
+    player: Player, wanted: int, class_name: str, plan: str, *, seed: int, jobs: int | None = None
+) -> Board:
+    """About `wanted` positions (n, 26) of a class, or of a game plan, from a player's money games.
+
+    The same `seed` gives the same ones for any number of `jobs`.  Raises `PlayerError` when there are
+    hardly any.
+    """
+    count = wanted * (_PLAN_SHARE if plan else 1)
+    own = _own(self_play_positions(player, count, class_name, seed=seed, jobs=jobs), class_name, plan)
+    if len(own) < FEWEST:
+        raise PlayerError(
+            f"{count} {class_name} positions from games of {player.name!r} hold {len(own)} of the plan "
+            f"{plan!r}: a dataset or a file of positions is needed"
+        )
+    return own[:wanted]
+
+
+def told_terms(weights: WeightFile, found: HeadTerms, count: int) -> tuple[ToldTerm, ...]:
+    """The `count` terms, but for the bias, that move the head's value most, and what they do in words."""
+    terms, _ = weight_vector(_head(weights, *found.place))
+    statistics = found.statistics
+    moves = statistics.moves
+    order = 1 + np.argsort(-moves[1:], kind="stable")
+    z, effect_z = statistics.z, statistics.effect_z
+    return tuple(
+        ToldTerm(
+            name=found.names[k],
+            sentence=_sentence_of_term(terms, weights.parameters, found.head, statistics, int(k)),
+            full=tuple(full_value(parameter) for parameter in _features(terms, weights.parameters, int(k))),
+            moves=float(moves[k]),
+            weight=float(statistics.weights[k]),
+            se=float(statistics.errors[k]),
+            z=float(z[k]),
+            spread=float(statistics.spreads[k]),
+            effect=float(statistics.effects[k]),
+            effect_se=float(statistics.effect_errors[k]),
+            effect_z=float(effect_z[k]),
+        )
+        for k in order[:count]
+    )
+
+
+def _features(terms: Terms, parameters: ParameterSet, place: int) -> list[Parameter]:
+    """What term number `place` of the weight vector multiplies: one or two features, or none."""
+    if place >= terms.first_point:
+        return []
+    pair = [place - 1] if place <= terms.size else terms.pairs[place - 1 - terms.size].tolist()
+    return [parameters.parameters[feature] for feature in pair]
+
+
+def _sentence_of_term(
+    terms: Terms, parameters: ParameterSet, head: str, statistics: TermStatistics, place: int
+) -> str:
+    """Term number `place` of the weight vector in words."""
+    effects, deviations = statistics.effects, statistics.deviations
+
+    def gain(size: float) -> Gain:
+        """Of `size` times the term's effect."""
+        error = abs(size) * statistics.effect_errors[place] * statistics.slope
+        return Gain(head, float(size * effects[place] * statistics.slope), float(error))
+
+    def amount(feature: int) -> float:
+        return typical_amount(parameters.parameters[feature], deviations[1 + feature])
+
+    if place >= terms.first_point:
+        side, point, step = np.unravel_index(place - terms.first_point, POINT_SHAPE)
+        return point_words(int(side), int(point) + 1, int(step), gain(1.0))
+    if place <= terms.size:
+        feature = place - 1
+        parameter, much = parameters.parameters[feature], amount(feature)
+        return linear_words(parameter, much, gain(much * parameter.scale))
+    pair: list[int] = terms.pairs[place - 1 - terms.size].tolist()
+    # The one that counts more by itself is the subject, the other the circumstance.
+    main, other = sorted(pair, key=lambda k: -abs(effects[1 + k]) * deviations[1 + k])
+    first, second = parameters.parameters[main], parameters.parameters[other]
+    steps = amount(main) * first.scale * amount(other) * second.scale
+    own = float(effects[1 + main])
+    if main != other:
+        return pair_words(first, amount(main), second, amount(other), own, gain(steps))
+    if first.unit == YES_OR_NO:  # the square of a yes or no, about its mean m, is 1 - 2 m times itself
+        return linear_words(first, 1, gain(1 - 2 * statistics.means[1 + main]))
+    return square_words(first, amount(main), own, gain(2 * steps))
+
+
+def _head(weights: WeightFile, class_name: str, plan: str, head: str) -> HeadWeights:
+    return weights.plans[plan][head] if plan else weights.classes[class_name][head]
+
+
+def _own(boards: Board, class_name: str, plan: str) -> Board:
+    packed = pack_many(boards)
+    if plan:
+        return boards[plans_many(packed) == PLANS.index(plan)]
+    return boards[classify_many(packed) == CLASS_NAMES.index(class_name)]

@@ -1,0 +1,232 @@
+"""Commands that play games: match, tournament.
+
+A tournament as tables that fit a terminal: the ratings, and everyone against everyone.
+"""
+
+import math
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from motif.cli.common import (
+    PLAYERS,
+    ClusterOption,
+    JobsOption,
+    JsonOption,
+    SeedOption,
+    example,
+    json_line,
+    print_table,
+)
+from motif.cli.completion import complete_player
+from motif.runtime.parallel import working_on
+
+if TYPE_CHECKING:
+    from motif.players.match import MatchResult
+    from motif.players.tournament import TournamentResult
+
+
+_PLAYERS = f"random, best-of-four. {PLAYERS}"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this group's commands to `app`."""
+    examples = "motif match pubeval random --games 1000", "motif match motif-v2 motif-v1 --until-certain"
+    app.command(epilog=example(*examples))(match)
+    app.command(epilog=example("motif tournament simple pubeval bras --games 1000"))(tournament)
+
+
+def match(
+    first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.", autocompletion=complete_player)],
+    games: Annotated[
+        int,
+        typer.Option("--games", metavar="N", help="Money games, an even number (at most so many)."),
+    ] = 1000,
+    until_certain: Annotated[
+        bool,
+        typer.Option("--until-certain", help="Stop as soon as it is certain who is better."),
+    ] = False,
+    error_rate: Annotated[
+        float,
+        typer.Option(
+            "--error-rate",
+            metavar="P",
+            help="Chance that --until-certain tells equal players apart, and that the interval is wrong.",
+        ),
+    ] = 0.05,
+    json: JsonOption = False,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Let two players play money games.
+
+    Every sequence of dice is played twice, with the seats swapped.  What is often called the
+    probability that both are equally good is p: the chance of a difference at least as large as the one
+    found, between players who are.  The interval (--json) holds the true points a game whenever one
+    looks, but for a share --error-rate of the matches, so that a match may be made longer after a look.
+    With --until-certain it ends when 0 is outside.  Its points a game are then on average further from
+    0 than the truth; its interval stands, and p is at most that chance.
+    """
+    from motif.players import load
+    from motif.players.match import play_match
+
+    players = load(first), load(second)
+    with working_on(cluster):
+        result = play_match(
+            *players, games, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate
+        )
+    if json:
+        print(json_line({**result.as_dict(), "players": [first, second], "seed": seed}))
+        return
+    print_table(
+        ("", "games won", "of them gammons", "of them backgammons"),
+        [
+            (first, *map(str, (result.wins, result.gammons, result.backgammons))),
+            (second, *map(str, (result.losses, result.gammons_lost, result.backgammons_lost))),
+        ],
+    )
+    if until_certain:
+        print(_why(result))
+    print(_sentence(result, first, second))
+
+
+def _sentence(result: "MatchResult", first: str, second: str) -> str:
+    points = f"{abs(result.ppg):.3f} ± {result.se:.3f} points a game over {result.games} games"
+    if result.ppg == 0:
+        return f"{first} and {second} are even: {points} (p = {result.p_value:.2g})"
+    winner, loser = (first, second) if result.ppg > 0 else (second, first)
+    return f"{winner} beats {loser} by {points} (p = {result.p_value:.2g})"
+
+
+def _why(result: "MatchResult") -> str:
+    from motif.players.match import CERTAIN
+
+    low, high = result.interval
+    ended = "it is certain who is better" if result.stopped == CERTAIN else "nothing is certain yet"
+    return (
+        f"stopped after {result.games} games: {ended}, at an error rate of {result.error_rate:g}; "
+        f"from {low:+.4f} to {high:+.4f} points a game for the first player"
+    )
+
+
+def tournament(
+    names: Annotated[
+        list[str], typer.Argument(metavar="PLAYER...", help=_PLAYERS, autocompletion=complete_player)
+    ],
+    games: Annotated[
+        int, typer.Option("--games", metavar="N", help="Money games of each pairing, an even number.")
+    ] = 1000,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the ratings, with error bars: .png or .svg."),
+    ] = None,
+    json: JsonOption = False,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Let everyone play everyone, and rate them.
+
+    Each pairing is a match with paired dice and a seed of its own, which --json tells: `motif match A B
+    --games N --seed SEED` plays it again.
+    """
+    from motif.players import load
+    from motif.players.tournament import play_tournament
+
+    if plot:
+        from motif.reports.style import check_picture
+
+        check_picture(plot)
+    players = [load(name) for name in names]
+    with working_on(cluster):
+        result = play_tournament(players, games, seed=seed, jobs=jobs)
+    if plot:
+        from motif.reports.ratings_plot import plot_ratings
+
+        plot_ratings(result, plot)
+    if json:
+        print(json_line(result.as_dict()))
+        return
+
+    print_tournament(result)
+
+
+_UNKNOWN_WIDTH = 80
+"""Columns of a terminal that does not tell."""
+_WIDE, _NARROW = len("  +0.475"), len(" +.475")
+_UNLIKELY = 0.01
+
+
+def print_tournament(result: "TournamentResult") -> None:
+    """Print ratings, cross table, and what is to be said about them."""
+    labels = [_label(place) for place in range(len(result.names))]
+    _print_ratings(result, labels)
+    print(f"Points a game of the row against the column, ± standard error, {result.games} games each:\n")
+    room = shutil.get_terminal_size((_UNKNOWN_WIDTH, 0)).columns - len(labels[-1])
+    width = _WIDE if room >= _WIDE * len(labels) else _NARROW
+    at_once = max(1, room // width)
+    for start in range(0, len(labels), at_once):
+        print("\n".join(_cross_lines(result, labels, slice(start, start + at_once), width)) + "\n")
+    print("Ratings: their mean is 0; ± is one standard error.  Points: weighted least squares over all")
+    print("pairings; Elo: Bradley and Terry's model of the games won, half a win added on either side.")
+    if result.fit < _UNLIKELY:
+        print(f"Points do not add up along the rating (p = {result.fit:.1g}): look at the pairings too.")
+
+
+def _label(place: int) -> str:
+    """A, B, ... Z, AA, AB, ..."""
+    more, last = divmod(place, len(ascii_uppercase))
+    return (_label(more - 1) if more else "") + ascii_uppercase[last]
+
+
+def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
+    total, total_se = result.totals()
+    won, games = result.won(), result.games * (len(result.names) - 1)
+    rows = [
+        (
+            label,
+            result.names[player],
+            f"{100 * won[player] / games:.1f} %",
+            f"{total[player]:+.3f} ± {_wide(total_se[player])}",
+            f"{result.points.values[player]:+.3f} ± {result.points.se[player]:.3f}",
+            f"{result.elo.values[player]:+.0f} ± {result.elo.se[player]:.0f}",
+        )
+        for label, player in zip(labels, result.order, strict=True)
+    ]
+    print_table(("", "player", "games won", "points a game", "rating in points", "Elo"), rows, left=2)
+
+
+def _cross_lines(
+    result: "TournamentResult", labels: Sequence[str], columns: slice, width: int
+) -> Iterator[str]:
+    """Two lines for each row: points, and below them their errors."""
+    ppg, se = result.cross
+    number = _wide if width == _WIDE else _narrow
+
+    def line(label: str, cells: Sequence[str]) -> str:
+        return (label.ljust(len(labels[-1])) + "".join(cell.rjust(width) for cell in cells)).rstrip()
+
+    others = result.order[columns]
+    yield line("", labels[columns])
+    for label, player in zip(labels, result.order, strict=True):
+        signs = ["-" if ppg[player, other] < 0 else "+" for other in others]
+        points = [sign + number(abs(ppg[player, other])) for sign, other in zip(signs, others, strict=True)]
+        errors = ["±" + number(se[player, other]) for other in others]
+        for text, cells in ((label, points), ("", errors)):
+            yield line(text, ["" if o == player else cell for o, cell in zip(others, cells, strict=True)])
+
+
+def _wide(value: float) -> str:
+    return "?" if math.isnan(value) else f"{value:.3f}"
+
+
+def _narrow(value: float) -> str:
+    """Four letters: .475 or 1.48."""
+    text = _wide(value)
+    return text[1:] if text.startswith("0") else "?" if math.isnan(value) else f"{value:.2f}"

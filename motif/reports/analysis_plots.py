@@ -1,0 +1,488 @@
+"""Shapes that the pictures of an analysis share: a row a feature, a look a class.
+
+Pictures of features: how each is spread, and how the most important ones go with the value.
+
+Pictures of scores: how raw sums and values are spread, and the curve from one to the other.
+
+Pictures of how features hang together: clustered correlations, principal components.
+
+Pictures with a row a feature: importance, sensitivity, variance inflation.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from motif.analysis.evaluator.analysis_tables import HIGH_VIF, MOST_IMPORTANT
+from motif.analysis.evaluator.evaluator_analysis import Analysis
+from motif.analysis.evaluator.statistics import Floats
+from motif.parameters.position_class import CLASS_NAMES
+from motif.reports.style import BLUE, FAINT, GREEN, INK, SMALL, VERMILION, picture, sample_line
+
+CLASS_LOOKS: dict[str, dict[str, Any]] = dict(
+    zip(
+        CLASS_NAMES,
+        (
+            {"color": BLUE, "linestyle": "-"},
+            {"color": VERMILION, "linestyle": "--"},
+            {"color": GREEN, "linestyle": ":"},
+        ),
+        strict=True,
+    )
+)
+PLUS: dict[str, Any] = {"color": BLUE}
+MINUS: dict[str, Any] = {"facecolor": "white", "edgecolor": VERMILION, "hatch": "//////", "linewidth": 0.8}
+"""Bars of features that are good for the player on roll, and of those that are bad for him."""
+BETTER, WORSE = "good for the player on roll", "bad for him"
+_ROW_HEIGHT = 0.185
+_FRAME_HEIGHT = 1.75
+_OWN_LINE = 3
+_BINS = 24
+_MOST_VALUES = 40
+
+
+def title_of(analysis: Analysis, what: str) -> str:
+    """A picture's title."""
+    kind = f", {analysis.class_name}" if analysis.class_name else ""
+    head = "" if analysis.head == "win" else f", {analysis.head}"
+    return f"{analysis.name}{kind}{head}: {what}"
+
+
+def rows_height(count: int) -> float:
+    """Inches of a picture of `count` rows."""
+    return _FRAME_HEIGHT + _ROW_HEIGHT * max(count, 3)
+
+
+def name_rows(axes: Axes, names: Sequence[str], *, lines: bool = True) -> None:
+    """A row for each name, the first at the top, every few of them parted by thin lines."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    if not lines:
+        return
+    # They lead the eye from a name to its bar.
+    for place in range(_OWN_LINE, len(names), _OWN_LINE):
+        axes.axhline(place - 0.5, color=FAINT, linewidth=0.25, zorder=0)
+
+
+def zero_line(axes: Axes) -> None:
+    """Where plus and minus part."""
+    axes.axvline(0, color=INK, linewidth=0.8, zorder=1)
+
+
+def bins_of(values: Floats) -> Floats:
+    """Edges of equal bins over almost all of `values`: one for each of few values, and one about 0."""
+    known = np.unique(values)
+    if len(known) == 1:
+        return np.array([known[0] - 0.5, known[0] + 0.5])
+    step = np.diff(known).min()
+    places = (known - known[0]) / step
+    if places[-1] < _MOST_VALUES and np.allclose(places, np.round(places), atol=1e-3):
+        return known[0] + step * (np.arange(round(float(places[-1])) + 2) - 0.5)
+    low, high = np.percentile(values, [0.2, 99.8])
+    if low == high:
+        low, high = float(known[0]), float(known[-1])
+    width = (high - low) / _BINS
+    return np.asarray(width * np.arange(round(low / width) - 0.5, round(high / width) + 1))
+
+
+_COLUMNS = 3
+_PANELS_A_PAGE = 18
+_PANEL_HEIGHT = 1.3
+_PAGE_FRAME_HEIGHT = 0.75
+_GROUPS = 12
+_SMALL_GROUP = 0.2
+_LONG_NAME = 19
+
+
+def feature_pages(analysis: Analysis) -> Iterator[tuple[int, ...]]:
+    """Numbers of the features, a page of histograms at a time, as even as can be."""
+    count = len(analysis.parameters)
+    pages = ceil(count / _PANELS_A_PAGE)
+    # Whole rows, so that no page ends in the middle of one.
+    per_page = ceil(ceil(count / pages) / _COLUMNS) * _COLUMNS
+    for first in range(0, count, per_page):
+        yield tuple(range(first, min(first + per_page, count)))
+
+
+def draw_histograms(analysis: Analysis, chosen: tuple[int, ...], path: Path) -> None:
+    """Draw the distribution of the features with the numbers `chosen` to `path`."""
+    rows = ceil(len(chosen) / _COLUMNS)
+    columns = min(_COLUMNS, len(chosen))
+    with picture(path, _PAGE_FRAME_HEIGHT + _PANEL_HEIGHT * rows, title_of(analysis, "features")) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, k in zip(grid, chosen, strict=False):
+            axes.set_title(broken_name(analysis.parameters.names[k]), fontsize=SMALL)
+            _draw_histogram(axes, analysis.judged.features[:, k])
+        for axes in grid[len(chosen) :]:
+            axes.remove()
+        figure.supylabel("% of positions", fontsize=SMALL)
+        figure.supxlabel("value, as weights multiply it", fontsize=SMALL)
+
+
+def _draw_histogram(axes: Axes, values: Floats) -> None:
+    axes.grid(axis="x", visible=False)
+    if values.min() == values.max():
+        axes.text(0.5, 0.5, f"always {values[0]:g}", ha="center", va="center", transform=axes.transAxes)
+        axes.set(xticks=[], yticks=[])
+        return
+    edges = bins_of(values)
+    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
+    axes.stairs(100 * counts / len(values), edges, fill=True, color=BLUE)
+    axes.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 4, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(2, integer=True))
+
+
+def draw_relations(analysis: Analysis, path: Path) -> None:
+    """Draw how the value goes with each of the most important features to `path`."""
+    scale = analysis.scale
+    chosen = [k for k in analysis.by_importance if analysis.table.std[k] > 0][:MOST_IMPORTANT]
+    rows = ceil(len(chosen) / 2)
+    with picture(path, 1.35 + 2.05 * rows, title_of(analysis, f"features and {scale.value}")) as figure:
+        grid = figure.subplots(rows, min(2, len(chosen)), squeeze=False, sharey=True)
+        for axes, k in zip(grid.ravel(), chosen, strict=False):
+            values = analysis.judged.features[:, k]
+            low, high = np.percentile(values, [0.2, 99.8])
+            if low == high:
+                low, high = values.min(), values.max()
+            drawn = axes.hexbin(
+                np.clip(values, low, high),
+                analysis.values,
+                gridsize=(18, 14),
+                extent=(low, high, scale.low, scale.high),
+                mincnt=1,
+                norm=LogNorm(1, len(values) / 10),
+                cmap="Blues",
+                linewidths=0.1,
+            )
+            axes.plot(*running_mean(values, analysis.values), color=VERMILION, marker="o", markersize=3)
+            r = np.corrcoef(values, analysis.values)[0, 1] if analysis.values.std() else 0.0
+            axes.set_title(f"{broken_name(analysis.parameters.names[k], 22)}: r = {r:.2f}", fontsize=SMALL)
+            axes.set_ylim(scale.low, scale.high)
+            axes.xaxis.set_major_locator(MaxNLocator(4))
+            axes.grid(visible=False)
+        for axes in grid.ravel()[len(chosen) :]:
+            axes.remove()
+        for axes in grid[:, 0]:
+            axes.set_ylabel(scale.value_label)
+        bar = figure.colorbar(drawn, ax=grid, location="bottom", shrink=0.6, aspect=30, pad=0.02)
+        bar.set_label("positions in a cell (line: their mean)")
+        bar.ax.xaxis.set_major_formatter("{x:,.0f}")
+        bar.outline.set_edgecolor(INK)
+
+
+def broken_name(name: str, most: int = _LONG_NAME) -> str:
+    """A name on two lines where it is too long for one."""
+    if len(name) <= most:
+        return name
+    breaks = [k for k, letter in enumerate(name) if letter == "_"]
+    if not breaks:
+        return name
+    place = min(breaks, key=lambda k: abs(k - len(name) / 2))
+    return f"{name[: place + 1]}\n{name[place + 1 :]}"
+
+
+def running_mean(features: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Means of both in groups along the feature: a value that many positions have makes one by itself."""
+    known, which, counts = np.unique(features, return_inverse=True, return_counts=True)
+    full = len(features) / _GROUPS
+    groups, held = np.zeros(len(known), np.int64), 0.0
+    for k, count in enumerate(counts):
+        starts = k > 0 and (held >= full or count >= full)
+        groups[k] = groups[k - 1] + starts if k else 0
+        held = count if starts else held + count
+    # The last group is what was left over.
+    if held < _SMALL_GROUP * full and groups[-1] > 0:
+        groups[groups == groups[-1]] -= 1
+    of_position = groups[which]
+    sizes = np.bincount(of_position)
+    return np.bincount(of_position, features) / sizes, np.bincount(of_position, values) / sizes
+
+
+_SCORE_BINS = 40
+_TAIL = 0.1
+"""Percent of the positions at either end that the axis of raw sums leaves to its last bins."""
+_CURVE_POINTS = 400
+
+
+def draw_scores(analysis: Analysis, path: Path) -> None:
+    """Draw how raw sums and values are spread, by class, to `path`."""
+    scale = analysis.scale
+    with picture(path, 6.2, title_of(analysis, "scores")) as figure:
+        upper, lower = figure.subplots(2, 1)
+        low, high = _range(analysis.judged.raw)
+        _draw_shares(
+            upper, analysis, np.clip(analysis.judged.raw, low, high), np.linspace(low, high, _SCORE_BINS + 1)
+        )
+        upper.set_xlabel(f"raw sum {scale.raw}")
+        _draw_shares(lower, analysis, analysis.values, np.linspace(scale.low, scale.high, _SCORE_BINS + 1))
+        lower.set_xlabel(scale.value_label)
+        lines = [
+            sample_line({**_look_of(analysis, name), "marker": ""}, text) for name, text in _labels(analysis)
+        ]
+        figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), columnspacing=1.2)
+
+
+def draw_transform(analysis: Analysis, path: Path) -> None:
+    """Draw the curve from raw sums to values, its slope, and where the positions lie on it, to `path`."""
+    scale = analysis.scale
+    low, high = _range(analysis.judged.raw)
+    # The middle of the curve is always there, and 0 its middle.
+    reach = max(-low, high, 1.5 * scale.raw_factor)
+    sums = np.linspace(-reach, reach, _CURVE_POINTS)
+    with picture(path, 6.8, title_of(analysis, f"from {scale.raw} to {scale.value}")) as figure:
+        curve, slope, where = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 2])
+        curve.plot(sums, scale.values(sums), color=BLUE)
+        curve.set_ylim(scale.low, scale.high)
+        curve.set_ylabel(scale.value_label)
+        slope.plot(sums, scale.steepness(sums), color=VERMILION, linestyle="--")
+        slope.set_ylim(0, 1.25 * float(scale.steepness(0.0)))
+        slope.set_ylabel(f"slope: gain\na unit of {scale.raw}")
+        slope.annotate(
+            f"{float(scale.steepness(0.0)):.2f} at {scale.raw} = 0",
+            (0, float(scale.steepness(0.0))),
+            (0, 3),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        )
+        edges = np.linspace(-reach, reach, _SCORE_BINS + 1)
+        _draw_shares(where, analysis, np.clip(analysis.judged.raw, -reach, reach), edges, together=True)
+        where.set_xlabel(f"raw sum {scale.raw}")
+        for axes in (curve, slope, where):
+            axes.axvline(0, color=FAINT, linewidth=1)
+
+
+def _look_of(analysis: Analysis, class_name: str) -> dict[str, Any]:
+    """The look of a class; a single one needs no dashes."""
+    return CLASS_LOOKS[class_name] | ({"linestyle": "-"} if analysis.class_name else {})
+
+
+def _range(raw: Floats) -> tuple[float, float]:
+    low, high = np.percentile(raw, [_TAIL, 100 - _TAIL])
+    return (float(low), float(high)) if low < high else (float(low) - 0.5, float(high) + 0.5)
+
+
+def _draw_shares(
+    axes: Axes, analysis: Analysis, values: Floats, edges: Floats, together: bool = False
+) -> None:
+    """Percent of the positions of each class in each bin, or of all of them `together`."""
+    classes = analysis.judged.classes
+    if together:
+        axes.stairs(_percent(values, edges), edges, fill=True, color=BLUE, alpha=0.35)
+        axes.stairs(_percent(values, edges), edges, color=BLUE, linewidth=1.2)
+    else:
+        for code in np.unique(classes):
+            look = _look_of(analysis, CLASS_NAMES[code])
+            axes.stairs(_percent(values[classes == code], edges), edges, linewidth=1.6, **look)
+    axes.set_ylabel("% of positions")
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.margins(x=0.01)
+    axes.set_ylim(bottom=0)
+    middle = (edges[0] + edges[-1]) / 2 if not edges[0] < 0 < edges[-1] else 0.0
+    axes.axvline(middle, color=INK, linewidth=0.6, alpha=0.5, zorder=0)
+
+
+def _percent(values: Floats, edges: Floats) -> Floats:
+    counts, _ = np.histogram(values, edges)
+    return np.asarray(100 * counts / len(values))
+
+
+def _labels(analysis: Analysis) -> list[tuple[str, str]]:
+    """Classes that occur, with what a legend says of them."""
+    found, scale = [], analysis.scale
+    for code in np.unique(analysis.judged.classes):
+        here = analysis.judged.classes == code
+        mean, deviation = analysis.values[here].mean(), analysis.values[here].std()
+        found.append(
+            (
+                CLASS_NAMES[code],
+                f"{CLASS_NAMES[code]}: {here.sum():,}\nmean {scale.shown(mean)}, SD {scale.shown(deviation)}",
+            )
+        )
+    return found
+
+
+MOST_COMPONENTS = 5
+"""Principal components whose loadings are drawn."""
+_STEPS = ((1, 14), (2, 28), (5, 75), (10, 10**9))
+"""Every so many columns have a number, up to so many columns."""
+_NUMBERED_CELLS = 12
+_COLOURS = "RdBu"
+_SCREE = 12
+_SCREE_HEIGHT = 1.9
+
+
+def draw_correlations(analysis: Analysis, path: Path) -> None:
+    """Draw the correlations of the features that vary, those that go together side by side, to `path`."""
+    order = list(analysis.clusters.order)
+    names = [analysis.parameters.names[k] for k in order]
+    numbered = [f"{name}  {row}" for row, name in enumerate(names, 1)]
+    with picture(path, 0.5 + rows_height(len(order)), title_of(analysis, "correlations")) as figure:
+        cells, tree = figure.subplots(1, 2, sharey=True, width_ratios=[5, 1])
+        matrix = analysis.correlation[np.ix_(order, order)]
+        drawn = _heat_map(cells, matrix, numbers=len(order) <= _NUMBERED_CELLS)
+        step = next(step for step, most in _STEPS if len(order) <= most)
+        shown = range(step - 1, len(order), step)
+        cells.set_xticks(list(shown), [str(k + 1) for k in shown])
+        cells.tick_params(axis="x", length=0)
+        for places, heights in analysis.clusters.branches:
+            points = list(zip(heights, places, strict=True))
+            tree.add_collection(LineCollection([points], colors=INK, linewidths=0.8))
+        tree.set_xlim(0, 1.02)
+        tree.set_xlabel("1 - |r|")
+        tree.set_xticks([0, 1])
+        name_rows(cells, numbered, lines=False)
+        tree.tick_params(labelleft=False, left=False)
+        tree.grid(axis="y", visible=False)
+        tree.spines["left"].set_visible(False)
+        _colour_bar(figure, drawn, [cells, tree], "correlation r")
+
+
+def draw_components(analysis: Analysis, path: Path) -> None:
+    """Draw what each principal component explains, and which features it goes with, to `path`."""
+    found, free = analysis.components, analysis.clusters.order
+    rows = [k for k in range(len(analysis.parameters)) if k in free]
+    count = min(MOST_COMPONENTS, len(found.shares))
+    height = rows_height(len(rows)) + _SCREE_HEIGHT
+    with picture(path, height + 0.3, title_of(analysis, "principal components")) as figure:
+        ratio = [_SCREE_HEIGHT, height - _SCREE_HEIGHT]
+        scree, cells = figure.subplots(2, 1, height_ratios=ratio)
+        shown = found.shares[:_SCREE]
+        numbers = np.arange(1, len(shown) + 1)
+        scree.bar(numbers, shown, color=BLUE, width=0.7)
+        scree.plot(
+            numbers, np.cumsum(shown), color=VERMILION, marker="s", linestyle="--", markerfacecolor="white"
+        )
+        scree.set_ylim(0, 1.05)
+        scree.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        scree.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+        scree.set_ylabel("of the variance")
+        scree.set_xlabel("component (dashed: it and those before)")
+        scree.grid(axis="x", visible=False)
+        drawn = _heat_map(cells, found.loadings[:count, rows].T, numbers=True)
+        cells.set_xticks(range(count), [f"{k + 1}: {found.shares[k]:.0%}" for k in range(count)])
+        cells.tick_params(axis="x", length=0)
+        name_rows(cells, [analysis.parameters.names[k] for k in rows], lines=False)
+        _colour_bar(figure, drawn, [scree, cells], "correlation with the component")
+
+
+def _heat_map(axes: Axes, matrix: np.ndarray, numbers: bool = False) -> AxesImage:
+    drawn = axes.imshow(matrix, cmap=_COLOURS, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    axes.grid(visible=False)
+    if numbers:
+        for (row, column), value in np.ndenumerate(matrix):
+            ink = "white" if abs(value) > 0.65 else INK
+            axes.text(column, row, f"{value:+.2f}", ha="center", va="center", fontsize=SMALL - 1.5, color=ink)
+    return drawn
+
+
+def _colour_bar(figure: Figure, drawn: AxesImage, panels: list[Axes], label: str) -> None:
+    bar = figure.colorbar(drawn, ax=panels, location="bottom", fraction=0.03, pad=0.01, aspect=30, shrink=0.7)
+    bar.set_ticks([-1, -0.5, 0, 0.5, 1])
+    bar.set_label(label)
+
+
+_BAR = 0.7
+_VIF_REACH = 1.5
+"""How far beyond the largest finite factor the axis goes, as a multiple."""
+
+
+def draw_importance(analysis: Analysis, path: Path) -> None:
+    """Draw the importance of each feature and its weight to `path`."""
+    table, scale, order = analysis.table, analysis.scale, analysis.by_importance
+    pairs = analysis.judged.second_degree
+    spread = bool((table.weight_sd[order] > 1e-6 * np.abs(table.weight).max()).any())
+    with picture(path, rows_height(len(order)), title_of(analysis, "importance")) as figure:
+        bars, weights = figure.subplots(1, 2, sharey=True, width_ratios=[3, 2])
+        for rows, look in ((table.weight[order] >= 0, PLUS), (table.weight[order] < 0, MINUS)):
+            places = np.flatnonzero(rows)
+            bars.barh(places, table.importance[order][places], height=_BAR, **look)
+        handles: list[Line2D | Patch] = [Patch(label=BETTER, **PLUS), Patch(label=WORSE, **MINUS)]
+        if spread:
+            look = {"color": INK, "linestyle": "", "marker": "D", "markersize": 3.2}
+            bars.plot(table.contribution_sd[order], range(len(order)), clip_on=False, **look)
+            handles.append(Line2D([], [], label=f"SD of what it adds to {scale.raw}", **look))
+        bars.set_xlabel(f"|weight| x SD, in {scale.raw}")
+        bars.set_xlim(left=0)
+        weights.errorbar(
+            table.weight[order],
+            range(len(order)),
+            xerr=table.weight_sd[order] if spread else None,
+            linestyle="",
+            marker="o",
+            color=BLUE,
+            elinewidth=1,
+            capsize=0,
+        )
+        zero_line(weights)
+        weights.set_xlabel("weight ± SD" if spread else "weight")
+        if pairs:
+            weights.set_xlabel("dx/df ± SD")
+        for axes in (bars, weights):
+            name_rows(axes, [analysis.parameters.names[k] for k in order])
+            axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        weights.tick_params(labelleft=False)
+        figure.legend(handles=handles, loc="outside lower center", ncols=2)
+
+
+def draw_sensitivity(analysis: Analysis, path: Path) -> None:
+    """Draw what the value gains a unit of each feature, over positions, to `path`."""
+    scale, gains = analysis.scale, analysis.sensitivities()
+    quantiles = np.percentile(gains, [5, 25, 50, 75, 95], axis=0)
+    order = np.argsort(-analysis.table.sensitivity_size, kind="stable")
+    low, lower, middle, upper, high = quantiles[:, order]
+    rows = np.arange(len(order))
+    with picture(path, rows_height(len(order)), title_of(analysis, "sensitivity")) as figure:
+        axes = figure.subplots()
+        axes.hlines(rows, low, high, color=BLUE, linewidth=1)
+        axes.barh(rows, upper - lower, left=lower, height=0.55, color=BLUE, alpha=0.45)
+        axes.plot(middle, rows, color=VERMILION, linestyle="", marker="o", markersize=3.5)
+        zero_line(axes)
+        name_rows(axes, [analysis.parameters.names[k] for k in order])
+        axes.set_xlabel(f"gain in {scale.value_label} a unit of the feature")
+        handles = [
+            Line2D([], [], color=VERMILION, linestyle="", marker="o", markersize=3.5, label="median"),
+            Patch(color=BLUE, alpha=0.45, label="middle half"),
+            Line2D([], [], color=BLUE, linewidth=1, label="5 to 95 %"),
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def draw_inflation(analysis: Analysis, path: Path) -> None:
+    """Draw the variance inflation factor of each feature to `path`."""
+    vif, names = analysis.table.vif, analysis.parameters.names
+    # Infinite ones first, constants last.
+    order = np.argsort(-np.where(np.isnan(vif), 0, vif), kind="stable")
+    finite = vif[np.isfinite(vif)]
+    reach = _VIF_REACH * max(float(finite.max()) if len(finite) else 1.0, HIGH_VIF)
+    with picture(path, rows_height(len(order)), title_of(analysis, "collinearity")) as figure:
+        axes = figure.subplots()
+        axes.set_xscale("log")
+        axes.set_xlim(0.9, reach)
+        note = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+        for row, k in enumerate(order):
+            if np.isnan(vif[k]):
+                axes.text(1.15, row, "constant here", va="center", fontsize=SMALL, color=FAINT, bbox=note)
+            elif np.isinf(vif[k]):
+                axes.barh(row, reach, height=_BAR, **MINUS)
+                axes.text(1.15, row, "infinite", va="center", fontsize=SMALL, bbox=note)
+            else:
+                axes.barh(row, vif[k] - 0.9, left=0.9, height=_BAR, color=BLUE)
+        axes.axvline(HIGH_VIF, color=INK, linewidth=0.8, linestyle="--")
+        name_rows(axes, [names[k] for k in order])
+        axes.xaxis.set_major_formatter("{x:,g}")
+        axes.set_xlabel(f"variance inflation factor; dashed: {HIGH_VIF:g}")

@@ -1,0 +1,265 @@
+"""Fitted chances against the chances that rollouts found, on positions that the fit never saw.
+
+How well stated chances agree with rollouts, in numbers.
+
+Win chances before and after a calibration, against what rollouts found on games that it never saw.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator, PercentFormatter
+
+from motif.analysis.term_report import HEAD_WORDS
+from motif.evaluators import OUTPUTS
+from motif.learning.heads import possible
+from motif.learning.recalibration import ALL, Calibration, StatedChances
+from motif.parameters.position_class import CLASS_NAMES
+from motif.reports.style import BLUE, FAINT, GREEN, SMALL, VERMILION, picture
+from motif.rollout.tally import error_over_groups
+from motif.sampling import Samples
+
+BINS = 10
+"""Equal parts of the chances from 0 to 1."""
+FEWEST_GAMES = 3
+"""A mean over fewer games says nothing and has no usable error."""
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Fitted chances of one kind in one class of positions, against the rollouts'."""
+
+    counts: npt.NDArray[np.int64]
+    """(BINS,) positions by fitted chance."""
+    fitted: npt.NDArray[np.float64]
+    """(BINS,) mean fitted chance in each bin; NaN where the bin holds too few games."""
+    rollout: npt.NDArray[np.float64]
+    """(BINS,) mean chance by rollout there."""
+    se: npt.NDArray[np.float64]
+    """(BINS,) standard error of `rollout`; positions of one game count as one observation."""
+    rmse: float
+    noise: float
+    """At most this much of `rmse` is noise of the rollouts, whose trials are few."""
+
+
+def reliability(
+    fitted: npt.NDArray[np.floating],
+    rollout: npt.NDArray[np.floating],
+    trials: npt.NDArray[np.integer],
+    game: npt.NDArray[np.integer],
+) -> Reliability:
+    """Compare `fitted` with `rollout`, both (n,), n > 0; `game` tells which positions belong together."""
+    places = np.minimum((fitted * BINS).astype(np.int64), BINS - 1)
+    means = np.full((3, BINS), np.nan)
+    for place in np.unique(places):
+        inside = places == place
+        means[:, place] = _means(fitted[inside], rollout[inside], game[inside])
+    # A trial lies between 0 and 1, so its variance is at most that of a coin with the same mean.
+    noise = np.mean(fitted * (1.0 - fitted) / trials)
+    return Reliability(
+        counts=np.bincount(places, minlength=BINS),
+        fitted=means[0],
+        rollout=means[1],
+        se=means[2],
+        rmse=math.sqrt(np.mean((fitted - rollout) ** 2)),
+        noise=math.sqrt(noise),
+    )
+
+
+def _means(
+    fitted: npt.NDArray[np.floating], rollout: npt.NDArray[np.floating], game: npt.NDArray[np.integer]
+) -> tuple[float, float, float]:
+    """Mean fitted chance, mean rollout and its standard error; NaN when the games are too few."""
+    if len(np.unique(game)) < FEWEST_GAMES:
+        return math.nan, math.nan, math.nan
+    # Positions of a game resemble each other.
+    return float(fitted.mean()), float(rollout.mean()), error_over_groups(rollout - fitted, game)
+
+
+_LOOKS: dict[str, dict[str, Any]] = {
+    "win": {"color": BLUE, "marker": "o", "linestyle": "-"},
+    "win_gammon": {"color": VERMILION, "marker": "s", "linestyle": "--", "markerfacecolor": "white"},
+    "lose_gammon": {"color": GREEN, "marker": "^", "linestyle": ":"},
+}
+_COLUMNS = {"win": ("win",), "gammons": ("win_gammon", "lose_gammon")}
+_CORNERS: tuple[Literal["upper left", "lower right"], ...] = ("upper left", "lower right")
+"""Where a panel's labels go: the diagonal leaves these free."""
+_PANEL_HEIGHT, _NOTES_HEIGHT, _EMPTY_HEIGHT = 3.1, 1.75, 0.9
+_MARGIN = 0.03
+
+
+def plot_calibration(
+    samples: Samples,
+    fitted: npt.NDArray[np.floating],
+    path: Path,
+    *,
+    title: str = "Calibration",
+    outputs: Sequence[str] = OUTPUTS,
+) -> None:
+    """Draw to `path` how `fitted` chances (n, 5) agree with the rollouts of the held-out `samples`.
+
+    A row of panels for each position class that occurs; `outputs` names the chances that were
+    fitted.  Raises `FileError` when the picture cannot be written.
+    """
+    columns = [chances for chances in _COLUMNS.items() if set(chances[1]) & set(outputs)]
+    codes = np.unique(samples.position_class)
+    height = _NOTES_HEIGHT + _PANEL_HEIGHT * len(codes) if len(codes) else _EMPTY_HEIGHT
+    with picture(path, height, title) as figure:
+        _explain(figure, samples)
+        if not len(codes):
+            return
+        # A panel and below it the strip that tells how many positions it stands on.
+        grid = figure.subplots(
+            2 * len(codes), len(columns), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes)
+        )
+        for code, curves, counts in zip(codes, grid[::2], grid[1::2], strict=True):
+            for column, (kind, chances) in enumerate(columns):
+                found = {
+                    output: _compared(samples, fitted, int(code), output)
+                    for output in chances
+                    if output in outputs
+                }
+                known = {output: result for output, result in found.items() if result is not None}
+                _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}: {kind}")
+                draw_counts(counts[column], known, _LOOKS)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("positions" if axes in grid[1::2, 0] else "chance by rollout")
+        for axes in grid[-1]:
+            axes.set_xlabel("fitted chance")
+
+
+def _compared(
+    samples: Samples, fitted: npt.NDArray[np.floating], code: int, output: str
+) -> Reliability | None:
+    rows = (samples.position_class == code) & possible(output, samples.boards)
+    if not rows.any():
+        return None
+    column = OUTPUTS.index(output)
+    return reliability(
+        fitted[rows, column], samples.probabilities[rows, column], samples.trials[rows], samples.game[rows]
+    )
+
+
+def _draw_curves(axes: Axes, found: Mapping[str, Reliability], heading: str) -> None:
+    prepare_chances(axes, heading)
+    for corner, (output, result) in zip(_CORNERS, found.items(), strict=False):
+        noise = "may all be noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
+        label = f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
+        axes.errorbar(
+            result.fitted, result.rollout, result.se, label=label, capsize=2, elinewidth=1, **_LOOKS[output]
+        )
+        handles, _ = axes.get_legend_handles_labels()
+        axes.add_artist(axes.legend(handles=handles[-1:], loc=corner))
+
+
+def prepare_chances(axes: Axes, heading: str) -> None:
+    """Give a panel its heading, both axes in percent, and the line on which chances are as stated."""
+    axes.set_title(heading, fontweight="bold")
+    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
+    axes.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MultipleLocator(0.25))
+        axis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def draw_counts(axes: Axes, found: Mapping[str, Reliability], looks: Mapping[str, Mapping[str, Any]]) -> None:
+    """Draw how many positions lie in each bin of the curves `found`, each in its look."""
+    edges = np.linspace(0, 1, BINS + 1)
+    for name, result in found.items():
+        look = looks[name]
+        axes.stairs(
+            result.counts, edges, color=look["color"], linestyle=look["linestyle"], linewidth=1.3,
+            fill=False,
+        )  # fmt: skip
+    highest = max((int(result.counts.max()) for result in found.values()), default=0)
+    axes.set_ylim(0, 1.15 * highest or 1)
+    axes.set_yticks([0, highest] if highest else [0])
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(visible=False)
+
+
+def _explain(figure: Figure, samples: Samples) -> None:
+    if not len(samples):
+        note = "No positions were held out, so there is nothing to compare with."
+    else:
+        low, high = int(samples.trials.min()), int(samples.trials.max())
+        trials = f"{low}" if low == high else f"{low} to {high}"
+        games = ", ".join(
+            f"{CLASS_NAMES[code]} {len(np.unique(samples.game[samples.position_class == code])):,}"
+            for code in np.unique(samples.position_class)
+        )
+        note = (
+            f"{len(samples):,} positions that the fit never saw.\n"
+            f"Games: {games}.\n"
+            f"Bars: one standard error over games; no point below {FEWEST_GAMES} games.\n"
+            f"Labels are rollouts of {trials} trials; their noise is part of the RMSE."
+        )
+    figure.supxlabel(note, fontsize=SMALL)
+
+
+_BEFORE_AND_AFTER: dict[str, dict[str, Any]] = {
+    "before": {"color": VERMILION, "marker": "s", "linestyle": "--", "markerfacecolor": "white"},
+    "after": {"color": BLUE, "marker": "o", "linestyle": "-"},
+}
+_CURVES_HEIGHT, _HELD_OUT_HEIGHT = 3.1, 1.6
+
+
+def plot_recalibration(calibration: Calibration, player: str, path: Path) -> None:
+    """Draw to `path` how the win chances of `player` agree with rollouts before and after `calibration`.
+
+    A panel for each class of the held-out positions.  Raises `FileError` when the picture cannot be
+    written.
+    """
+    held = calibration.held
+    codes = np.unique(held.position_class)
+    height = _HELD_OUT_HEIGHT + _CURVES_HEIGHT * len(codes)
+    with picture(path, height, f"{player}: win chances, calibrated") as figure:
+        _explain_held_out(figure, held, calibration)
+        grid = figure.subplots(2 * len(codes), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes))
+        for code, curves, counts in zip(codes, grid[::2, 0], grid[1::2, 0], strict=True):
+            rows = held.rows(held.position_class == code)
+            found = {
+                name: reliability(getattr(rows, name), rows.won, rows.trials, rows.game)
+                for name in _BEFORE_AND_AFTER
+            }
+            _draw_before_and_after(curves, found, calibration, CLASS_NAMES[code])
+            draw_counts(counts, found, _BEFORE_AND_AFTER)
+            curves.set_ylabel("won in rollouts")
+            counts.set_ylabel("positions")
+        grid[-1, 0].set_xlabel("stated win chance")
+
+
+def _draw_before_and_after(
+    axes: Axes, found: Mapping[str, Reliability], calibration: Calibration, class_name: str
+) -> None:
+    prepare_chances(axes, class_name)
+    losses = calibration.groups[class_name].log_loss
+    for name, result in found.items():
+        label = f"{name}: log-loss {getattr(losses, name):.4f}"
+        axes.errorbar(
+            result.fitted,
+            result.rollout,
+            result.se,
+            label=label,
+            capsize=2,
+            elinewidth=1,
+            **_BEFORE_AND_AFTER[name],
+        )
+    axes.legend(loc="upper left")
+
+
+def _explain_held_out(figure: Figure, held: StatedChances, calibration: Calibration) -> None:
+    every = calibration.groups[ALL]
+    note = (
+        f"Measured on {len(held):,} positions of {every.games:,} games;\n"
+        f"fitted on {len(calibration.fitted):,} positions of other games.\n"
+        f"Bars: one standard error over games; no point below {FEWEST_GAMES} games."
+    )
+    figure.supxlabel(note, fontsize=SMALL)

@@ -1,0 +1,195 @@
+"""The figures of a match analysis as rows of text, the same on a screen and on a page.
+
+The decisions that cost most, as text: each play with the boards after it and after the better one.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from motif.analysis.match.match_analysis import MatchAnalysis
+from motif.analysis.match.totals import BLUNDER, MILLIPOINTS, Errors, PlayerAnalysis
+from motif.analysis.match.worst import DANCE, WorstCube, WorstPlay
+from motif.board.diagram import text_diagram
+from motif.board.identifiers import gnubg_id
+from motif.board.match_state import match_id
+from motif.board.moves import Play
+
+Row = tuple[str, str, str]
+"""What it is, and the figure of either player."""
+_PER_CENT = 100
+_NONE = "-"
+
+
+def title(analysis: MatchAnalysis) -> str:
+    """Who played what."""
+    first, second = analysis.names
+    what = f"{analysis.length}-point match" if analysis.length else "money play"
+    return f"{first} - {second}, {what}"
+
+
+def opening(analysis: MatchAnalysis) -> str:
+    """A sentence on how far the match went, and who judges it."""
+    first, second = analysis.score
+    games = f"{analysis.games} game{'s' * (analysis.games != 1)}"
+    unfinished = analysis.games - analysis.finished
+    if unfinished:
+        games += f", {unfinished} of them without an end"
+    rule = ", Jacoby rule" if analysis.jacoby else ""
+    return f"{games}{rule}, score {first} to {second}; analysed by {analysis.analyst}."
+
+
+def reading(analysis: MatchAnalysis) -> list[str]:
+    """Sentences on how the figures are to be read."""
+    unit = (
+        "normalised so that winning a single game at the present cube is +1 and losing it -1"
+        if analysis.length
+        else "per point of the cube"
+    )
+    lost = "match winning chances (MWC) at the score" if analysis.length else "points, the cube counted"
+    found = [
+        f"Error rates are in millipoints a decision, thousandths of an equity {unit}; ± is one standard "
+        f"error. What was lost and luck are also given in {lost}.",
+        "Decisions are rolls that can be played in more than one way, and close or actual cube decisions. "
+        f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
+        "An error is one in the eyes of the analysing player, cubeless for plays.",
+    ]
+    if any(play.why.sentences for play in analysis.plays):
+        found.append(
+            "Reasons compare two plays for money and without looking ahead, so that their sum may differ "
+            "from what a play lost."
+        )
+    return found
+
+
+def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
+    """Rows under their headings."""
+    both = analysis.players
+    in_match = bool(analysis.length)
+
+    def row(name: str, figures: Sequence[str]) -> Row:
+        return name, figures[0], figures[1]
+
+    def error_rows(kind: str) -> list[Row]:
+        found: list[Errors] = [getattr(player, kind) for player in both]
+        return [
+            row("error rate", [_rate(errors) for errors in found]),
+            row("decisions", [str(errors.decisions) for errors in found]),
+            row("blunders", [str(errors.blunders) for errors in found]),
+            row("lost", [_amount(errors.total, errors.cost, in_match, sign="") for errors in found]),
+        ]
+
+    def mistake(player: PlayerAnalysis, kind: str) -> str:
+        found = player.mistakes[kind]
+        if not found.count:
+            return "0"
+        return f"{found.count}, lost {_amount(found.total, found.cost, in_match, sign='')}"
+
+    luck = [player.luck for player in both]
+    return [
+        (
+            "All decisions",
+            [row("rating", [player.rating or _NONE for player in both]), *error_rows("overall")],
+        ),
+        (
+            "Chequer plays",
+            [*error_rows("chequer"), row("forced plays", [str(player.forced) for player in both])],
+        ),
+        (
+            "Cube",
+            [
+                *error_rows("cube"),
+                *(
+                    row(_plural(kind), [mistake(player, kind) for player in both])
+                    for kind in both[0].mistakes
+                ),
+            ],
+        ),
+        (
+            "Luck",
+            [
+                row("rolls", [str(one.rolls) for one in luck]),
+                row("luck", [_amount(one.total, one.result, in_match, sign="+") for one in luck]),
+            ],
+        ),
+    ]
+
+
+def loss_text(error: float, cost: float, in_match: bool) -> str:
+    """What one decision cost, in a few words."""
+    unit = f"{_PER_CENT * cost:.2f} % MWC" if in_match else f"{cost:.3f} points"
+    return f"{MILLIPOINTS * error:.0f} millipoints ({unit})"
+
+
+def play_text(play: WorstPlay) -> tuple[str, str]:
+    """The play made and the better one, as they are captioned."""
+    return (
+        f"Played: {play.played.notation or DANCE}",
+        f"Better: {play.better.notation or DANCE}",
+    )
+
+
+def _rate(errors: Errors) -> str:
+    if errors.rate is None:
+        return _NONE
+    return f"{errors.rate:.1f}" + (f" ± {errors.se:.1f}" if errors.se is not None else "")
+
+
+def _amount(total: float, result: float, in_match: bool, sign: str) -> str:
+    other = f"{_PER_CENT * result:{sign}.2f} % MWC" if in_match else f"{result:{sign}.3f} points"
+    return f"{total:{sign}.3f} ({other})"
+
+
+def _plural(kind: str) -> str:
+    return kind + ("es" if kind.endswith("s") else "s")
+
+
+_BOARD_WIDTH = 49
+"""What stands to the right of a diagram begins here."""
+
+
+def worst_lines(analysis: MatchAnalysis, width: int) -> Iterator[str]:
+    """Lines for a terminal of `width` columns; boards stand side by side where they fit."""
+    in_match = bool(analysis.length)
+    if analysis.plays:
+        yield from ("The plays that cost most", "")
+    for number, play in enumerate(analysis.plays, 1):
+        yield from _play_lines(number, play, in_match, width)
+    if analysis.cubes:
+        yield from ("The cube decisions that cost most", "")
+    for number, cube in enumerate(analysis.cubes, 1):
+        yield from _cube_lines(number, cube, analysis.names, in_match)
+
+
+def _play_lines(number: int, play: WorstPlay, in_match: bool, width: int) -> Iterator[str]:
+    moment = play.moment
+    yield f"{number}. {play.heading}: loses {loss_text(play.error, play.cost, in_match)}"
+    yield f" {gnubg_id(moment.position)}:{match_id(moment.state)}"
+    made, better = (
+        [f" {caption}", *_board(after)]
+        for caption, after in zip(play_text(play), (play.played, play.better), strict=True)
+    )
+    if width >= 2 * _BOARD_WIDTH:
+        yield from (
+            f"{left:{_BOARD_WIDTH}}{right}".rstrip() for left, right in zip(made, better, strict=True)
+        )
+    else:
+        yield from (*made, *better)
+    if play.why.summary:
+        yield f" {play.why.summary}"
+    yield from (f" - {sentence}" for sentence in play.why.sentences)
+    yield ""
+
+
+def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], in_match: bool) -> Iterator[str]:
+    moment = cube.act.chance
+    seats = names[moment.player], names[1 - moment.player]
+    yield f"{number}. {cube.heading}, loses {loss_text(cube.act.error, cube.cost, in_match)}"
+    yield text_diagram(moment.position, cube.shown_state, seats)
+    yield " " + ", ".join(f"{what}: {value:+.3f}" for what, value in cube.equities)
+    yield from (f" {cube.act.decision.words}", "")
+
+
+def _board(play: Play) -> list[str]:
+    """The board after `play`, seen by who made it."""
+    # Without the identifier, which would be that of a player who is not on roll.
+    lines = text_diagram(play.position.switch_sides()).split("\n")[1:]
+    return [line[:_BOARD_WIDTH].rstrip() for line in lines]

@@ -1,0 +1,1 @@
+"""A game with people: its state, the table that they sit at, and the tutor."""

@@ -1,0 +1,454 @@
+"""Games between two players, of whom any may be a person, one after another: for money or in a match.
+
+Nothing here asks, prints or decides: whoever runs the session throws its dice, makes the plays and turns
+the cube.  Players are 0 and 1, as in a `MatchRecord`.
+
+One game as it is played: what was done and rolled, and how to go back in it.
+
+What a session of games is played for: money or a match, with the cube or without it.
+
+Source of the rules: the US Backgammon Federation's, which gnubg follows too.  Players are 0 and 1.
+
+Resignations: what can be offered, and whether it is enough for the other player.
+
+Points are in units of the cube.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from motif.board.dice import checked_roll
+from motif.board.game_record import (
+    Action,
+    CubeAction,
+    CubeKind,
+    GameProgress,
+    GameRecord,
+    GameResult,
+    MatchRecord,
+    Turn,
+)
+from motif.board.match_state import LARGEST_SCORE, CubeOwner, GameState, MatchState
+from motif.board.moves import Play, legal_plays, play_batches
+from motif.board.position import Position
+from motif.evaluators import Evaluator
+from motif.evaluators.probabilities import turned_equities
+from motif.players.player import Player
+from motif.runtime.errors import RecordError, SettingError
+
+
+class GameHistory:
+    """The actions of a game that player `begun_by` (0 or 1) began, and where they have led."""
+
+    def __init__(self, begun_by: int) -> None:
+        self.actions: list[Action] = []
+        self.progress = GameProgress()
+        """The game after its actions."""
+        self.rolls: list[tuple[int, int]] = []
+        """Every roll of the game, those too whose plays were taken back."""
+        self._chosen: list[bool] = []
+        """For each action, whether a person chose it."""
+        self._begun_by = begun_by
+        self.progress.turn = begun_by
+
+    @property
+    def ply(self) -> int:
+        """Turns played."""
+        return sum(isinstance(action, Turn) for action in self.actions)
+
+    @property
+    def known_roll(self) -> tuple[int, int] | None:
+        """The roll of this turn where it has been thrown, if only before something was taken back."""
+        return self.rolls[self.ply] if self.ply < len(self.rolls) else None
+
+    @property
+    def cube_kind(self) -> CubeKind | None:
+        """The cube action that has just been made; None where it was none."""
+        last = self.actions[-1] if self.actions else None
+        return last.kind if isinstance(last, CubeAction) else None
+
+    @property
+    def cube(self) -> int:
+        """What the cube shows, before a double that is on offer.
+
+        A beaver is on, though the record has it taken by the roll that follows.
+        """
+        return self.progress.cube << (self.cube_kind == "beaver")
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a person has made a choice."""
+        return any(self._chosen)
+
+    def throw(self, roll: tuple[int, int]) -> tuple[int, int]:
+        """Roll for the player whose turn it is; the roll in force, which is the known one where one is.
+
+        Raises `RecordError` where a double has not been answered, `PlayError` for dice that are none.
+        """
+        self.progress.check_turn(self.progress.turn or 0)
+        if self.known_roll is None:
+            self.rolls.append(checked_roll(*roll))
+        return self.rolls[self.ply]
+
+    def act(self, action: Action, *, chosen: bool) -> None:
+        """Go on by `action`; raises `RecordError` where it cannot come."""
+        self.progress.apply(action)
+        self.actions.append(action)
+        self._chosen.append(chosen)
+
+    def undo(self) -> Action:
+        """Go back to before the last action that a person chose, and return it.
+
+        Raises `RecordError` where there is none.
+        """
+        if not self.can_undo:
+            raise RecordError("there is nothing to take back in this game")
+        last = max(place for place, chosen in enumerate(self._chosen) if chosen)
+        taken_back = self.actions[last]
+        del self.actions[last:], self._chosen[last:]
+        self.progress = GameProgress()
+        self.progress.turn = self._begun_by
+        for action in self.actions:
+            self.progress.apply(action)
+        return taken_back
+
+
+LONGEST_MATCH = 64
+"""What gnubg reads."""
+HIGHEST_CUBE = 4096
+"""What gnubg's cube goes up to."""
+Score = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class SessionRules:
+    """Raises `SettingError` for rules that do not go together."""
+
+    length: int = 0
+    """Points that the match is played to; 0 is money play."""
+    cube: bool = True
+    jacoby: bool = False
+    """Money play: gammons count only after a double was taken."""
+    beavers: bool = False
+    """Money play: whoever is doubled may double again at once and keep the cube."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.length <= LONGEST_MATCH:
+            raise SettingError(f"a match is to 1 to {LONGEST_MATCH} points (0: money), not {self.length}")
+        for name, wanted in (("the Jacoby rule", self.jacoby), ("beavers", self.beavers)):
+            if wanted and self.length:
+                raise SettingError(f"a match knows no {name.removeprefix('the ')}: that is for money play")
+            if wanted and not self.cube:
+                raise SettingError(f"{name} cannot be without the cube")
+
+    def winner(self, score: Score) -> int | None:
+        """Who has won the match; None while it goes on, and in money play always."""
+        return score.index(max(score)) if self.length and max(score) >= self.length else None
+
+    def is_crawford(self, score: Score, before: Iterable[Score]) -> bool:
+        """Whether the game at `score` is the Crawford game, that of the match at which the cube rests.
+
+        `before` are the scores at which the games until then began.  A match to one point has none: its
+        cube is dead anyway.
+        """
+        at_match_point = self.length - 1
+        return at_match_point > 0 and max(score) == at_match_point > max(map(max, before), default=0)
+
+    def may_double(self, player: int, progress: GameProgress, score: Score, *, crawford: bool) -> bool:
+        """Whether a double by `player`, on roll before the roll, is allowed and not senseless.
+
+        A cube is dead to whom its points win the match already.
+        """
+        alive = not self.length or score[player] + progress.cube < self.length
+        turned = progress.cube_owner in (None, player) and 2 * progress.cube <= HIGHEST_CUBE
+        return self.cube and turned and alive and not crawford
+
+    def may_beaver(self, cube: int) -> bool:
+        """Whether a double of a cube at `cube` may be beavered."""
+        return self.beavers and 4 * cube <= HIGHEST_CUBE
+
+    def gammons_count(self, progress: GameProgress) -> bool:
+        """Whether a gammon is worth more than a single game: not so with the Jacoby rule before a double."""
+        return not self.jacoby or progress.cube_owner is not None
+
+    def counted(self, result: GameResult, progress: GameProgress) -> GameResult:
+        """`result` with the points that it counts by these rules."""
+        if self.gammons_count(progress):
+            return result
+        return replace(result, points=min(result.points, progress.cube))
+
+
+RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
+"""What can be lost, and its points."""
+_ROUNDING = 1e-6
+"""Probabilities are float32: a lost single game may seem to be worth a little more than a point."""
+
+
+def possible_resignations(position: Position) -> list[str]:
+    """What the player on roll can offer to lose, the least first: no gammon with checkers off."""
+    return list(RESIGNATIONS) if position.own_off == 0 else ["single"]
+
+
+def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: Evaluator) -> float:
+    """The points that the player on roll, with `roll` to play or before it, loses on average: -3 to 3.
+
+    Cubeless, says `evaluator`.
+    """
+    board = position.board[None]
+    if roll is None:
+        return float(turned_equities(evaluator.equity_many(board))[0])
+    equities = evaluator.play_equities(board, next(play_batches(board, np.array([roll]))))
+    return float(turned_equities(equities).min())
+
+
+def is_accepted(session: "GameSession", evaluator: Evaluator, offered: str) -> bool:
+    """Whether the other player of `session` should be content with what the player on roll has `offered`.
+
+    He is where it wins him the match, where gammons do not count, and where playing on is worth no more
+    to him, says `evaluator`, cubeless.
+    """
+    winner, rules = 1 - session.on_roll, session.rules
+    wins_match = rules.length and session.score[winner] + RESIGNATIONS[offered] * session.cube >= rules.length
+    if wins_match or not session.gammons_count:
+        return True
+    return expected_loss(session.position, session.roll, evaluator) <= RESIGNATIONS[offered] + _ROUNDING
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One side of the table."""
+
+    name: str
+    player: Player | None = None
+    """None for a person."""
+
+    @property
+    def is_person(self) -> bool:
+        """Whether somebody must be asked."""
+        return self.player is None
+
+
+class GameSession:
+    """Where the games stand: what has been played, whose turn it is, what can be taken back."""
+
+    def __init__(
+        self,
+        seats: tuple[Seat, Seat],
+        tags: Sequence[tuple[str, str]] = (),
+        rules: SessionRules = SessionRules(),
+    ) -> None:
+        self.seats = seats
+        self.rules = rules
+        self.plays: list[Play] = []
+        """Legal plays of the roll; empty before it and after the game."""
+        self._tags = tuple(tags)
+        self._finished: list[GameRecord] = []
+        self._score = (0, 0)
+        self._crawford = False
+        self._history = GameHistory(0)
+        self._result: GameResult | None = None
+
+    @property
+    def games(self) -> int:
+        """How many games have ended."""
+        return len(self._finished)
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """Points of the two players in the games that have ended."""
+        return self._score
+
+    @property
+    def match_winner(self) -> int | None:
+        """Who has won the match; None while it goes on, and in money play always."""
+        return self.rules.winner(self._score)
+
+    @property
+    def on_roll(self) -> int:
+        """Whose turn it is: who rolls and plays, or has doubled."""
+        return self._history.progress.turn or 0
+
+    @property
+    def to_decide(self) -> int:
+        """Who decides next: whoever was doubled, or else the player on roll."""
+        return 1 - self.on_roll if self.doubled else self.on_roll
+
+    @property
+    def position(self) -> Position:
+        """Seen by the player whose turn it is; after the game, by the one who did not play last."""
+        return self._history.progress.position
+
+    @property
+    def ply(self) -> int:
+        """Turns played in this game."""
+        return self._history.ply
+
+    @property
+    def roll(self) -> tuple[int, int] | None:
+        """The roll to play; None where the dice are still to be thrown, and after the game."""
+        return self._history.known_roll if self.plays else None
+
+    @property
+    def cube(self) -> int:
+        """What the cube shows, before a double that is on offer."""
+        return self._history.cube
+
+    @property
+    def result(self) -> GameResult | None:
+        """How the game ended; None while it goes on."""
+        return self._result
+
+    @property
+    def doubled(self) -> bool:
+        """Whether a double waits for an answer."""
+        return self._history.cube_kind == "double"
+
+    @property
+    def can_double(self) -> bool:
+        """Whether the player on roll may double now, and the cube is not dead to him."""
+        history = self._history
+        before_roll = self._result is None and not self.plays and history.cube_kind is None and self.ply > 0
+        return before_roll and self.rules.may_double(
+            self.on_roll, history.progress, self._score, crawford=self._crawford
+        )
+
+    @property
+    def answers(self) -> tuple[CubeKind, ...]:
+        """What may be said to the double that is on offer; nothing where none is."""
+        if not self.doubled:
+            return ()
+        return ("take", "drop", "beaver") if self.rules.may_beaver(self.cube) else ("take", "drop")
+
+    @property
+    def gammons_count(self) -> bool:
+        """Whether a gammon is worth more than a single game as the cube stands."""
+        return self.rules.gammons_count(self._history.progress)
+
+    def state(self) -> MatchState:
+        """Score, cube and dice, seen as `position` is."""
+        side = self.on_roll
+        owner = self._history.progress.cube_owner
+        owned: CubeOwner = "centre" if owner is None else "me" if owner == side else "opponent"
+        return MatchState(
+            length=self.rules.length,
+            own_score=min(self._score[side], LARGEST_SCORE),
+            opponent_score=min(self._score[1 - side], LARGEST_SCORE),
+            cube=self.cube,
+            cube_owner=owned,
+            crawford=self._crawford,
+            dice=self.roll,
+            doubled=self.doubled,
+            jacoby=self.rules.jacoby,
+            beavers=self.rules.beavers,
+            game_state=self._game_state(),
+            decision="me" if self.to_decide == side else "opponent",
+            player=1 if side else 0,
+        )
+
+    def begin(self, dice: tuple[int, int]) -> None:
+        """Start the next game: each player throws one die, the higher plays both.
+
+        Raises `PlayError` for dice that are none, `RecordError` for equal ones, and after a match.
+        """
+        if self.match_winner is not None:
+            raise RecordError("the match is over")
+        roll = checked_roll(*dice)
+        if roll[0] == roll[1]:
+            raise RecordError("equal dice start no game: both throw again")
+        self._history, self._result = GameHistory(int(dice[1] > dice[0])), None
+        self._crawford = self.rules.is_crawford(self._score, (game.score for game in self._finished))
+        self.throw(roll)
+
+    def throw(self, roll: tuple[int, int]) -> None:
+        """Let the player whose turn it is have rolled `roll`.
+
+        Where a play was taken back `known_roll` is that roll, and nothing else can be.  Raises
+        `RecordError` where a double has not been answered.
+        """
+        self.plays = legal_plays(self.position, self._history.throw(roll))
+
+    @property
+    def known_roll(self) -> tuple[int, int] | None:
+        """The roll of this turn where it has been thrown, if only before something was taken back."""
+        return self._history.known_roll
+
+    def play(self, play: Play) -> None:
+        """Make one of the legal `plays`."""
+        assert self.roll is not None
+        self._act(Turn(self.on_roll, self.roll, play), chosen=len(self.plays) > 1)
+
+    def double(self) -> None:
+        """Let the player on roll double; raises `RecordError` unless he `can_double`."""
+        if not self.can_double:
+            raise RecordError("the cube cannot be turned now")
+        self._act(CubeAction(self.on_roll, "double"))
+
+    def answer(self, kind: CubeKind) -> None:
+        """Give one of the `answers` to the double that is on offer; raises `RecordError` for another.
+
+        A beaver stands: to pass it is not offered, since gnubg cannot read on behind that.
+        """
+        if kind not in self.answers:
+            raise RecordError(f"there is no double to {kind}")
+        self._act(CubeAction(self.to_decide, kind))
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a person has made a choice in this game."""
+        return self._history.can_undo
+
+    def undo(self) -> None:
+        """Go back to the last choice that a person made; the dice stay as they fell.
+
+        A roll that was not preceded by a double is no choice to go back to.  Raises `RecordError` where
+        there is none.
+        """
+        taken_back = self._history.undo()
+        self.plays = []
+        if isinstance(taken_back, Turn):
+            self.throw(taken_back.roll)
+
+    def resignations(self) -> list[str]:
+        """What the player on roll can offer to lose, the least first."""
+        possible = possible_resignations(self.position)
+        return possible if self.gammons_count else possible[:1]
+
+    def resign(self, offered: str) -> None:
+        """End the game: the player on roll loses what was `offered`, and accepted, at the cube's value."""
+        self._end(GameResult(1 - self.on_roll, RESIGNATIONS[offered] * self.cube, resigned=True))
+
+    def record(self) -> MatchRecord:
+        """All that was played, the game that goes on included."""
+        games = self._finished if self._result is not None else [*self._finished, self._game()]
+        first, second = (seat.name for seat in self.seats)
+        return MatchRecord((first, second), self.rules.length, tuple(games), self._tags)
+
+    def _act(self, action: Action, *, chosen: bool = True) -> None:
+        """Go on by `action`; `chosen` is False where there was no choice."""
+        self._history.act(action, chosen=chosen and self.seats[action.player].is_person)
+        self.plays = []
+        progress = self._history.progress
+        if progress.result is not None:
+            self._end(self.rules.counted(progress.result, progress))
+
+    def _game(self) -> GameRecord:
+        # A roll that leaves no choice counts as played in a file; so it is not recorded before it is.
+        waiting = [Turn(self.on_roll, self.roll, None)] if self.roll and len(self.plays) > 1 else []
+        return GameRecord(self._score, (*self._history.actions, *waiting), self._result)
+
+    def _game_state(self) -> GameState:
+        if self._result is None:
+            return "playing"
+        if self._result.resigned:
+            return "resigned"
+        return "dropped" if self._history.cube_kind == "drop" else "over"
+
+    def _end(self, result: GameResult) -> None:
+        self._result = result
+        self._finished.append(self._game())
+        score = list(self._score)
+        score[result.winner] += result.points
+        self._score = (score[0], score[1])
+        self.plays = []

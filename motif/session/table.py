@@ -1,0 +1,489 @@
+"""The conversation of `motif play`: persons are asked, players play, and dice are thrown or typed.
+
+How a person at the table plays a roll.
+
+The cube at the table: persons are asked whether they double and take, players decide by themselves.
+
+How a person at the table resigns.
+
+Why a play is not legal, in words for the person who typed it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from motif.board.game_record import CubeKind
+from motif.board.moves import Play
+from motif.board.notation import MOST_MOVES, OFF, MarkedMove, find_play, parse_moves
+from motif.board.parsing import parse_roll
+from motif.board.position import HOME, OWN_BAR, Position
+from motif.evaluators import Evaluator
+from motif.players.game_dice import SeededDice
+from motif.runtime.errors import PlayError, RecordError
+from motif.session.asking import Asking, Screen
+from motif.session.game_facts import game_facts
+from motif.session.session import RESIGNATIONS, GameSession, expected_loss, is_accepted
+from motif.session.tutor import Counsel, Tutor, cube_counsel, decision_lines
+
+
+def offer_resignation(session: GameSession, asking: Asking, adviser: Evaluator) -> bool:
+    """Ask what is offered and whether the other player accepts; whether the game has ended so.
+
+    The `adviser` judges for a player without an opinion of his own.
+    """
+    possible = session.resignations()
+    offered = possible[0]
+    if len(possible) > 1:
+        offered = asking.choose("Resign what?", [*possible, "back"])
+        if offered == "back":
+            return False
+    points = RESIGNATIONS[offered] * session.cube
+    other = session.seats[1 - session.on_roll]
+    if not asking.agree(f"Give {other.name} {points} point{'s' * (points > 1)} and end the game?"):
+        return False
+    expects = ""
+    if other.player is None:
+        accepted = asking.agree(f"{other.name}, do you accept?")
+    else:
+        judge = other.player.evaluator or adviser
+        accepted = is_accepted(session, judge, offered)
+        worth = expected_loss(session.position, session.roll, judge) * session.cube
+        expects = f": to {other.name} playing on is worth {worth:.2f} points"
+    if accepted:
+        session.resign(offered)
+    else:
+        asking.say(f"{other.name} declines{expects}.")
+    return accepted
+
+
+def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> str | None:
+    """What is wrong with the play in `text`, which is no single one of the legal `plays` of `roll`.
+
+    None where it cannot be read, or can mean several of them: then that is what is wrong.
+    """
+    try:
+        moves = parse_moves(text)
+    except PlayError:
+        return None
+    board = position.board.tolist()
+    entering = sum(move.start == OWN_BAR for move in moves)
+    if board[OWN_BAR] > 0 and entering < min(len(moves), board[OWN_BAR]):
+        return "checkers on the bar must enter first"
+    dice = "{}{}".format(*roll)
+    for move in sorted(moves, reverse=True):
+        if found := _fault(board, move):
+            return found
+        if move.end != OFF and move.start - move.end not in _distances(roll):
+            return f"{move.start}/{move.end} is {move.start - move.end} pips, which {dice} does not give"
+        board[move.start] -= 1
+        if move.end != OFF:
+            board[move.end] = max(board[move.end], 0) + 1
+    if any(_own(board) == _own(play.position.switch_sides().board.tolist()) for play in plays):
+        return None
+    pips, given = sum(move.start - move.end for move in moves), sum(roll) * (1 + (roll[0] == roll[1]))
+    if pips > given:
+        return f"that takes {pips} pips, and {dice} gives {given}"
+    if pips < max(_pips(play) for play in plays):
+        return f"{dice} can be played further, and must be"
+    return f"the dice {dice} cannot be played so"
+
+
+def _fault(board: list[int], move: MarkedMove) -> str | None:
+    """What is wrong with one move on `board`, whatever the dice."""
+    start = "the bar" if move.start == OWN_BAR else str(move.start)
+    if board[move.start] <= 0:
+        return f"no checker of yours is on {start}"
+    if move.end == OFF:
+        outside = any(count > 0 for count in board[HOME + 1 :])
+        return "no checker can be borne off before all are home" if outside else None
+    if board[move.end] < -1:
+        return f"the opponent holds {move.end}"
+    if move.hit and board[move.end] >= 0:
+        return f"there is nothing to hit on {move.end}"
+    return None
+
+
+def _pips(play: Play) -> int:
+    return sum(start - end for start, end in play.moves)
+
+
+def _distances(roll: tuple[int, int]) -> set[int]:
+    """How far one checker could go, were nothing in its way."""
+    high, low = roll
+    return {high * steps for steps in range(1, MOST_MOVES + 1)} if high == low else {high, low, high + low}
+
+
+def _own(board: list[int]) -> list[int]:
+    return [max(count, 0) for count in board]
+
+
+_HINTS_SHOWN = 8
+_MOST_DIGITS = 4
+
+
+class Playing:
+    """Asks for plays, and makes them."""
+
+    def __init__(self, session: GameSession, asking: Asking, adviser: Counsel, tutor: Tutor | None) -> None:
+        self._session = session
+        self._asking = asking
+        self._adviser = adviser
+        """Gives hints, and judges resignations for a player without an opinion of his own."""
+        self._tutor = tutor
+
+    def play(self, play: Play) -> None:
+        """Make `play`, and say so."""
+        session = self._session
+        assert session.roll is not None
+        done = "cannot move"
+        if play.moves:
+            done = ("has to play " if len(session.plays) == 1 else "plays ") + play.notation
+        who = session.seats[session.on_roll].name
+        self._asking.say("{} rolled {}{} and {}.".format(who, *session.roll, done))
+        session.play(play)
+
+    def decide(self, roll: tuple[int, int]) -> None:
+        """Ask the person on roll until he plays, resigns or takes something back."""
+        session, asking = self._session, self._asking
+        asking.draw_once()
+        head = "{} to play {}{}".format(session.seats[session.on_roll].name, *roll)
+        typed = [f"a play such as {session.plays[0].notation}", f"its number 1-{len(session.plays)}"]
+        undo = ["undo"] * session.can_undo
+        decided = False
+        while not decided:
+            line = asking.ask(head, [*typed, "plays", "hint", *undo, "resign"])
+            word = line.lower()
+            if word == "plays":
+                asking.say(*(f"{number:4}  {play.notation}" for number, play in enumerate(session.plays, 1)))
+            elif word == "hint":
+                self._hint()
+            elif word == "undo":
+                decided = asking.undo()
+            elif word == "resign":
+                decided = offer_resignation(session, asking, self._adviser.evaluator)
+            else:
+                decided = self._typed_play(line, roll)
+
+    def _typed_play(self, line: str, roll: tuple[int, int]) -> bool:
+        """Play what was typed, or say what is wrong with it; whether it was played."""
+        position, plays = self._session.position, self._session.plays
+        try:
+            if line.isascii() and line.isdigit():
+                play = plays[_place(line, len(plays))]
+            else:
+                play = find_play(line, plays)
+        except PlayError as error:
+            why = None if line.isdigit() else why_illegal(line, position, roll, plays)
+            self._asking.say(f"{why}: {error}" if why else str(error))
+            return False
+        if self._tutor is not None and not self._tutor.lets_pass_play(play):
+            return False
+        self.play(play)
+        return True
+
+    def _hint(self) -> None:
+        ranked = self._adviser.ranked(self._session)
+        self._asking.say(f"{self._adviser.name} likes these best:")
+        for play, number, equity in ranked[:_HINTS_SHOWN]:
+            self._asking.say(f"{number:4}  {play.notation:24} {equity:+.3f}")
+        if len(ranked) > _HINTS_SHOWN:
+            self._asking.say(f"      and {len(ranked) - _HINTS_SHOWN} more")
+
+
+def _place(number: str, count: int) -> int:
+    if len(number) > _MOST_DIGITS or not 1 <= int(number) <= count:
+        raise PlayError(f"there is no play {number[:_MOST_DIGITS]}; the plays are numbered 1 to {count}")
+    return int(number) - 1
+
+
+DOUBLE = ("double", "redouble", "d")
+_ANSWERS: dict[str, CubeKind] = {
+    "take": "take", "t": "take", "beaver": "beaver", "b": "beaver",
+    "pass": "drop", "p": "drop", "drop": "drop",
+}  # fmt: skip
+_OFFERED = {"take": "take", "drop": "pass", "beaver": "beaver"}
+
+
+class Doubling:
+    """Doubles, and the answers to them."""
+
+    def __init__(
+        self,
+        session: GameSession,
+        asking: Asking,
+        counsels: tuple[Counsel, Counsel],
+        adviser: Counsel,
+        tutor: Tutor | None,
+        *,
+        auto_roll: bool,
+    ) -> None:
+        self._session = session
+        self._asking = asking
+        self._counsels = counsels
+        """Who decides for each seat where no person sits."""
+        self._adviser = adviser
+        self._tutor = tutor
+        self._auto_roll = auto_roll
+
+    def player_doubles(self) -> bool:
+        """Let a player of the program, who may, decide whether to double; whether he did."""
+        session = self._session
+        wanted = self._counsels[session.on_roll].cube(session).should_double
+        if wanted:
+            self._double()
+        return wanted
+
+    def person_rolls(self) -> bool:
+        """Ask the person on roll, who may double; whether he rolls, and nothing else has happened."""
+        session, asking = self._session, self._asking
+        if self._auto_roll and not self._adviser.sees_cube_action(session):
+            return True
+        asking.draw_once()
+        head = f"{self._name(session.on_roll)}: roll (Enter) or double to {2 * session.cube}"
+        undo = ["undo"] * session.can_undo
+        while True:
+            line = asking.ask(head, ["roll", "double", "hint", *undo, "resign"], empty="roll")
+            word = line.lower()
+            if word in ("roll", "r"):
+                if self._tutor is None or self._tutor.lets_pass_cube("roll"):
+                    return True
+            elif word in DOUBLE:
+                if self.person_doubles():
+                    return False
+            elif word == "hint":
+                self.hint()
+            elif word == "undo":
+                if asking.undo():
+                    return False
+            elif word == "resign":
+                if offer_resignation(session, asking, self._adviser.evaluator):
+                    return False
+            else:
+                asking.say(f"before the roll nothing can be played: roll, or double; not {line!r}")
+
+    def person_doubles(self) -> bool:
+        """Let the person on roll double, unless the tutor talks him out of it; whether he did."""
+        if self._tutor is not None and not self._tutor.lets_pass_cube("double"):
+            return False
+        self._double()
+        return True
+
+    def answer(self) -> None:
+        """See to it that the double on offer is answered, or something taken back instead."""
+        session = self._session
+        side = session.to_decide
+        is_person = session.seats[side].is_person
+        kind = self._asked_answer() if is_person else self._counsels[side].answer(session)
+        if kind is not None:
+            does = {"take": "takes", "drop": "passes", "beaver": f"beavers to {4 * session.cube}"}[kind]
+            self._asking.say(f"{self._name(side)} {does}.")
+            session.answer(kind)
+
+    def hint(self) -> None:
+        """Show what the adviser thinks of the double that could be or was made."""
+        who = self._name(self._session.on_roll)
+        lines = decision_lines(self._adviser.cube(self._session))
+        self._asking.say(f"{self._adviser.name} on the cube, equities of {who}:", *lines)
+
+    def _double(self) -> None:
+        session = self._session
+        again = "re" * (session.cube > 1)
+        self._asking.say(f"{self._name(session.on_roll)} {again}doubles to {2 * session.cube}.")
+        session.double()
+
+    def _asked_answer(self) -> CubeKind | None:
+        """What the person who was doubled answers; None if he took something back instead."""
+        session, asking = self._session, self._asking
+        asking.draw_once()
+        loses = f"{session.cube} point" + "s" * (session.cube > 1)
+        who = self._name(session.to_decide)
+        head = f"{who}: take the cube at {2 * session.cube} or pass and lose {loses}"
+        offers = [_OFFERED[kind] for kind in session.answers]
+        undo = ["undo"] * session.can_undo
+        while True:
+            line = asking.ask(head, [*offers, "hint", *undo])
+            word = line.lower()
+            kind = _ANSWERS.get(word)
+            if kind in session.answers:
+                if self._tutor is None or self._tutor.lets_pass_cube(_OFFERED[kind]):
+                    return kind
+            elif word == "hint":
+                self.hint()
+            elif word == "undo":
+                if asking.undo():
+                    return None
+            else:
+                asking.say(f"please type one of: {', '.join(offers)}")
+
+    def _name(self, side: int) -> str:
+        return self._session.seats[side].name
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How the conversation is held."""
+
+    typed_dice: bool = False
+    auto_roll: bool = False
+    """Ask for a double only where it takes a thought, as the adviser sees it."""
+    tutor: Evaluator | None = None
+    tutor_limit: float = 0.05
+    """Normalised equity that an error may cost before the tutor objects."""
+    kept: Path | None = None
+    """A file that holds the record."""
+
+
+class Table:
+    """Runs a session to its end."""
+
+    def __init__(
+        self, session: GameSession, screen: Screen, dice: SeededDice, adviser: Evaluator, manners: Manners
+    ) -> None:
+        """The `adviser` gives hints, and judges for a player without an opinion of his own."""
+        self.asking = asking = Asking(session, screen, manners.kept)
+        self.tutor: Tutor | None = None
+        if manners.tutor is not None:
+            self.tutor = Tutor(Counsel(manners.tutor), manners.tutor_limit, session, asking)
+        self._session = session
+        self._dice = dice
+        self._typed_dice = manners.typed_dice
+        self._has_persons = any(seat.is_person for seat in session.seats)
+        counsel = Counsel(adviser)
+        self._playing = Playing(session, asking, counsel, self.tutor)
+        first, second = (cube_counsel(seat.player, counsel) for seat in session.seats)
+        self._doubling = Doubling(
+            session, asking, (first, second), counsel, self.tutor, auto_roll=manners.auto_roll
+        )
+
+    def run(self, games: int | None) -> None:
+        """Play the match, or `games` games, or as many as a person wants.
+
+        Raises `Quit`, `EndOfInput` and `FileError`.
+        """
+        while True:
+            self._one_game()
+            self.asking.write_kept()
+            if self._session.rules.length:
+                more = self._session.match_winner is None
+            elif games is None:
+                more = self._has_persons and self._wants_another()
+            else:
+                more = self._session.games < games
+            if not more:
+                return
+
+    def _one_game(self) -> None:
+        session = self._session
+        self._begin()
+        while session.result is None:
+            if session.doubled:
+                self._doubling.answer()
+            elif session.roll is None:
+                if self._may_roll():
+                    self._throw()
+            elif len(session.plays) == 1:
+                self._playing.play(session.plays[0])
+            elif session.seats[session.on_roll].is_person:
+                self._playing.decide(session.roll)
+            else:
+                self._let_play(session.roll)
+        self._say_how_it_ended()
+
+    def _say_how_it_ended(self) -> None:
+        session = self._session
+        facts = game_facts(session.record().games[-1])
+        assert facts is not None
+        if facts.kind is not None and not facts.result.resigned:
+            self.asking.draw()
+        winner = facts.result.winner
+        won = facts.in_words(self._name(1 - winner))
+        self.asking.say(f"{self._name(winner)} wins {won}. {self._score()}")
+        if session.match_winner is not None:
+            points = " to ".join(str(session.score[side]) for side in (winner, 1 - winner))
+            self.asking.say(f"{self._name(winner)} wins the match to {session.rules.length}: {points}.")
+
+    def _score(self) -> str:
+        first, second = (f"{self._name(side)} {self._session.score[side]}" for side in (0, 1))
+        return f"Score: {first}, {second}."
+
+    def _wants_another(self) -> bool:
+        return self.asking.choose("Another game?", ["yes", "no"], may_save=True) == "yes"
+
+    def _name(self, side: int) -> str:
+        return self._session.seats[side].name
+
+    def _begin(self) -> None:
+        session = self._session
+        number, first, second = session.games + 1, self._name(0), self._name(1)
+        while True:
+            try:
+                dice = self._typed_opening(number) if self._typed_dice else self._dice.opening(session.games)
+                session.begin(dice)
+                break
+            except (PlayError, RecordError) as error:
+                self.asking.say(str(error))
+        thrown = f"{first} throws {dice[0]}, {second} throws {dice[1]}"
+        crawford = " The Crawford game: nobody doubles." * (session.state().crawford and session.rules.cube)
+        self.asking.say(f"Game {number}. {thrown}: {self._name(session.on_roll)} begins.{crawford}")
+
+    def _typed_opening(self, number: int) -> tuple[int, int]:
+        head = f"Game {number}: the die of {self._name(0)}, then that of {self._name(1)}"
+        line = self.asking.ask(head, ["two dice such as 52"])
+        parse_roll(line)
+        first, second = re.findall("[1-6]", line)
+        return int(first), int(second)
+
+    def _may_roll(self) -> bool:
+        """Whether the dice are thrown now, and the cube has not been turned."""
+        session = self._session
+        if not session.can_double:
+            return True
+        if not session.seats[session.on_roll].is_person:
+            return not self._doubling.player_doubles()
+        # Who types the dice is asked for them, and may double instead.
+        return self._asks_for_dice() or self._doubling.person_rolls()
+
+    def _asks_for_dice(self) -> bool:
+        return self._typed_dice and self._session.known_roll is None
+
+    def _throw(self) -> None:
+        """Roll for the player whose turn it is, unless a person at the dice does something else."""
+        session = self._session
+        roll = session.known_roll
+        if roll is None and not self._typed_dice:
+            roll = self._dice.roll(session.games, session.ply)
+        may_double = session.can_double and session.seats[session.on_roll].is_person
+        cube, undo = ["double", "hint"] * may_double, ["undo"] * session.can_undo
+        offers = ["two dice such as 31", *cube, *undo]
+        while roll is None:
+            line = self.asking.ask(f"Roll of {self._name(session.on_roll)}", offers)
+            word = line.lower()
+            if word == "undo":
+                if self.asking.undo():
+                    return
+            elif may_double and word in DOUBLE:
+                if self._doubling.person_doubles():
+                    return
+            elif may_double and word == "hint":
+                self._doubling.hint()
+            else:
+                roll = self._typed_roll(line)
+        session.throw(roll)
+
+    def _typed_roll(self, line: str) -> tuple[int, int] | None:
+        try:
+            return parse_roll(line)
+        except PlayError as error:
+            self.asking.say(str(error))
+            return None
+
+    def _let_play(self, roll: tuple[int, int]) -> None:
+        session = self._session
+        player = session.seats[session.on_roll].player
+        assert player is not None
+        if not self._has_persons:
+            self.asking.draw()
+        chance = self._dice.choice_seed(session.games, session.ply)
+        self._playing.play(player.choose(session.position, roll, chance))

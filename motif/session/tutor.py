@@ -1,0 +1,257 @@
+"""The tutor at the table of `motif play`: speaks up before a person errs, and sums up in the end.
+
+What one evaluator thinks of the decisions at the table of `motif play`: of plays, and of the cube.
+
+Plays are valued as `motif analyse` does: cubeless; in a match by the match winning chances of the five
+probabilities.  With the Jacoby rule gammons count in full, for the cube will be turned before most of them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays, stakes_of
+from motif.analysis.match.record_walk import CubeChance, walk
+from motif.analysis.match.totals import MILLIPOINTS, Errors, errors_of
+from motif.board.game_record import CubeKind
+from motif.board.moves import Play, play_batches
+from motif.evaluators import Evaluator
+from motif.evaluators.probabilities import turned
+from motif.players.player import Player
+from motif.runtime.errors import PlayerError
+from motif.session.asking import Asking
+from motif.session.session import GameSession
+
+if TYPE_CHECKING:
+    from motif.cube import CubeDecision
+
+
+_SCORES_ALONE = ("pubeval", "simple", "bras", "phase")
+"""Their win chances only rank positions: in games of a motif-v5 they are wrong by 0.09 to 0.23 on
+average, and two of them would double each other time and again."""
+
+
+class RankedPlay(NamedTuple):
+    """A legal play and what it is worth."""
+
+    play: Play
+    number: int
+    """Its place among the session's legal plays, from 1."""
+    equity: float
+    """Normalised equity of the mover."""
+
+
+def cube_counsel(player: Player | None, adviser: "Counsel") -> "Counsel":
+    """Who turns the cube for `player`: his evaluator, or the `adviser` where that gives no chances."""
+    evaluator = None if player is None else player.evaluator
+    if evaluator is None or evaluator.without_lookahead.name in _SCORES_ALONE:
+        return adviser
+    return Counsel(evaluator)
+
+
+class Counsel:
+    """Decides, advises and judges by `evaluator`."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.name = evaluator.name
+
+    def ranked(self, session: GameSession) -> list[RankedPlay]:
+        """The plays of the roll, the best first."""
+        values = self._values(session)
+        order = np.argsort(values, kind="stable")[::-1].tolist()
+        return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
+
+    def cube(self, session: GameSession) -> "CubeDecision":
+        """The decision on a double that could be made, or was."""
+        return self._judged_cube(session).decision
+
+    def sees_cube_action(self, session: GameSession) -> bool:
+        """Whether it takes a thought not to double, as gnubg counts cube decisions."""
+        return self._judged_cube(session).counts
+
+    def answer(self, session: GameSession) -> CubeKind:
+        """How to answer the double that is on offer."""
+        decision = self.cube(session)
+        if decision.should_beaver and "beaver" in session.answers:
+            return "beaver"
+        return "take" if decision.should_take else "drop"
+
+    def _judged_cube(self, session: GameSession) -> CubeAct:
+        before = replace(session.state(), doubled=False, decision="me")
+        moment = session.games + 1, session.ply, session.on_roll, session.position
+        return judge_cube([CubeChance(*moment, before, doubled=False)], self.evaluator)[0]
+
+    def _values(self, session: GameSession) -> npt.NDArray[np.float64]:
+        """What each of the session's plays is worth to its mover."""
+        assert session.roll is not None
+        board = session.position.board[None]
+        plays = next(play_batches(board, np.array([session.roll])))
+        stakes = stakes_of(replace(session.state(), jacoby=False))
+        if stakes.plain:
+            return self.evaluator.play_equities(board, plays)
+        chances = turned(self.evaluator.evaluate_many(plays.boards).astype(np.float64))
+        return np.asarray((chances * stakes.weights).sum(axis=1) - 1)
+
+
+def decision_lines(decision: "CubeDecision") -> list[str]:
+    """Equities of the three cube actions to whoever doubles; in a match his chances to win it, too."""
+    rows = (
+        ("no double", decision.no_double, decision.mwc_no_double),
+        ("double, take", decision.double_take, decision.mwc_double_take),
+        ("double, pass", decision.double_pass, decision.mwc_double_pass),
+    )
+    lines = []
+    for words, equity, mwc in rows:
+        if equity is not None:
+            lines.append(
+                f"      {words:14}{equity:+.3f}" + ("" if mwc is None else f"{mwc:9.2%} of the match")
+            )
+    return [*lines, f"      {decision.words}"]
+
+
+_SHOWN = 4
+_DOING = {
+    "roll": "to roll without a double", "double": "to double", "take": "to take", "pass": "to pass",
+    "beaver": "to beaver",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Report:
+    """The errors of one person, in normalised equity."""
+
+    name: str
+    chequer: Errors
+    cube: Errors
+    overall: Errors
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: points of normalised equity."""
+        kinds = {"chequer": self.chequer, "cube": self.cube, "overall": self.overall}
+        return {
+            kind: {
+                "decisions": errors.decisions,
+                "lost": errors.total,
+                "per_decision": errors.total / errors.decisions if errors.decisions else None,
+            }
+            for kind, errors in kinds.items()
+        }
+
+    def in_words(self, tutor: str) -> str:
+        """One sentence."""
+        parts = [
+            f"{errors.decisions} {what}{'s' * (errors.decisions != 1)} ({errors.total:.3f} lost)"
+            for what, errors in (("play", self.chequer), ("cube decision", self.cube))
+            if errors.decisions
+        ]
+        if self.overall.rate is None:
+            return f"{tutor} saw no decision of {self.name}."
+        rate = self.overall.rate / MILLIPOINTS
+        return f"{tutor} on {self.name}: {rate:.3f} points lost a decision, over {' and '.join(parts)}."
+
+
+class Tutor:
+    """Watches what persons decide in `session`, by the evaluation of its `counsel`."""
+
+    def __init__(self, counsel: Counsel, limit: float, session: GameSession, asking: Asking) -> None:
+        """What costs more than `limit`, in normalised equity, is objected to."""
+        self._counsel = counsel
+        self._limit = limit
+        self._session = session
+        self._asking = asking
+
+    def lets_pass_play(self, play: Play) -> bool:
+        """Whether `play` is to be made: good enough, or wanted although it is not."""
+        ranked = self._counsel.ranked(self._session)
+        best = ranked[0]
+        made = next(one for one in ranked if one.play is play)
+        cost = best.equity - made.equity
+        if cost <= self._limit:
+            return True
+        better = best.play.notation
+        self._asking.say(f"{self._counsel.name}: that costs {cost:.3f} points; {better} is better.")
+        return self._agreed("Play it anyway?", lambda: self._why(best, made))
+
+    def lets_pass_cube(self, doing: str) -> bool:
+        """Whether to go on with ``roll`` (no double), ``double``, ``take``, ``pass`` or ``beaver``."""
+        decision = self._counsel.cube(self._session)
+        cost = decision.cost(doing)
+        if cost <= self._limit:
+            return True
+        self._asking.say(f"{self._counsel.name}: {_DOING[doing]} costs {cost:.3f} points.")
+        question = f"{'Roll' if doing == 'roll' else doing.capitalize()} anyway?"
+        return self._agreed(question, lambda: self._why_cube(decision))
+
+    def reports(self) -> list[Report]:
+        """The errors of each person in all that was played and not taken back."""
+        session = self._session
+        rules, record = session.rules, session.record()
+        walked = walk(record, jacoby=rules.jacoby)
+        # As the counsel values plays.
+        played = [
+            replace(roll, state=replace(roll.state, jacoby=False))
+            for roll in walked.rolls
+            if roll.play is not None
+        ]
+        judged = judge_plays(played, self._counsel.evaluator, jobs=1)
+        acts = judge_cube(walked.chances if rules.cube else (), self._counsel.evaluator)
+        found = []
+        for side in (0, 1):
+            if not session.seats[side].is_person:
+                continue
+            pairs = zip(played, judged, strict=True)
+            plays = [one.error for roll, one in pairs if roll.player == side and one.legal > 1]
+            cubes = [act.error for act in acts if act.player == side and act.counts]
+            three = (_errors(plays), _errors(cubes), _errors([*plays, *cubes]))
+            found.append(Report(record.players[side], *three))
+        return found
+
+    def sum_up(self) -> None:
+        """Say what every person lost a decision."""
+        self._asking.say(*(report.in_words(self._counsel.name) for report in self.reports()))
+
+    def _agreed(self, question: str, explain: Callable[[], None]) -> bool:
+        while True:
+            word = self._asking.ask(question, ["yes", "no", "why"]).lower()
+            if word in ("yes", "y", "no", "n"):
+                return word[0] == "y"
+            if word in ("why", "w"):
+                explain()
+            else:
+                self._asking.say("please type one of: yes, no, why")
+
+    def _why(self, best: RankedPlay, made: RankedPlay) -> None:
+        """Tell why the one play beats the other: in sentences, or in figures where there are no terms."""
+        from motif.analysis.explain import explain_choice
+
+        session, evaluator = self._session, self._counsel.evaluator
+        assert session.roll is not None
+        self._asking.say(*(f"  {one.play.notation:24} {one.equity:+.3f}" for one in (best, made)))
+        try:
+            found = explain_choice(evaluator, session.position, session.roll, best.play, made.play)
+        except PlayerError:
+            self._asking.say(*self._chances(best, made))
+        else:
+            asked = "For money " if session.rules.length else ""
+            lines = (f"{asked}{found.summary}", *found.sentences[:_SHOWN])
+            self._asking.say(*(f"  {line}" for line in lines))
+
+    def _chances(self, best: RankedPlay, made: RankedPlay) -> Sequence[str]:
+        """What the two plays lead to, for the mover."""
+        lines = ["                           wins  gammons  loses gammons"]
+        for one in (best, made):
+            chances = self._counsel.evaluator.evaluate(one.play.position).turned()
+            shown = f"{chances.win:6.1%} {chances.win_gammon:8.1%} {chances.lose_gammon:14.1%}"
+            lines.append(f"  {one.play.notation:24} {shown}")
+        return lines
+
+    def _why_cube(self, decision: "CubeDecision") -> None:
+        self._asking.say(*decision_lines(decision))
+
+
+def _errors(lost: list[float]) -> Errors:
+    return errors_of(np.array(lost), np.ones(len(lost)))

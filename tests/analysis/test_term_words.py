@@ -1,0 +1,145 @@
+"""Terms in words: what is said of each kind of term, and that every parameter can be spoken of."""
+
+import math
+
+import pytest
+
+from motif.analysis.term_report import (
+    HEAD_NAMES,
+    Gain,
+    linear_words,
+    pair_words,
+    point_words,
+    square_words,
+    subject,
+    typical_amount,
+)
+from motif.parameters import PARAMETER_SETS, parameter_set
+
+_NAN = float("nan")
+
+
+def _parameter(name: str, chosen: str = "motif"):
+    known = parameter_set(chosen)
+    return known.parameters[known.names.index(name)]
+
+
+def _equity(value: float, error: float = _NAN) -> Gain:
+    return Gain("equity", value, error)
+
+
+_SINGLE = {
+    ("hitting_rolls_opponent", 5, _equity(-0.0312, 0.0041)): (
+        "5 more rolls of 36 with which the opponent can hit (with several checkers on the bar: by entering) "
+        "cost 0.031 ± 0.004 points of equity."
+    ),
+    ("home_points", 1, _equity(0.2)): (
+        "One more home point that the player on roll has made is worth 0.20 points of equity."
+    ),
+    ("on_bar", 1, _equity(-0.17)): (
+        "One more checker of the player on roll on the bar costs 0.17 points of equity."
+    ),
+    ("pip_lead", 20, _equity(0.1)): (
+        "20 pips by which the player on roll leads are worth 0.10 points of equity."
+    ),
+    ("nothing_off", 1, Gain("win", -0.012, 0.0003)): (
+        "That the player on roll has yet to bear off a checker takes 1.20 ± 0.03 % off the win chance."
+    ),
+    ("pip_count", 10, Gain("lose_gammon", 0.02, _NAN)): (
+        "10 more pips that the player on roll must still travel add 2.0 % to the chance of losing a gammon."
+    ),
+    ("longest_prime", 1, _equity(0.0123)): (
+        "One point more in the longest run of points in a row that the player on roll has made is worth "
+        "0.012 points of equity."
+    ),
+    ("spread", 200, _equity(-0.5)): (
+        "200 squared pips more in the squared distance of the player on roll's checkers from the 8 point, "
+        "added up (the bar is 25), cost 0.50 points of equity."
+    ),
+}
+
+
+@pytest.mark.parametrize(("term", "words"), _SINGLE.items())
+def test_single_terms(term, words):
+    name, amount, gain = term
+    assert linear_words(_parameter(name), amount, gain) == words
+
+
+@pytest.mark.parametrize(
+    ("own", "value", "words"),
+    [(1, 0.02, "are worth 0.020 points of equity more"), (1, -0.02, "are worth 0.020 points of equity less"),
+     (-1, 0.02, "cost 0.020 points of equity less"), (-1, -0.02, "cost 0.020 points of equity more")],
+)  # fmt: skip
+def test_pairs_say_which_way_the_other_turns_it(own, value, words):
+    told = pair_words(_parameter("pip_lead"), 10, _parameter("on_bar"), 1, own, _equity(value))
+    ending = "for every further checker of the player on roll on the bar."
+    assert told == f"10 pips by which the player on roll leads {words} {ending}"
+
+
+def test_pairs_with_more_of_the_other_or_with_a_condition():
+    blots, lead, off = (_parameter(name) for name in ("blots_home", "pip_lead", "nothing_off_opponent"))
+    assert pair_words(blots, 2, lead, 20, -1, Gain("win", -0.01, _NAN)) == (
+        "2 more blots of the player on roll in the home board take 1.0 % more off the win chance for every "
+        "20 pips by which the player on roll leads."
+    )
+    assert pair_words(lead, 20, blots, 2, 1, _equity(0.01)).endswith(
+        "equity more for every 2 more blots of the player on roll in the home board."
+    )
+    assert pair_words(lead, 20, off, 1, 1, _equity(0.01)).endswith(
+        "equity more when the opponent has yet to bear off a checker."
+    )
+
+
+def test_squares_compare_with_the_amount_before():
+    assert square_words(_parameter("blots_home"), 1, -1, _equity(-0.05)) == (
+        "One more blot of the player on roll in the home board costs 0.050 points of equity more than the "
+        "one before."
+    )
+    assert square_words(_parameter("pip_lead"), 20, 1, _equity(-0.05)).endswith(
+        "equity less than the 20 before."
+    )
+
+
+def test_points():
+    assert point_words(0, 6, 0, _equity(0.02)) == (
+        "A single checker of the player on roll on his 6 point is worth 0.020 points of equity."
+    )
+    assert point_words(1, 20, 1, _equity(-0.02, 0.01)) == (
+        "Exactly two checkers of the opponent on his 20 point cost 0.020 ± 0.010 points of equity."
+    )
+    assert point_words(1, 25, 3, Gain("win", 0.01, _NAN)) == (
+        "Every further checker of the opponent on the bar adds 1.0 % to the win chance."
+    )
+
+
+@pytest.mark.parametrize(
+    ("pips", "amount"), [(0, 1), (0.4, 1), (1.3, 1), (1.6, 2), (37, 50), (28, 20), (180, 200)]
+)
+def test_amounts_are_round(pips, amount):
+    parameter = _parameter("pip_lead")
+    assert typical_amount(parameter, pips * parameter.scale) == amount
+
+
+def test_yes_or_no_is_one():
+    assert typical_amount(_parameter("nothing_off"), 0.4) == 1
+
+
+@pytest.mark.parametrize("name", sorted(PARAMETER_SETS))
+def test_every_parameter_can_be_spoken_of(name):
+    for parameter in parameter_set(name).parameters:
+        for amount in (1, 10):
+            told = subject(parameter, amount)
+            assert parameter.unit == "yes or no" or told.text.startswith("one " if amount == 1 else "10 ")
+            assert told.plural == (amount > 1 and parameter.unit != "yes or no")
+            assert "  " not in told.text
+            # What is measured is named in full, but for the number of what is counted.
+            assert parameter.sentence.split(" ", 3)[-1] in told.text
+
+
+@pytest.mark.parametrize("head", sorted(HEAD_NAMES))
+@pytest.mark.parametrize("value", [0.0, 1e-9, 2.5, -1e-9, math.pi])
+def test_numbers_of_any_size_can_be_told(head, value):
+    for error in (_NAN, 0.0, 1e-9, 1.0):
+        told = Gain(head, value, error).told(True)
+        assert "e-" not in told
+        assert ("±" in told) == math.isfinite(error)

@@ -1,0 +1,216 @@
+"""The most important terms: the numbers in the sentences against the evaluator's own sums."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motif.analysis.term_report import board_terms, chosen_head, game_boards, table_terms, told_terms
+from motif.board.position import Board, pack_many
+from motif.evaluators.static import StaticEvaluator, weights_model
+from motif.evaluators.weight_file import HeadWeights, WeightFile
+from motif.fitting.term_table import term_names, weight_vector, write_terms
+from motif.parameters import parameter_set
+from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many, plans_of_class
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.sets import features
+from motif.players.player import CompiledPlayer
+from motif.runtime.errors import DatasetError, PlayerError, SettingError
+from tests.reports.made_run import made_boards
+
+_KEITH = parameter_set("keith")
+_NAMES = _KEITH.names
+_BOARDS = made_boards(900, np.random.default_rng(0))
+
+
+def _head(seed: int, points: bool = False) -> HeadWeights:
+    rng, size = np.random.default_rng(seed), len(_KEITH)
+    pairs = np.array([[0, 5], [2, 9], [4, 4], [5, 18]])
+    return HeadWeights(
+        0.1,
+        rng.normal(0, 0.3, size).astype(np.float32),
+        pairs,
+        rng.normal(0, 0.3, len(pairs)).astype(np.float32),
+        rng.normal(0, 0.1, (2, 25, 4)).astype(np.float32) if points else None,
+    )
+
+
+def _weights() -> WeightFile:
+    plans = {_common_plan(): {"equity": _head(3)}}
+    classes = {
+        "contact": {"win": _head(0), "equity": _head(1, points=True)},
+        "race": {"win": _head(2)},
+    }
+    return WeightFile("made", 0, None, _KEITH, classes, plans=plans)
+
+
+def _common_plan() -> str:
+    plans = plans_many(pack_many(_BOARDS))
+    contact = [PLANS.index(name) for name in plans_of_class("contact")]
+    return PLANS[max(contact, key=lambda plan: int(np.count_nonzero(plans == plan)))]
+
+
+def _contact() -> Board:
+    return _BOARDS[classify_many(pack_many(_BOARDS)) == CLASS_NAMES.index("contact")]
+
+
+def _numbers(sentence: str) -> Iterator[float]:
+    """The amounts of parameters in a sentence: the first words, and those behind the verb."""
+    yield float(re.match(r"(\d+)", sentence)[1]) if sentence[0].isdigit() else 1.0
+    if found := re.search(r"for every (further|\d+)?|than the (one|\d+) before", sentence):
+        number = found[1] or found[2] or "one"
+        yield float(number) if number.isdigit() else 1.0
+
+
+def _value(sentence: str) -> float:
+    return float(re.search(r"([\d.]+) (?:points of equity|%)", sentence)[1])
+
+
+def test_sentences_say_what_the_evaluator_does():
+    """Each is compared with raw sums of the file, moved by the amounts that the sentence names."""
+    weights, boards = _weights(), _contact()
+    found, count = board_terms(boards, weights, "contact", "", "equity")
+    assert count == len(boards)
+    head = weights.classes["contact"]["equity"]
+    rows = features(_KEITH, boards)
+    slope = np.mean(3 * (1 - np.tanh([head.raw(*pair) for pair in zip(rows, boards, strict=True)]) ** 2))
+    average, board = rows.mean(axis=0), boards[0]
+
+    def raw(**steps: float) -> float:
+        row = average.copy()
+        for name, step in steps.items():
+            row[_NAMES.index(name)] += step * _KEITH.parameters[_NAMES.index(name)].scale
+        return head.raw(row, board)
+
+    told = {term.name: term for term in told_terms(weights, found, 10_000)}
+    assert len(told) == len(found.names) - 1
+    linear = [told[name] for name in _NAMES]
+    for term in linear:
+        (amount,) = _numbers(term.sentence)
+        # The slope at the average; a pair's second-degree part is its own sentence.
+        exact = (raw(**{term.name: amount / 2}) - raw(**{term.name: -amount / 2})) * slope
+        assert _value(term.sentence) == pytest.approx(abs(exact), abs=0.006)
+        assert (" worth " in term.sentence) == (exact > 0)
+    pairs = [told[name] for name in found.names if "*" in name]
+    for term in pairs:
+        one, other = term.name.split("*")
+        amounts = list(_numbers(term.sentence))
+        main = told[one]
+        if one != other:
+            by_moves = sorted((told[one], told[other]), key=lambda single: -single.moves)
+            main, (a, b) = by_moves[0], amounts
+            one, other = (single.name for single in by_moves)
+            mixed = raw(**{one: a, other: b}) - raw(**{one: a}) - raw(**{other: b}) + raw()
+        else:
+            (a, _) = amounts
+            mixed = (raw(**{one: 2 * a}) - raw(**{one: a})) - (raw(**{one: a}) - raw())
+        assert _value(term.sentence) == pytest.approx(abs(mixed * slope), abs=0.006)
+        assert (" more" in term.sentence.split("equity")[1][:6]) == (mixed * main.effect > 0)
+    assert told["on_bar*pip_count_opponent"].full == ("2 checkers", "167 pips")
+    assert told["own 6: 2 checkers"].full == ()
+    checkers = told["own 6: 2 checkers"]
+    assert checkers.sentence.startswith("Exactly two checkers of the player on roll on his 6 point")
+    assert _value(checkers.sentence) == pytest.approx(abs(head.points[0, 5, 1]) * slope, abs=0.006)
+
+
+def test_the_most_important_come_first():
+    found, _ = board_terms(_BOARDS, _weights(), "contact", "", "win")
+    moves = [term.moves for term in told_terms(_weights(), found, 10_000)]
+    assert moves == sorted(moves, reverse=True)
+    first = told_terms(_weights(), found, 3)
+    assert [term.moves for term in first] == moves[:3]
+    terms, vector = weight_vector(_weights().classes["contact"]["win"])
+    values = terms.expand(features(_KEITH, _contact()), _contact()).astype(float)
+    term = first[0]
+    place = found.names.index(term.name)
+    assert term.weight == vector[place]
+    assert term.spread == pytest.approx(abs(vector[place]) * values[:, place].std(), rel=1e-4)
+    assert np.isnan([term.se, term.z, term.effect_se]).all()
+
+
+def test_a_plan_is_told_from_its_own_positions_and_weights():
+    weights, plan = _weights(), _common_plan()
+    boards = np.tile(_BOARDS, (3, 1))
+    found, count = board_terms(boards, weights, "contact", plan, "equity")
+    assert count == np.count_nonzero(plans_many(pack_many(boards)) == PLANS.index(plan))
+    assert found.statistics.weights[0] == pytest.approx(weights.plans[plan]["equity"].bias)
+    assert chosen_head(weights, "contact", plan, None) == "equity"
+
+
+def test_the_head_that_chooses_plays():
+    weights = _weights()
+    assert chosen_head(weights, "contact", None, None) == "equity"
+    assert chosen_head(weights, "race", None, None) == "win"
+    assert chosen_head(weights, "contact", None, "win") == "win"
+    crashed = plans_of_class("crashed")[0]
+    other = next(plan for plan in plans_of_class("contact") if plan != _common_plan())
+    for arguments, words in (
+        (("race", None, "equity"), "have no head 'equity' for race positions; there are win"),
+        (("crashed", None, None), "have none of their own for crashed positions"),
+        (("contact", other, None), "have none of their own for the plan"),
+        (("contact", "attack", None), "no game plan is called 'attack'; there are"),
+        (("contact", crashed, None), "is a game plan of crashed positions, not of contact"),
+    ):
+        with pytest.raises(SettingError, match=words):
+            chosen_head(weights, *arguments)
+
+
+def test_a_table_must_be_that_of_the_weights(tmp_path):
+    weights, path = _weights(), tmp_path / "terms.parquet"
+    found, _ = board_terms(_BOARDS, weights, "race", "", "win")
+    write_terms(path, [found])
+    read = table_terms(path, weights, "race", "", "win")
+    told, again = (told_terms(weights, terms, 5) for terms in (found, read))
+    assert list(map(str, told)) == list(map(str, again))  # NaN is not itself
+    with pytest.raises(DatasetError, match="has no terms of contact win"):
+        table_terms(path, weights, "contact", "", "win")
+    others = replace(weights, classes={**weights.classes, "race": {"win": _head(8)}})
+    with pytest.raises(DatasetError, match="that of other weights than 'made'"):
+        table_terms(path, others, "race", "", "win")
+    fewer = replace(_head(2), pairs=np.zeros((0, 2), np.int64), quadratic=np.zeros(0, np.float32))
+    with pytest.raises(DatasetError, match="that of other weights"):
+        table_terms(path, replace(weights, classes={"race": {"win": fewer}}, plans={}), "race", "", "win")
+
+
+def test_positions_that_the_head_does_not_judge_are_left_out():
+    weights = _weights()
+    races = _BOARDS[classify_many(pack_many(_BOARDS)) == CLASS_NAMES.index("race")]
+    heads = {**weights.classes, "race": {"win": _head(2), "win_gammon": _head(4)}}
+    gammons = replace(weights, classes=heads)
+    assert board_terms(_BOARDS, gammons, "race", "", "win")[1] == len(races)
+    still_there = np.minimum(races, 0).sum(axis=1) == -15
+    assert 0 < still_there.sum() < len(races)
+    assert board_terms(_BOARDS, gammons, "race", "", "win_gammon")[1] == still_there.sum()
+    # All made races stand in the home boards, where the tables reach.
+    with pytest.raises(DatasetError, match=r"at least 100 race positions are needed .*, not 0"):
+        board_terms(_BOARDS, replace(weights, bearoff=True), "race", "", "win")
+
+
+def test_too_few_positions():
+    with pytest.raises(DatasetError, match=r"at least 100 race positions are needed .* not 0"):
+        board_terms(_contact(), _weights(), "race", "", "win")
+
+
+def test_positions_of_games_are_those_asked_for():
+    weights = _weights()
+    player = CompiledPlayer("made", weights_model(weights), StaticEvaluator("made", weights_model(weights)))
+    races = game_boards(player, 150, "race", "", seed=4, jobs=1)
+    assert len(races) == 150
+    assert (classify_many(pack_many(races)) == CLASS_NAMES.index("race")).all()
+    plans = plans_many(pack_many(game_boards(player, 300, "contact", "", seed=4, jobs=1)))
+    assert (plans != NO_PLAN).all()
+    contact = plans_of_class("contact")
+    rare = min(contact, key=lambda name: int(np.count_nonzero(plans == PLANS.index(name))))
+    with pytest.raises(
+        PlayerError, match=f"of the plan '{re.escape(rare)}': a dataset or a file of positions is needed"
+    ):
+        game_boards(player, 5, "contact", rare, seed=4, jobs=1)
+
+
+def test_points_and_terms_have_one_order():
+    head = _head(1, points=True)
+    terms, vector = weight_vector(head)
+    names = term_names(terms, _KEITH)
+    assert vector[names.index("opponent bar: 1 checker")] == head.points[1, 24, 0]

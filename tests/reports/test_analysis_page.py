@@ -1,0 +1,260 @@
+"""The folder of an analysis: whole, the same each time, readable by people and programs."""
+
+import csv
+import json
+import shutil
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from motif.analysis.evaluator.evaluator_analysis import analysis_of
+from motif.analysis.trial_positions import self_play_positions
+from motif.evaluators import load_static
+from motif.players import load
+from motif.reports import analysis_captions as captions
+from motif.reports import analysis_page as report
+from motif.reports.analysis_page import analyse
+from motif.reports.analysis_plots import (
+    bins_of,
+    draw_components,
+    draw_correlations,
+    draw_histograms,
+    draw_importance,
+    draw_inflation,
+    draw_relations,
+    draw_scores,
+    draw_sensitivity,
+    draw_transform,
+    feature_pages,
+    running_mean,
+)
+from motif.runtime.errors import FileError, PlayerError, SettingError
+from tests.evaluators.made_weights import evaluator_of, made_weights
+
+POSITIONS = 300
+VOID = {"meta", "img", "br", "wbr"}
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced; collects pictures and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.pictures: list[dict] = []
+        self.text = ""
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        assert tag != "script"
+        if tag == "img":
+            self.pictures.append(dict(attrs))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def bras(tmp_path_factory):
+    """An analysis of BRAS: its folder and its summary."""
+    out = tmp_path_factory.mktemp("analysis") / "deep" / "bras"
+    return out, analyse(load_static("bras"), out, positions=POSITIONS, jobs=1)
+
+
+def looks_drawn(path) -> bool:
+    pixels = imread(path)
+    height, width = pixels.shape[:2]
+    ink = (pixels[..., :3].min(axis=2) < 0.5).mean()
+    return bool(0.005 < ink < 0.6 and 0.5 < height / width < 3 and path.stat().st_size < 1_000_000)
+
+
+def test_everything_named_is_there(bras):
+    out, found = bras
+    assert sorted(path.name for path in out.iterdir()) == sorted(found["files"])
+    assert sorted(path.name for path in out.parent.iterdir()) == [out.name]
+    assert json.loads((out / "summary.json").read_text()) == found
+    pictures = [name for name in found["files"] if name.endswith(".png")]
+    assert [name[:2] for name in pictures] == [f"0{k}" for k in range(1, 10)]
+    assert all(looks_drawn(out / name) for name in pictures)
+
+
+def test_the_summary_says_what_was_analysed(bras):
+    _, found = bras
+    assert (found["player"], found["parameters"], found["head"], found["class"]) == (
+        "bras",
+        "bras",
+        "win",
+        "all",
+    )
+    assert found["positions"] == sum(found["positions_by_class"].values()) == POSITIONS
+    assert found["slope_at_zero"] == pytest.approx(50 / 3, rel=1e-5)
+    assert found["source"] == "games of bras against itself, one in 10 of each game"
+
+
+def test_the_page_needs_nothing_else_and_tells_each_picture(bras):
+    out, found = bras
+    text = (out / "report.html").read_text()
+    page = Page(text)
+    assert len(page.pictures) == sum(name.endswith(".png") for name in found["files"])
+    assert all(picture["src"].startswith("data:image/png;base64,") for picture in page.pictures)
+    assert all(len(picture["alt"]) > 80 for picture in page.pictures)
+    assert "http" not in text
+    assert "The slope is 16.67 at D = 0" in page.text
+    assert "the article finds pip, bar, off and blot" in page.text
+
+
+def test_tables_hold_what_was_found(bras):
+    out, _ = bras
+    boards = self_play_positions(load("bras"), POSITIONS, None, seed=0, jobs=1)
+    analysis = analysis_of(load_static("bras"), boards, source="made")
+    with open(out / "features.csv", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert [row["name"] for row in rows] == list(analysis.parameters.names)
+    for name in ("weight", "mean", "std", "importance", "contribution_sd", "sensitivity", "vif"):
+        np.testing.assert_allclose(
+            [float(row[name]) for row in rows], getattr(analysis.table, name), rtol=1e-5
+        )
+    with open(out / "correlation.csv", newline="") as handle:
+        matrix = np.array([row[1:] for row in list(csv.reader(handle))[1:]], np.float64)
+    np.testing.assert_allclose(matrix, analysis.correlation, rtol=1e-5)
+    with open(out / "components.csv", newline="") as handle:
+        shares = [float(row["explained_share"]) for row in csv.DictReader(handle)]
+    assert sum(shares) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_the_same_bytes_each_time_for_any_number_of_workers(bras, tmp_path):
+    out, found = bras
+    analyse(load_static("bras"), tmp_path / "again", positions=POSITIONS, jobs=2)
+    for name in found["files"]:
+        assert (out / name).read_bytes() == (tmp_path / "again" / name).read_bytes(), name
+
+
+def test_a_folder_that_exists_is_left_alone(bras):
+    out, found = bras
+    with pytest.raises(SettingError, match="bras: exists already: name a new folder"):
+        analyse(load_static("bras"), out, positions=POSITIONS, jobs=1)
+    assert len(list(out.iterdir())) == len(found["files"])
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "draw_scores", fail)
+    with pytest.raises(KeyboardInterrupt):
+        analyse(load_static("bras"), tmp_path / "out", positions=100, jobs=1)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FileError, match="cannot be made"):
+        analyse(load_static("bras"), tmp_path / "file" / "out", positions=100, jobs=1)
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    (tmp_path / "out").mkdir()
+    with report.new_folder(tmp_path / "out") as folder:
+        (folder / "whole").write_text("x")
+    assert [path.relative_to(tmp_path).as_posix() for path in sorted(tmp_path.rglob("*"))] == [
+        "out",
+        "out/whole",
+    ]
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    with report.new_folder(tmp_path / "other") as folder:
+        (folder / "torn").write_text("x")
+        left = tmp_path / folder.name.replace("other", "out")
+        shutil.copytree(folder, left)
+    assert left.exists()
+    with report.new_folder(tmp_path / "out") as folder:
+        (folder / "whole").write_text("x")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["whole"]
+    assert not left.exists()
+
+
+def test_two_do_not_write_the_same_folder(tmp_path):
+    with report.new_folder(tmp_path / "out") as folder:
+        with pytest.raises(FileError, match=r"another run .*is working in this folder"):
+            report.new_folder(tmp_path / "out").__enter__()
+        (folder / "whole").write_text("x")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["whole"]
+
+
+def test_options_that_make_no_sense_are_refused_before_any_work(tmp_path):
+    bras, out = load_static("bras"), tmp_path / "out"
+    with pytest.raises(SettingError, match="--positions must be at least 100, not 99"):
+        analyse(bras, out, positions=99)
+    with pytest.raises(SettingError, match="not both"):
+        analyse(bras, out, positions=100, player=load("bras"), dataset=tmp_path)
+    with pytest.raises(PlayerError, match="no head 'equity'"):
+        analyse(bras, out, positions=100, head="equity")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def races():
+    """Races, where much is constant, judged by weights with pairs and a name that is none."""
+    boards = self_play_positions(load("bras"), 120, "race", seed=0, jobs=1)
+    weights = made_weights("keith", pairs=40, name="$odd_name$ <b>" * 4)
+    return analysis_of(evaluator_of(weights), boards, source="made", class_name="race", head="lose_gammon")
+
+
+DRAWINGS = [
+    draw_scores, draw_transform, draw_relations, draw_importance, draw_sensitivity, draw_inflation,
+    draw_correlations, draw_components, lambda found, path: draw_histograms(found, (0, 2, 3, 18), path),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_pictures_of_odd_positions(races, draw, tmp_path):
+    draw(races, tmp_path / "picture.png")
+    assert looks_drawn(tmp_path / "picture.png")
+
+
+def test_features_that_are_constant_are_said_so(races):
+    names = np.array(races.parameters.names)[np.isnan(races.table.vif)]
+    assert {"on_bar", "direct_shots", "indirect_shots"} <= set(names)
+    assert "Always the same here: on_bar, " in captions.features(races)
+
+
+def test_every_feature_has_its_place_on_a_page(races):
+    assert [k for page in feature_pages(races) for k in page] == list(range(19))
+
+
+@pytest.mark.slow
+def test_a_set_of_54_features(tmp_path):
+    found = analyse(load_static("motif-v2"), tmp_path / "out", positions=500, jobs=1)
+    assert sum(name.startswith("02_") for name in found["files"]) == 3
+    assert all(looks_drawn(tmp_path / "out" / name) for name in found["files"] if name.endswith(".png"))
+    assert {"pip_count", "pip_count_opponent", "pip_lead"} <= set(found["collinear"])
+
+
+def test_bins_stand_on_the_values_of_counts():
+    values = np.array([0, 1, 1, 3, 3, 3]) / 6
+    edges = bins_of(values)
+    counts, _ = np.histogram(values, edges)
+    assert counts.tolist() == [1, 2, 0, 3]
+    many = np.random.default_rng(0).normal(size=5000)
+    edges = bins_of(many)
+    assert 20 < len(edges) < 30
+    # One bin is about 0.
+    middle = (edges[:-1] + edges[1:]) / 2
+    assert np.abs(middle).min() < 1e-12
+
+
+def test_means_along_a_feature_leave_frequent_values_alone():
+    features = np.array([0.0] * 60 + [0.5, 0.6] * 15 + [1.0] * 30)
+    values = 2 * features + 1
+    places, means = running_mean(features, values)
+    assert (places[0], places[-1]) == (0, 1)
+    np.testing.assert_allclose(means, 2 * places + 1)
+    assert len(places) == 4
+    assert running_mean(np.full(9, 2.0), np.arange(9.0))[1].tolist() == [4.0]

@@ -1,0 +1,187 @@
+"""Sessions of games: what is on record, what can be taken back, and which resignations are accepted."""
+
+import random
+
+import pytest
+
+from motif.board.game_record import GameResult, Turn
+from motif.board.mat_file import mat_text, parse_mat
+from motif.board.moves import legal_plays
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.players import load
+from motif.players.game_dice import SeededDice
+from motif.runtime.errors import PlayError, RecordError
+from motif.session.session import RESIGNATIONS, GameSession, Seat, expected_loss, is_accepted
+
+ANN, BOB = Seat("Ann"), Seat("Bob")
+
+
+def finish(session: GameSession, seed: int, *, turns: int | None = None) -> None:
+    """Play at random to the end of the game, or so many turns."""
+    chance, dice = random.Random(seed), SeededDice(seed)
+    while session.result is None and turns != 0:
+        if session.roll is None:
+            session.throw(dice.roll(session.games, session.ply))
+        session.play(chance.choice(session.plays))
+        turns = None if turns is None else turns - 1
+
+
+def begun(seats=(ANN, BOB), dice=(3, 1)) -> GameSession:
+    session = GameSession(seats)
+    session.begin(dice)
+    return session
+
+
+@pytest.mark.parametrize(("dice", "first"), [((3, 1), 0), ((1, 3), 1), ((6, 5), 0), ((5, 6), 1)])
+def test_the_higher_die_begins_and_both_are_played(dice, first):
+    session = begun(dice=dice)
+    assert (session.on_roll, session.roll) == (first, (max(dice), min(dice)))
+    assert session.position == Position.start()
+    assert session.plays == legal_plays(Position.start(), dice)
+
+
+def test_equal_dice_start_no_game():
+    with pytest.raises(RecordError, match="both throw again"):
+        begun(dice=(4, 4))
+    with pytest.raises(PlayError, match="7 is not a die"):
+        begun(dice=(4, 7))
+
+
+def test_whole_games_are_on_record_and_add_up():
+    session = GameSession((ANN, BOB), [("EventDate", "2026.11.20")])
+    points = [0, 0]
+    for game in range(3):
+        session.begin(SeededDice(9).opening(game))
+        finish(session, seed=game)
+        result = session.result
+        assert abs(outcome(session.position)) == result.points
+        points[result.winner] += result.points
+        assert session.score == tuple(points)
+        assert (session.games, session.roll, session.plays) == (game + 1, None, [])
+    record = session.record()
+    assert record.players == ("Ann", "Bob")
+    assert len(record.games) == 3
+    assert record.games[0].score == (0, 0)
+    assert parse_mat(mat_text(record)) == record
+
+
+def test_an_unfinished_game_is_on_record():
+    session = begun()
+    assert session.record().games[0].actions == (Turn(0, (3, 1), None),)
+    session.play(session.plays[0])
+    record = session.record()
+    assert len(record.games[0].actions) == 1
+    assert record.games[0].result is None
+    session.throw((6, 5))
+    record = session.record()
+    assert record.games[0].actions[1] == Turn(1, (6, 5), None)
+    assert parse_mat(mat_text(record)) == record
+
+
+def test_undo_keeps_the_dice():
+    session = begun((ANN, Seat("random", load("random"))))
+    first = session.plays[0]
+    session.play(first)
+    session.throw((6, 4))
+    session.play(session.plays[0])
+    session.throw((5, 2))
+    session.undo()
+    assert (session.on_roll, session.roll, session.ply) == (0, (3, 1), 0)
+    assert not session.can_undo
+    session.play(session.plays[1])
+    assert session.known_roll == (6, 4)
+    session.throw((1, 1))
+    assert session.roll == (6, 4)
+    session.play(session.plays[0])
+    session.throw(session.known_roll)
+    assert session.roll == (5, 2)
+
+
+def test_undo_passes_over_players_and_forced_plays():
+    session = begun((ANN, Seat("random", load("random"))))
+    dice, chance, chosen = SeededDice(4), random.Random(4), []
+    while session.ply < 40:
+        if session.roll is None:
+            session.throw(dice.roll(0, session.ply))
+        if session.on_roll == 0 and len(session.plays) > 1:
+            chosen.append((session.ply, session.position, session.roll))
+        session.play(chance.choice(session.plays))
+    assert session.result is None
+    assert 10 < len(chosen) <= 20
+    while chosen:
+        session.undo()
+        assert (session.ply, session.position, session.roll) == chosen.pop()
+    with pytest.raises(RecordError, match="nothing to take back"):
+        session.undo()
+
+
+def test_undo_all_the_way():
+    session = begun()
+    finish(session, seed=3, turns=25)
+    seen = 0
+    while session.can_undo:
+        before = session.ply
+        session.undo()
+        assert session.ply < before
+        assert len(session.plays) > 1
+        seen += 1
+    assert seen > 15
+    with pytest.raises(RecordError, match="nothing to take back"):
+        session.undo()
+
+
+@pytest.mark.parametrize(("offered", "points"), [("single", 1), ("gammon", 2), ("backgammon", 3)])
+def test_resignations_are_on_record(offered, points):
+    session = begun()
+    session.play(session.plays[0])
+    session.throw((6, 1))
+    assert session.resignations() == ["single", "gammon", "backgammon"]
+    session.resign(offered)
+    assert session.result == GameResult(0, points, resigned=True)
+    assert session.score == (points, 0)
+    record = session.record()
+    assert parse_mat(mat_text(record)) == record
+    session.begin((1, 2))
+    assert session.record().games[1].score == (points, 0)
+
+
+def at(position: Position, roll: tuple[int, int]) -> GameSession:
+    """A session with that position on the board."""
+    session = begun()
+    session._history.progress.position = position
+    session.plays = legal_plays(position, roll)
+    session._history.rolls = [roll]
+    return session
+
+
+def test_no_gammon_is_offered_with_checkers_off():
+    session = at(Position.from_points({6: 2}, {6: 2}), (2, 1))
+    assert session.resignations() == ["single"]
+
+
+@pytest.mark.parametrize(
+    ("own", "roll", "accepted"),
+    [
+        # Bob bears off his last checker next, whatever Ann does: one point.
+        ({6: 2}, (2, 1), ["single", "gammon", "backgammon"]),
+        # None of Ann's is off, but she gets one off in time with this roll.
+        ({6: 13, 5: 2}, (6, 5), ["single", "gammon", "backgammon"]),
+        # She cannot get home: a gammon for certain.
+        ({18: 2, 6: 13}, (2, 1), ["gammon", "backgammon"]),
+        # One stays in his home board, or on the bar.
+        ({23: 2, 6: 13}, (2, 1), ["backgammon"]),
+    ],
+)
+def test_a_resignation_is_accepted_when_playing_on_is_worth_no_more(own, roll, accepted):
+    session = at(Position.from_points(own, {1: 1}), roll)
+    evaluator = load("pubeval@1").evaluator
+    offers = [offer for offer in RESIGNATIONS if is_accepted(session, evaluator, offer)]
+    assert offers == accepted
+
+
+def test_a_good_game_is_not_given_away():
+    session = begun()
+    evaluator = load("pubeval@1").evaluator
+    assert abs(expected_loss(session.position, session.roll, evaluator)) < 1
+    assert is_accepted(session, evaluator, "single")

@@ -1,6 +1,14 @@
 import pytest
 
-from tests.cluster.processes import machines
+from motif.runtime import cluster as cluster_module
+from tests.cluster.processes import PATIENCE, machines
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """A cluster of a busy machine is there, although it takes its time to answer."""
+    for name in ("_ANSWER_SECONDS", "_FIRST_WORKER_SECONDS", "_WITHOUT_WORKERS_SECONDS"):
+        monkeypatch.setattr(cluster_module, name, PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOST = "127.0.0.1"
-_START_SECONDS = 60
+PATIENCE = 300
+"""Seconds that only what hangs takes, also on a busy machine."""
 _IDLE = "600s"
 """After so long everyone ends, should nobody be left to end them."""
 
@@ -34,6 +35,12 @@ class Machines:
         self.workers.append(self._started("worker", words, environment))
         return self.workers[-1]
 
+    def wait_for_workers(self) -> None:
+        """Wait until the scheduler knows each worker that lives."""
+        for number, worker in enumerate(self.workers, 1):
+            log = self._folder / f"worker-{number}.log"
+            self._wait(lambda log=log: "Registered to:" in log.read_text("utf-8"), worker, log)
+
     def end(self) -> None:
         """Kill every process and wait for its end."""
         everyone = [*self.workers, self.scheduler]
@@ -46,7 +53,8 @@ class Machines:
         self, kind: str, words: tuple[str, ...], environment: dict[str, str]
     ) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", kind, *words, "--host", HOST, "--no-dashboard"]
-        with open(self._folder / f"{kind}-{len(self.workers)}.log", "wb") as log:
+        number = len(self.workers) + (kind == "worker")
+        with open(self._folder / f"{kind}-{number}.log", "wb") as log:
             return subprocess.Popen(
                 command,
                 cwd=self._folder,
@@ -57,14 +65,24 @@ class Machines:
             )
 
     def _address(self, contact: Path) -> str:
-        deadline = time.monotonic() + _START_SECONDS
-        while time.monotonic() < deadline and self.scheduler.poll() is None:
-            try:
-                return json.loads(contact.read_text("utf-8"))["address"]
-            except (OSError, ValueError):  # not written yet, or half of it
-                time.sleep(0.05)
-        self.end()
-        raise RuntimeError((self._folder / "scheduler-0.log").read_text("utf-8"))
+        found: list[str] = []
+
+        def is_written() -> bool:
+            with suppress(OSError, ValueError):  # not written yet, or half of it
+                found.append(json.loads(contact.read_text("utf-8"))["address"])
+            return bool(found)
+
+        self._wait(is_written, self.scheduler, self._folder / "scheduler-0.log")
+        return found[0]
+
+    def _wait(self, happened: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path) -> None:
+        """Wait for what `process` does as it starts; everyone ends when it does not."""
+        limit = time.monotonic() + PATIENCE
+        while not happened():
+            if time.monotonic() > limit or process.poll() is not None:
+                self.end()
+                raise RuntimeError(log.read_text("utf-8"))
+            time.sleep(0.05)
 
 
 @contextmanager
@@ -75,6 +93,7 @@ def machines(workers: int, **environment: str) -> Iterator[Machines]:
         try:
             for _ in range(workers):
                 started.add_worker()
+            started.wait_for_workers()
             yield started
         finally:
             started.end()

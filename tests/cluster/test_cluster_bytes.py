@@ -1,7 +1,6 @@
 """What a cluster makes is what this machine makes, byte for byte, also when a worker dies on the way."""
 
-import threading
-import time
+import sys
 from dataclasses import replace
 
 import pytest
@@ -9,8 +8,11 @@ import pytest
 import motif
 from motif.players.match import play_match
 from motif.runtime.parallel import working_on
+from motif.sampling.dataset import write_part
 from tests.cluster.processes import machines
-from tests.sampling.folders import QUICK, differences, made
+from tests.sampling.folders import QUICK, differences, made, on_call
+
+sampling = sys.modules["motif.sampling.sample"]
 
 SETTINGS = replace(QUICK, games=60, trials=10, rate=0.6)
 
@@ -21,19 +23,17 @@ def here(tmp_path_factory):
     return made(tmp_path_factory.mktemp("here") / "samples", SETTINGS)
 
 
-def test_the_same_dataset_although_a_worker_is_killed(here, tmp_path):
-    def kill_in_the_middle():
-        while not (folder / "part-00010.parquet").exists():
-            time.sleep(0.01)
+def test_the_same_dataset_although_a_worker_is_killed(here, tmp_path, monkeypatch):
+    def write_and_kill(*arguments):
         started.workers[0].kill()
+        assert started.workers[0].wait() == -9
+        return write_part(*arguments)
 
     folder = tmp_path / "samples"
+    monkeypatch.setattr(sampling, "write_part", on_call(11, write_part, write_and_kill))
     with machines(2) as started, working_on(started.address):
-        killer = threading.Thread(target=kill_in_the_middle)
-        killer.start()
         made(folder, SETTINGS)
-        killer.join()
-        assert started.workers[0].wait() == -9
+        assert started.workers[0].poll() == -9
     assert differences(here, folder) == []
 
 

@@ -52,7 +52,8 @@ def test_nobody_answers(listens):
         address = f"tcp://{HOST}:{stranger.getsockname()[1]}"
         started = time.monotonic()
         assert refusal(address).startswith(f"{address}: no dask scheduler answers: ")
-        assert time.monotonic() - started < 5
+        # Dask's own patience is 30.
+        assert time.monotonic() - started < 25
 
 
 @pytest.mark.parametrize(
@@ -74,12 +75,14 @@ def test_the_commands_say_so(tmp_path, capfd, words):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("impatient")
-def test_no_workers_and_no_scheduler_any_more():
+def test_no_workers_and_no_scheduler_any_more(monkeypatch):
+    monkeypatch.setattr(cluster_module, "_WITHOUT_WORKERS_SECONDS", 1)
     with machines(0) as started:
-        assert refusal(started.address) == f"{started.address}: the scheduler has no workers"
+        with monkeypatch.context() as changed:
+            changed.setattr(cluster_module, "_FIRST_WORKER_SECONDS", 1)
+            assert refusal(started.address) == f"{started.address}: the scheduler has no workers"
         worker = started.add_worker()
-        cluster_module._FIRST_WORKER_SECONDS = 30  # undone by the fixture
+        started.wait_for_workers()
         with working_on(started.address):
             calls = ((number, 0.1) for number in range(100))
             results = run_ordered(napping, calls)
@@ -110,6 +113,7 @@ def test_a_worker_without_motif(tmp_path):
     (tmp_path / "motif.py").write_text("raise ImportError('not here')")
     with machines(0) as started:
         started.add_worker(PYTHONPATH=str(tmp_path))
+        started.wait_for_workers()
         assert ": cannot run motif: ImportError('not here')" in refusal(started.address)
 
 
@@ -117,6 +121,7 @@ def test_a_worker_with_another_source(other_source):
     with machines(1) as started:
         with working_on(started.address):
             started.add_worker(PYTHONPATH=f"{other_source}:{ROOT}")
+            started.wait_for_workers()
             with pytest.raises(ClusterError, match="has another motif or other libraries than this program"):
                 list(run_ordered(napping, ((number, 0.05) for number in range(400))))
         said = refusal(started.address)

@@ -4,6 +4,7 @@ import os
 import time
 
 from motif.runtime.errors import PlayError
+from tests.cluster.processes import PATIENCE
 
 
 def napping(number, seconds=0.0):
@@ -23,9 +24,28 @@ def time_out(number):
     raise TimeoutError(f"of its own: {number}")
 
 
-def leave_a_mark(folder, number, seconds):
-    time.sleep(seconds)
-    (folder / str(number)).touch()
+def met(folder, workers):
+    """The process of this call, which waits until so many have come to such calls."""
+    folder.mkdir(exist_ok=True)
+    (folder / f"met-{os.getpid()}").touch()
+    _wait_until(lambda: len(list(folder.glob("met-*"))) >= workers)
+    return os.getpid()
+
+
+def leave_a_mark(folder, number):
+    """The first call does so at once, the others a while after they have been given word."""
+    if number > 0:
+        _wait_until((folder / "go").exists)
+        time.sleep(0.5)
+    (folder / f"mark-{number}").touch()
+
+
+def _wait_until(happened):
+    limit = time.monotonic() + PATIENCE
+    while not happened():
+        if time.monotonic() > limit:
+            raise TimeoutError("nobody comes")
+        time.sleep(0.01)
 
 
 class Counted:
@@ -44,6 +64,5 @@ class Counted:
         self.load = load
 
 
-def arrivals(shared, number, seconds):
-    time.sleep(seconds)
-    return os.getpid(), len(shared.load), Counted.arrivals
+def arrivals(shared, folder):
+    return met(folder, 2), len(shared.load), Counted.arrivals

@@ -1,5 +1,8 @@
 """Real runs of the program in processes of their own, to be interrupted and killed."""
 
+import importlib
+import json
+import operator
 import os
 import re
 import signal
@@ -11,15 +14,54 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE = 120.0
+PATIENCE = 600.0
+"""Seconds: only what hangs takes so long, also where kernels are compiled and the machine is busy."""
+
+
+class Stop:
+    """A named point at which the processes of a command stop, until `go`; `folder` is made for messages.
+
+    `point` is a function of the program, ``package.module:name``, which stops at its call with that
+    `number` in a process, before it does anything; or a word, and whoever has it on its command line
+    stops as it starts.  How: ``points/sitecustomize.py``.
+    """
+
+    def __init__(self, folder: Path, point: str, number: int = 1) -> None:
+        module, _, name = point.partition(":")
+        if name:
+            assert callable(operator.attrgetter(name)(importlib.import_module(module)))
+        folder.mkdir()
+        self._folder = folder
+        path = [str(Path(__file__).parent / "points"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        stop = {"folder": str(folder.resolve()), "point": point, "number": number}
+        self.environment = {"PYTHONPATH": os.pathsep.join(path), "MOTIF_STOP": json.dumps(stop)}
+
+    @property
+    def reached(self) -> int:
+        """How many processes have come to the point."""
+        return len(list(self._folder.glob("reached-*")))
+
+    @property
+    def heard(self) -> int:
+        """How many signals handlers of the program have heard."""
+        return len(list(self._folder.glob("heard-*")))
+
+    def go(self) -> None:
+        """Let them go on; those that come to the point from now on only say so."""
+        (self._folder / "go").touch()
 
 
 @contextmanager
-def running(*words: object) -> Iterator[subprocess.Popen]:
+def running(*words: object, stop: Stop | None = None) -> Iterator[subprocess.Popen]:
     """The command in a session of its own, as a terminal starts it; whatever is left of it is killed."""
     command = [sys.executable, str(ROOT / "cli.py"), *map(str, words)]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, **(stop.environment if stop else {})},
     )
     with process:
         try:
@@ -44,15 +86,32 @@ def done(*words: object) -> tuple[int, str, str]:
 
 def living(group: int) -> list[int]:
     """Processes of a group that have not ended."""
-    found = []
+    return list(_processor_seconds(group))
+
+
+def work_on(process: subprocess.Popen, seconds: float = 1.0) -> None:
+    """Wait until the command and its workers have used the processor for so many seconds more."""
+    before = _processor_seconds(process.pid)
+
+    def used() -> float:
+        now = _processor_seconds(process.pid)
+        return sum(spent - before.get(member, 0.0) for member, spent in now.items())
+
+    wait_until(lambda: used() >= seconds, process)
+
+
+def _processor_seconds(group: int) -> dict[int, float]:
+    """Seconds that each living process of a group has used, by its number."""
+    seconds = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            state, _, of = path.read_text().rpartition(")")[2].split()[:3]
+            fields = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(of) == group and state not in "ZX":
-            found.append(int(path.parent.name))
-    return found
+        if int(fields[2]) == group and fields[0] not in "ZX":
+            ticks = int(fields[11]) + int(fields[12])
+            seconds[int(path.parent.name)] = ticks / os.sysconf("SC_CLK_TCK")
+    return seconds
 
 
 def wait_until(happened: Callable[[], object], process: subprocess.Popen | None = None) -> None:

@@ -13,10 +13,8 @@ from motif.learning import run_bootstrap
 from motif.runtime.errors import FileError
 from motif.runtime.files import LOCK, working_in
 from tests.faults.made_runs import TINY, bootstrapping, sampling
-from tests.faults.processes import done, ending, running, wait_until
+from tests.faults.processes import Stop, done, ending, running, wait_until
 from tests.sampling.folders import files, made
-
-LONG = replace(TINY, versions=(replace(TINY.versions[0], games=6400),))
 
 
 def names(folder):
@@ -60,27 +58,28 @@ def test_a_lock_file_left_behind_is_no_dataset_and_no_obstacle(tmp_path):
 
 def test_a_folder_in_use_is_said_in_a_line_by_sample_and_bootstrap(tmp_path):
     with working_in(tmp_path / "s"), working_in(tmp_path / "b"):
-        for command in (sampling(tmp_path / "s"), bootstrapping(tmp_path / "b", LONG)):
+        for command in (sampling(tmp_path / "s"), bootstrapping(tmp_path / "b")):
             code, out, err = done(*command)
             assert (code, out) == (2, "")
             who = f"process {os.getpid()} on {socket.gethostname()}"
             assert err == f"motif: error: {command[2]}: another run ({who}) is working in this folder\n"
 
 
-def test_a_killed_run_leaves_its_folder_free(tmp_path):
-    folder = tmp_path / "b" / "run"
-    with running(*bootstrapping(folder, LONG)) as process:
-        wait_until((folder / "v0" / "samples" / "manifest.json").exists, process)
+def test_a_killed_run_leaves_its_folder_free(tmp_path, monkeypatch):
+    folder, stop = tmp_path / "b" / "run", Stop(tmp_path / "stop", "motif.sampling.sample:sample_games")
+    with running(*bootstrapping(folder), stop=stop) as process:
+        wait_until(lambda: stop.reached, process)
         for held in (folder, folder / "v0" / "samples"):
             said = rf"another run \(process {process.pid} on "
             with pytest.raises(FileError, match=said), working_in(held):
                 pass
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        started = time.monotonic()
+        # At once: nobody waits.
+        monkeypatch.setattr(time, "sleep", None)
         for held in (folder, folder / "v0" / "samples"):
             assert LOCK in names(held)
             with working_in(held):
                 pass
-        assert time.monotonic() - started < 5
+        monkeypatch.undo()
         assert ending(process)[0] == -signal.SIGKILL

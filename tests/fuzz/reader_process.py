@@ -22,7 +22,10 @@ Check = Callable[[Any, Path], None]
 """Reads an input, with a folder for its files; raises `MotifError` for a refusal, else it is accepted."""
 
 SECONDS_A_CASE = 4.0
-SECONDS_TO_WARM_UP = 300.0
+"""Processor seconds, of which a busy machine takes no more."""
+SECONDS_TO_ANSWER = 300.0
+"""Whoever takes so long hangs."""
+SECONDS_TO_WARM_UP = 1200.0
 """For a first call, which may compile kernels."""
 MOST_MEMORY = 128 << 20
 """Bytes that the reading of one input, all of them a few thousand bytes, may take at most."""
@@ -65,7 +68,7 @@ class ReaderProcess:
         """Let the process read `cases`; raises `ReaderFault` for the first that shows a fault."""
         if check not in self._warm:
             self.warm_up(check, self._valid[check])
-        return self._answer(check, list(cases), SECONDS_A_CASE * (1 + len(cases)))
+        return self._answer(check, list(cases), SECONDS_TO_ANSWER)
 
     def stop(self) -> None:
         """End the process."""
@@ -113,7 +116,7 @@ def _run(check: Check, cases: list[Any], folder: Path, must_accept: bool) -> Out
     seconds = SECONDS_TO_WARM_UP if must_accept else SECONDS_A_CASE
     accepted, slowest = 0, 0.0
     for case in cases:
-        memory, started = _peak_memory(), time.monotonic()
+        memory, started = _peak_memory(), time.process_time()
         problem = None
         try:
             check(case, folder)
@@ -122,7 +125,7 @@ def _run(check: Check, cases: list[Any], folder: Path, must_accept: bool) -> Out
             problem = f"a valid input is refused: {error}" if must_accept else _message_fault(str(error))
         except BaseException:
             problem = traceback.format_exc()
-        taken, grown = time.monotonic() - started, _peak_memory() - memory
+        taken, grown = time.process_time() - started, _peak_memory() - memory
         slowest = max(slowest, taken)
         if taken > seconds:
             problem = f"it took {taken:.1f} seconds"

@@ -65,7 +65,7 @@ def test_faults_are_seen(misled, how, said):
 
 
 def test_a_hang_is_seen(misled, monkeypatch):
-    monkeypatch.setattr(reader_process, "SECONDS_A_CASE", 0.5)
+    monkeypatch.setattr(reader_process, "SECONDS_TO_ANSWER", 0.5)
     with pytest.raises(ReaderFault, match="no answer within"):
         misled.run(behave, ["hang"])
     monkeypatch.undo()

@@ -49,7 +49,8 @@ def answer(question: str, folder: Path, script: dict, lines) -> None:
         os._exit(3)
     if script["fails"] == "to answer":
         time.sleep(FOREVER)
-    time.sleep(script["seconds"])
+    while len((folder / "questions").read_text().splitlines()) < script["waits_for"]:
+        time.sleep(0.01)
     known = script["answers"]
     lines.write(known.get(question, known.get("", "?")) + "\n")
     lines.flush()

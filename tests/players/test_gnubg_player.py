@@ -62,10 +62,13 @@ class Fake:
         self.program.chmod(self.program.stat().st_mode | stat.S_IXUSR)
         self.does()
 
-    def does(self, answers=None, fails: str = "", dies_at=(), seconds: float = 0.0) -> None:
-        """`answers`: question -> answer, "" for any other; `dies_at`: numbers of questions from 1 on."""
+    def does(self, answers=None, fails: str = "", dies_at=(), waits_for: int = 0) -> None:
+        """`answers`: question -> answer, "" for any other; `dies_at`: numbers of questions from 1 on.
+
+        Nobody answers before `waits_for` questions have been asked.
+        """
         known = {"": CHANCES} if answers is None else answers
-        script = {"answers": known, "fails": fails, "dies_at": list(dies_at), "seconds": seconds}
+        script = {"answers": known, "fails": fails, "dies_at": list(dies_at), "waits_for": waits_for}
         (self.folder / "script.json").write_text(json.dumps(script))
         idle_processes.end()
 
@@ -91,8 +94,12 @@ def is_living(pid: int) -> bool:
     return not found.exists() or found.read_text().rpartition(")")[2].split()[0] not in "ZX"
 
 
-def wait_until(happened, seconds: float = 20.0) -> None:
-    limit = time.monotonic() + seconds
+PATIENCE = 300.0
+"""Seconds that only what hangs takes, also on a busy machine."""
+
+
+def wait_until(happened) -> None:
+    limit = time.monotonic() + PATIENCE
     while not happened():
         assert time.monotonic() < limit
         time.sleep(0.01)
@@ -100,12 +107,23 @@ def wait_until(happened, seconds: float = 20.0) -> None:
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
+    """The stand-in; of those that wait for questions none ends by itself."""
     monkeypatch.setenv("FAKE_GNUBG", str(tmp_path))
+    monkeypatch.setattr(idle, "SECONDS_TO_WAIT", 2 * PATIENCE)
+    stop_clock()
     made = Fake(tmp_path)
     monkeypatch.setenv(program.VARIABLE, str(made.program))
     yield made
     idle_processes.end()
     assert made.living == []
+    stop_clock()
+
+
+def stop_clock() -> None:
+    """Forget when those that wait shall be looked at: the next question sets the clock anew."""
+    if (timer := idle_processes._timer) is not None:
+        timer.cancel()
+        idle_processes._timer = None
 
 
 @pytest.fixture
@@ -191,7 +209,7 @@ def test_one_gnubg_serves_all_players_one_after_the_other(fake):
 
 
 def test_threads_have_one_each(fake):
-    fake.does(seconds=0.3)
+    fake.does(waits_for=2)
     player = load("gnubg")
     with ThreadPoolExecutor(2) as threads:
         found = list(threads.map(player.evaluate, [START, START]))
@@ -202,9 +220,12 @@ def test_threads_have_one_each(fake):
 
 
 def test_it_ends_when_nobody_asks_any_more(fake, monkeypatch):
-    monkeypatch.setattr(idle, "SECONDS_TO_WAIT", 0.2)
     load("gnubg").evaluate(START)
     assert len(fake.living) == 1
+    monkeypatch.setattr(idle, "SECONDS_TO_WAIT", 0.2)
+    stop_clock()
+    load("gnubg").evaluate(START)
+    assert len(fake.starts) == 1
     wait_until(lambda: not fake.living)
     load("gnubg").evaluate(START)
     assert len(fake.starts) == 2
@@ -315,12 +336,18 @@ def test_an_evaluation_that_is_none_is_refused(fake, answer):
     assert str(caught.value).endswith(f"asked for the chances in {gnubg_id(START)}")
 
 
-def test_an_interruption_does_not_mix_up_answers(fake, monkeypatch):
-    fake.does(seconds=1.0)
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+def test_an_interruption_does_not_mix_up_answers(fake):
+    def interrupt_when_asked():
+        wait_until(lambda: fake.lines("questions"))
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    fake.does(fails="to answer")
     player = load("gnubg")
+    interrupting = threading.Thread(target=interrupt_when_asked)
+    interrupting.start()
     with pytest.raises(KeyboardInterrupt):
         player.evaluate(START)
+    interrupting.join()
     assert fake.living == []
 
 
@@ -376,7 +403,9 @@ def test_a_folder_with_too_long_a_name_is_refused(fake, monkeypatch, tmp_path):
 ASKING = """
 import sys, time
 from motif.players import load
+from motif.players.gnubg import idle
 from motif.board.position import Position
+idle.SECONDS_TO_WAIT = 1000
 load("gnubg").evaluate(Position.start())
 print("asked", flush=True)
 if sys.argv[1] == "idle":
@@ -391,7 +420,7 @@ def test_it_does_not_outlive_its_caller(fake, at):
         if at == "idle":
             assert len(fake.living) == 1
             caller.kill()
-        caller.wait(20)
+        caller.wait(PATIENCE)
     wait_until(lambda: not fake.living)
 
 
@@ -401,7 +430,7 @@ def test_it_does_not_outlive_a_caller_who_waits_for_an_answer(fake):
     with subprocess.Popen([sys.executable, "-c", ASKING, "asking"], stdout=subprocess.PIPE) as caller:
         wait_until(lambda: len(fake.lines("questions")) >= 1)
         caller.kill()
-        caller.wait(20)
+        caller.wait(PATIENCE)
     if sys.platform == "linux":
         wait_until(lambda: not fake.living)
     for pid in fake.living:

@@ -1,5 +1,5 @@
 import sys
-import time
+import threading
 
 from motif.runtime import jit as announce
 
@@ -7,6 +7,7 @@ from motif.runtime import jit as announce
 class _Terminal:
     def __init__(self, is_terminal: bool) -> None:
         self.text = ""
+        self.flushed = threading.Event()
         self._is_terminal = is_terminal
 
     def isatty(self) -> bool:
@@ -16,27 +17,32 @@ class _Terminal:
         self.text += text
 
     def flush(self) -> None:
-        pass
+        self.flushed.set()
 
 
-def _said(monkeypatch, *, is_terminal: bool, seconds: float) -> str:
+def _said(monkeypatch, *, is_terminal: bool, long: bool) -> str:
+    """What is said of two compilations that take longer than the quiet time, or less."""
     terminal = _Terminal(is_terminal)
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(announce, "_QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(announce, "_QUIET_SECONDS", 0.0 if long else 1000.0)
     announcer = announce._Announcer()
     for _ in range(2):  # a second long compilation says nothing more
         announcer.on_start(None)
         announcer.on_start(None)
-        time.sleep(seconds)
+        if long and is_terminal:
+            terminal.flushed.wait()
+        timer = announcer._timer
         announcer.on_end(None)
         announcer.on_end(None)
+        if timer is not None:
+            timer.join()  # it says nothing later
     return terminal.text
 
 
 def test_a_long_compilation_is_announced_once_on_a_terminal(monkeypatch):
-    assert _said(monkeypatch, is_terminal=True, seconds=0.2).count("compiling") == 1
+    assert _said(monkeypatch, is_terminal=True, long=True).count("compiling") == 1
 
 
 def test_quick_compilations_and_files_stay_quiet(monkeypatch):
-    assert _said(monkeypatch, is_terminal=True, seconds=0.0) == ""
-    assert _said(monkeypatch, is_terminal=False, seconds=0.2) == ""
+    assert _said(monkeypatch, is_terminal=True, long=False) == ""
+    assert _said(monkeypatch, is_terminal=False, long=True) == ""

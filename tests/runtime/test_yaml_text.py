@@ -50,9 +50,9 @@ def test_tags(text):
 def test_depth():
     assert parse_yaml("[" * MAX_DEPTH + "]" * MAX_DEPTH)
     for opening in ("[", "{a: ", "- ", "? ", "[{a: "):
-        started = time.monotonic()
+        started = time.process_time()
         assert f"more than {MAX_DEPTH} lists and mappings" in refusal(opening * 200_000)
-        assert time.monotonic() - started < 1
+        assert time.process_time() - started < 1
 
 
 # int() itself refuses decimal numbers of that many digits.

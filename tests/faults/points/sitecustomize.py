@@ -1,0 +1,109 @@
+"""A stop at a named point: what every Python process of a command under test imports at its start.
+
+``tests.faults.processes.Stop`` puts this folder on the path, and says in ``MOTIF_STOP``, as JSON, where
+to stop.  The program itself knows nothing of it.
+"""
+
+import functools
+import importlib.util
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+MOST_SECONDS = 3600.0
+"""For who has been forgotten, because the tests themselves were killed."""
+
+
+class Point:
+    """A function, ``package.module:name``, or a word of the command line of processes that stop at once.
+
+    The call with that `number` in a process, and each one after it, waits for the file ``go``.
+    """
+
+    def __init__(self, folder: str, point: str, number: int) -> None:
+        self.folder, self.number, self.calls = Path(folder), number, 0
+        self.module, _, self.name = point.partition(":")
+
+    def begin(self) -> None:
+        """Stop here, or see to it that the function stops when it is called."""
+        if self.name:
+            sys.meta_path.insert(0, self)
+        elif any(self.module in word for word in sys.orig_argv[1:]):
+            self.come()
+
+    def come(self) -> None:
+        """Say that this process has come here, and wait."""
+        self.calls += 1
+        if self.calls < self.number:
+            return
+        (self.folder / f"reached-{os.getpid()}").touch()
+        limit = time.monotonic() + MOST_SECONDS
+        while not (self.folder / "go").exists():
+            if time.monotonic() > limit:
+                os._exit(1)
+            time.sleep(0.01)
+
+    def find_spec(self, name, path=None, target=None):
+        """The module as everybody finds it, with the function changed as soon as there is one."""
+        if name != self.module:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        execute = spec.loader.exec_module
+
+        def execute_and_change(module):
+            execute(module)
+            self._change(module)
+
+        spec.loader.exec_module = execute_and_change
+        return spec
+
+    def _change(self, module) -> None:
+        *owners, name = self.name.split(".")
+        owner = functools.reduce(getattr, owners, module)
+        real = getattr(owner, name)
+
+        # With its name, by which it is pickled for workers, who find the one that stops.
+        @functools.wraps(real)
+        def stopping(*arguments, **options):
+            self.come()
+            return real(*arguments, **options)
+
+        setattr(owner, name, stopping)
+
+
+class Heard:
+    """A handler of signals that says that it has been called."""
+
+    calls = 0
+
+    def __init__(self, folder: Path, real) -> None:
+        self.folder, self.real = folder, real
+
+    def __call__(self, number, frame):
+        """Hear one signal."""
+        try:
+            return self.real(number, frame)
+        finally:
+            Heard.calls += 1
+            (self.folder / f"heard-{Heard.calls}").touch()
+
+
+def announce_handlers(folder: Path) -> None:
+    """Let each handler that is set from now on say when it has been called."""
+    real = signal.signal
+
+    def announced(number, handler):
+        return real(number, handler if isinstance(handler, Heard) or not callable(handler)
+                    else Heard(folder, handler))  # fmt: skip
+
+    signal.signal = announced
+
+
+if "MOTIF_STOP" in os.environ:
+    _point = Point(**json.loads(os.environ["MOTIF_STOP"]))
+    announce_handlers(_point.folder)
+    _point.begin()

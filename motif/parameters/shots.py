@@ -13,6 +13,8 @@ it, where a checker may shoot from, or land on its way.
 How many rolls let a checker run past the points that the other side has made.
 """
 
+from itertools import permutations
+
 import numpy as np
 import numpy.typing as npt
 
@@ -22,6 +24,7 @@ from motif.runtime.jit import inline_kernel, leading_zeros, popcount, reversed_b
 
 RollSets = npt.NDArray[np.uint32]
 _DICE = 6
+_FACES = range(1, _DICE + 1)
 _NEAR = 1 << _DICE
 _REACH = 12
 """Farthest distance that the tables know; what doubles reach beyond is worked out by `long_doubles`."""
@@ -33,50 +36,43 @@ def roll_set(*wanted: tuple[int, int]) -> int:
 
 
 _SETS = {(high, low): roll_set((high, low)) for high, low in ROLLS.tolist()}
-_DOUBLES = np.uint64(sum(_SETS[die, die] for die in range(1, _DICE + 1)))
+_DOUBLES = np.uint64(sum(_SETS[die, die] for die in _FACES))
 
 
-def _with_die(distances: int) -> int:
-    """Rolls that show a die among `distances`, a mask of 1 to 6."""
-    shown = [die for die in range(1, _DICE + 1) if distances >> (die - 1) & 1]
-    return roll_set(*(roll for roll in _SETS if set(roll) & set(shown)))
+def _joined(rolls: npt.ArrayLike, shown: npt.NDArray[np.bool_]) -> RollSets:
+    """Union over the last axis of those sets `rolls` where `shown` is true."""
+    sets: RollSets = np.bitwise_or.reduce(np.where(shown, rolls, 0), axis=-1).astype(np.uint32)
+    return sets
 
 
-def _to_distance(distance: int, landing: int) -> int:
-    """Rolls that bring one checker exactly `distance` pips, by several dice.
+def _to_distance(distance: int, is_open: npt.NDArray[np.bool_]) -> RollSets:
+    """Rolls that bring one checker exactly `distance` pips, by several dice: uint32 (n,).
 
-    `landing`: the open places among those 1 to 6 pips before the target; the way may lead through
-    these alone.
+    `is_open` (n, 6): which of the places 1 to 6 pips before the target are open; the way may lead
+    through these alone.
     """
-    found = 0
+    sets = np.zeros(len(is_open), np.uint32)
     for (high, low), roll in _SETS.items():
         if high != low:
             ways = [[low], [high]] if high + low == distance else []
         else:
             ways = [[high * k for k in range(1, n)] for n in (2, 3, 4) if high * n == distance]
         for way in ways:
-            if all(place <= _DICE and landing >> (place - 1) & 1 for place in way):
-                found |= roll
-    return found
+            if max(way) <= _DICE:
+                sets[is_open[:, np.array(way) - 1].all(axis=1)] |= np.uint32(roll)
+    return sets
 
 
 def _tables() -> tuple[RollSets, RollSets, RollSets, RollSets]:
-    with_die = np.array([_with_die(mask) for mask in range(_NEAR)], np.uint32)
-    by_distance = [[_to_distance(d, mask) for mask in range(_NEAR)] for d in range(_REACH + 1)]
-    near, far, entering = np.zeros((3, _NEAR, _NEAR), np.uint32)
-    for landing in range(_NEAR):
-        for shooters in range(_NEAR):
-            near[landing, shooters] = with_die[shooters]
-            for bit in range(_DICE):
-                if shooters >> bit & 1:
-                    near[landing, shooters] |= np.uint32(by_distance[bit + 1][landing])
-                    far[landing, shooters] |= np.uint32(by_distance[bit + 1 + _DICE][landing])
-    for entries in range(_NEAR):
-        for hitting in range(_NEAR):
-            for high, low in _SETS:
-                for enters, hits in ((high, low), (low, high)):
-                    if high != low and entries >> (enters - 1) & 1 and hitting >> (hits - 1) & 1:
-                        entering[entries, hitting] |= np.uint32(_SETS[high, low])
+    bits = (np.arange(_NEAR)[:, None] >> np.arange(_DICE) & 1).astype(np.bool_)
+    with_die = _joined([roll_set(*(roll for roll in _SETS if die in roll)) for die in _FACES], bits)
+    by_distance = np.stack([_to_distance(distance, bits) for distance in range(1, _REACH + 1)], axis=-1)
+    near = _joined(by_distance[:, None, :_DICE], bits[None]) | with_die
+    far = _joined(by_distance[:, None, _DICE:], bits[None])
+    entering = np.zeros((_NEAR, _NEAR), np.uint32)
+    for enters, hits in permutations(_FACES, 2):
+        roll = np.uint32(_SETS[max(enters, hits), min(enters, hits)])
+        entering |= np.where(np.outer(bits[:, enters - 1], bits[:, hits - 1]), roll, np.uint32(0))
     return with_die, near, far, entering
 
 
@@ -254,13 +250,10 @@ def _escape_table() -> npt.NDArray[np.uint8]:
     A roll counts when the point at the sum of the dice is open and so is a point on the way there;
     of a double, two dice count.  (The measure is Berliner's and gnubg's "escapes".)
     """
-    table = np.zeros(1 << _REACH, np.uint8)
-    for blocked in range(1 << _REACH):
-        closed = [False] + [bool(blocked >> d & 1) for d in range(_REACH)]
-        for (high, low), count in zip(ROLLS.tolist(), ROLL_COUNTS.tolist(), strict=True):
-            if not closed[high + low] and not (closed[high] and closed[low]):
-                table[blocked] += count
-    return table
+    is_open = ~(np.arange(1 << _REACH)[:, None] >> np.arange(_REACH) & 1).astype(np.bool_)
+    high, low = ROLLS.T - 1
+    runs = is_open[:, high + low + 1] & (is_open[:, high] | is_open[:, low])
+    return (runs @ ROLL_COUNTS).astype(np.uint8)
 
 
 _ESCAPES = _escape_table()

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from motif.board.masks import ALL_POINTS, BAR_BIT, made, mirrored, occupied
 from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_SIZE, PACKED_WORDS, POINTS
-from motif.runtime.jit import inline_kernel, leading_zeros, lean_kernel, trailing_zeros
+from motif.runtime.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel, trailing_zeros
 
 # A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
 # plays the lower die of two different ones.
@@ -268,7 +268,7 @@ def _generate(words, board, high, low, buffer, steps, scored):
     return count
 
 
-@lean_kernel
+@lean_kernel(WHOLE)
 def generate(words, high, low, buffer):
     """Write all legal plays of the roll `high`, `low` (high first) on the packed board `words` int64[8].
 
@@ -278,7 +278,7 @@ def generate(words, high, low, buffer):
     return _generate(words, buffer.boards[0], high, low, buffer, _NO_STEPS, False)
 
 
-@lean_kernel
+@lean_kernel(WHOLE)
 def generate_scored(words, board, high, low, buffer, steps):
     """`generate`, and each play's score by a point table to ``buffer.scores``.
 

@@ -21,7 +21,7 @@ from motif.board.movegen import (
 from motif.board.outcome import outcome
 from motif.board.position import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, Position, pack, unpack
 from motif.runtime.errors import PositionError
-from motif.runtime.jit import kernel
+from motif.runtime.jit import WHOLE, lean_kernel, words_of
 
 _thread = local()
 
@@ -97,22 +97,25 @@ def play_batches(
     A batch holds at most about `rows_at_once` plays; together they cover all decisions in order.
     """
     done = 0
+    # One type for the kernel, whether or not they may be written.
+    boards, packed = np.array(boards, order="C"), np.empty(PACKED_SIZE, np.int8)
     capacity = min(rows_at_once, 64 * len(boards)) + MAX_PLAYS
     while done < len(boards):
         results = np.empty((capacity, BOARD_SIZE), np.int8)
         paths = np.empty(capacity, np.uint64)
         offsets = np.zeros(len(boards) - done + 1, np.int64)
-        count = _fill_batch(boards[done:], rolls[done:], offsets, results, paths, thread_play_buffer())
+        count = _fill_batch(
+            *(boards[done:], rolls[done:], packed, offsets, results, paths, thread_play_buffer())
+        )
         used = offsets[count]
         yield PlayBatch(offsets[: count + 1], results[:used], paths[:used])
         done += count
 
 
-@kernel
-def _fill_batch(boards, rolls, offsets, results, paths, buffer):
+@lean_kernel(WHOLE)
+def _fill_batch(boards, rolls, packed, offsets, results, paths, buffer):
     """Fill a batch until the next decision might not fit; return how many decisions are in it."""
-    packed = np.empty(PACKED_SIZE, np.int8)
-    words = packed.view(np.int64)
+    words = words_of(packed)
     row = 0
     while row < boards.shape[0] and offsets[row] + MAX_PLAYS <= results.shape[0]:
         pack(boards[row], packed)

@@ -163,7 +163,7 @@ def as_boards(positions: npt.ArrayLike) -> Board:
     if values.dtype.kind not in "iuf":
         raise not_whole
     with np.errstate(invalid="ignore"):  # a NaN becomes some number, and differs from it
-        boards = np.ascontiguousarray(values, dtype=np.int8)
+        boards = np.array(values, dtype=np.int8, order="C")
     if not np.array_equal(boards, values):
         raise not_whole
     bad = first_bad_board(boards)
@@ -219,19 +219,20 @@ def unpack(packed, board):
     board[OPPONENT_BAR] = -packed[OPPONENT_HALF + PACKED_BAR]
 
 
-@kernel
-def pack_many(boards):
+def pack_many(boards: Board) -> Board:
     """Packed boards int8 (n, 64) of `boards` int8 (n, 26)."""
-    packed = np.empty((boards.shape[0], PACKED_SIZE), np.int8)
-    for row in range(boards.shape[0]):
-        pack(boards[row], packed[row])
+    packed = np.zeros((len(boards), PACKED_SIZE), np.int8)
+    np.maximum(boards[:, 1:OWN_BAR], 0, out=packed[:, :POINTS])
+    np.maximum(-boards[:, POINTS:0:-1], 0, out=packed[:, OPPONENT_HALF : OPPONENT_HALF + POINTS])
+    packed[:, PACKED_BAR] = boards[:, OWN_BAR]
+    packed[:, OPPONENT_HALF + PACKED_BAR] = -boards[:, OPPONENT_BAR]
     return packed
 
 
-@kernel
-def unpack_many(packed):
+def unpack_many(packed: Board) -> Board:
     """Boards int8 (n, 26) of packed boards int8 (n, 64)."""
-    boards = np.empty((packed.shape[0], BOARD_SIZE), np.int8)
-    for row in range(packed.shape[0]):
-        unpack(packed[row], boards[row])
+    boards = np.empty((len(packed), BOARD_SIZE), np.int8)
+    boards[:, 1:OWN_BAR] = packed[:, :POINTS] - packed[:, OPPONENT_HALF + POINTS - 1 : OPPONENT_HALF - 1 : -1]
+    boards[:, OWN_BAR] = packed[:, PACKED_BAR]
+    boards[:, OPPONENT_BAR] = -packed[:, OPPONENT_HALF + PACKED_BAR]
     return boards

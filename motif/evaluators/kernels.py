@@ -14,11 +14,8 @@ from motif.evaluators.calibration import calibrated
 from motif.evaluators.model import ABSENT, EQUITY_HEAD, RANDOM, TABLE, WEIGHTS
 from motif.evaluators.point_table import points_of_side, table_score_of_mover
 from motif.evaluators.probabilities import (
-    LOSE_BACKGAMMON,
     LOSE_GAMMON,
     WIN,
-    WIN_BACKGAMMON,
-    WIN_GAMMON,
     agree_with_equity,
     certain,
     equity_of,
@@ -32,14 +29,14 @@ from motif.evaluators.probabilities import (
 from motif.parameters.game_plan import NO_PLAN, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
 from motif.parameters.sets import measure
-from motif.runtime.jit import inline_kernel, kernel, lean_kernel
+from motif.runtime.jit import NOTHING, WHOLES, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
 
 _FINISHED_SCORE = 1e6
 
 
-@lean_kernel
+@inline_kernel
 def _with_points(model, form, packed, places, raw):
     """`raw` with the point terms of a form, for a packed board whose occupied places are known."""
     tables = model.points[form]
@@ -72,14 +69,11 @@ def _fill_probabilities(model, words, packed, slot, places, features, row):
     """Write the five probabilities of an unfinished position; no gammon head is read in vain."""
     own_off = CHECKERS - checkers_on_board(words, 0)
     opponent_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
-    row[WIN] = _probability(model, slot, WIN, packed, places, features)
-    row[WIN_GAMMON] = row[WIN_BACKGAMMON] = row[LOSE_GAMMON] = row[LOSE_BACKGAMMON] = 0.0
-    if opponent_off == 0:
-        row[WIN_GAMMON] = _probability(model, slot, WIN_GAMMON, packed, places, features)
-        row[WIN_BACKGAMMON] = _probability(model, slot, WIN_BACKGAMMON, packed, places, features)
-    if own_off == 0:
-        row[LOSE_GAMMON] = _probability(model, slot, LOSE_GAMMON, packed, places, features)
-        row[LOSE_BACKGAMMON] = _probability(model, slot, LOSE_BACKGAMMON, packed, places, features)
+    for head in range(EQUITY_HEAD):
+        row[head] = 0.0
+        is_of_loss = head >= LOSE_GAMMON
+        if head == WIN or (own_off if is_of_loss else opponent_off) == 0:
+            row[head] = _probability(model, slot, head, packed, places, features)
     make_consistent(row, own_off, opponent_off)
 
 
@@ -130,7 +124,7 @@ def _measured(model, words, packed, space):
 
 
 @inline_kernel
-def weights_score(model, words, packed, space):
+def _weights_score(model, words, packed, space):
     """Score of a board by a weights model, for the player on roll: higher is better for him."""
     finished = finished_points(words)
     if finished != 0:
@@ -141,14 +135,21 @@ def weights_score(model, words, packed, space):
         bearoff_probabilities(model.bearoff, words, packed, space.row)
         return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
     slot, places = _measured(model, words, packed, space)
-    if model.win_only:
-        raw = _head(model, slot, WIN, packed, places, space.features)
-        return calibrated(model.knots[slot], raw) if model.knots.shape[0] > 0 else raw
-    if model.form[slot, EQUITY_HEAD] != ABSENT:
-        return _head(model, slot, EQUITY_HEAD, packed, places, space.features)
+    head = WIN if model.win_only else EQUITY_HEAD
+    if model.win_only or model.form[slot, head] != ABSENT:
+        raw = _head(model, slot, head, packed, places, space.features)
+        return calibrated(model.knots[slot], raw) if model.win_only and model.knots.shape[0] > 0 else raw
     _fill_probabilities(model, words, packed, slot, places, space.features, space.row)
     _calibrate(model, slot, space.row)
     return equity_to_raw(equity_of(space.row))
+
+
+@lean_kernel(NOTHING)
+def _score_boards(model, words, boards, order, count, space, scores):
+    """Write the scores of the first `count` boards, or of those that `order` names where it is not empty."""
+    for k in range(count):
+        place = order[k] if order.shape[0] > 0 else k
+        scores[k] = _weights_score(model, words[place], boards[place], space)
 
 
 @inline_kernel
@@ -184,7 +185,7 @@ def _pre_filter(count, kept, space):
         scores[slot], places[slot] = score, k
 
 
-@lean_kernel
+@lean_kernel(WHOLES)
 def choose(model, words, packed, high, low, space, stream):
     """Generate the plays of a roll into ``space.plays``; return the chosen one's number and their count."""
     if model.kind == TABLE or model.kept > 0:
@@ -198,22 +199,20 @@ def choose(model, words, packed, high, low, space, stream):
         return next_below(stream, count), count
     if model.kind == TABLE:
         return _best_by_table(count, space.plays.scores), count
-    considered = count
-    filtered = 0 < model.kept < count
-    if filtered:
+    considered, order = count, space.filter_kept[:0]
+    if 0 < model.kept < count:
         _pre_filter(count, model.kept, space)
-        considered = model.kept
+        considered, order = model.kept, space.filter_kept
+    _score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     best, best_score = 0, -np.inf
     for k in range(considered):
-        play = space.filter_kept[k] if filtered else k
-        value = weights_score(model, space.plays.words[play], space.plays.boards[play], space)
-        mover_score = turn_value(value)
+        mover_score = turn_value(space.scores[k])
         if mover_score > best_score:
-            best, best_score = play, mover_score
+            best, best_score = order[k] if order.shape[0] > 0 else k, mover_score
     return best, count
 
 
-@lean_kernel
+@lean_kernel(NOTHING)
 def score_plays(model, words, packed, count, space, scores):
     """Write to `scores` how good each of the `count` plays in ``space.plays`` is for the mover."""
     if model.kind == RANDOM:
@@ -223,12 +222,13 @@ def score_plays(model, words, packed, count, space, scores):
         for k in range(count):
             scores[k] = model.unit * table_score_of_mover(space.plays.boards[k], table)
     else:
+        everything = space.filter_kept[:0]
+        _score_boards(model, space.plays.words, space.plays.boards, everything, count, space, scores)
         for k in range(count):
-            value = weights_score(model, space.plays.words[k], space.plays.boards[k], space)
-            scores[k] = turn_value(value)
+            scores[k] = turn_value(scores[k])
 
 
-@lean_kernel
+@lean_kernel(NOTHING)
 def evaluate_into(model, words, packed, space, row):
     """Write the five probabilities of the player on roll to `row`."""
     finished = finished_points(words)
@@ -249,25 +249,24 @@ def evaluate_into(model, words, packed, space, row):
         row[WIN] = squash_probability(intercept + slope * score)
 
 
-@lean_kernel
+@lean_kernel(NOTHING)
 def evaluate_packed(model, packed, space, rows):
     """`evaluate_into` for each packed board (n, 64): writes to float32 (n, 5) `rows`."""
-    words = packed.view(np.int64)
+    words = words_of(packed)
     for k in range(packed.shape[0]):
         evaluate_into(model, words[k], packed[k], space, space.row)
         for j in range(space.row.shape[0]):
             rows[k, j] = space.row[j]
 
 
-@lean_kernel
+@lean_kernel(NOTHING)
 def score_packed(model, packed, space, scores):
     """Ranking scores float64 (n,) of packed boards (n, 64) for the player on roll, by a weights model."""
-    words = packed.view(np.int64)
-    for k in range(packed.shape[0]):
-        scores[k] = weights_score(model, words[k], packed[k], space)
+    words, everything = words_of(packed), space.filter_kept[:0]
+    _score_boards(model, words, packed, everything, packed.shape[0], space, scores)
 
 
-@lean_kernel
+@lean_kernel(NOTHING)
 def score_by_tables(model, packed, classes, scores):
     """Scores float64 (n,) of the players who moved to `packed` (n, 64), by the tables of `classes` (n,)."""
     for k in range(packed.shape[0]):
@@ -289,7 +288,7 @@ def choose_boards(model, boards, rolls, states, space, results):
     `states` uint64 (n,) seed the random choices of the decision, where the model makes any.
     """
     packed = np.empty(PACKED_SIZE, np.int8)
-    words = packed.view(np.int64)
+    words = words_of(packed)
     stream = np.zeros(1, np.uint64)
     for row in range(boards.shape[0]):
         _choose_board(model, boards[row], rolls[row], states[row], space, packed, words, stream, results[row])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.movegen import PlayBuffer, new_play_buffer
+from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import OUTPUTS
@@ -106,6 +106,8 @@ class Workspace(NamedTuple):
     """What `features` holds, for `motif.parameters.sets.measure`."""
     filter_scores: npt.NDArray[np.int64]
     filter_kept: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64]
+    """Of the plays that are fully evaluated."""
     row: npt.NDArray[np.float64]
 
 
@@ -118,6 +120,7 @@ def new_workspace() -> Workspace:
         np.zeros(KNOWN, np.int64),
         np.zeros(MAX_KEPT, np.int64),
         np.zeros(MAX_KEPT, np.int64),
+        np.zeros(MAX_PLAYS),
         np.zeros(len(OUTPUTS)),
     )
 

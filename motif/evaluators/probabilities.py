@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import finished_points
-from motif.runtime.jit import inline_kernel, kernel
+from motif.runtime.jit import inline_kernel, kernel, words_of
 
 OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
 WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
@@ -170,7 +170,7 @@ def equity_to_raw(equity):
 @kernel
 def write_finished(packed, rows):
     """Write the certain probabilities of those of `packed` (n, 64) that are finished into `rows` (n, 5)."""
-    words = packed.view(np.int64)
+    words = words_of(packed)
     for k in range(packed.shape[0]):
         points = finished_points(words[k])
         if points != 0:

@@ -11,7 +11,7 @@ from motif.board.masks import ALL_POINTS, BAR_BIT, HOME_POINTS, longest_run
 from motif.board.outcome import checkers_on_board
 from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_WORDS
 from motif.parameters.registry import SetBuilder
-from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
+from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("bras", revision=1)
 _difference = _builder.difference
@@ -115,7 +115,7 @@ def _risk(own, own_made):
     return risk + _FAR_RISK * _count(blots & _FAR_HOME_POINTS)
 
 
-@inline_kernel
+@lean_kernel(NOTHING)
 def measure_bras(words, packed, own, own_made, other, other_made, out):
     """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
     pips, stacked = _pips_and_stacked(packed, 0, own)

@@ -11,7 +11,7 @@ from motif.board.masks import made, occupied
 from motif.board.position import PACKED_WORDS
 from motif.parameters.half_sums import checkers_in
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, classify, side_is_crashed
-from motif.runtime.jit import inline_kernel, kernel, popcount
+from motif.runtime.jit import WHOLE, inline_kernel, kernel, lean_kernel, popcount, words_of
 
 AIMS = ("free", "straggler", "split", "anchor", "deep anchor", "back game")
 """No checker in the opponent's home board or on the bar; one; more but no anchor; one anchor, on his bar,
@@ -58,7 +58,7 @@ def _aim(words, first, own_made):
     return STRAGGLER if back == 1 else SPLIT
 
 
-@inline_kernel
+@lean_kernel(WHOLE)
 def plan_of(words, packed, own_made, other_made, position_class):
     """Number of the plan of a packed board (int64[8], the same as int8[64]), or `NO_PLAN`."""
     half = PACKED_WORDS // 2
@@ -76,7 +76,7 @@ def plan_of(words, packed, own_made, other_made, position_class):
 @kernel
 def plans_many(packed):
     """Numbers of the plans int16 (n,) of packed boards int8 (n, 64)."""
-    words = packed.view(np.int64)
+    words = words_of(packed)
     plans = np.empty(packed.shape[0], np.int16)
     for row in range(packed.shape[0]):
         board = words[row]

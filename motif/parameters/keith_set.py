@@ -11,7 +11,7 @@ from motif.board.outcome import checkers_on_board
 from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder
-from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
+from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("keith", revision=1)
 _side, _difference = _builder.side, _builder.difference
@@ -74,7 +74,7 @@ def _measure_side(words, packed, half, own, own_made, other, other_made, out, ba
     return pips
 
 
-@inline_kernel
+@lean_kernel(NOTHING)
 def measure_keith(words, packed, own, own_made, other, other_made, out):
     """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
     pips = _measure_side(words, packed, 0, own, own_made, other, other_made, out, 0)

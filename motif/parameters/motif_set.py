@@ -14,7 +14,7 @@ from motif.parameters.half_sums import above_third, checkers_in, pips_in, square
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder
 from motif.parameters.shots import best_block, escapes, shots
-from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
+from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("motif", revision=2)
 _side, _shared, _difference = _builder.side, _builder.shared, _builder.difference
@@ -360,7 +360,7 @@ def _measure_passing(packed, half, own, other, other_made, out, base):
     out[base + FACED] = np.int64(popcount((ahead >> np.uint64(highest_place(own))) & _SIX))
 
 
-@inline_kernel
+@lean_kernel(NOTHING)
 def measure_motif(words, packed, own, own_made, other, other_made, out, known):
     """Write the set's values, unscaled, for the packed board whose masks are given to `out`.
 

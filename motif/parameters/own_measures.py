@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from motif.board.position import BOARD_SIZE, unpack
 from motif.parameters.board_functions import call_board_function
-from motif.runtime.jit import inline_kernel, lean_kernel
+from motif.runtime.jit import WHOLE, bytes_of, inline_kernel, lean_kernel
 
 SIDE, SHARED, DIFFERENCE = range(3)
 """Kinds of parameters: one value for each side, one for both, and own minus opponent's."""
@@ -37,7 +37,7 @@ def _value(address, board):
     return 0.0, 1
 
 
-@lean_kernel
+@lean_kernel(WHOLE)
 def measure_own(own, packed, out, memory):
     """Add one's own values, unscaled, to those of the base in `out`; return how many were not finite.
 
@@ -50,8 +50,8 @@ def measure_own(own, packed, out, memory):
         out[2 * sides + k] = out[2 * base_sides + k]
     for k in range(base_sides - 1, -1, -1):
         out[sides + k] = out[base_sides + k]
-    board = memory[:BOARD_WORDS].view(np.int8)[:BOARD_SIZE]
-    turned = memory[BOARD_WORDS : 2 * BOARD_WORDS].view(np.int8)[:BOARD_SIZE]
+    board = bytes_of(memory[:BOARD_WORDS])[:BOARD_SIZE]
+    turned = bytes_of(memory[BOARD_WORDS : 2 * BOARD_WORDS])[:BOARD_SIZE]
     unpack(packed, board)
     for place in range(BOARD_SIZE):
         turned[place] = -board[BOARD_SIZE - 1 - place]

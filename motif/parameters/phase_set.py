@@ -15,7 +15,7 @@ from motif.board.masks import BAR_BIT
 from motif.board.outcome import checkers_on_board
 from motif.board.position import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR
 from motif.parameters.registry import SetBuilder
-from motif.runtime.jit import inline_kernel, kernel, popcount, trailing_zeros
+from motif.runtime.jit import NOTHING, inline_kernel, kernel, lean_kernel, popcount, trailing_zeros, words_of
 
 PHASES = ("early", "mid", "late")
 EARLY, MID, LATE = range(3)
@@ -89,7 +89,7 @@ def _measure_side(words, packed, half, own, own_made, out, first, step):
     out[first + step * ON_BOARD] = in_play
 
 
-@inline_kernel
+@lean_kernel(NOTHING)
 def measure_phase(words, packed, own, own_made, other, other_made, out):
     """Write the set's values, unscaled, for the packed board whose masks are given to `out`."""
     out[:_SIZE] = 0
@@ -102,7 +102,7 @@ def measure_phase(words, packed, own, own_made, other, other_made, out):
 @kernel
 def mover_phases(packed):
     """Phases int8 (n,) of the players who have just moved to packed boards int8 (n, 64)."""
-    words = packed.view(np.int64)
+    words = words_of(packed)
     phases = np.empty(packed.shape[0], np.int8)
     for row in range(packed.shape[0]):
         phases[row] = phase_of(words[row], packed[row], OPPONENT_HALF)

@@ -5,7 +5,7 @@ import numpy as np
 from motif.board.masks import occupied
 from motif.board.outcome import checkers_on_board
 from motif.board.position import OPPONENT_HALF, PACKED_WORDS, Position, as_boards, pack_many
-from motif.runtime.jit import inline_kernel, kernel, leading_zeros
+from motif.runtime.jit import inline_kernel, kernel, leading_zeros, words_of
 
 CLASS_NAMES = ("contact", "crashed", "race")
 CONTACT, CRASHED, RACE = range(3)
@@ -57,7 +57,7 @@ def classify(words, packed, own, opponent):
 @kernel
 def classify_many(packed):
     """Classes int8 (n,) of packed boards int8 (n, 64)."""
-    words = packed.view(np.int64)
+    words = words_of(packed)
     classes = np.empty(packed.shape[0], np.int8)
     for row in range(packed.shape[0]):
         own, opponent = occupied(words[row], 0), occupied(words[row], PACKED_WORDS // 2)

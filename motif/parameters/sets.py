@@ -13,7 +13,7 @@ from motif.parameters.own_set import MOST_PARAMETERS, OwnSet, functions_of
 from motif.parameters.phase_set import PHASE_SET, measure_phase
 from motif.parameters.registry import ParameterSet
 from motif.runtime.errors import ParameterError
-from motif.runtime.jit import inline_kernel, kernel
+from motif.runtime.jit import inline_kernel, kernel, words_of
 
 PARAMETER_SETS: dict[str, ParameterSet] = {
     chosen.name: chosen for chosen in (MOTIF_SET, KEITH_SET, BRAS_SET, PHASE_SET)
@@ -67,7 +67,7 @@ def measure(set_code, own_functions, words, packed, own, own_made, other, other_
 
 @kernel
 def _measure_packed(set_code, own_functions, packed, scales, features):
-    words = packed.view(np.int64)
+    words = words_of(packed)
     half = PACKED_WORDS // 2
     known = np.zeros(KNOWN, np.int64)
     strange = 0

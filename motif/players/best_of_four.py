@@ -12,7 +12,7 @@ from motif.board.position import PACKED_SIZE, pack, unpack
 from motif.evaluators.kernels import score_plays
 from motif.evaluators.phase import SLOPE, PhaseEvaluator
 from motif.players.player import CompiledPlayer
-from motif.runtime.jit import inline_kernel, kernel
+from motif.runtime.jit import inline_kernel, kernel, words_of
 from motif.runtime.streams import next_unit
 
 BEST_OF_FOUR_NAME = "best-of-four"
@@ -49,7 +49,7 @@ def _drawn(scores, stream):
 @kernel
 def _choose_boards(model, boards, rolls, states, space, results):
     packed = np.empty(PACKED_SIZE, np.int8)
-    words = packed.view(np.int64)
+    words = words_of(packed)
     stream = np.zeros(1, np.uint64)
     scores, places = np.empty(MAX_PLAYS), np.empty(MAX_PLAYS, np.int64)
     for row in range(boards.shape[0]):

@@ -25,7 +25,7 @@ from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import choose, evaluate_into
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
 from motif.parameters.position_class import in_contact
-from motif.runtime.jit import inline_kernel, kernel, lean_kernel
+from motif.runtime.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.streams import THROWS, derive, dice_of, next_below, next_roll
 
 
@@ -37,7 +37,7 @@ def _value_into(model, tables, words, board, space, row):
         evaluate_into(model, words, board, space, row)
 
 
-@inline_kernel
+@lean_kernel(NOTHING)
 def play_without_luck(model, rules, words, board, high, low, ply, space, stream, following, row, adjustment):
     """Write to `following` int64[8] the board after the play of a roll, at ply `ply` of a trial.
 
@@ -136,7 +136,7 @@ def _copy(source, target):
         target[k] = source[k]
 
 
-@lean_kernel
+@inline_kernel
 def _play_out(model, rules, words, board, throws, following, space, stream, luck, row):
     """Play from the packed board `words` (int64[8], overwritten; `board` is the same bytes) to the end.
 
@@ -183,47 +183,54 @@ def _play_out(model, rules, words, board, throws, following, space, stream, luck
 
 
 @kernel
-def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
-    """Play trials `first_trial`, ... of each packed board (n, 64) into `results` float64 (n, trials, 5).
+def board_trials(model, rules, start, item, seed, first_trial, space, results):
+    """Play trials `first_trial`, ... of the packed board `start` int64[8] into `results` float64 (trials, 5).
 
-    Trial t of a board uses the random stream (seed, its entry of `items`, t): boards of one item have
-    the same dice.  The results are the five probabilities of the player on roll.
+    Trial t uses the random stream (seed, `item`, t): boards of one item have the same dice.  The results
+    are the five probabilities of the player on roll.
     """
-    starts = packed.view(np.int64)
     stream = np.zeros(1, np.uint64)
     words, following = np.zeros(PACKED_WORDS, np.int64), np.zeros(PACKED_WORDS, np.int64)
-    board = words.view(np.int8)
+    board = bytes_of(words)
     luck = np.zeros((2, len(OUTPUTS)))
     arrangement = np.zeros(ARRANGEMENT_SHAPE, np.int64)
     throws = np.zeros(FIXED_ROLLS, np.int64)
+    arranged = -1
+    for number in range(results.shape[0]):
+        trial = first_trial + number
+        if rules.stratified:
+            cycle = trial // CYCLE
+            if cycle != arranged:
+                arrange(np.uint64(seed), np.uint64(item), cycle, stream, arrangement)
+                arranged = cycle
+            place_throws(arrangement, trial % CYCLE, throws)
+        stream[0] = derive(np.uint64(seed), np.uint64(item), np.uint64(trial))
+        _copy(start, words)
+        _play_out(model, rules, words, board, throws, following, space, stream, luck, results[number])
+
+
+@kernel
+def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
+    """`board_trials` of each packed board (n, 64) and its entry of `items`: `results` float64 (n, trials, 5)."""
+    starts = words_of(packed)
     for k in range(results.shape[0]):
-        item, arranged = np.uint64(items[k]), -1
-        for number in range(results.shape[1]):
-            trial = first_trial + number
-            if rules.stratified:
-                cycle = trial // CYCLE
-                if cycle != arranged:
-                    arrange(np.uint64(seed), item, cycle, stream, arrangement)
-                    arranged = cycle
-                place_throws(arrangement, trial % CYCLE, throws)
-            stream[0] = derive(np.uint64(seed), item, np.uint64(trial))
-            _copy(starts[k], words)
-            _play_out(model, rules, words, board, throws, following, space, stream, luck, results[k, number])
+        board_trials(model, rules, starts[k], items[k], seed, first_trial, space, results[k])
 
 
 @kernel
 def roll_out(model, rules, packed, items, seed, trials, space, sums, squares):
     """Add trials 0 .. `trials` - 1 of each packed board (n, 64) to `sums`, `squares` float64 (n, COLUMNS).
 
-    The columns are the five probabilities and the money equity; the dice are those of `roll_trials`.
+    The columns are the five probabilities and the money equity; the dice are those of `board_trials`.
     """
-    results = np.empty((1, min(trials, _TRIALS_AT_ONCE), len(OUTPUTS)))
+    starts = words_of(packed)
+    results = np.empty((min(trials, _TRIALS_AT_ONCE), len(OUTPUTS)))
     for k in range(packed.shape[0]):
         for first in range(0, trials, _TRIALS_AT_ONCE):
-            part = results[:, : min(trials - first, _TRIALS_AT_ONCE)]
-            roll_trials(model, rules, packed[k : k + 1], items[k : k + 1], seed, first, space, part)
-            for number in range(part.shape[1]):
-                row = part[0, number]
+            part = results[: min(trials - first, _TRIALS_AT_ONCE)]
+            board_trials(model, rules, starts[k], items[k], seed, first, space, part)
+            for number in range(part.shape[0]):
+                row = part[number]
                 for j in range(len(OUTPUTS)):
                     sums[k, j] += row[j]
                     squares[k, j] += row[j] * row[j]
@@ -254,8 +261,8 @@ def play_games(model, start, first_game, games, seed, space):
     """
     stream = np.zeros(1, np.uint64)
     current = np.zeros(PACKED_WORDS, np.int64)
-    board = current.view(np.int8)
-    first = start.view(np.int64)
+    board = bytes_of(current)
+    first = words_of(start)
     generated = 0
     for game in range(first_game, first_game + games):
         stream[0] = derive(np.uint64(seed), np.uint64(game), np.uint64(0))

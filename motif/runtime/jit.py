@@ -1,26 +1,19 @@
 """JIT options in one place, and the bit operations that numba lacks.
 
-Kernels are compiled on first use and kept in a cache folder whose name holds a hash of the source
-of every module that they may call: numba alone does not notice when a function that a cached kernel
-calls has changed in another file.
-
 Says on a terminal that kernels are being compiled, when that takes more than a second.
 """
 
-import hashlib
-import re
 import sys
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from threading import Timer
 from typing import Any, TypeVar, cast
 
-import numba
-from numba.core import event, types
+from numba import config
+from numba.core import cgutils, event, types
 from numba.extending import intrinsic
+from numba.np import arrayobj
 
-from motif.runtime.files import cache_root
+from motif.runtime.kernel import Kernel
 
 _QUIET_SECONDS = 1.0
 _MESSAGE = "motif: compiling kernels, once for this machine and version ..."
@@ -59,46 +52,19 @@ def announce_compilation() -> None:
 
 announce_compilation()
 _F = TypeVar("_F", bound=Callable[..., Any])
-_PACKAGE = Path(__file__).resolve().parent.parent
-_IMPORTED = re.compile(r"^from (motif[\w.]*) import", re.MULTILINE)
 _LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
+NOTHING, FLAG, WHOLE, SINGLE = types.none, types.bool_, types.int64, types.float32
+"""What a kernel returns: nothing, a bool, an int64, a float32."""
+WHOLES = types.UniTuple(types.int64, 2)
+"""Two int64."""
 
 
-@cache
-def _imports(module_file: Path) -> frozenset[Path]:
-    """Files of motif's modules that `module_file` imports by name."""
-    found = set()
-    for name in _IMPORTED.findall(module_file.read_text(encoding="utf-8")):
-        path = _PACKAGE.parent.joinpath(*name.split("."))
-        found.add(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
-    return frozenset(found)
-
-
-@cache
-def _cache_folder(module_file: Path) -> str:
-    """Where kernels of a module are kept: named after the source of all that they may call."""
-    reached: set[Path] = set()
-    waiting = {module_file, Path(__file__).resolve()}
-    while waiting:
-        reached |= waiting
-        waiting = {path for known in waiting for path in _imports(known)} - reached
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(reached):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return str(cache_root() / f"{module_file.stem}-{digest.hexdigest()[:16]}")
-
-
-def _compiled(function: _F, **options: Any) -> _F:
-    config: Any = numba.config
-    previous = config.CACHE_DIR
-    # Read only while decorating, so nobody else's kernels move.
-    config.CACHE_DIR = _cache_folder(Path(function.__code__.co_filename).resolve())
-    try:
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-    finally:
-        config.CACHE_DIR = previous
-    return cast(_F, compiled)
+def _compiled(function: _F, block: bool = False, returns: Any = None, **options: Any) -> _F:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    options = {"nogil": True, "error_model": "numpy", "boundscheck": None, **options}
+    return cast(_F, Kernel(function, options, block, returns))
 
 
 def kernel(function: _F) -> _F:
@@ -111,13 +77,14 @@ def fast_kernel(function: _F) -> _F:
     return _compiled(function, fastmath=_SUM_IN_ANY_ORDER)
 
 
-def lean_kernel(function: _F) -> _F:
-    """Like `kernel`, for functions that make no array and return none.
+def lean_kernel(returns: Any) -> Callable[[_F], _F]:
+    """Like `kernel`, for functions that make no array and return none, but what `returns` says.
 
     They do without reference counts, which otherwise cost more than the work: a tuple of arrays that
-    is passed on has every one of them counted up and down.
+    is passed on has every one of them counted up and down.  Where a kernel calls them they are compiled
+    once it gets there.
     """
-    return _compiled(function, **_LEAN)
+    return lambda function: _compiled(function, returns=returns, **_LEAN)
 
 
 def checked_kernel(function: _F) -> _F:
@@ -127,15 +94,12 @@ def checked_kernel(function: _F) -> _F:
 
 def inline_kernel(function: _F) -> _F:
     """A small building block of kernels, always compiled into its callers; as lean as `lean_kernel`."""
-    return cast(_F, numba.njit(nogil=True, error_model="numpy", forceinline=True, **_LEAN)(function))
+    return _compiled(function, block=True, forceinline=True, **_LEAN)
 
 
-def compilation_target() -> tuple[str, str]:
-    """Name and features of the processor that kernels are compiled for."""
-    from numba.core.registry import cpu_target
-
-    _, name, features = cpu_target.target_context.codegen().magic_tuple()
-    return name, features
+def block_kernel(function: _F) -> _F:
+    """Like `inline_kernel`, for a larger block: a function of its own within each kernel that uses it."""
+    return _compiled(function, block=True, **_LEAN)
 
 
 def _bit_intrinsic(build: Callable[[Any, Any], Any]) -> Any:
@@ -162,3 +126,37 @@ leading_zeros = _bit_intrinsic(lambda builder, value: builder.ctlz(value, _zero_
 """64 minus one, minus the index of the highest one bit of a uint64; 64 for zero."""
 reversed_bits = _bit_intrinsic(lambda builder, value: builder.bitreverse(value))
 """The bits of a uint64 in the opposite order."""
+
+
+def _reinterpreted(target: Any) -> Any:
+    """An intrinsic that reads the bytes of a C-contiguous array as `target`; numba's own, the method
+    ``view``, takes a third of a second to compile."""
+
+    def typing_function(typing_context: Any, array: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = signature.return_type
+            source = context.make_array(array)(context, builder, arguments[0])
+            result = context.make_array(kind)(context, builder)
+            itemsize = context.get_constant(types.intp, target.bitwidth // 8)
+            *shape, last = cgutils.unpack_tuple(builder, source.shape)
+            *strides, _ = cgutils.unpack_tuple(builder, source.strides)
+            arrayobj.populate_array(
+                result,
+                data=builder.bitcast(source.data, result.data.type),
+                shape=[*shape, builder.sdiv(builder.mul(last, source.itemsize), itemsize)],
+                strides=[*strides, itemsize],
+                itemsize=itemsize,
+                meminfo=source.meminfo,
+                parent=source.parent,
+            )
+            return arrayobj.impl_ret_borrowed(context, builder, kind, result._getvalue())
+
+        return array.copy(dtype=target)(array), codegen
+
+    return intrinsic(typing_function)
+
+
+words_of = _reinterpreted(types.int64)
+"""The bytes of an array int8 (..., 8 n), C-contiguous, as int64 (..., n)."""
+bytes_of = _reinterpreted(types.int8)
+"""The bytes of an array int64 (..., n), C-contiguous, as int8 (..., 8 n)."""

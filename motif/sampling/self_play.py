@@ -17,8 +17,8 @@ from motif.board.position import PACKED_SIZE, PACKED_WORDS
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import equity_of, turn_value
 from motif.parameters.position_class import CONTACT, classify
-from motif.rollout.playout import COLUMNS, MAX_PLIES, roll_out, roll_trials
-from motif.runtime.jit import inline_kernel, kernel
+from motif.rollout.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
+from motif.runtime.jit import inline_kernel, kernel, words_of
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
 DECISIONS_A_GAME = 1 << 16
@@ -65,7 +65,7 @@ def new_record(rows: int = MAX_ROWS, trials: int = 0) -> LabelledPositions:
 
 @inline_kernel
 def _put(record, row, words, item, ply, chosen):
-    target = record.boards[row].view(np.int64)
+    target = words_of(record.boards[row])
     for k in range(PACKED_WORDS):
         target[k] = words[k]
     record.items[row] = item
@@ -122,7 +122,7 @@ def self_play(
     stream = np.zeros(1, np.uint64)
     stream[0] = derive(np.uint64(seed), np.uint64(game), GAME_TRIAL)
     current = start.copy()
-    words = current.view(np.int64)
+    words = words_of(current)
     order = np.zeros(MAX_PLAYS, np.int64)
     scores = np.zeros(MAX_PLAYS)
     item = game * DECISIONS_A_GAME
@@ -160,7 +160,7 @@ def self_play(
             if rows + wanted > MAX_ROWS:
                 break
             for k in range(wanted):
-                source = tried.boards[order[k]].view(np.int64)
+                source = words_of(tried.boards[order[k]])
                 if finished_points(source) == 0:
                     _put(record, rows, source, item, ply, order[k] == play)
                     record.sums[rows] = tried.sums[order[k]]
@@ -187,11 +187,11 @@ def _label(model, record, count, seed, trials, rules, space):
     if record.trials.shape[1] == 0:
         roll_out(model, rules, boards, items, seed, trials, space, sums, squares)
         return
-    results = np.empty((1, trials, _EQUITY))
+    starts, results = words_of(boards), np.empty((trials, _EQUITY))
     for k in range(count):
-        roll_trials(model, rules, boards[k : k + 1], items[k : k + 1], seed, 0, space, results)
+        board_trials(model, rules, starts[k], items[k], seed, 0, space, results)
         for number in range(trials):
-            row = results[0, number]
+            row = results[number]
             for j in range(_EQUITY):
                 sums[k, j] += row[j]
             record.trials[k, number] = equity_of(row)

@@ -25,7 +25,7 @@ from motif.evaluators.probabilities import (
     WIN_GAMMON,
     make_consistent,
 )
-from motif.runtime.jit import inline_kernel
+from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel
 
 _OPPONENT = PACKED_WORDS // 2
 _HOME_BITS = 48
@@ -65,7 +65,7 @@ def chance_before(rows, values, row, others_row, head_start):
     return total
 
 
-@inline_kernel
+@lean_kernel(NOTHING)
 def bearoff_probabilities(tables, words, packed, row):
     """Write the five probabilities of the player on roll to `row`, for a board that is `covered`."""
     own, opponent = home_number(words[0]), home_number(words[_OPPONENT])

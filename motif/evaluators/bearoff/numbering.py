@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.position import CHECKERS, HOME
-from motif.runtime.jit import inline_kernel, kernel
+from motif.runtime.jit import inline_kernel
 
 TWO_SIDED_CHECKERS = 6
 """Checkers that a side may have at most where both sides are looked up at once."""
@@ -52,23 +52,17 @@ def home_number(word):
     return number + _TERMS[4, np.int64((rear >> _S8) & _BYTE)] + _TERMS[5, np.int64(rear & _BYTE)]
 
 
-@kernel
-def home_words(count):
+def home_words(count: int) -> npt.NDArray[np.int64]:
     """Words int64 (count,) of the home positions 0 to `count` - 1, as `home_number` reads them."""
-    words = np.zeros(count, np.int64)
-    for number in range(count):
-        left, in_front = number, 0
-        for k in range(HOME - 1, -1, -1):
-            # The checkers on the k + 1 rearmost points, from all six down to the 6 point alone.
-            rear = 0
-            while rear < CHECKERS and _TERMS[k, rear + 1] <= left:
-                rear += 1
-            left -= _TERMS[k, rear]
-            if k < HOME - 1:
-                words[number] += (in_front - rear) << (8 * (HOME - 2 - k))
-            in_front = rear
-        words[number] += in_front << (8 * (HOME - 1))
-    return words
+    words, left, in_front = np.zeros(count, np.int64), np.arange(count), np.zeros(count, np.int64)
+    for k in range(HOME - 1, -1, -1):
+        # The checkers on the k + 1 rearmost points, from all six down to the 6 point alone.
+        rear = np.searchsorted(_TERMS[k], left, side="right") - 1
+        left -= _TERMS[k, rear]
+        if k < HOME - 1:
+            words += (in_front - rear) << (8 * (HOME - 2 - k))
+        in_front = rear
+    return words + (in_front << (8 * (HOME - 1)))
 
 
 def number_of(checkers: npt.ArrayLike) -> int:

@@ -39,14 +39,14 @@ from motif.evaluators.bearoff.numbering import (
     home_words,
 )
 from motif.evaluators.probabilities import turn_value
-from motif.runtime.jit import inline_kernel, kernel, lean_kernel
+from motif.runtime.jit import NOTHING, WHOLE, inline_kernel, lean_kernel
 from motif.runtime.progress import Advance
 
 _AFTER_SWITCHING = PACKED_WORDS // 2
 """Where the mover's half starts in the boards that the generator writes."""
 
 
-@lean_kernel
+@lean_kernel(WHOLE)
 def home_plays(word, high, low, board, buffer, found):
     """Write to int64 `found` the numbers of the home positions after each play of a roll.
 
@@ -87,10 +87,10 @@ def build_one_sided(advance: Advance) -> OneSided:
     # With a checker off already, the first one takes no more rolls.
     first_chances[:FIRST_FULL, 0] = 1
     mean, first_mean = np.zeros((2, HOME_POSITIONS))
-    buffer = new_play_buffer()
+    buffer, board, found = new_play_buffer(), np.zeros(PACKED_WORDS, np.int64), np.empty(MAX_PLAYS, np.int64)
     for start in range(1, HOME_POSITIONS, _AT_ONCE):
         stop = min(start + _AT_ONCE, HOME_POSITIONS)
-        _add_positions(start, stop, words, buffer, chances, mean, first_chances, first_mean)
+        _add_positions(*(start, stop, words, buffer, board, found, chances, mean, first_chances, first_mean))
         advance(stop - start)
     return OneSided(chances, first_chances, mean, _variances(chances, mean))
 
@@ -120,11 +120,9 @@ def _divide(number, chances, means):
         chances[number, n] /= _THROWS
 
 
-@kernel
-def _add_positions(start, stop, words, buffer, chances, means, first_chances, first_means):
+@lean_kernel(NOTHING)
+def _add_positions(start, stop, words, buffer, board, found, chances, means, first_chances, first_means):
     """Fill the rows `start` to `stop` - 1; all lower ones must be there."""
-    board = np.zeros(PACKED_WORDS, np.int64)
-    found = np.empty(MAX_PLAYS, np.int64)
     for number in range(start, stop):
         for roll in range(ROLLS.shape[0]):
             times = ROLL_COUNTS[roll]
@@ -146,6 +144,8 @@ def _variances(chances: npt.NDArray[np.float64], means: npt.NDArray[np.float64])
 
 
 _SUMS_AT_ONCE = 64
+_MOST_PLAYS = 1 << 18
+"""More than all plays of all positions: 21 rolls of 924 positions."""
 
 
 def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
@@ -153,7 +153,10 @@ def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
 
     `advance` hears of each sum of two numbers; there are 1,845.
     """
-    starts, after = _all_plays(home_words(TWO_SIDED_POSITIONS), new_play_buffer())
+    words, board = home_words(TWO_SIDED_POSITIONS), np.zeros(PACKED_WORDS, np.int64)
+    starts = np.zeros((TWO_SIDED_POSITIONS, len(ROLLS) + 1), np.int64)
+    after = np.empty(_MOST_PLAYS, np.int64)
+    _fill_plays(words, new_play_buffer(), board, starts, after)
     equities = np.zeros((TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS))
     equities[0, 1:], equities[1:, 0] = 1, -1
     largest = 2 * (TWO_SIDED_POSITIONS - 1)
@@ -164,26 +167,19 @@ def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
     return equities
 
 
-@kernel
-def _all_plays(words, buffer):
-    """Home positions after each roll of each: those of roll r of position i are after[starts[i, r]:
-    starts[i, r + 1]]."""
-    rolls = ROLLS.shape[0]
-    board = np.zeros(PACKED_WORDS, np.int64)
-    found = np.empty(MAX_PLAYS, np.int64)
-    starts = np.zeros((words.shape[0], rolls + 1), np.int64)
-    after = [np.int64(0) for _ in range(0)]
+@lean_kernel(NOTHING)
+def _fill_plays(words, buffer, board, starts, after):
+    """Write the home positions after each roll of each: those of roll r of position i are
+    after[starts[i, r]: starts[i, r + 1]]."""
+    rolls, filled = ROLLS.shape[0], 0
     for number in range(words.shape[0]):
         for roll in range(rolls):
-            starts[number, roll] = len(after)
-            count = home_plays(words[number], ROLLS[roll, 0], ROLLS[roll, 1], board, buffer, found)
-            for k in range(count):
-                after.append(found[k])
-        starts[number, rolls] = len(after)
-    return starts, np.array(after)
+            starts[number, roll] = filled
+            filled += home_plays(words[number], ROLLS[roll, 0], ROLLS[roll, 1], board, buffer, after[filled:])
+        starts[number, rolls] = filled
 
 
-@kernel
+@lean_kernel(NOTHING)
 def _add_sums(start, stop, starts, after, equities):
     """Fill the pairs whose numbers add up to `start` to `stop` - 1; those with lower sums must be there."""
     positions = equities.shape[0]

@@ -20,7 +20,7 @@ from motif.evaluators.bearoff.tables import (
 )
 from motif.evaluators.probabilities import OUTPUTS, Probabilities
 from motif.runtime.errors import PositionError
-from motif.runtime.jit import kernel
+from motif.runtime.jit import kernel, words_of
 
 
 class RaceDistribution(NamedTuple):
@@ -95,7 +95,7 @@ def covered_rows(
 def covered_boards(tables, boards):
     """Which of the boards int8 (n, 26) `tables` cover, bool (n,)."""
     packed = np.empty(PACKED_SIZE, np.int8)
-    words = packed.view(np.int64)
+    words = words_of(packed)
     known = np.zeros(boards.shape[0], np.bool_)
     for row in range(boards.shape[0]):
         pack(boards[row], packed)
@@ -123,7 +123,7 @@ def _chances(tables, words, packed, row):
 
 @kernel
 def _rows(tables, packed, rows):
-    words = packed.view(np.int64)
+    words = words_of(packed)
     known = np.zeros(packed.shape[0], np.bool_)
     for k in range(packed.shape[0]):
         known[k] = _chances(tables, words[k], packed[k], rows[k])

@@ -18,7 +18,7 @@ from motif.parameters import ParameterSet
 from motif.parameters.game_plan import plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import features
-from motif.runtime.jit import kernel
+from motif.runtime.jit import kernel, words_of
 
 FEATURES_INPUT, CLASS_INPUT, OFF_INPUT = "features", "position_class", "checkers_off"
 PLAN_INPUT, CHECKERS_INPUT = "game_plan", "checkers"
@@ -66,7 +66,7 @@ def graph_inputs(
 
 @kernel
 def _checkers_off(packed):
-    words = packed.view(np.int64)
+    words = words_of(packed)
     off = np.empty((packed.shape[0], 2), np.int64)
     for k in range(packed.shape[0]):
         off[k, 0] = CHECKERS - checkers_on_board(words[k], 0)

@@ -40,7 +40,7 @@ from motif.evaluators.probabilities import (
     write_finished,
 )
 from motif.parameters.position_class import RACE, classify_many
-from motif.runtime.jit import inline_kernel, kernel
+from motif.runtime.jit import inline_kernel, kernel, words_of
 
 NUMBERS_A_COUNT = 4
 OFF_NUMBERS = 2
@@ -142,7 +142,7 @@ class WildbgEvaluator(Evaluator):
 @kernel
 def _fill_cumulative(packed, exclusive, rows):
     """Write the five cumulative chances (n, 5) for six exclusive ones (n, 6)."""
-    words = packed.view(np.int64)
+    words = words_of(packed)
     row = np.zeros(rows.shape[1])
     for k in range(packed.shape[0]):
         six = exclusive[k].astype(np.float64)

@@ -1,0 +1,332 @@
+"""A kernel: a function that numba compiles, and how kernels call each other.
+
+numba copies whatever a function calls into the function, and optimises all of it again for every caller.
+Here a kernel takes in its building blocks alone.  Another kernel it calls through a cell, two words of
+memory with a name: the address of the machine code, 0 at first, and a number by which `_resolve` finds
+the kernel, loads or compiles it, and fills the cell.  So every kernel is compiled once, and only when it
+is reached.  Machine code knows cells by their names, so it can be kept in a file.
+"""
+
+import ctypes
+import gc
+import hashlib
+import traceback
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from llvmlite import binding, ir
+from numba.core import cgutils, compiler, event, sigutils, types, typing
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher, cpu_target
+
+from motif.runtime.kernel_cache import load_or_make
+from motif.runtime.kernel_digest import VERSIONS, digest_of, module_digest, names_of, type_text
+
+_CELL, _CALL, _RESOLVE = "motif.cell.", "motif.call.", "motif.resolve"
+_WORD = ir.IntType(64)
+_DONE, _FAILED, _INTERRUPTED = 1, 0, -1
+
+_FOR_OTHERS = {
+    *("WithLift", "InlineClosureLikes", "InlineInlinables", "InlineOverloads", "LiteralUnroll"),
+    *(
+        "MakeFunctionToJitFunction",
+        "FindLiterallyCalls",
+        "LiteralPropagationSubPipelinePass",
+        "NopythonRewrites",
+    ),
+}
+"""numba's steps for with-blocks, functions within functions, loops over tuples and arithmetic of arrays."""
+
+Arguments = tuple[types.Type, ...]
+
+
+class Kernel(CPUDispatcher):
+    """A compiled function, for Python and for other kernels.
+
+    A `block` is compiled into its callers, and by itself only for Python.  Where `returns` says what the
+    kernel returns, it is compiled when a kernel that runs reaches it, else with the first one that calls it.
+    """
+
+    def __init__(
+        self, function: Any, options: dict[str, Any], block: bool = False, returns: types.Type | None = None
+    ) -> None:
+        super().__init__(function, targetoptions={"nopython": True, "no_cfunc_wrapper": True, **options})
+        self._block = block
+        self._returns = returns
+        self._called: dict[Arguments, tuple[Any, typing.Signature]] = {}
+        """For calls from kernels, by arguments: what numba finds the implementation by, and the signature."""
+        self._native: dict[Arguments, Any] = {}
+        """What was compiled for calls from kernels, without all that Python needs for a call."""
+
+    def __reduce__(self) -> str:
+        return str(self.__qualname__)
+
+    @cached_property
+    def digest(self) -> str | None:
+        """Changes with whatever changes the machine code; None for a kernel that is not to be kept."""
+        return digest_of(self.py_func, self.targetoptions)
+
+    def compile(self, sig: Any) -> Any:
+        """Make ready for a call from Python; see numba's dispatcher."""
+        arguments, _ = sigutils.normalize_signature(sig)
+        with global_compiler_lock:
+            if tuple(arguments) not in self.overloads:
+                self.add_overload(self._kept(tuple(arguments), for_python=True))
+            return self.overloads[tuple(arguments)].entry_point
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """The type of a call from a kernel; see numba's dispatcher."""
+        python_signature, arguments = self._compiler.fold_argument_types(args, kws)
+        arguments = tuple(types.unliteral(kind) for kind in arguments)
+        if arguments not in self._called:
+            self._called[arguments] = self._linked(arguments) if self._block else self._walled(arguments)
+        name = f"call of {self.__name__}"
+        template = typing.make_concrete_template(name, name, [self._called[arguments][1]])
+        return template, python_signature, arguments, {}
+
+    def get_overload(self, sig: Any) -> Any:
+        """What numba finds the implementation of a call from a kernel by; see its dispatcher."""
+        arguments, _ = sigutils.normalize_signature(sig)
+        return self._called[tuple(arguments)][0]
+
+    def address(self, arguments: Arguments) -> int:
+        """Address of the machine code for calls from kernels."""
+        with global_compiler_lock:
+            if (result := self.overloads.get(arguments, self._native.get(arguments))) is None:
+                result = self._native[arguments] = self._kept(arguments, for_python=False)
+        return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+    def cell_name(self, arguments: Arguments) -> str:
+        """Name of the cell through which kernels call this one."""
+        return _CELL + self._key(arguments, for_python=False)
+
+    def _linked(self, arguments: Arguments) -> tuple[Any, typing.Signature]:
+        """Compile for callers to take in."""
+        library = _BlockLibrary(self.targetctx.codegen(), self.__name__)
+        library.enable_object_caching()
+        result = self._compiled(arguments, library=library, no_cpython_wrapper=True, no_compile=True)
+        found_by = object()
+        self.targetctx.insert_user_function(found_by, result.fndesc, [result.library])
+        return found_by, result.signature
+
+    def _walled(self, arguments: Arguments) -> tuple[Any, typing.Signature]:
+        """Let callers call through a cell."""
+        returns = self._returns
+        if returns is None:
+            self.address(arguments)
+            returns = {**self._native, **self.overloads}[arguments].signature.return_type
+        found_by, signature = object(), typing.signature(returns, *arguments)
+        implementation = _call_through(_cell(self, arguments))
+        self.targetctx._defns[found_by].append(implementation, signature.args)
+        return found_by, signature
+
+    def _key(self, arguments: Arguments, for_python: bool) -> str:
+        """Names the machine code for some arguments."""
+        made_of = self.digest or self._unique
+        kinds = [type_text(kind) for kind in arguments]
+        target = self.targetctx.codegen().magic_tuple()
+        facts = (made_of, kinds, str(self._returns), for_python, target, VERSIONS, module_digest(__name__))
+        return f"{self.__name__}-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}"
+
+    @cached_property
+    def _unique(self) -> str:
+        return uuid.uuid4().hex
+
+    def _kept(self, arguments: Arguments, for_python: bool) -> Any:
+        """Load or compile."""
+        key = self._key(arguments, for_python)
+
+        def make() -> tuple[Any, Any]:
+            details = {"dispatcher": self, "args": arguments, "return_type": self._returns}
+            with event.trigger_event("numba:compile", data=details), _without_collecting():
+                result = self._compiled(arguments, key, no_cpython_wrapper=not for_python)
+            if self.digest is None or result.library.has_dynamic_globals:
+                return result, None
+            return result, (_cells_in(result.library), result._reduce())
+
+        def rebuild(contents: Any) -> Any:
+            cells, reduced = contents
+            reached = {_name(kernel): kernel for kernel in _reached(self)}
+            for name, kernel_name, kinds in cells:
+                kernel = reached.get(kernel_name)
+                if kernel is None or kernel.cell_name(kinds) != name:
+                    return None
+                _cell(kernel, kinds)
+            self.targetctx.refresh()
+            return compiler.CompileResult._rebuild(self.targetctx, *reduced)
+
+        return make()[0] if self.digest is None else load_or_make(key, rebuild, make)
+
+    def _compiled(self, arguments: Arguments, key: str = "", library: Any = None, **chosen: bool) -> Any:
+        flags = _Flags()
+        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+        for name, value in chosen.items():
+            setattr(flags, name, value)
+        flags.key = key
+        return compiler.compile_extra(
+            *(self.typingctx, self.targetctx, self.py_func),
+            **{"args": arguments, "return_type": self._returns, "flags": flags, "locals": {}},
+            library=library,
+            pipeline_class=compiler.Compiler if flags.nrt else _ShortPipeline,
+        )
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """No search for garbage in the block: a compiler's many objects live as long as it runs."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _ShortPipeline(compiler.CompilerBase):
+    """numba's compiler without what functions that make no arrays have no use for."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [step for step in passes.passes if step[0].__name__ not in _FOR_OTHERS]
+        passes.finalize()
+        return [passes]
+
+
+class _Flags(compiler.Flags):
+    """numba's options for one function; `key` makes the names of its machine code nobody else's."""
+
+    key = ""
+
+    def get_mangle_string(self) -> str:
+        return hashlib.sha256(self.key.encode()).hexdigest()[:32] if self.key else super().get_mangle_string()
+
+
+class _BlockLibrary(JITCodeLibrary):
+    """Code for callers alone: it is optimised, and becomes machine code, as a part of them."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+_cells: dict[str, tuple[Kernel, Arguments, Any]] = {}
+"""By name: whose cell it is, for which arguments, and the cell."""
+_names: list[str] = []
+"""Names of the cells by their numbers."""
+
+
+def _cell(kernel: Kernel, arguments: Arguments) -> str:
+    """Name of a kernel's cell, which machine code may refer to from now on."""
+    name = kernel.cell_name(arguments)
+    if name not in _cells:
+        cell = (ctypes.c_int64 * 2)(0, len(_names))
+        _names.append(name)
+        _cells[name] = kernel, arguments, cell
+        binding.add_symbol(name, ctypes.addressof(cell))
+    return name
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+def _resolve(number: int) -> int:
+    """Fill a cell; called by a kernel that runs."""
+    try:
+        kernel, arguments, cell = _cells[_names[number]]
+        cell[0] = kernel.address(arguments)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BaseException:
+        traceback.print_exc()
+        return _FAILED
+    return _DONE
+
+
+binding.add_symbol(_RESOLVE, ctypes.cast(_resolve, ctypes.c_void_p).value)
+
+
+def _call_through(name: str) -> Callable[..., Any]:
+    """What writes a call of the kernel behind the cell called `name`, as numba's `user_function` does."""
+
+    def implementation(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        callee = _caller_of(context, builder.module, name, signature)
+        status, result = context.call_conv.call_function(
+            builder, callee, signature.return_type, signature.args, arguments
+        )
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        return result
+
+    implementation.libs = ()  # type: ignore[attr-defined]
+    return implementation
+
+
+def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
+    """The function of a module that calls through a cell."""
+    kind = context.call_conv.get_function_type(signature.return_type, signature.args)
+    function = cgutils.get_or_insert_function(module, kind, _CALL + name.removeprefix(_CELL))
+    if not function.is_declaration:
+        return function
+    function.linkage = "linkonce_odr"
+    function.attributes.add("alwaysinline")
+    builder = ir.IRBuilder(function.append_basic_block())
+    cell = cgutils.add_global_variable(module, ir.ArrayType(_WORD, 2), name)
+    zero, one = ir.Constant(ir.IntType(32), 0), ir.Constant(ir.IntType(32), 1)
+    place = builder.gep(cell, [zero, zero])
+    is_empty = builder.icmp_unsigned("==", builder.load(place), ir.Constant(_WORD, 0))
+    with cgutils.if_unlikely(builder, is_empty):
+        resolve = cgutils.get_or_insert_function(module, ir.FunctionType(_WORD, [_WORD]), _RESOLVE)
+        outcome = builder.call(resolve, [builder.load(builder.gep(cell, [zero, one]))])
+        for failure, error in ((_INTERRUPTED, KeyboardInterrupt), (_FAILED, RuntimeError)):
+            has_failed = builder.icmp_signed("==", outcome, ir.Constant(_WORD, failure))
+            with cgutils.if_unlikely(builder, has_failed):
+                context.call_conv.return_user_exc(builder, error, ("while a kernel was compiled",))
+    address = builder.inttoptr(builder.load(place), kind.as_pointer())
+    builder.ret(builder.call(address, function.args))
+    return function
+
+
+def _cells_in(library: Any) -> list[tuple[str, str, Arguments]]:
+    """The cells that machine code refers to: name, kernel and arguments."""
+    names = [variable.name for variable in library._final_module.global_variables]
+    found = [(name, *_cells[name]) for name in names if name in _cells]
+    return [(name, _name(kernel), arguments) for name, kernel, arguments, _ in found]
+
+
+def _name(kernel: Kernel) -> str:
+    return f"{kernel.__module__}.{kernel.__qualname__}"
+
+
+def _reached(kernel: Kernel) -> set[Kernel]:
+    """A kernel and all those that it may call."""
+    reached: set[Kernel] = set()
+    waiting = {kernel}
+    while waiting:
+        reached |= waiting
+        functions = [known.py_func for known in waiting]
+        values = [
+            value
+            for function in functions
+            for value in (
+                *(function.__globals__.get(name) for name in names_of(function.__code__)),
+                *(cell.cell_contents for cell in function.__closure__ or ()),
+            )
+        ]
+        waiting = {value for value in values if isinstance(value, Kernel)} - reached
+    return reached
+
+
+def compilation_target() -> tuple[str, str]:
+    """Name and features of the processor that kernels are compiled for."""
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    return name, features

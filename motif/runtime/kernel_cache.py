@@ -1,0 +1,88 @@
+"""Machine code of kernels in files, each compiled once a machine.
+
+A file is named after all that went into it, so a file that is there is the right one, wherever the package
+lies and whenever it was written.  Whoever compiles holds a lock meanwhile; others wait, and load.
+"""
+
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Any
+
+from numba.core.serialize import dumps
+
+from motif.runtime.files import cache_root
+
+_SUFFIX = ".kernel"
+
+
+def kernel_folder() -> Path:
+    """Where machine code is kept; it need not exist."""
+    return cache_root() / "kernels"
+
+
+def load_or_make(name: str, rebuild: Callable[[Any], Any], make: Callable[[], tuple[Any, Any]]) -> Any:
+    """What `rebuild` makes of the contents of the file called `name`; else what `make` returns first, and
+    its second, the contents, is written to the file unless it is None.
+
+    A file that cannot be read, or was damaged, is written anew; where none can be written, none is.
+    """
+    path = kernel_folder() / f"{name}{_SUFFIX}"
+    loaded = _loaded(path, rebuild)
+    if loaded is None:
+        with _locked(path):
+            loaded = _loaded(path, rebuild)
+            if loaded is None:
+                loaded, contents = make()
+                _save(path, contents)
+    return loaded
+
+
+def _loaded(path: Path, rebuild: Callable[[Any], Any]) -> Any:
+    try:
+        contents = pickle.loads(path.read_bytes())
+    except Exception:  # whatever a damaged pickle raises, or one of classes that have moved
+        return None
+    return rebuild(contents)
+
+
+def _save(path: Path, contents: Any) -> None:
+    if contents is None:
+        return
+    content = dumps(contents)
+    with suppress(OSError):
+        number, temporary = mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(content)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of the file at `path` for the block, where the file system has locks.
+
+    It is the system's, and vanishes with the process that holds it.
+    """
+    from filelock import FileLock
+
+    lock = FileLock(f"{path}.lock", fallback_to_soft=False)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except (OSError, NotImplementedError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        # Removed while it is held, so that nobody holds a file that has gone (filelock looks).
+        with suppress(OSError):
+            Path(lock.lock_file).unlink()
+        lock.release()

@@ -1,0 +1,209 @@
+"""What machine code is made from, as one hash: a function's own code and, by value, all that it refers to.
+
+The code is Python's bytecode, which is what numba reads: comments, docstrings, line numbers and the rest of
+the file do not count.  What cannot be taken by value counts with the text of its module and of all modules
+of motif that this one imports.
+"""
+
+import enum
+import hashlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.dispatcher import Dispatcher
+from numba.core.typing import Signature
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_IMPORTED = re.compile(r"^\s*(?:from|import)\s+(motif[\w.]*)(?:\s+import\s+(.*))?", re.MULTILINE)
+_VERSIONED = {"numba", "llvmlite", "numpy", *sys.stdlib_module_names}
+"""Packages that are what their version says; those of the versions in `VERSIONS`."""
+VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
+_HAS_DOCSTRING = 0x4000000
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+
+
+class NoDigestError(Exception):
+    """Something that is known only by its address."""
+
+
+def digest_of(function: FunctionType, options: dict[str, Any]) -> str | None:
+    """Changes with whatever changes the machine code of `function`, compiled with `options`.
+
+    None where nothing can promise that: then the machine code is not to be kept.
+    """
+    try:
+        return _hash("kernel", _options(options), _Digester().function(function)).hex()
+    except NoDigestError:
+        return None
+
+
+def type_text(kind: Any) -> str:
+    """A numba type in words; of a named tuple with its class and fields, which its name leaves out."""
+    if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
+        chosen = kind.instance_class
+        fields = ", ".join(
+            f"{name}: {type_text(of)}" for name, of in zip(kind.fields, kind.types, strict=True)
+        )
+        return f"{chosen.__module__}.{chosen.__qualname__}({fields})"
+    if isinstance(kind, types.BaseTuple):
+        return f"({', '.join(map(type_text, kind.types))})"
+    return str(kind)
+
+
+@cache
+def module_digest(name: str) -> str:
+    """Changes with the code of a module, but not with its comments."""
+    loader: Any = importlib.util.find_spec(name).loader  # type: ignore[union-attr]
+    return _code(loader.get_code(name)).hex()
+
+
+@cache
+def _module_text(file: Path) -> bytes:
+    """Hash of the text of a module of motif and of all those that it imports, one way or another."""
+    reached: set[Path] = set()
+    waiting = {file}
+    while waiting:
+        reached |= waiting
+        waiting = {path for known in waiting for path in _imports(known)} - reached
+    return _hash(*(part for path in sorted(reached) for part in (path.name.encode(), path.read_bytes())))
+
+
+@cache
+def _imports(file: Path) -> frozenset[Path]:
+    found = set()
+    for name, imported in _IMPORTED.findall(file.read_text(encoding="utf-8")):
+        for dotted in (name, *(f"{name}.{word}" for word in re.findall(r"\w+", imported))):
+            path = _PACKAGE.parent.joinpath(*dotted.split("."))
+            found |= {each for each in (path / "__init__.py", path.with_suffix(".py")) if each.is_file()}
+    return frozenset(found)
+
+
+def _hash(*parts: str | bytes) -> bytes:
+    """A hash over `parts`, which are kept apart."""
+    digest = hashlib.sha256()
+    for part in parts:
+        content = part.encode() if isinstance(part, str) else part
+        digest.update(len(content).to_bytes(8, "big") + content)
+    return digest.digest()
+
+
+def _options(options: dict[str, Any]) -> str:
+    return repr(sorted((name, sorted(v) if isinstance(v, set) else v) for name, v in options.items()))
+
+
+def _is_versioned(name: str | None) -> bool:
+    return (name or "").split(".")[0] in _VERSIONED
+
+
+_known: dict[FunctionType, bytes] = {}
+
+
+class _Digester:
+    """Goes from one function to all that it refers to."""
+
+    def __init__(self) -> None:
+        self._under_way: list[FunctionType] = []
+
+    def function(self, function: FunctionType) -> bytes:
+        """Hash of a function and its surroundings; raises `NoDigestError`."""
+        if _is_versioned(function.__module__):
+            return _hash("function", function.__module__, function.__qualname__)
+        if function in _known:
+            return _known[function]
+        if function in self._under_way:
+            raise NoDigestError  # one that calls itself, perhaps by way of others
+        self._under_way.append(function)
+        named = function.__globals__
+        names = [name for name in sorted(set(names_of(function.__code__))) if name in named]
+        of = partial(self._value, home=function)
+        found = _hash(
+            *("function", function.__qualname__, _code(function.__code__)),
+            *(part for name in names for part in (name, of(named[name]))),
+            *("closure", *(of(cell.cell_contents) for cell in function.__closure__ or ())),
+            *("defaults", of(function.__defaults__ or ()), repr(function.__kwdefaults__)),
+        )
+        self._under_way.pop()
+        _known[function] = found
+        return found
+
+    def _value(self, value: Any, home: FunctionType) -> bytes:
+        """Hash of what `home` refers to."""
+        kind = type(value)
+        of = partial(self._value, home=home)
+        if kind in _PLAIN:
+            return _hash(kind.__name__, repr(value))
+        if isinstance(value, Dispatcher):
+            return _hash("kernel", _options(value.targetoptions), self.function(value.py_func))
+        if isinstance(value, FunctionType):
+            return self.function(value)
+        if isinstance(value, numba.core.extending._Intrinsic):
+            return _hash("intrinsic", self.function(value._defn))
+        if isinstance(value, enum.Enum):
+            return _hash("enum", kind.__qualname__, value.name, of(value.value))
+        if isinstance(value, np.generic | np.ndarray) and not value.dtype.hasobject:
+            facts = repr((kind.__name__, value.dtype.descr, value.shape, value.flags.f_contiguous))
+            return _hash("array", facts, value.tobytes())
+        if isinstance(value, tuple):
+            return _hash("tuple", of(kind) if kind is not tuple else b"", *map(of, value))
+        if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+            return _hash("fields", value.__module__, value.__qualname__, repr(value._fields))
+        if isinstance(value, ModuleType) and _is_versioned(value.__name__):
+            return _hash("module", value.__name__)
+        if isinstance(value, type | BuiltinFunctionType | np.ufunc) and _is_versioned(
+            getattr(value, "__module__", "numpy")
+        ):
+            return _hash("name", getattr(value, "__module__", None) or "", value.__name__)
+        if isinstance(value, ir.Type | types.Type | Signature):
+            return _hash("type", str(value))
+        return self._module_of(home)
+
+    def _module_of(self, home: FunctionType) -> bytes:
+        """Hash of all that may have made a value that cannot be hashed; raises `NoDigestError`."""
+        file = Path(home.__code__.co_filename).resolve()
+        if _PACKAGE not in file.parents:
+            raise NoDigestError
+        return _module_text(file)
+
+
+def names_of(code: CodeType) -> Iterator[str]:
+    """Names in the code of a function and of those within it; those of builtins, too, may be a module's."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names_of(constant)
+
+
+def _code(code: CodeType) -> bytes:
+    """Hash of a function's bytecode, without its docstring and without where it stands."""
+    constants = list(code.co_consts)
+    documented = bool(code.co_flags & _HAS_DOCSTRING) or sys.version_info < (3, 13)
+    if documented and constants and isinstance(constants[0], str) and code.co_name[0] != "<":
+        constants[0] = None
+    return _hash(
+        *("code", code.co_code, code.co_exceptiontable, repr(code.co_flags & ~_HAS_DOCSTRING)),
+        repr((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)),
+        repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)),
+        *map(_constant, constants),
+    )
+
+
+def _constant(value: Any) -> bytes:
+    if isinstance(value, CodeType):
+        return _code(value)
+    if isinstance(value, tuple):
+        return _hash("tuple", *map(_constant, value))
+    if isinstance(value, frozenset):
+        return _hash("set", *sorted(map(_constant, value)))
+    return _hash(type(value).__name__, repr(value))

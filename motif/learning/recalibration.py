@@ -210,7 +210,7 @@ def _groups(stated: StatedChances) -> dict[str, Measured]:
 
 
 def _measured(stated: StatedChances) -> Measured:
-    def changed(score: Any) -> Change:
+    def change_of(score: Any) -> Change:
         return change(score(stated.before, stated.won), score(stated.after, stated.won), stated.game)
 
     games = len(np.unique(stated.game))

@@ -29,7 +29,6 @@ from motif.runtime.files import refusals
 from motif.runtime.streams import derive_states
 from motif.sampling import Samples, joined, read_column, read_parts
 
-
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
 _SIDES = ("training", "validation")

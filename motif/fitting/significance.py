@@ -9,7 +9,8 @@ H = J^T M^T M J + ridge is half the curvature of what the fit minimises, B = sum
 with s the sum of a cluster's rows of J^T M^T M r (less its mean, which the ridge keeps from being 0),
 times G / (G - 1) for G clusters.  The positions of one game share its luck and the plays of one decision
 share their dice, so a cluster is a game.  Sources: Huber (1967); Liang and Zeger, "Longitudinal
-data analysis using generalized linear models" (1986); Cameron and Miller, "A practitioner's guide to cluster-robust inference" (2015).
+data analysis using generalized linear models" (1986); Cameron and Miller, "A practitioner's guide to
+cluster-robust inference" (2015).
 
 What the formula knows is the luck of the samples.  That a ridge or a prior pulls weights, and that
 rollouts by a weak player are off in the mean, it does not.  The oracles of the tests are a bootstrap

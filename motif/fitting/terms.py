@@ -6,9 +6,9 @@ weights, then one weight a pair, in `pairs` order, then those of the point terms
 
 Point terms say how many checkers stand on each place, coded in steps, as columns of a fit.  For each
 side, the player on roll and then the opponent, and each place in that side's own numbering (the bar
-last), four columns tell 1, 2, 3 and more checkers: exactly one of the first three is 1 on a
-place with checkers, and the fourth counts those beyond three.  A weight of one of the first three is
-so the whole amount that 1, 2 or 3 checkers add.
+last), four columns tell 1, 2, 3 and more checkers: exactly one of the first three is 1 on a place with
+checkers, and the fourth counts those beyond three.  A weight of one of the first three is so the whole
+amount that 1, 2 or 3 checkers add.
 
 A board has few of these columns that are not 0, so nothing but `fill_step_columns` forms them: what a
 place adds to a product, or collects from one, stands in a table by the number of checkers there.

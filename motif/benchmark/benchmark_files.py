@@ -22,13 +22,8 @@ on roll there, in the usual order.  All other lines are kept as they are, commen
 commands ``e``, ``O`` and ``b`` of the same program among them.  Names ending in .gz are read as gzip.
 
 Source: gnubg-nn, in whose sa/main.cc the program `sagnubg` writes these lines and explains them, and
-whose scripts/benchmark/perr.py measures a player with them.
-
-The kinds of lines in GNUbg benchmark files, gathered one by one and then made into arrays.
-
-What GNUbg benchmark files hold beside the decisions: rollouts, positions for the cube, settings.
-
-The benchmark lines that come with the checkout, in `data/bench/`.
+whose scripts/benchmark/perr.py measures a player with them.  Files of such lines come with the checkout, in
+`data/bench/`.
 """
 
 import gzip
@@ -78,7 +73,7 @@ class CubeRollouts:
     no_double: npt.NDArray[np.float64]
     """(n,): his chance to win the match without a double, in per cent."""
     double_take: npt.NDArray[np.float64]
-    """(n,): the same after a double and a take."""
+    """(n,): his chance after a double and a take, in per cent."""
     actions: tuple[CubeAction, ...]
     lines: npt.NDArray[np.int64]
     """(n,)"""

@@ -1,9 +1,4 @@
-"""What a player's choices lose, decision by decision, and which decisions are counted together.
-
-How the losses of many decisions are spread.
-
-Two players on the same decisions: how much more the one loses than the other.
-"""
+"""What a player's choices lose, decision by decision: in groups, as a distribution, and beside another's."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +42,7 @@ def joined(parts: Sequence[Losses]) -> Losses:
 
 @dataclass(frozen=True)
 class ByGroup(Generic[_Rate]):
-    """The same measure of several groups of decisions."""
+    """A measure of several groups of decisions."""
 
     files: Mapping[str, _Rate]
     """By path."""
@@ -97,9 +92,9 @@ class LossRange(NamedTuple):
     name: str
     """Such as "5 to 20": millipoints, the lower limit not among them."""
     decisions: float
-    """Its share of the decisions, 0 to 1."""
+    """Share of the decisions, 0 to 1."""
     lost: float
-    """Its share of all that is lost, 0 to 1."""
+    """Share of all that is lost, 0 to 1."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ class JudgedPlay:
     """A play, and what it loses in millipoints against the best."""
 
     notation: str
-    """As players write it; empty for a dance.  Where a file lists what cannot be played, the key of it."""
+    """The play as players write it; empty for a dance.  What a file lists and cannot be played is its key."""
     loss: float
     moves: tuple[tuple[int, int], ...]
     """Moves of single dice (from, to)."""

@@ -188,7 +188,7 @@ class _BadLineError(Exception):
 
 
 class _Keyed:
-    """_Lines of one kind: keys of positions with what belongs to each."""
+    """Lines of one kind: keys of positions with what belongs to each."""
 
     def __init__(self) -> None:
         self.keys: list[str] = []

@@ -246,8 +246,8 @@ def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
     if not state.length:
         return Scale(0.0, 1.0)
     table = table or match_equity_table()
-    won, lost = (table.after_game(state, points) for points in (state.cube, -state.cube))
-    return Scale((won + lost) / 2, (won - lost) / 2)
+    win, loss = (table.after_game(state, points) for points in (state.cube, -state.cube))
+    return Scale((win + loss) / 2, (win - loss) / 2)
 
 
 def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:

@@ -117,7 +117,10 @@ Score = tuple[int, int]
 
 @dataclass(frozen=True)
 class SessionRules:
-    """Rules of a session: money or a match, with the cube or without it; `SettingError` for impossible ones."""
+    """Rules of a session: money or a match, with the cube or without it.
+
+    Raises `SettingError` for rules that do not go together.
+    """
 
     length: int = 0
     """Points that the match is played to; 0 is money play."""

@@ -148,10 +148,10 @@ def _judges(first: Judged, second: Judged) -> list[Judged]:
     """The positions, of the two, whose weights judge both; see the module."""
     if FINISHED in (first.source, second.source):
         return []
-    by_weights = [judged for judged in (first, second) if judged.source == WEIGHTS]
+    by_weights = [one for one in (first, second) if one.source == WEIGHTS]
     if len(by_weights) < 2 or (first.class_name, first.plan) == (second.class_name, second.plan):
         return by_weights[:1]
-    contact = [judged for judged in by_weights if judged.class_name != CLASS_NAMES[RACE]]
+    contact = [one for one in by_weights if one.class_name != CLASS_NAMES[RACE]]
     return contact or by_weights
 
 
@@ -188,7 +188,7 @@ def _cause(first: Judged, second: Judged) -> str:
     if first.plan == second.plan:
         return LIMITS
     # Plans of crashed positions say whose board has crashed, a comma, and who still has checkers back.
-    crashed = {(judged.plan or "").partition(",")[0] for judged in (first, second)}
+    crashed = {(one.plan or "").partition(",")[0] for one in (first, second)}
     return PLAN if first.class_name == CLASS_NAMES[CONTACT] or len(crashed) == 1 else CRASH
 
 

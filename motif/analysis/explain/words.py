@@ -244,21 +244,21 @@ class Fact:
         return f"{self.label}: {self.first}, the other side {self.second}."
 
 
-def grouped(parameters: ParameterSet, split: Split, view: View) -> tuple[Group, ...]:
+def grouped(parameters: ParameterSet, division: Split, view: View) -> tuple[Group, ...]:
     """The groups of a split, largest first; their contributions add up to its difference."""
     groups: dict[str, Group] = {}
 
     def group(name: str) -> Group:
         return groups.setdefault(name, Group(name))
 
-    for parameter, value in zip(parameters.parameters, split.by_parameter.tolist(), strict=True):
+    for parameter, value in zip(parameters.parameters, division.by_parameter.tolist(), strict=True):
         if value:
             group(view.group(parameter)).parameters.append((parameter, value))
-    for side, place in np.argwhere(split.places).tolist():
-        group(view.place_group(side, place)).places.append((side, place, float(split.places[side, place])))
-    if split.rest:
+    for side, place in np.argwhere(division.places).tolist():
+        group(view.place_group(side, place)).places.append((side, place, float(division.places[side, place])))
+    if division.rest:
         # Plans are read off the back checkers, but for the side whose board has crashed.
-        group(BACK_CHECKERS if split.cause == PLAN else split.cause).rest = split.rest
+        group(BACK_CHECKERS if division.cause == PLAN else division.cause).rest = division.rest
     return tuple(sorted(groups.values(), key=lambda each: -abs(each.contribution)))
 
 
@@ -321,7 +321,7 @@ def parameter_fact(
 ) -> Fact:
     """The measured values of a parameter in two positions."""
     place = parameters.names.index(parameter.name)
-    first, second = (view.value(parameter, float(judged.seen.features[place])) for judged in two)
+    first, second = (view.value(parameter, float(one.seen.features[place])) for one in two)
     return Fact(view.sentence(parameter), first, second)
 
 
@@ -330,17 +330,17 @@ def place_fact(side: int, place: int, two: tuple[Judged, Judged], view: View) ->
     yours = (side == 0) == view.you_are_on_roll
     whose, his = ("Your", "the") if yours else ("The opponent's", "his")
     where = "the bar" if place == PACKED_BAR else f"{his} {place + 1} point"
-    counts = (str(int(judged.seen.checkers[side, place])) for judged in two)
+    counts = (str(int(one.seen.checkers[side, place])) for one in two)
     return Fact(f"{whose} checkers on {where}", *counts)
 
 
 def cause_facts(cause: str, two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:
     """What is behind the part of a difference that no terms make up."""
     if cause in (PLAN, CRASH):
-        plans = [judged.plan or "" for judged in two]
+        plans = [one.plan or "" for one in two]
         yield from _crash_facts(plans, view) if plans[0].startswith(_CRASHED) else _aim_facts(plans, view)
     elif cause == CLASS:
-        yield Fact("Kind of position", *(judged.class_name for judged in two))
+        yield Fact("Kind of position", *(one.class_name for one in two))
     elif cause in (TABLES, END):
         yield from _ending_facts(two, view)
 
@@ -389,7 +389,7 @@ def _is_plain(
     Blots and shots count together, so that one of them may have a weight that alone makes no sense.
     """
     place = parameters.names.index(parameter.name)
-    first, second = (judged.seen.features[place] for judged in two)
+    first, second = (one.seen.features[place] for one in two)
     good = view.speaks_for(parameter, bool(first > second))
     return good is None or good == (contribution > 0)
 
@@ -419,11 +419,11 @@ def _crash_words(plan: str, view: View) -> tuple[str, str]:
 
 
 def _ending_facts(two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:
-    yours = [judged.position if view.you_are_on_roll else judged.position.switch_sides() for judged in two]
+    yours = [one.position if view.you_are_on_roll else one.position.switch_sides() for one in two]
     results = [abs(int(outcome(position))) for position in yours]
     if any(results):
         yield Fact("You win", *(_OUTCOMES.get(result, "nothing yet") for result in results))
     yield Fact("Checkers that you have borne off", *(str(position.own_off) for position in yours))
-    if not any(results) and all(judged.source == TABLES for judged in two):
+    if not any(results) and all(one.source == TABLES for one in two):
         means = [f"{race_distribution(position).mean:.2f}" for position in yours]
         yield Fact("Rolls that you need on average to bear off the rest", *means)

@@ -1,10 +1,8 @@
-"""The most important terms of a head, in words.
+"""The most important terms of a head, in words: how much a typical amount of each is worth.
 
-What a term does, in words: how much a typical amount of it is worth, from the registry's sentences.
-
-A sentence can be read aloud: "6 more rolls of 36 with which the opponent can hit cost 0.031 points."
-For a pair it says what one of the two does when there is more of the other.  Amounts are round numbers
-near one standard deviation of the parameter, in its own unit.
+Sentences are made from the registry's and can be read aloud: "6 more rolls of 36 with which the opponent
+can hit cost 0.031 points." For a pair it says what one of the two does when there is more of the other.
+Amounts are round numbers near one standard deviation of the parameter, in its own unit.
 """
 
 import math
@@ -13,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from motif.analysis.trial_positions import self_play_positions
+from motif.analysis.trial_positions import FEWEST, self_play_positions
 from motif.board.position import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds
@@ -57,6 +55,10 @@ HEAD_WORDS = {
 _SIDES = ("the player on roll", "the opponent")
 _STEPS = ("a single checker", "exactly two checkers", "exactly three checkers", "every further checker")
 _BAR = 25
+_PLAN_SHARE = 20
+"""Positions of a class that are looked through for each one of a game plan."""
+_SAME = 1e-5
+"""Relative difference of weights that a table and a weight file have in common: the file's are float32."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,28 @@ class Subject:
         return f"{self.text}," if "," in self.text else self.text
 
 
+@dataclass(frozen=True)
+class ToldTerm:
+    """One term of a head; numbers that nobody knows are NaN."""
+
+    name: str
+    """See `motif.fitting.term_table.term_names`."""
+    sentence: str
+    full: tuple[str, ...]
+    """The measured values that count as 1 in its features, as "36 rolls"; none for a point term."""
+    moves: float
+    """How far the term moves the head's value: one standard deviation, in points or as a chance."""
+    weight: float
+    se: float
+    z: float
+    spread: float
+    """|weight| times the standard deviation of the term's value."""
+    effect: float
+    """The weight where features are measured from their means: of a single one, in an average position."""
+    effect_se: float
+    effect_z: float
+
+
 def typical_amount(parameter: Parameter, deviation: float) -> float:
     """A round number near one standard deviation, in the parameter's unit; at least 1.
 
@@ -132,18 +156,18 @@ def subject(parameter: Parameter, amount: float) -> Subject:
         return Subject("that " + parameter.sentence.removeprefix(_WHETHER), False)
     plural = amount != 1
     number = f"{amount:g}" if plural else "one"
-    counted = _counted(parameter, plural)
-    if counted is None:
+    phrase = _counted(parameter, plural)
+    if phrase is None:
         unit = parameter.unit if plural else _singular(parameter.unit)
         return Subject(f"{number} {unit} more in the {parameter.sentence}", plural)
     more = "" if parameter.side == "difference" else "more "
-    return Subject(f"{number} {more}{counted}", plural)
+    return Subject(f"{number} {more}{phrase}", plural)
 
 
 def linear_words(parameter: Parameter, amount: float, gain: Gain) -> str:
     """What `amount` of a parameter more is worth."""
-    told = subject(parameter, amount)
-    return _sentence(f"{told.before_verb} {gain.told(told.plural)}")
+    words = subject(parameter, amount)
+    return _sentence(f"{words.before_verb} {gain.told(words.plural)}")
 
 
 def pair_words(
@@ -153,22 +177,22 @@ def pair_words(
 
     `own` is what a little more of `main` gains by itself, of which the sign alone matters.
     """
-    told, circumstance = subject(main, amount), subject(other, other_amount).text
+    words, circumstance = subject(main, amount), subject(other, other_amount).text
     if other.unit == YES_OR_NO:
-        joined = "when " + circumstance.removeprefix("that ")
+        condition = "when " + circumstance.removeprefix("that ")
     else:
         each = circumstance.removeprefix("one ")
-        joined = "for every " + (
+        condition = "for every " + (
             "further " + each.removeprefix("more ") if each.startswith("more ") else each
         )
-    return _sentence(f"{told.before_verb} {gain.told(told.plural, own)} {joined}")
+    return _sentence(f"{words.before_verb} {gain.told(words.plural, own)} {condition}")
 
 
 def square_words(parameter: Parameter, amount: float, own: float, gain: Gain) -> str:
     """How much more or less each further `amount` of a parameter counts than the one before."""
-    told = subject(parameter, amount)
-    before = f"{amount:g}" if told.plural else "one"
-    return _sentence(f"{told.before_verb} {gain.told(told.plural, own)} than the {before} before")
+    words = subject(parameter, amount)
+    before = f"{amount:g}" if words.plural else "one"
+    return _sentence(f"{words.before_verb} {gain.told(words.plural, own)} than the {before} before")
 
 
 def point_words(side: int, place: int, step: int, gain: Gain) -> str:
@@ -194,36 +218,6 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-FEWEST = 100
-"""Positions below which standard deviations of so many terms mean nothing."""
-_PLAN_SHARE = 20
-"""Positions of a class that are looked through for each one of a game plan."""
-_SAME = 1e-5
-"""Relative difference of weights that a table and a weight file have in common: the file's are float32."""
-
-
-@dataclass(frozen=True)
-class ToldTerm:
-    """One term of a head; numbers that nobody knows are NaN."""
-
-    name: str
-    """See `motif.fitting.term_table.term_names`."""
-    sentence: str
-    full: tuple[str, ...]
-    """The measured values that count as 1 in its features, as "36 rolls"; none for a point term."""
-    moves: float
-    """How far the term moves the head's value: one standard deviation, in points or as a chance."""
-    weight: float
-    se: float
-    z: float
-    spread: float
-    """|weight| times the standard deviation of the term's value."""
-    effect: float
-    """The weight where features are measured from their means: of a single one, in an average position."""
-    effect_se: float
-    effect_z: float
-
-
 def chosen_head(weights: WeightFile, class_name: str, plan: str | None, head: str | None) -> str:
     """The head to report on: `head`, or the one that chooses plays.
 
@@ -237,12 +231,12 @@ def chosen_head(weights: WeightFile, class_name: str, plan: str | None, head: st
     heads = (weights.plans.get(plan) if plan else weights.classes.get(class_name)) or {}
     if not heads:
         raise SettingError(f"the weights {weights.name!r} have none of their own for {place}")
-    chosen = head or ("equity" if "equity" in heads else next(iter(heads)))
-    if chosen not in heads:
+    name = head or ("equity" if "equity" in heads else next(iter(heads)))
+    if name not in heads:
         raise SettingError(
-            f"the weights {weights.name!r} have no head {chosen!r} for {place}; there are {', '.join(heads)}"
+            f"the weights {weights.name!r} have no head {name!r} for {place}; there are {', '.join(heads)}"
         )
-    return chosen
+    return name
 
 
 def table_terms(path: Path, weights: WeightFile, class_name: str, plan: str, head: str) -> HeadTerms:
@@ -251,14 +245,14 @@ def table_terms(path: Path, weights: WeightFile, class_name: str, plan: str, hea
     Raises `DatasetError` for a table that lacks this head, or was made of other weights.
     """
     place = class_name, plan, head
-    found = next((terms for terms in read_terms(path) if terms.place == place), None)
-    if found is None:
+    head_terms = next((terms for terms in read_terms(path) if terms.place == place), None)
+    if head_terms is None:
         raise DatasetError(f"{path}: the table has no terms of {' '.join(filter(None, place))}")
     terms, vector = weight_vector(_head(weights, class_name, plan, head))
-    same = found.names == term_names(terms, weights.parameters)
-    if not (same and np.allclose(found.statistics.weights, vector, rtol=_SAME, atol=1e-30)):
+    same = head_terms.names == term_names(terms, weights.parameters)
+    if not (same and np.allclose(head_terms.statistics.weights, vector, rtol=_SAME, atol=1e-30)):
         raise DatasetError(f"{path}: the table is that of other weights than {weights.name!r}")
-    return found
+    return head_terms
 
 
 def dataset_terms(
@@ -270,10 +264,10 @@ def dataset_terms(
     """
     settings = settings_of(weights)
     with class_rows([folder], weights.parameters, settings.validation, settings.seed) as rows:
-        found = term_errors(rows, weights, settings, class_name, plan, head)
+        terms = term_errors(rows, weights, settings, class_name, plan, head)
         plans = rows[class_name].plans[: rows[class_name].training]
         count = int(np.count_nonzero(plans == PLANS.index(plan))) if plan else len(plans)
-    return found, count
+    return terms, count
 
 
 def board_terms(
@@ -298,34 +292,34 @@ def board_terms(
 
 
 def game_boards(
-    player: Player, wanted: int, class_name: str, plan: str, *, seed: int, jobs: int | None = None
+    player: Player, most: int, class_name: str, plan: str, *, seed: int, jobs: int | None = None
 ) -> Board:
-    """About `wanted` positions (n, 26) of a class, or of a game plan, from a player's money games.
+    """About `most` positions (n, 26) of a class, or of a game plan, from a player's money games.
 
     The same `seed` gives the same ones for any number of `jobs`.  Raises `PlayerError` when there are
     hardly any.
     """
-    count = wanted * (_PLAN_SHARE if plan else 1)
+    count = most * (_PLAN_SHARE if plan else 1)
     own = _own(self_play_positions(player, count, class_name, seed=seed, jobs=jobs), class_name, plan)
     if len(own) < FEWEST:
         raise PlayerError(
             f"{count} {class_name} positions from games of {player.name!r} hold {len(own)} of the plan "
             f"{plan!r}: a dataset or a file of positions is needed"
         )
-    return own[:wanted]
+    return own[:most]
 
 
-def told_terms(weights: WeightFile, found: HeadTerms, count: int) -> tuple[ToldTerm, ...]:
+def told_terms(weights: WeightFile, head: HeadTerms, count: int) -> tuple[ToldTerm, ...]:
     """The `count` terms, but for the bias, that move the head's value most, and what they do in words."""
-    terms, _ = weight_vector(_head(weights, *found.place))
-    statistics = found.statistics
+    terms, _ = weight_vector(_head(weights, *head.place))
+    statistics = head.statistics
     moves = statistics.moves
     order = 1 + np.argsort(-moves[1:], kind="stable")
     z, effect_z = statistics.z, statistics.effect_z
     return tuple(
         ToldTerm(
-            name=found.names[k],
-            sentence=_sentence_of_term(terms, weights.parameters, found.head, statistics, int(k)),
+            name=head.names[k],
+            sentence=_sentence_of_term(terms, weights.parameters, head.head, statistics, int(k)),
             full=tuple(full_value(parameter) for parameter in _features(terms, weights.parameters, int(k))),
             moves=float(moves[k]),
             weight=float(statistics.weights[k]),
@@ -355,7 +349,7 @@ def _sentence_of_term(
     effects, deviations = statistics.effects, statistics.deviations
 
     def gain(size: float) -> Gain:
-        """Of `size` times the term's effect."""
+        """The gain of `size` times the term's effect."""
         error = abs(size) * statistics.effect_errors[place] * statistics.slope
         return Gain(head, float(size * effects[place] * statistics.slope), float(error))
 

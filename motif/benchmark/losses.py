@@ -1,9 +1,4 @@
-"""What a player's choices lose, decision by decision, and which decisions are counted together.
-
-How the losses of many decisions are spread.
-
-Two players on the same decisions: how much more the one loses than the other.
-"""
+"""What a player's choices lose, decision by decision: in groups, as a distribution, and beside another's."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +16,10 @@ MILLIPOINTS = 1000
 """In a point."""
 Rows = slice | npt.NDArray[np.intp]
 """Some of several decisions."""
+LIMITS = (0, 5, 20, 50, 100)
+"""Losses in millipoints up to which decisions are counted."""
+# Losses are written with six digits; what is written 20 millipoints is not above 20.
+_ROUNDING = 1e-9
 _Rate = TypeVar("_Rate")
 
 
@@ -47,7 +46,7 @@ def joined(parts: Sequence[Losses]) -> Losses:
 
 @dataclass(frozen=True)
 class ByGroup(Generic[_Rate]):
-    """The same measure of several groups of decisions."""
+    """A measure of several groups of decisions."""
 
     files: Mapping[str, _Rate]
     """By path."""
@@ -85,21 +84,15 @@ def mean_and_error(points: npt.NDArray[np.float64]) -> tuple[float, float]:
     return MILLIPOINTS * float(points.mean()), MILLIPOINTS * error
 
 
-LIMITS = (0, 5, 20, 50, 100)
-"""Losses in millipoints up to which decisions are counted."""
-# Losses are written with six digits; what is written 20 millipoints is not above 20.
-_ROUNDING = 1e-9
-
-
 class LossRange(NamedTuple):
     """Losses between two limits."""
 
     name: str
     """Such as "5 to 20": millipoints, the lower limit not among them."""
     decisions: float
-    """Its share of the decisions, 0 to 1."""
+    """Share of the decisions, 0 to 1."""
     lost: float
-    """Its share of all that is lost, 0 to 1."""
+    """Share of all that is lost, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -138,21 +131,21 @@ class LossDistribution:
 
 def loss_distribution(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> LossDistribution:
     """The distribution of `losses` (n,), in points, of plays of which the file lists some, `listed` (n,)."""
-    lost = MILLIPOINTS * losses
+    millipoints = MILLIPOINTS * losses
     bounds = np.array(LIMITS) + _ROUNDING
-    shares = (lost[:, None] <= bounds).mean(axis=0)
-    above_first = lost[lost > bounds[0]]
+    shares = (millipoints[:, None] <= bounds).mean(axis=0)
+    above_first = millipoints[millipoints > bounds[0]]
     bins = np.bincount(np.searchsorted(bounds[1:], above_first), above_first, len(LIMITS))
-    median, percentile_90, percentile_99 = np.percentile(lost, (50, 90, 99)).tolist()
+    median, percentile_90, percentile_99 = np.percentile(millipoints, (50, 90, 99)).tolist()
     return LossDistribution(
-        float((listed & (lost <= bounds[0])).mean()),
+        float((listed & (millipoints <= bounds[0])).mean()),
         {str(limit): float(share) for limit, share in zip(LIMITS, shares, strict=True)},
         1 - float(shares[-1]),
         tuple((bins / (math.fsum(bins) or 1.0)).tolist()),
         median,
         percentile_90,
         percentile_99,
-        float(lost.max()),
+        float(millipoints.max()),
     )
 
 
@@ -176,7 +169,7 @@ def paired(one: Sequence[Losses], other: Sequence[Losses]) -> ByGroup[PairedRate
     differences = joined(one).losses - joined(other).losses
 
     def rate(rows: Rows) -> PairedRate:
-        found = differences[rows]
-        return PairedRate(*mean_and_error(found), len(found))
+        group = differences[rows]
+        return PairedRate(*mean_and_error(group), len(group))
 
     return by_group(one, rate)

@@ -57,10 +57,10 @@ def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> f
     """
     boards, size = midgame_boards(), _FIRST_BATCH
     evaluator.evaluate_many(boards[:size])  # compile, or load what was compiled
-    started = time.perf_counter()
-    while size < len(boards) and time.perf_counter() - started < _LONG_CALL:
+    start = time.perf_counter()
+    while size < len(boards) and time.perf_counter() - start < _LONG_CALL:
         size *= 2
-        started = time.perf_counter()
+        start = time.perf_counter()
         evaluator.evaluate_many(boards[:size])
     batch = boards[:size]
     return _timed(lambda _: len(evaluator.evaluate_many(batch)), seconds)
@@ -79,11 +79,11 @@ def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float
 def _timed(step: Callable[[int], int], seconds: float) -> float:
     """Items a second of `step`, which is called with a running number and returns items done."""
     items, number = 0, 0
-    started = time.perf_counter()
+    start = time.perf_counter()
     while True:
         items += step(number)
         number += 1
-        elapsed = time.perf_counter() - started
+        elapsed = time.perf_counter() - start
         if elapsed >= seconds:
             return items / elapsed
 
@@ -118,10 +118,10 @@ def midgame_boards() -> Board:
     """Boards (3000, 26) that come up when PubEval plays itself."""
     player = load("pubeval")
     boards = np.repeat(Position.start().board[None], _GAMES_AT_ONCE, axis=0)
-    seen = []
+    parts = []
     for ply in range(30):
         states = derive_states(ply, 0, len(boards), 0)
         rolls = ROLLS[states % len(ROLLS)]
         boards = player.choose_many(boards, rolls, states)
-        seen.append(boards)
-    return np.concatenate(seen)
+        parts.append(boards)
+    return np.concatenate(parts)

@@ -21,7 +21,7 @@ class JudgedPlay:
     """A play, and what it loses in millipoints against the best."""
 
     notation: str
-    """As players write it; empty for a dance.  Where a file lists what cannot be played, the key of it."""
+    """The play as players write it; empty for a dance.  What a file lists and cannot be played is its key."""
     loss: float
     moves: tuple[tuple[int, int], ...]
     """Moves of single dice (from, to)."""
@@ -75,11 +75,11 @@ def worst_decisions(choices: Sequence[Choices], count: int) -> list[WorstDecisio
     losses = np.concatenate([one.losses for one in choices])
     ends = np.cumsum([len(one.losses) for one in choices])
     worst = np.argsort(-losses, kind="stable")[:count]
-    found = []
+    decisions = []
     for row in worst[losses[worst] > 0].tolist():
         number = int(np.searchsorted(ends, row, side="right"))
-        found.append(_decision(choices[number], row - int(ends[number]) + len(choices[number].losses)))
-    return found
+        decisions.append(_decision(choices[number], row - int(ends[number]) + len(choices[number].losses)))
+    return decisions
 
 
 def _decision(choices: Choices, row: int) -> WorstDecision:
@@ -88,17 +88,19 @@ def _decision(choices: Choices, row: int) -> WorstDecision:
     high, low = benchmark.rolls[row].tolist()
     plays = {play.position: play for play in legal_plays(position, (high, low))}
     part = slice(*benchmark.offsets[row : row + 2].tolist())
-    listed = zip(benchmark.listed[part], benchmark.losses[part].tolist(), strict=True)
-    chosen, record = Position(choices.chosen[row]), benchmark.record
+    listed = [
+        _judged(Position(board), plays, loss)
+        for board, loss in zip(benchmark.listed[part], benchmark.losses[part].tolist(), strict=True)
+    ]
     return WorstDecision(
         benchmark.path,
-        int(record.lines[row]) if record else None,
+        int(benchmark.record.lines[row]) if benchmark.record else None,
         position,
         (high, low),
         CLASS_NAMES[choices.classes[row]],
-        _judged(chosen, plays, float(choices.losses[row])),
+        _judged(Position(choices.chosen[row]), plays, float(choices.losses[row])),
         bool(choices.listed[row]),
-        tuple(_judged(Position(board), plays, loss) for board, loss in listed),
+        tuple(listed),
     )
 
 

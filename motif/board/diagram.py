@@ -86,7 +86,7 @@ def _cell(count: int, row: int) -> str:
 def _notes(
     position: Position, match: MatchState | None, names: tuple[str, str], *, turned: bool
 ) -> list[str]:
-    """What stands to the right of the 13 lines of the board; `turned`, the player on roll is O."""
+    """Texts to the right of the 13 lines of the board; `turned`, the player on roll is O."""
     notes = [""] * (2 * _ROWS + 3)
     middle = len(notes) // 2
     notes[0], notes[-1] = f"O: {names[1]}", f"X: {names[0]}"

@@ -1,9 +1,8 @@
-"""What was played: games as sequences of rolls, plays and cube actions; and matches as sequences of games.
+"""Games and matches as they were played: sequences of rolls, plays and cube actions, and of games.
 
-The two players are 0 and 1, in the order of `MatchRecord.players`.  The types know nothing of files
-and of screens; `motif.board.game_record` knows which actions may follow which.
-
-How a game stands after some of its actions, and which actions may come next.
+The two players are 0 and 1, in the order of `MatchRecord.players`.  The records know nothing of files
+and of screens.  `GameProgress` follows a game: how it stands after some of its actions, and which may
+come next.
 """
 
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from motif.board.position import Position
 from motif.runtime.errors import RecordError
 
 CubeKind = Literal["double", "beaver", "raccoon", "take", "drop"]
+_RAISES = ("double", "beaver", "raccoon")
+"""Each may answer the one before it."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,6 @@ class MatchRecord:
     games: tuple[GameRecord, ...] = ()
     tags: tuple[tuple[str, str], ...] = ()
     """Names and values of what else is known, such as EventDate."""
-
-
-_RAISES = ("double", "beaver", "raccoon")
-"""Each may answer the one before it."""
 
 
 class GameProgress:
@@ -142,12 +139,12 @@ class GameProgress:
                 raise RecordError("the other player owns the cube")
             self.turn = action.player
         else:
-            answered = _RAISES[_RAISES.index(action.kind) - 1]
+            question = _RAISES[_RAISES.index(action.kind) - 1]
             if self._raised is None or (self._raised.kind, self._raised.player) != (
-                answered,
+                question,
                 1 - action.player,
             ):
-                raise RecordError(f"a {action.kind} answers the other player's {answered}")
+                raise RecordError(f"a {action.kind} answers the other player's {question}")
             self._accept()
         self._raised = action
 

@@ -94,9 +94,9 @@ def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
     # The rows before the first one of another length form a rectangle of characters.
     rows = next((row for row, text in enumerate(ids) if len(text) != ID_LENGTH), len(ids))
     # A character beyond ASCII becomes "?", which is as wrong in an ID and keeps the length.
-    joined = "".join(ids[:rows]).encode("ascii", "replace")
+    characters = "".join(ids[:rows]).encode("ascii", "replace")
     boards = np.zeros((len(ids), BOARD_SIZE), np.int8)
-    rows = _decode_boards(np.frombuffer(joined, np.uint8).reshape(rows, ID_LENGTH), boards)
+    rows = _decode_boards(np.frombuffer(characters, np.uint8).reshape(rows, ID_LENGTH), boards)
     bad = first_bad_board(boards[:rows])
     if bad >= 0 or rows < len(ids):
         row = int(bad if bad >= 0 else rows)
@@ -170,7 +170,7 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
     bits = f"{int.from_bytes(octets, 'little'):0{_BITS}b}"[::-1]
     runs = [len(run) for run in bits.split("0")]
     opponent, own, rest = runs[:_PLACES], runs[_PLACES : 2 * _PLACES], runs[2 * _PLACES :]
-    found = [
+    reasons = [
         f"the {side} has {sum(half)} checkers, at most {CHECKERS} are possible"
         for side, half in (("player on roll", own), ("opponent", opponent))
         if sum(half) > CHECKERS
@@ -180,12 +180,12 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
         board[place] = count
     for place, count in enumerate(opponent, start=1):
         if count and board[OWN_BAR - place]:
-            found.append(f"both players hold the point {OWN_BAR - place}")
+            reasons.append(f"both players hold the point {OWN_BAR - place}")
         board[OWN_BAR - place] -= count
     if any(rest):
-        found.append(f"surplus bits are set behind the last place ({sum(rest)} of them)")
-    if found or (found := faults(board)):
-        raise PositionError(f"no position in {quoted(text)}: " + "; ".join(found))
+        reasons.append(f"surplus bits are set behind the last place ({sum(rest)} of them)")
+    if reasons or (reasons := faults(board)):
+        raise PositionError(f"no position in {quoted(text)}: " + "; ".join(reasons))
     return Position(board)
 
 

@@ -1,13 +1,11 @@
 """Records of games as .mat files, the text form of Jellyfish that gnubg and others write and read.
 
 A line holds a roll and play of each player, the first one's to the left; every die's move is spelled
-out, 25 is the bar and 0 is off.  As gnubg does, a reader takes a roll without moves for a dance, for
-the play where only one is legal, and otherwise for a roll that was never played; and points won before
-the game is over mean that the other player resigned.
+out, 25 is the bar and 0 is off.  The reader checks every play.  As gnubg does, it takes a roll without
+moves for a dance, for the play where only one is legal, and otherwise for a roll that was never played;
+and points won before the game is over mean that the other player resigned.
 
 Source: files that gnubg 1.07 wrote, and what it made of files that it was given.
-
-Reads the .mat files that `motif.board.mat_file` describes, and checks every play in them.
 """
 
 import re
@@ -48,6 +46,25 @@ _COLUMN_WORDS: dict[CubeKind, str] = {
     "take": " Takes",
     "drop": " Drops",
 }
+_TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
+_LENGTH = re.compile(r"\s*(\d{1,9})\s+point\s+match\b.*", re.IGNORECASE | re.ASCII)
+_GAME = re.compile(r"\s*Game\s+\d{1,9}\s*", re.ASCII)
+_NAMES = re.compile(r"\s*([^:]+?)\s*:\s*(\d{1,9})\s+([^:]+?)\s*:\s*(\d{1,9})\s*", re.ASCII)
+_GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
+"""gnubg ends no line behind a roll that was not played."""
+_NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
+_CELL = re.compile(
+    r"(?<!\S)(?:(?P<roll>[1-6][1-6]):|(?P<word>doubles|beavers|raccoons|takes|drops|wins)\b)", re.IGNORECASE
+)
+_POINTS = re.compile(r"\s*(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?\s*\.?\s*", re.IGNORECASE | re.ASCII)
+_RAISED = re.compile(r"\s*(?:=>\s*(\d{1,9})\s*)?", re.ASCII)
+_NOTHING = re.compile(r"\s*(?:cannot move|\?*)\s*", re.IGNORECASE)
+"""A roll without moves, as gnubg and eXtreme Gammon write it."""
+_KINDS: dict[str, CubeKind] = {
+    "doubles": "double", "beavers": "beaver", "raccoons": "raccoon", "takes": "take", "drops": "drop",
+}  # fmt: skip
+_WON = "wins"
+_LEFT_CELL_STARTS_BEFORE = 16
 
 
 def write_mat(path: Path, record: MatchRecord) -> None:
@@ -77,14 +94,38 @@ def mat_name(name: str) -> str:
     return _NOT_IN_NAMES.sub(" ", printable).strip()[:_LONGEST_NAME].strip() or _NAMELESS
 
 
-def single_moves(play: Play) -> list[str]:
-    """The moves of single dice as a file spells them, the rearmost first, such as ``25/22*``."""
-    hits = {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
-    words = []
-    for start, end in sorted(play.moves, reverse=True):
-        words.append(f"{start}/{end}" + "*" * (end in hits))
-        hits.discard(end)
-    return words
+def read_mat(path: Path) -> MatchRecord:
+    """The record in the .mat file at `path`.
+
+    Raises `RecordError` that names file, line, game and move for whatever is no record of legal play.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {reason(error)}") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")  # as older programs wrote names
+    return parse_mat(text, str(path))
+
+
+def parse_mat(text: str, name: str = "text") -> MatchRecord:
+    """The record in `text`, which errors call `name`; see `read_mat`."""
+    lines = list(_lines(text))
+    tags = [(match[1], match[2]) for line in lines if (match := _TAG.fullmatch(line.text))]
+    body = iter([line for line in lines if line.text.strip() and line.text.lstrip()[0] not in ";#"])
+    opening = next(body, None)
+    match = _LENGTH.fullmatch(opening.text) if opening else None
+    if opening is None or not match:
+        where = f"line {opening.number}: " if opening else ""
+        raise RecordError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
+    length = int(match[1])
+    if length > LARGEST_SCORE:
+        raise RecordError(f"{name}: line {opening.number}: a match is to at most {LARGEST_SCORE} points")
+    reader = _Reader(name, length, body)
+    games = tuple(reader.games())
+    return MatchRecord(reader.players, length, games, tuple(tags))
 
 
 def _game_lines(game: GameRecord) -> Iterator[str]:
@@ -111,29 +152,18 @@ def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
             # Named is what the cube will show when this is accepted.
             yield action.player, _COLUMN_WORDS[action.kind].format(2 * progress.cube)
         else:
-            moves = single_moves(action.play) if action.play else []
+            moves = _single_moves(action.play) if action.play else []
             yield action.player, " ".join(["{}{}:".format(*action.roll), *moves])
 
 
-_TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
-_LENGTH = re.compile(r"\s*(\d{1,9})\s+point\s+match\b.*", re.IGNORECASE | re.ASCII)
-_GAME = re.compile(r"\s*Game\s+\d{1,9}\s*", re.ASCII)
-_NAMES = re.compile(r"\s*([^:]+?)\s*:\s*(\d{1,9})\s+([^:]+?)\s*:\s*(\d{1,9})\s*", re.ASCII)
-_GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
-"""gnubg ends no line behind a roll that was not played."""
-_NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
-_CELL = re.compile(
-    r"(?<!\S)(?:(?P<roll>[1-6][1-6]):|(?P<word>doubles|beavers|raccoons|takes|drops|wins)\b)", re.IGNORECASE
-)
-_POINTS = re.compile(r"\s*(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?\s*\.?\s*", re.IGNORECASE | re.ASCII)
-_RAISED = re.compile(r"\s*(?:=>\s*(\d{1,9})\s*)?", re.ASCII)
-_NOTHING = re.compile(r"\s*(?:cannot move|\?*)\s*", re.IGNORECASE)
-"""A roll without moves, as gnubg and eXtreme Gammon write it."""
-_KINDS: dict[str, CubeKind] = {
-    "doubles": "double", "beavers": "beaver", "raccoons": "raccoon", "takes": "take", "drops": "drop",
-}  # fmt: skip
-_WON = "wins"
-_LEFT_CELL_STARTS_BEFORE = 16
+def _single_moves(play: Play) -> list[str]:
+    """The moves of single dice as a file spells them, the rearmost first, such as ``25/22*``."""
+    hits = {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
+    words = []
+    for start, end in sorted(play.moves, reverse=True):
+        words.append(f"{start}/{end}" + "*" * (end in hits))
+        hits.discard(end)
+    return words
 
 
 class _Line(NamedTuple):
@@ -147,39 +177,6 @@ class _Cell(NamedTuple):
     word: str
     """``doubles``, ``wins`` and so on where there is no roll."""
     rest: str
-
-
-def read_mat(path: Path) -> MatchRecord:
-    """The record in the .mat file at `path`.
-
-    Raises `RecordError` that names file, line, game and move for whatever is no record of legal play.
-    """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {reason(error)}") from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")  # as older programs wrote names
-    return parse_mat(text, str(path))
-
-
-def parse_mat(text: str, name: str = "text") -> MatchRecord:
-    """The record in `text`, which errors call `name`; see `read_mat`."""
-    lines = list(_lines(text))
-    tags = [(match[1], match[2]) for line in lines if (match := _TAG.fullmatch(line.text))]
-    body = iter([line for line in lines if line.text.strip() and line.text.lstrip()[0] not in ";#"])
-    opening = next(body, None)
-    found = _LENGTH.fullmatch(opening.text) if opening else None
-    if opening is None or not found:
-        where = f"line {opening.number}: " if opening else ""
-        raise RecordError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
-    if int(found[1]) > LARGEST_SCORE:
-        raise RecordError(f"{name}: line {opening.number}: a match is to at most {LARGEST_SCORE} points")
-    reader = _Reader(name, int(found[1]), body)
-    games = list(reader.games())
-    return MatchRecord(reader.players, reader.length, tuple(games), tuple(tags))
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -258,15 +255,15 @@ class _Reader:
         text = self._line.text
         number = _NUMBER.match(text)
         start = number.end() if number else 0
-        found = list(_CELL.finditer(text, start))
-        before = text[start : found[0].start() if found else None].strip()
-        if before or sum(match["word"] is None or match["word"].lower() != _WON for match in found) > 2:
-            shown = quoted(before or text.strip())
-            raise self._error(f"{shown} is not one roll and play of each player, or a cube action")
+        matches = list(_CELL.finditer(text, start))
+        before = text[start : matches[0].start() if matches else None].strip()
+        if before or sum(match["word"] is None or match["word"].lower() != _WON for match in matches) > 2:
+            excerpt = quoted(before or text.strip())
+            raise self._error(f"{excerpt} is not one roll and play of each player, or a cube action")
         cells = []
-        for column, (match, following) in enumerate(zip_longest(found, found[1:])):
+        for column, (match, following) in enumerate(zip_longest(matches, matches[1:])):
             word = (match["word"] or "").lower()
-            alone = len(found) == 1 or word == _WON
+            alone = len(matches) == 1 or word == _WON
             player = int(match.start() >= _LEFT_CELL_STARTS_BEFORE) if alone else column
             rest = text[match.end() : following.start() if following else None]
             cells.append(_Cell(player, match["roll"], word, rest))

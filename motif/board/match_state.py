@@ -84,15 +84,15 @@ class MatchState:
     """Which of a Match ID's two players is on roll."""
 
     def __post_init__(self) -> None:
-        if found := match_faults(self):
-            raise PositionError("no match state: " + "; ".join(found))
+        if reasons := match_faults(self):
+            raise PositionError("no match state: " + "; ".join(reasons))
         if self.dice is not None:
             object.__setattr__(self, "dice", (max(self.dice), min(self.dice)))
 
 
 def match_faults(state: MatchState) -> list[str]:
     """Every reason why `state` cannot occur; empty when it can."""
-    found = [
+    reasons = [
         f"{name} is {value}, not 0 to {LARGEST_SCORE}"
         for name, value in (
             ("the match length", state.length),
@@ -102,7 +102,7 @@ def match_faults(state: MatchState) -> list[str]:
         if not 0 <= value <= LARGEST_SCORE
     ]
     if not 1 <= state.cube <= LARGEST_CUBE or state.cube & (state.cube - 1):
-        found.append(f"the cube shows {state.cube}, not a power of two up to {LARGEST_CUBE}")
+        reasons.append(f"the cube shows {state.cube}, not a power of two up to {LARGEST_CUBE}")
     for name, value, allowed in (
         ("the cube's owner", state.cube_owner, get_args(CubeOwner)),
         ("the decision", state.decision, get_args(Side)),
@@ -111,15 +111,15 @@ def match_faults(state: MatchState) -> list[str]:
         ("the player on roll", state.player, (0, 1)),
     ):
         if value not in allowed:
-            found.append(f"{name} is {value!r}, not one of {', '.join(map(str, allowed))}")
+            reasons.append(f"{name} is {value!r}, not one of {', '.join(map(str, allowed))}")
     if state.dice is not None:
         if len(state.dice) != 2:
-            found.append(f"a roll has two dice, not {len(state.dice)}")
-        found += [f"{die} is not a die (1 to 6)" for die in state.dice if not 1 <= die <= 6]
+            reasons.append(f"a roll has two dice, not {len(state.dice)}")
+        reasons += [f"{die} is not a die (1 to 6)" for die in state.dice if not 1 <= die <= 6]
         if state.doubled:
-            found.append("dice are rolled although a double is on offer")
-    found += _score_faults(state)
-    return found
+            reasons.append("dice are rolled although a double is on offer")
+    reasons += _score_faults(state)
+    return reasons
 
 
 def _score_faults(state: MatchState) -> list[str]:
@@ -128,15 +128,15 @@ def _score_faults(state: MatchState) -> list[str]:
     # What gnubg prints after a game may show more points than the match needs.
     if state.game_state != "playing":
         return []
-    found = []
+    reasons = []
     scores = (("I have", state.own_score), ("the opponent has", state.opponent_score))
     for who, score in scores:
         if score >= state.length:
-            found.append(f"the match is over: {who} {score} of {state.length} points")
+            reasons.append(f"the match is over: {who} {score} of {state.length} points")
     # Not "exactly one": gnubg lets a user declare the Crawford game with both at match point.
-    if state.crawford and not found and all(score != state.length - 1 for _, score in scores):
-        found.append("in the Crawford game a player must be 1 point away")
-    return found
+    if state.crawford and not reasons and all(score != state.length - 1 for _, score in scores):
+        reasons.append("in the Crawford game a player must be 1 point away")
+    return reasons
 
 
 def match_id(state: MatchState) -> str:
@@ -175,9 +175,9 @@ def match_state_from_id(text: str) -> MatchState:
     for name, width in _FIELDS:
         values[name] = number & ((1 << width) - 1)
         number >>= width
-    found = _code_faults(values)
-    if found:
-        raise PositionError(f"no match state in {quoted(text)}: " + "; ".join(found))
+    faults = _code_faults(values)
+    if faults:
+        raise PositionError(f"no match state in {quoted(text)}: " + "; ".join(faults))
     player = values["on_roll"]
     owner = values["cube_owner"]
     dice = (values["die1"], values["die2"])
@@ -204,14 +204,14 @@ def match_state_from_id(text: str) -> MatchState:
 
 def _code_faults(values: dict[str, int]) -> list[str]:
     """Codes of a Match ID that stand for nothing."""
-    found = []
+    reasons = []
     if values["cube_owner"] == 2:
-        found.append("the cube's owner has the code 2, which is neither a player (0, 1) nor the centre (3)")
+        reasons.append("the cube's owner has the code 2, which is neither a player (0, 1) nor the centre (3)")
     if values["game_state"] >= len(GAME_STATES):
-        found.append(f"the game state has the code {values['game_state']}, at most {len(GAME_STATES) - 1}")
+        reasons.append(f"the game state has the code {values['game_state']}, at most {len(GAME_STATES) - 1}")
     if values["unused"]:
-        found.append("surplus bits are set behind the last field")
-    return found
+        reasons.append("surplus bits are set behind the last field")
+    return reasons
 
 
 def _player(state: MatchState, side: str) -> int:

@@ -1,16 +1,12 @@
-"""The compiled generator of legal plays.
+"""The compiled generator of legal plays, and its working memory.
 
 It works on packed boards (see `position`) and writes every distinct resulting board, seen by the
 next player on roll.  Rules: both dice must be played if that is possible in either order; if only
 one of them can be, the higher one must be if it can; checkers on the bar enter first; a checker
 may be borne off with a larger die when none stands behind it; doubles are played up to four times.
 
-One checker and one die: where it can be played, and what it changes.
-
-Boards are packed (see `position`); `own` and `opponent` are where the mover's half and the other one
-start in the bytes of a board.
-
-Working memory of the play generator.
+In kernels that play one checker with one die, `own` and `opponent` are where the mover's half and the
+other one start in the bytes of a board.
 """
 
 from typing import NamedTuple
@@ -109,7 +105,7 @@ def hash_step(source, die, hit):
 
 @inline_kernel
 def score_step(board, own, opponent, source, die, steps):
-    """What a move not yet made on `board` adds to a table's score; arguments as for `_move`."""
+    """What a move not yet made on `board` adds to a table's score; arguments as for `move`."""
     change = -steps[0, source, board[own + source] - 1]
     target = source - die
     if target >= 0:
@@ -299,7 +295,7 @@ class PlayBuffer(NamedTuple):
     words: npt.NDArray[np.int64]
     """Resulting boards (MAX_PLAYS, 8)."""
     boards: npt.NDArray[np.int8]
-    """The same as packed boards (MAX_PLAYS, 64)."""
+    """Resulting boards as bytes (MAX_PLAYS, 64), the memory of `words`."""
     paths: npt.NDArray[np.uint64]
     """How each came about: its moves, one byte each, the first in the highest byte used."""
     scores: npt.NDArray[np.int64]

@@ -96,20 +96,19 @@ def play_batches(
 
     A batch holds at most about `rows_at_once` plays; together they cover all decisions in order.
     """
-    done = 0
+    first = 0
     # One type for the kernel, whether or not they may be written.
     boards, packed = np.array(boards, order="C"), np.empty(PACKED_SIZE, np.int8)
     capacity = min(rows_at_once, 64 * len(boards)) + MAX_PLAYS
-    while done < len(boards):
+    while first < len(boards):
         results = np.empty((capacity, BOARD_SIZE), np.int8)
         paths = np.empty(capacity, np.uint64)
-        offsets = np.zeros(len(boards) - done + 1, np.int64)
-        count = _fill_batch(
-            *(boards[done:], rolls[done:], packed, offsets, results, paths, thread_play_buffer())
-        )
-        used = offsets[count]
-        yield PlayBatch(offsets[: count + 1], results[:used], paths[:used])
-        done += count
+        offsets = np.zeros(len(boards) - first + 1, np.int64)
+        buffer = thread_play_buffer()
+        count = _fill_batch(boards[first:], rolls[first:], packed, offsets, results, paths, buffer)
+        size = offsets[count]
+        yield PlayBatch(offsets[: count + 1], results[:size], paths[:size])
+        first += count
 
 
 @lean_kernel(WHOLE)

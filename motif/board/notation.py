@@ -59,8 +59,8 @@ _Play = TypeVar("_Play", bound=PlayLike)
 def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
     """The play that consists of single-die `moves` (from, to), each of which hits or not.
 
-    The same for every order of the moves and for every choice of which of several checkers moved
-    on from a shared point; empty for no moves.
+    It does not depend on the order of the moves, nor on which of several checkers moved on from a
+    shared point; empty for no moves.
     """
     hit_points = {end for (_, end), hit in zip(moves, hits, strict=True) if hit}
     checkers = Counter(_visible_stops(path, hit_points) for path in _paths(moves))
@@ -82,16 +82,16 @@ def parse_moves(text: str) -> list[MarkedMove]:
     ``bar``, ``b`` or 25; ``off``, ``o`` or 0; ``(2)`` repeats; ``*`` may be left out.  Raises
     `PlayError` for anything else.  Whether the play is legal is not asked.
     """
-    found: list[MarkedMove] = []
+    moves: list[MarkedMove] = []
     for word in text.replace(",", " ").split():
         match = _CHECKER.fullmatch(word)
         if not match:
             wrong = f"{quoted(word)} is not a move such as 8/5, bar/22 or 6/off(2)"
             raise PlayError(f"no play in {quoted(text)}: {wrong}")
-        found += _checker_moves(text, match) * int(match["count"] or 1)
-        if len(found) > MOST_MOVES:
+        moves += _checker_moves(text, match) * int(match["count"] or 1)
+        if len(moves) > MOST_MOVES:
             raise PlayError(f"no play in {quoted(text)}: more than {MOST_MOVES} moves")
-    return found
+    return moves
 
 
 def find_play(text: str, plays: Sequence[_Play]) -> _Play:
@@ -101,21 +101,21 @@ def find_play(text: str, plays: Sequence[_Play]) -> _Play:
     on the way; but it hits wherever the text has a star.  Of several such plays the one that hits
     least is meant.  Raises `PlayError` when there is none, or no single one.
     """
-    wanted = parse_moves(text)
-    stars = {move.end for move in wanted if move.hit}
-    shift = _shift((move.start, move.end) for move in wanted)
-    fitting = [
+    moves = parse_moves(text)
+    stars = {move.end for move in moves if move.hit}
+    shift = _shift((move.start, move.end) for move in moves)
+    matches = [
         play
         for play in plays
-        if _shift(play.moves) == shift and stars <= _hit_points(play) and _lands_freely(wanted, play)
+        if _shift(play.moves) == shift and stars <= _hit_points(play) and _lands_freely(moves, play)
     ]
-    if not fitting:
+    if not matches:
         raise PlayError(f"{quoted(text)} is not a legal play; {_listing(plays)}")
-    fewest = min(len(_hit_points(play)) for play in fitting)
-    meant = [play for play in fitting if len(_hit_points(play)) == fewest]
-    if len(meant) > 1:
-        raise PlayError(f"{quoted(text)} can mean several plays; {_listing(meant)}")
-    return meant[0]
+    fewest = min(len(_hit_points(play)) for play in matches)
+    best = [play for play in matches if len(_hit_points(play)) == fewest]
+    if len(best) > 1:
+        raise PlayError(f"{quoted(text)} can mean several plays; {_listing(best)}")
+    return best[0]
 
 
 def _paths(moves: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -158,8 +158,8 @@ def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
 
 
 def _point(name: str) -> int:
-    named = _NAMED_POINTS.get(name.lower())
-    return int(name) if named is None else named
+    point = _NAMED_POINTS.get(name.lower())
+    return int(name) if point is None else point
 
 
 def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
@@ -175,10 +175,10 @@ def _hit_points(play: PlayLike) -> set[int]:
     return {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
 
 
-def _lands_freely(wanted: Sequence[MarkedMove], play: PlayLike) -> bool:
+def _lands_freely(moves: Sequence[MarkedMove], play: PlayLike) -> bool:
     """Whether the other player has no checker left, after `play`, where the text lets one land."""
     board = play.position.board
-    return all(board[OWN_BAR - move.end] <= 0 for move in wanted if 1 <= move.end <= POINTS)
+    return all(board[OWN_BAR - move.end] <= 0 for move in moves if 1 <= move.end <= POINTS)
 
 
 def _listing(plays: Sequence[PlayLike]) -> str:

@@ -47,23 +47,23 @@ def faults(board: npt.ArrayLike) -> list[str]:
     if not np.issubdtype(values.dtype, np.integer):
         return ["a board holds whole numbers of checkers"]
     counts = values.astype(np.int64)
-    found = []
+    reasons = []
     if counts[OPPONENT_BAR] > 0:
-        found.append(f"own checkers on the opponent's bar (index 0 holds {counts[OPPONENT_BAR]})")
+        reasons.append(f"own checkers on the opponent's bar (index 0 holds {counts[OPPONENT_BAR]})")
     if counts[OWN_BAR] < 0:
-        found.append(f"opponent's checkers on the own bar (index 25 holds {counts[OWN_BAR]})")
+        reasons.append(f"opponent's checkers on the own bar (index 25 holds {counts[OWN_BAR]})")
     own, opponent = counts[counts > 0].sum(), -counts[counts < 0].sum()
     if own > CHECKERS:
-        found.append(f"the player on roll has {own} checkers, at most {CHECKERS} are possible")
+        reasons.append(f"the player on roll has {own} checkers, at most {CHECKERS} are possible")
     if opponent > CHECKERS:
-        found.append(f"the opponent has {opponent} checkers, at most {CHECKERS} are possible")
+        reasons.append(f"the opponent has {opponent} checkers, at most {CHECKERS} are possible")
     if own == 0 and opponent == 0:
-        found.append("both players have borne off all their checkers")
+        reasons.append("both players have borne off all their checkers")
     closed_by_own = (counts[1 : HOME + 1] >= 2).all() and counts[OPPONENT_BAR] < 0
     closed_by_opponent = (counts[POINTS - HOME + 1 : POINTS + 1] <= -2).all() and counts[OWN_BAR] > 0
     if closed_by_own and closed_by_opponent:
-        found.append("both players are on the bar against closed boards: nobody could ever move")
-    return found
+        reasons.append("both players are on the bar against closed boards: nobody could ever move")
+    return reasons
 
 
 class Position:
@@ -79,8 +79,8 @@ class Position:
     """int8[26], read-only, as the module describes."""
 
     def __init__(self, board: npt.ArrayLike) -> None:
-        if found := faults(board):
-            raise PositionError("no position: " + "; ".join(found))
+        if reasons := faults(board):
+            raise PositionError("no position: " + "; ".join(reasons))
         values = np.array(board, dtype=np.int8)
         values.setflags(write=False)
         object.__setattr__(self, "board", values)
@@ -113,7 +113,7 @@ class Position:
         return cls(board)
 
     def switch_sides(self) -> "Position":
-        """The same board seen by the other player."""
+        """The position seen by the other player."""
         return Position(-self.board[::-1])
 
     @property
@@ -146,12 +146,6 @@ class Position:
         own = {p: int(n) for p, n in enumerate(self.board) if n > 0}
         opponent = {OWN_BAR - p: -int(n) for p, n in enumerate(self.board) if n < 0}
         return f"Position.from_points({own}, {opponent})"
-
-
-def _checked_place(point: int) -> int:
-    if not 1 <= point <= OWN_BAR:
-        raise PositionError(f"no position: point {point} is not one of 1 to 24, or 25 for the bar")
-    return point
 
 
 def as_boards(positions: npt.ArrayLike) -> Board:
@@ -236,3 +230,9 @@ def unpack_many(packed: Board) -> Board:
     boards[:, OWN_BAR] = packed[:, PACKED_BAR]
     boards[:, OPPONENT_BAR] = -packed[:, OPPONENT_HALF + PACKED_BAR]
     return boards
+
+
+def _checked_place(point: int) -> int:
+    if not 1 <= point <= OWN_BAR:
+        raise PositionError(f"no position: point {point} is not one of 1 to 24, or 25 for the bar")
+    return point

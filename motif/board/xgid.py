@@ -53,7 +53,7 @@ def position_from_xgid(text: str) -> tuple[Position, MatchState]:
 
 
 def _read(text: str) -> tuple[Position, MatchState]:
-    """As `position_from_xgid`, without the prefix; error messages do not repeat `text`."""
+    """`position_from_xgid` without the prefix; error messages do not repeat `text`."""
     parts = text.split(":")
     if len(parts) != len(_FIELDS):
         names = ":".join(_FIELDS)

@@ -100,11 +100,11 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray
     undoubled = np.ones(games, np.bool_)
     parts = []
     for ply, numbers, boards, points in plies(evaluator, start, derive_states(seed, 0, games, _TRIAL)):
-        kept = undoubled[numbers] & (points == 0)
+        waiting = undoubled[numbers] & (points == 0)
         if not undoubled.any():
             break
-        if ply and kept.any():
-            numbers, boards = numbers[kept], boards[kept]
+        if ply and waiting.any():
+            numbers, boards = numbers[waiting], boards[waiting]
             parts.append((numbers, boards))
             undoubled[numbers[_decisions(evaluator, boards)[0]]] = False
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
@@ -114,13 +114,17 @@ def _decisions(evaluator: Evaluator, boards: Board) -> tuple[npt.NDArray[np.bool
     """Whether the player on roll of each of `boards` has a double, or is too good for one, and whether it
     is to be passed."""
     chances = evaluator.evaluate_many(boards).astype(np.float64)
-    held, taken, passed = cube_equities(chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards))
-    return (np.minimum(taken, passed) >= held) | (held > passed), taken >= passed
+    no_double, double_take, double_pass = cube_equities(
+        chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
+    )
+    return (np.minimum(double_take, double_pass) >= no_double) | (
+        no_double > double_pass
+    ), double_take >= double_pass
 
 
 def _switch(
     scores: Floats,
-    decided: npt.NDArray[np.bool_],
+    decisions: npt.NDArray[np.bool_],
     games: npt.NDArray[np.int64],
     seed: int,
     resamples: int,
@@ -130,20 +134,20 @@ def _switch(
     _, place = np.unique(games, return_inverse=True)
     count = int(place.max()) + 1 if len(place) else 0
     ones = np.ones(len(scores))
-    drawn = [
-        _half(scores, decided, random.multinomial(count, np.full(count, 1 / count))[place].astype(float))
+    draws = [
+        _half(scores, decisions, random.multinomial(count, np.full(count, 1 / count))[place].astype(float))
         for _ in range(resamples)
     ]
-    return _half(scores, decided, ones), float(np.std(drawn, ddof=1))
+    return _half(scores, decisions, ones), float(np.std(draws, ddof=1))
 
 
-def _half(scores: Floats, decided: npt.NDArray[np.bool_], weights: Floats) -> float:
-    """Where the logistic function fitted to `decided`, by Newton's method, is one half.
+def _half(scores: Floats, decisions: npt.NDArray[np.bool_], weights: Floats) -> float:
+    """Where the logistic function fitted to `decisions`, by Newton's method, is one half.
 
     Where one score parts all decisions, and no logistic function is steep enough, the middle of the gap.
     """
     present = weights > 0
-    not_yet, already = scores[present & ~decided], scores[present & decided]
+    not_yet, already = scores[present & ~decisions], scores[present & decisions]
     if not len(not_yet) or not len(already):
         raise SettingError("too few games: their decisions do not switch with the score")
     if not_yet.max() < already.min():
@@ -152,7 +156,7 @@ def _half(scores: Floats, decided: npt.NDArray[np.bool_], weights: Floats) -> fl
     offset, slope = 0.0, 1.0
     for _ in range(_STEPS):
         share = expit(offset + slope * scale)
-        rest = weights * (decided - share)
+        rest = weights * (decisions - share)
         spread = weights * share * (1 - share)
         gradient = np.array([rest.sum(), (rest * scale).sum()])
         mixed = (spread * scale).sum()

@@ -1,7 +1,4 @@
-"""Cube decisions: whether to double, and whether to take.
-
-How close a cube decision is, in words.
-"""
+"""Cube decisions: whether to double, whether to take, and how close it is, in words."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,47 +28,6 @@ count as an error; from about 0.08 on they speak of a blunder."""
 _BEYOND = "very clear"
 _SHOWN = 5e-4
 """Less than this would be written 0.000."""
-
-
-def closeness(decision: "CubeDecision") -> str:
-    """A sentence about the double and one about the answer, each with its margin in equity."""
-    if decision.doubled is None:
-        if decision.state.crawford:
-            return "Nobody doubles in the Crawford game."
-        return "The opponent owns the cube: only he can double."
-    double = "redouble" if decision.state.cube_owner == "me" else "double"
-    return f"{_about_double(decision, double, decision.doubled)} {_about_answer(decision)}"
-
-
-def _about_double(decision: "CubeDecision", double: str, doubled: float) -> str:
-    if decision.action.endswith("dead cube"):
-        return f"The cube is dead: a {double} wins nothing."
-    margin = abs(decision.no_double - doubled)
-    if margin < _SHOWN:
-        return f"To {double} or to wait is the same."
-    if decision.should_double:
-        return f"A {_degree(margin)} {double}: waiting costs {margin:.3f}."
-    if decision.action.startswith("too good"):
-        return f"A {_degree(margin)} case for playing on: cashing costs {margin:.3f}."
-    return f"A {_degree(margin)} no {double}: doubling costs {margin:.3f}."
-
-
-def _about_answer(decision: "CubeDecision") -> str:
-    right, other, wrong = "pass", "take", "taking"
-    if decision.should_beaver:
-        right, other, wrong = "beaver", "take", "a mere take"
-    elif decision.should_take:
-        right, other, wrong = "take", "pass", "passing"
-    margin = decision.cost(other)
-    if margin < _SHOWN:
-        return "To take or to pass is the same." if right != "beaver" else "To beaver or to take is the same."
-    return f"A {_degree(margin)} {right}: {wrong} costs {margin:.3f}."
-
-
-def _degree(margin: float) -> str:
-    return next((word for limit, word in _DEGREES if margin < limit), _BEYOND)
-
-
 _DOUBLES = ("double", "redouble")
 _WAITS = ("no double", "no redouble", "roll")
 _PASSES = ("pass", "drop")
@@ -93,7 +49,7 @@ class CubeDecision:
     double_take: float | None
     double_pass: float | None
     mwc_no_double: float | None
-    """The same as chances to win the match; None for money."""
+    """Chance to win the match without a double; this and the next two are None for money."""
     mwc_double_take: float | None
     mwc_double_pass: float | None
     take_point: float | None
@@ -107,7 +63,7 @@ class CubeDecision:
     efficiency: float
     """x of Janowski's model."""
     state: MatchState
-    _found: Outcomes = field(repr=False, compare=False)
+    _ends: Outcomes = field(repr=False, compare=False)
     _table: MatchEquityTable | None = field(repr=False, compare=False)
 
     @property
@@ -125,17 +81,22 @@ class CubeDecision:
     @cached_property
     def windows(self) -> tuple[Window, ...]:
         """Market windows of the player on roll: dead, at `efficiency`, live; none without use of the cube."""
-        return market_windows(self._found, self.state, self.efficiency, self._table)
+        return market_windows(self._ends, self.state, self.efficiency, self._table)
 
     @cached_property
     def opponent_windows(self) -> tuple[Window, ...]:
-        """The same of the opponent, in his chances."""
-        return market_windows(self._found.turned(), turned_state(self.state), self.efficiency, self._table)
+        """Market windows of the opponent, in his chances."""
+        return market_windows(self._ends.turned(), turned_state(self.state), self.efficiency, self._table)
 
     @property
     def words(self) -> str:
-        """How close the decision is, in a sentence or two."""
-        return closeness(self)
+        """How close it is: a sentence about the double and one about the answer, each with its margin."""
+        if self.doubled is None:
+            if self.state.crawford:
+                return "Nobody doubles in the Crawford game."
+            return "The opponent owns the cube: only he can double."
+        double = "redouble" if self.state.cube_owner == "me" else "double"
+        return f"{_about_double(self, double, self.doubled)} {_about_answer(self)}"
 
     def cost(self, action_taken: str) -> float:
         """Equity that a player gives up, 0 or more, by what he did with the cube.
@@ -184,27 +145,30 @@ def cube_decision(
     probabilities, no efficiency or no class, and for a match that is over.
     """
     x = chosen_efficiency(efficiency, position_class, pips)
-    found = outcomes(np.asarray(probabilities))
-    curves = cube_curves(found, state, x, table)
-    held = float(curves.no_double.at(found.win)[0])
-    taken = None if curves.double_take is None else float(curves.double_take.at(found.win)[0])
-    passed = None if taken is None else curves.double_pass
-    cash = None if taken is None else cash_point(curves)
-    equities = [
-        None if value is None else float(scale(state, table).equity(value)) for value in (held, taken, passed)
-    ]
-    no_double, double_take, double_pass = equities
+    ends = outcomes(np.asarray(probabilities))
+    curves = cube_curves(ends, state, x, table)
+    double = curves.double_take
+    values = (
+        float(curves.no_double.at(ends.win)[0]),
+        None if double is None else float(double.at(ends.win)[0]),
+        None if double is None else curves.double_pass,
+    )
+    mwc = values if state.length else (None, None, None)
+    no_double, double_take, double_pass = (
+        None if value is None else float(scale(state, table).equity(value)) for value in values
+    )
     assert no_double is not None
-    gammons = bool(found.win_gammons[0] > 0)
+    cash = None if double is None else cash_point(curves)
+    gammons = bool(ends.win_gammons[0] > 0)
     action, doubles, takes, beavers = _best(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
         action=action,
         no_double=no_double,
         double_take=double_take,
         double_pass=double_pass,
-        mwc_no_double=held if state.length else None,
-        mwc_double_take=taken if state.length else None,
-        mwc_double_pass=passed if state.length else None,
+        mwc_no_double=mwc[0],
+        mwc_double_take=mwc[1],
+        mwc_double_pass=mwc[2],
         take_point=None if cash is None else 1 - cash,
         cash_point=cash,
         should_double=doubles,
@@ -212,7 +176,7 @@ def cube_decision(
         should_beaver=beavers,
         efficiency=x,
         state=state,
-        _found=found,
+        _ends=ends,
         _table=table,
     )
 
@@ -233,22 +197,51 @@ def cube_decision_at(
 
 
 def _best(
-    state: MatchState, held: float, taken: float | None, passed: float | None, gammons: bool
+    state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
 ) -> tuple[str, bool, bool, bool]:
     """What both should do, in words; and whether to double, to take, and to beaver."""
-    if taken is None or passed is None:
+    if double_take is None or double_pass is None:
         why = "Crawford game" if state.crawford else "the opponent owns the cube"
         return f"no double, {why}", False, False, False
-    takes = taken < passed
-    beavers = takes and state.beavers and not state.length and taken < 0
+    takes = double_take < double_pass
+    beavers = takes and state.beavers and not state.length and double_take < 0
     double = "redouble" if state.cube_owner == "me" else "double"
     answer = "beaver" if beavers else "take" if takes else "pass"
     if not cube_is_useful(state):
         return f"no {double}, dead cube", False, takes, False
-    doubled = min(BEAVERED * taken if beavers else taken, passed)
+    doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
     # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
-    if doubled >= held or (not takes and not gammons):
+    if doubled >= no_double or (not takes and not gammons):
         return f"{double}, {answer}", True, takes, beavers
-    if held > passed and gammons:
+    if no_double > double_pass and gammons:
         return f"too good to {double}, {answer}", False, takes, beavers
     return f"no {double}, {answer}", False, takes, beavers
+
+
+def _about_double(decision: "CubeDecision", double: str, doubled: float) -> str:
+    if decision.action.endswith("dead cube"):
+        return f"The cube is dead: a {double} wins nothing."
+    margin = abs(decision.no_double - doubled)
+    if margin < _SHOWN:
+        return f"To {double} or to wait is the same."
+    if decision.should_double:
+        return f"A {_degree(margin)} {double}: waiting costs {margin:.3f}."
+    if decision.action.startswith("too good"):
+        return f"A {_degree(margin)} case for playing on: cashing costs {margin:.3f}."
+    return f"A {_degree(margin)} no {double}: doubling costs {margin:.3f}."
+
+
+def _about_answer(decision: "CubeDecision") -> str:
+    right, other, wrong = "pass", "take", "taking"
+    if decision.should_beaver:
+        right, other, wrong = "beaver", "take", "a mere take"
+    elif decision.should_take:
+        right, other, wrong = "take", "pass", "passing"
+    margin = decision.cost(other)
+    if margin < _SHOWN:
+        return "To take or to pass is the same." if right != "beaver" else "To beaver or to take is the same."
+    return f"A {_degree(margin)} {right}: {wrong} costs {margin:.3f}."
+
+
+def _degree(margin: float) -> str:
+    return next((word for limit, word in _DEGREES if margin < limit), _BEYOND)

@@ -50,8 +50,8 @@ class Efficiency:
     def of(self, position_class: str, pips: int | None = None) -> float:
         """x of a class in `EFFICIENCY_CLASSES`; a race also needs the pips of the player on roll."""
         if position_class not in EFFICIENCY_CLASSES:
-            known = ", ".join(EFFICIENCY_CLASSES)
-            raise SettingError(f"no class of positions is called {position_class!r}: {known}")
+            names = ", ".join(EFFICIENCY_CLASSES)
+            raise SettingError(f"no class of positions is called {position_class!r}: {names}")
         if position_class == "race":
             if pips is None:
                 raise SettingError("the cube efficiency of a race depends on the pips of the player on roll")

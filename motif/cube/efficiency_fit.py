@@ -6,13 +6,10 @@ chances the model has the equities of a dead and of a live cube; x is the share 
 live that the rollouts went, by least squares over the positions of a class and the three places of the
 cube.  Its standard error is taken over positions, which are independent.
 
-Both sides decide the cube at the x of the round before, the first time at the default ones.
-
-Games for money with the cube, many at a time in lockstep.
-
-Plays are chosen by cubeless equity, so a game's moves do not depend on its cube: one game is scored with
-the cube in the centre, with either player and without any, which cancels most of the luck of the dice in
-the differences.  Both sides decide the cube by the model at given efficiencies; no Jacoby rule, no beavers.
+The games are played many at a time in lockstep, without Jacoby rule and beavers.  Plays are chosen by
+cubeless equity, so a game's moves do not depend on its cube: one game is scored with the cube in the
+centre, with either player and without any, which cancels most of the luck of the dice in the differences.
+Both sides decide the cube by the model at the x of the round before, the first time at the default ones.
 """
 
 from collections.abc import Iterator
@@ -31,7 +28,7 @@ from motif.board.position import Board, Position, pack_many
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
 from motif.cube.equities import Floats, cube_equities, cubeful_equity
 from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.probabilities import WIN, turned_equities
+from motif.evaluators.probabilities import WIN
 from motif.rollout.playout import MAX_PLIES
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.jit import kernel
@@ -40,135 +37,16 @@ from motif.runtime.progress import progress
 from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states, next_roll
 
-CENTRE, MINE, THEIRS = range(3)
+OWNERS: tuple[CubeOwner, ...] = ("centre", "me", "opponent")
 """Where the cube lies at first, seen by the player on roll then."""
-OWNERS = 3
 _CENTRED = MatchState()
 _OWNED = MatchState(cube=2, cube_owner="me")
-
-
-class _Cubes:
-    """The cubes of n games, each begun with every owner, and what the first player has won with them."""
-
-    def __init__(self, games: int) -> None:
-        self.value = np.ones((OWNERS, games))
-        # 0 in the centre, 1 with the player on roll, -1 with the other.
-        self.owner = np.repeat(np.array([0, 1, -1])[:, None], games, axis=1)
-        self.won = np.full((OWNERS, games), np.nan)
-
-    def turn(self) -> None:
-        """The other player comes on roll."""
-        self.owner = turned_equities(self.owner)
-
-    def decide(self, games: npt.NDArray[np.int64], sign: int, chances: Floats, x: Floats) -> None:
-        """The player on roll of each of `games` doubles or not; `sign` is 1 if he was first."""
-        centre, own = (cube_equities(chances, state, x) for state in (_CENTRED, _OWNED))
-        doubled = np.minimum(centre.double_take, centre.double_pass)
-        wants = np.stack([doubled >= own.no_double, doubled >= centre.no_double])
-        owner = self.owner[:, games]
-        turns = np.where(owner == 1, wants[0], wants[1]) & (owner >= 0) & np.isnan(self.won[:, games])
-        takes = centre.double_take < centre.double_pass
-        rows, columns = np.nonzero(turns & ~takes)
-        self.won[rows, games[columns]] = sign * self.value[rows, games[columns]]
-        rows, columns = np.nonzero(turns & takes)
-        self.value[rows, games[columns]] *= 2
-        self.owner[rows, games[columns]] = -1
-
-    def finish(self, games: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:
-        """The first player has won `points` of `games` over the board."""
-        still = np.isnan(self.won[:, games])
-        self.won[:, games] = np.where(still, points * self.value[:, games], self.won[:, games])
-
-
-def best_boards(evaluator: Evaluator, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
-    """The boards (n, 26) after the best plays of `rolls` (n, 2), as the next players see them."""
-    after = np.empty_like(boards)
-    done = 0
-    for batch in play_batches(boards, rolls):
-        counts = np.diff(batch.offsets)
-        equities = evaluator.play_equities(boards[done : done + len(counts)], batch)
-        best = np.repeat(np.maximum.reduceat(equities, batch.offsets[:-1]), counts)
-        found = np.flatnonzero(equities == best)
-        decision = np.repeat(np.arange(len(counts)), counts)[found]
-        after[done : done + len(counts)] = batch.boards[found[np.unique(decision, return_index=True)[1]]]
-        done += len(counts)
-    return after
-
-
-def plies(
-    evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]
-) -> Iterator[tuple[int, npt.NDArray[np.int64], Board, npt.NDArray[np.int64]]]:
-    """Play on from `boards` (n, 26), with dice from the streams `states` (n,), until all games are over.
-
-    Yields, for each ply, its number, the games still played at its start, their boards seen by the player
-    on roll, and the points that he has won in them: 0 while a game goes on.
-    """
-    games, states = np.arange(len(boards)), states.copy()
-    for ply in range(MAX_PLIES):
-        points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.int64)
-        yield ply, games, boards, points
-        going = points == 0
-        games, boards, states = games[going], boards[going], states[going]
-        if not len(games):
-            return
-        boards = best_boards(evaluator, boards, _rolls(states))
-
-
-def cubeful_results(
-    evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, first: int, boards: Board
-) -> tuple[Floats, Floats]:
-    """Mean points (n, `OWNERS`) that the players on roll of `boards` (n, 26) win, in units of the cube, which
-    is not turned before the first roll; and the chances (n, 5) with which the same games end without it.
-
-    The dice of trial t of board k are those of the stream (seed, `first` + k, t).
-    """
-    states = np.concatenate([derive_states(seed, first, len(boards), trial) for trial in range(trials)])
-    cubes = _Cubes(len(states))
-    final = np.zeros(len(states), np.int64)
-    for ply, games, now, points in plies(evaluator, np.tile(boards, (trials, 1)), states):
-        sign = 1 if ply % 2 == 0 else -1
-        over = points != 0
-        final[games[over]] = sign * points[over]
-        cubes.finish(games[over], final[games[over]])
-        if ply:
-            cubes.turn()
-            going = now[~over]
-            chances = evaluator.evaluate_many(going).astype(np.float64)
-            cubes.decide(games[~over], sign, chances, efficiency.of_boards(going))
-    # A game without an end, which is broken off, is nobody's.
-    won = np.nan_to_num(cubes.won).reshape(OWNERS, trials, len(boards)).mean(axis=1).T
-    return won, _ends(final.reshape(trials, len(boards)))
-
-
-def _ends(points: npt.NDArray[np.int64]) -> Floats:
-    """The five probabilities (n, 5) of games (trials, n) that ended with `points`."""
-    ends = np.empty((points.shape[1], len(OUTPUTS)))
-    for column, least in enumerate((1, 2, 3)):
-        ends[:, WIN + column] = (points >= least).mean(axis=0)
-    for column, most in enumerate((-2, -3)):
-        ends[:, 3 + column] = (points <= most).mean(axis=0)
-    return ends
-
-
-@kernel
-def _rolls(states):
-    """The next roll (n, 2) of each of the streams `states`, which go on."""
-    rolls = np.empty((states.shape[0], 2), np.int64)
-    stream = np.zeros(1, np.uint64)
-    for k in range(states.shape[0]):
-        stream[0] = states[k]
-        rolls[k, 0], rolls[k, 1] = next_roll(stream)
-        states[k] = stream[0]
-    return rolls
-
-
 _GAMES_AT_ONCE = 2400
 _GAMES_A_POSITION = 4
 _OPEN = 0.15
 """A game's winner is open while each side has at least this chance."""
 _SELF_PLAY_TRIAL = 2**40
 """The trial number of the streams of self-play: no rollout has so many."""
-_STATES: dict[int, CubeOwner] = {CENTRE: "centre", MINE: "me", THEIRS: "opponent"}
 
 
 @dataclass(frozen=True)
@@ -229,20 +107,9 @@ def fit_efficiency(
                 won.append(part_won)
                 chances.append(part_chances)
                 advance(len(part_won))
-            found = _fits(boards, classes, np.concatenate(won), np.concatenate(chances), trials)
-            efficiency = _with(found)
-    return EfficiencyFit(found, efficiency, rounds)
-
-
-def _rolled_out(
-    evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, boards: Board, jobs: int | None
-) -> Iterator[tuple[Floats, Floats]]:
-    """`cubeful_results` of `boards`, part by part."""
-    size = max(_GAMES_AT_ONCE // trials, 1)
-    calls = ((first, boards[first : first + size]) for first in range(0, len(boards), size))
-    work = partial(cubeful_results, evaluator, efficiency, seed, trials)
-    with closing(run_ordered(work, calls, jobs)) as results:
-        yield from results
+            fits = _fits(boards, classes, np.concatenate(won), np.concatenate(chances), trials)
+            efficiency = _with(fits)
+    return EfficiencyFit(fits, efficiency, rounds)
 
 
 def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board, npt.NDArray[np.int8]]:
@@ -269,32 +136,134 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
     # A random order, of which the first position of each game and class is taken.
     order = np.random.default_rng(seed).permutation(len(games))
     kinds = games[order] * len(EFFICIENCY_CLASSES) + classes[order]
-    chosen = order[np.unique(kinds, return_index=True)[1]]
-    chosen = np.concatenate([chosen[classes[chosen] == code][:count] for code in np.unique(classes)])
-    return boards[chosen], classes[chosen]
+    rows = order[np.unique(kinds, return_index=True)[1]]
+    rows = np.concatenate([rows[classes[rows] == code][:count] for code in np.unique(classes)])
+    return boards[rows], classes[rows]
+
+
+def cubeful_results(
+    evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, first: int, boards: Board
+) -> tuple[Floats, Floats]:
+    """Mean points (n, `OWNERS`) that the players on roll of `boards` (n, 26) win, in units of the cube, which
+    is not turned before the first roll; and the chances (n, 5) with which the same games end without it.
+
+    The dice of trial t of board k are those of the stream (seed, `first` + k, t).
+    """
+    states = np.concatenate([derive_states(seed, first, len(boards), trial) for trial in range(trials)])
+    cubes = _Cubes(len(states))
+    final = np.zeros(len(states), np.int64)
+    for ply, games, now, points in plies(evaluator, np.tile(boards, (trials, 1)), states):
+        sign = 1 if ply % 2 == 0 else -1
+        over = points != 0
+        final[games[over]] = sign * points[over]
+        cubes.finish(games[over], final[games[over]])
+        if ply:
+            cubes.turn()
+            going = now[~over]
+            chances = evaluator.evaluate_many(going).astype(np.float64)
+            cubes.decide(games[~over], sign, chances, efficiency.of_boards(going))
+    # A game without an end, which is broken off, is nobody's.
+    won = np.nan_to_num(cubes.won).reshape(len(OWNERS), trials, len(boards)).mean(axis=1).T
+    return won, _ends(final.reshape(trials, len(boards)))
+
+
+def plies(
+    evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]
+) -> Iterator[tuple[int, npt.NDArray[np.int64], Board, npt.NDArray[np.int64]]]:
+    """Play on from `boards` (n, 26), with dice from the streams `states` (n,), until all games are over.
+
+    Yields, for each ply, its number, the games still played at its start, their boards seen by the player
+    on roll, and the points that he has won in them: 0 while a game goes on.
+    """
+    games, states = np.arange(len(boards)), states.copy()
+    for ply in range(MAX_PLIES):
+        points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.int64)
+        yield ply, games, boards, points
+        going = points == 0
+        games, boards, states = games[going], boards[going], states[going]
+        if not len(games):
+            return
+        boards = best_boards(evaluator, boards, _rolls(states))
+
+
+def best_boards(evaluator: Evaluator, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
+    """The boards (n, 26) after the best plays of `rolls` (n, 2), as the next players see them."""
+    after = np.empty_like(boards)
+    first = 0
+    for batch in play_batches(boards, rolls):
+        counts = np.diff(batch.offsets)
+        equities = evaluator.play_equities(boards[first : first + len(counts)], batch)
+        best = np.repeat(np.maximum.reduceat(equities, batch.offsets[:-1]), counts)
+        ties = np.flatnonzero(equities == best)
+        decision = np.repeat(np.arange(len(counts)), counts)[ties]
+        after[first : first + len(counts)] = batch.boards[ties[np.unique(decision, return_index=True)[1]]]
+        first += len(counts)
+    return after
+
+
+class _Cubes:
+    """The cubes of n games, each begun with every owner, and what the first player has won with them."""
+
+    def __init__(self, games: int) -> None:
+        self.value = np.ones((len(OWNERS), games))
+        # 0 in the centre, 1 with the player on roll, -1 with the other.
+        self.owner = np.repeat(np.array([0, 1, -1])[:, None], games, axis=1)
+        self.won = np.full((len(OWNERS), games), np.nan)
+
+    def turn(self) -> None:
+        """The other player comes on roll."""
+        self.owner = -self.owner
+
+    def decide(self, games: npt.NDArray[np.int64], sign: int, chances: Floats, x: Floats) -> None:
+        """The player on roll of each of `games` doubles or not; `sign` is 1 if he was first."""
+        centre, own = (cube_equities(chances, state, x) for state in (_CENTRED, _OWNED))
+        doubled = np.minimum(centre.double_take, centre.double_pass)
+        wants = np.stack([doubled >= own.no_double, doubled >= centre.no_double])
+        owner = self.owner[:, games]
+        turns = np.where(owner == 1, wants[0], wants[1]) & (owner >= 0) & np.isnan(self.won[:, games])
+        takes = centre.double_take < centre.double_pass
+        rows, columns = np.nonzero(turns & ~takes)
+        self.won[rows, games[columns]] = sign * self.value[rows, games[columns]]
+        rows, columns = np.nonzero(turns & takes)
+        self.value[rows, games[columns]] *= 2
+        self.owner[rows, games[columns]] = -1
+
+    def finish(self, games: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:
+        """The first player has won `points` of `games` over the board."""
+        still = np.isnan(self.won[:, games])
+        self.won[:, games] = np.where(still, points * self.value[:, games], self.won[:, games])
+
+
+def _rolled_out(
+    evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, boards: Board, jobs: int | None
+) -> Iterator[tuple[Floats, Floats]]:
+    """`cubeful_results` of `boards`, part by part."""
+    size = max(_GAMES_AT_ONCE // trials, 1)
+    calls = ((first, boards[first : first + size]) for first in range(0, len(boards), size))
+    work = partial(cubeful_results, evaluator, efficiency, seed, trials)
+    with closing(run_ordered(work, calls, jobs)) as results:
+        yield from results
 
 
 def _fits(
     boards: Board, classes: npt.NDArray[np.int8], won: Floats, chances: Floats, trials: int
 ) -> tuple[FittedEfficiency, ...]:
     """The fit of each class from the results (n, `OWNERS`) and chances (n, 5) of `boards`."""
-    dead, live = (
-        np.stack([_model(chances, _STATES[owner], x) for owner in range(OWNERS)], axis=1) for x in (0.0, 1.0)
-    )
+    dead, live = (np.stack([_model(chances, owner, x) for owner in OWNERS], axis=1) for x in (0.0, 1.0))
     default = DEFAULT_EFFICIENCY.of_boards(boards)
-    found = []
+    fits = []
     for code, name in enumerate(EFFICIENCY_CLASSES):
         rows = classes == code
         count = int(rows.sum())
-        way, gone = (live - dead)[rows], (won - dead)[rows]
+        way, went = (live - dead)[rows], (won - dead)[rows]
         weight = float((way**2).sum())
         if count < 2 or weight == 0:
             continue
-        x = float((way * gone).sum()) / weight
-        pulls = (way * (gone - x * way)).sum(axis=1)
+        x = float((way * went).sum()) / weight
+        pulls = (way * (went - x * way)).sum(axis=1)
         se = float(np.sqrt((pulls**2).sum() * count / (count - 1))) / weight
-        found.append(FittedEfficiency(name, x, se, float(default[rows].mean()), count, count * trials))
-    return tuple(found)
+        fits.append(FittedEfficiency(name, x, se, float(default[rows].mean()), count, count * trials))
+    return tuple(fits)
 
 
 def _model(chances: Floats, owner: CubeOwner, x: float) -> Floats:
@@ -302,13 +271,35 @@ def _model(chances: Floats, owner: CubeOwner, x: float) -> Floats:
     return cubeful_equity(chances, MatchState(cube=cube, cube_owner=owner), efficiency=x)
 
 
-def _with(found: tuple[FittedEfficiency, ...]) -> Efficiency:
-    """The default efficiencies with those that were `found` in their place."""
+def _with(fits: tuple[FittedEfficiency, ...]) -> Efficiency:
+    """The default efficiencies with those of `fits` in their place."""
     changes: dict[str, float] = {}
-    for fit in found:
+    for fit in fits:
         x = min(max(fit.x, 0.0), 1.0)
         if fit.name == "race":
             changes |= {"race_base": x, "race_per_pip": 0.0, "race_lowest": x, "race_highest": x}
         else:
             changes[fit.name] = x
     return replace(DEFAULT_EFFICIENCY, **changes)
+
+
+def _ends(points: npt.NDArray[np.int64]) -> Floats:
+    """The five probabilities (n, 5) of games (trials, n) that ended with `points`."""
+    ends = np.empty((points.shape[1], len(OUTPUTS)))
+    for column, least in enumerate((1, 2, 3)):
+        ends[:, WIN + column] = (points >= least).mean(axis=0)
+    for column, most in enumerate((-2, -3)):
+        ends[:, 3 + column] = (points <= most).mean(axis=0)
+    return ends
+
+
+@kernel
+def _rolls(states):
+    """The next roll (n, 2) of each of the streams `states`, which go on."""
+    rolls = np.empty((states.shape[0], 2), np.int64)
+    stream = np.zeros(1, np.uint64)
+    for k in range(states.shape[0]):
+        stream[0] = states[k]
+        rolls[k, 0], rolls[k, 1] = next_roll(stream)
+        states[k] = stream[0]
+    return rolls

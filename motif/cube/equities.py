@@ -1,31 +1,23 @@
-"""The three equities of a cube decision, for many positions in one state of the match at once.
+"""The three equities of a cube decision by Janowski's model, for many positions in one state of the match.
 
-Janowski's model for money play: cubeful equity in units of the cube.
+The model moves the chance to win, while the shares of gammons among wins and among losses stay.  Equity
+over that chance is a curve of straight lines: a dead cube gives one line from losing to winning; a live
+cube gives lines between the points at which somebody cashes; and the equity at efficiency x lies the part
+x of the way from the dead line to the live ones.
 
-Source: Rick Janowski, Take-Points in Money Games (1993), in the form of gnubg's `Cl2CfMoney`.  With W and
-L the average value of a win and of a loss, a live cube is taken from (L - 1/2) / (W + L + 1/2) and cashed
-from (L + 1) / (W + L + 1/2) on.
+In money play equity is in units of the cube.  With W and L the average value of a win and of a loss, a
+live cube is taken from (L - 1/2) / (W + L + 1/2) and cashed from (L + 1) / (W + L + 1/2) on.
 
-Janowski's model for match play: cubeful chances to win the match.
+In match play it is the chance to win the match.  The cash points of a live cube are found from the highest
+cube that still matters downwards; at that cube a player to whom more points are of no use any more is
+redoubled at once, which raises the cube once more before the game is played out.
 
-Source: the model of gnubg (Joern Thyssen's `GetPoints` and `Cl2CfMatch`).  The cash points of a live cube
-are found from the highest cube that still matters downwards; at that cube a player to whom more points
-are of no use any more is redoubled at once, which raises the cube once more before the game is played out.
-
-Cubeful equity as a function of the chance to win: straight lines between a few points.
-
-So it is in Janowski's model (Take-Points in Money Games, 1993): a dead cube gives one straight line from
-losing to winning; a live cube gives straight lines between the points at which somebody cashes; and the
-equity at efficiency x lies the part x of the way from the dead line to the live ones.
-
-How games end at one level of the cube: the chance to win, and how many wins and losses are gammons.
-
-The cube model moves the chance to win while the shares of gammons among wins and among losses stay.
+Sources: Rick Janowski, Take-Points in Money Games (1993), in the form of gnubg's `Cl2CfMoney`; for matches
+the model of gnubg (Joern Thyssen's `GetPoints` and `Cl2CfMatch`).
 """
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -48,10 +40,15 @@ from motif.runtime.errors import SettingError
 Floats = npt.NDArray[np.float64]
 # Estimates may leave 0 to 1 by what float32 rounds.
 _ROUNDING = 1e-6
+DOUBLE_PASS = 1.0
+"""What a double that is passed wins, in units of the cube before it."""
+DOUBLED_WORTH = 2.0
+"""What a unit of the doubled cube is worth, in units of the cube before it."""
+_OTHER: dict[CubeOwner, CubeOwner] = {"centre": "centre", "me": "opponent", "opponent": "me"}
 
 
 class Outcomes(NamedTuple):
-    """Of n positions, seen by one player; each field float64 (n,)."""
+    """How the games of n positions end at one level of the cube, seen by one player; each float64 (n,)."""
 
     win: Floats
     win_gammons: Floats
@@ -61,7 +58,7 @@ class Outcomes(NamedTuple):
     lose_backgammons: Floats
 
     def turned(self) -> "Outcomes":
-        """The same, seen by the other player."""
+        """The ends as the other player sees them."""
         return Outcomes(
             1 - self.win,
             self.lose_gammons,
@@ -75,7 +72,7 @@ class Outcomes(NamedTuple):
         return _average(worth, 1, self.win_gammons, self.win_backgammons)
 
     def average_loss(self, worth: Callable[[int], float]) -> Floats:
-        """The same of a loss, of -1, -2 and -3 times the cube."""
+        """What a loss is worth on average (n,); `worth` gives that of -1, -2 and -3 times the cube."""
         return _average(worth, -1, self.lose_gammons, self.lose_backgammons)
 
 
@@ -100,17 +97,6 @@ def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
     )
 
 
-def _share(part: Floats, whole: Floats) -> Floats:
-    """`part` of `whole`, at most all of it; none of nothing."""
-    shares = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-    return np.minimum(shares, 1.0)
-
-
-def _average(worth: Callable[[int], float], sign: int, gammons: Floats, backgammons: Floats) -> Floats:
-    single, gammon, backgammon = (worth(sign * points) for points in (1, 2, 3))
-    return single + (gammon - single) * gammons + (backgammon - gammon) * backgammons
-
-
 class Curve(NamedTuple):
     """Equity of n positions over the chance to win, k points each."""
 
@@ -121,13 +107,13 @@ class Curve(NamedTuple):
 
     def at(self, chances: Floats) -> Floats:
         """The equity (n,) at one chance to win for each position."""
-        found = self.values[:, 0]
+        values = self.values[:, 0]
         for k in range(self.chances.shape[1] - 1):
             left, width = self.chances[:, k], self.chances[:, k + 1] - self.chances[:, k]
             rise = self.values[:, k + 1] - self.values[:, k]
             part = np.divide(chances - left, width, out=np.zeros_like(left), where=width > 0)
-            found = np.where(chances > left, self.values[:, k] + rise * part, found)
-        return np.where(chances >= 1, self.values[:, -1], found)
+            values = np.where(chances > left, self.values[:, k] + rise * part, values)
+        return np.where(chances >= 1, self.values[:, -1], values)
 
 
 def mixed(chances: list[Floats], live: list[Floats], lose: Floats, win: Floats, x: float | Floats) -> Curve:
@@ -141,115 +127,6 @@ def mixed(chances: list[Floats], live: list[Floats], lose: Floats, win: Floats, 
     return Curve(places, dead + share * (np.stack(np.broadcast_arrays(*live), axis=1) - dead))
 
 
-DOUBLE_PASS = 1.0
-"""What a double that is passed wins, in units of the cube before it."""
-
-
-def money_curve(found: Outcomes, owner: CubeOwner, jacoby: bool, x: float | Floats) -> Curve:
-    """Cubeful equity over the chance to win, where the cube is with `owner`, at efficiency `x`.
-
-    Under the Jacoby rule gammons do not count while the cube is in the centre.
-    """
-    win, loss = found.average_win(float), found.average_loss(float)
-    total = win - loss + 0.5
-    take, cash = (-loss - 0.5) / total, (-loss + 1) / total
-    if jacoby and owner == "centre":
-        win, loss = np.ones_like(win), np.full_like(loss, -1.0)
-    zero, one = np.zeros_like(win), np.ones_like(win)
-    if owner == "centre":
-        return mixed([zero, take, cash, one], [loss, -one, one, win], loss, win, x)
-    if owner == "me":
-        return mixed([zero, cash, one], [loss, one, win], loss, win, x)
-    return mixed([zero, take, one], [loss, -one, win], loss, win, x)
-
-
-_OTHER: dict[CubeOwner, CubeOwner] = {"centre": "centre", "me": "opponent", "opponent": "me"}
-
-
-def turned_state(state: MatchState) -> MatchState:
-    """`state` as the other player sees it when it is his turn to roll or double."""
-    return replace(
-        state,
-        own_score=state.opponent_score,
-        opponent_score=state.own_score,
-        cube_owner=_OTHER[state.cube_owner],
-        dice=None,
-        doubled=False,
-        decision="me",
-        player=0 if state.player else 1,
-    )
-
-
-def cube_is_dead(state: MatchState) -> bool:
-    """Whether nobody can use the cube in a match: in the Crawford game, where both need no more than it
-    shows, and at 2 away each, where the game is played for the match as soon as either doubles."""
-    own, opponent = aways(state)
-    return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
-
-
-def match_curve(found: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable) -> Curve:
-    """Chance to win the match over the chance to win the game, with the cube as it lies in `state`."""
-    worth = _worth(table, state, state.cube)
-    lose, win = found.average_loss(worth), found.average_win(worth)
-    zero, one = np.zeros_like(win), np.ones_like(win)
-    if cube_is_dead(state):
-        return mixed([zero, one], [lose, win], lose, win, 0.0)
-    own_cash, other_cash = cash_points(found, state, table)
-    dropped, cashed = worth(-1) * one, worth(1) * one
-    if state.cube_owner == "centre":
-        return mixed([zero, 1 - other_cash, own_cash, one], [lose, dropped, cashed, win], lose, win, x)
-    if state.cube_owner == "me":
-        return mixed([zero, own_cash, one], [lose, cashed, win], lose, win, x)
-    return mixed([zero, 1 - other_cash, one], [lose, dropped, win], lose, win, x)
-
-
-def cash_points(found: Outcomes, state: MatchState, table: MatchEquityTable) -> tuple[Floats, Floats]:
-    """Chances to win the game (n,) from which the player on roll, and the opponent for his part, cash with
-    a live cube."""
-    sides = (found, state), (found.turned(), turned_state(state))
-    need = aways(state)
-    cubes = [state.cube]
-    while min(need) > 2 * cubes[-1]:
-        cubes.append(2 * cubes[-1])
-    own, other = (_last_cash_point(*side, cubes[-1], table) for side in sides)
-    for cube in reversed(cubes[:-1]):
-        own, other = (
-            _live_cash_point(*side, cube, table, then) for side, then in zip(sides, (other, own), strict=True)
-        )
-    return own, other
-
-
-def _worth(table: MatchEquityTable, state: MatchState, cube: int) -> "partial[float]":
-    """The chance to win the match after a game of -3 to 3 times `cube`."""
-    return partial(_after, table, state, cube)
-
-
-def _after(table: MatchEquityTable, state: MatchState, cube: int, points: float) -> float:
-    return table.after_game(state, int(points) * cube)
-
-
-def _last_cash_point(found: Outcomes, state: MatchState, cube: int, table: MatchEquityTable) -> Floats:
-    """Where the doubled cube is of no more use to one of the players."""
-    own, opponent = aways(state)
-    redoubled = own <= 2 * cube < opponent
-    worth = _worth(table, state, 4 * cube if redoubled else 2 * cube)
-    lose = found.average_loss(worth)
-    return np.asarray((lose - table.after_game(state, cube)) / (lose - found.average_win(worth)))
-
-
-def _live_cash_point(
-    found: Outcomes, state: MatchState, cube: int, table: MatchEquityTable, next_cash: Floats
-) -> Floats:
-    """Where the opponent, who then owns the doubled cube, may cash it from `next_cash` on."""
-    worth = _worth(table, state, 2 * cube)
-    win, passed = found.average_win(worth), table.after_game(state, cube)
-    return np.asarray(1 - next_cash * (passed - win) / (worth(-1) - win))
-
-
-DOUBLED_WORTH = 2.0
-"""What a unit of the doubled cube is worth, in units of the cube before it."""
-
-
 class CubeCurves(NamedTuple):
     """What the player on roll has over his chance to win, in points of the current cube for money and as
     chances to win the match in match play."""
@@ -261,41 +138,29 @@ class CubeCurves(NamedTuple):
 
 
 class CubeEquities(NamedTuple):
-    """Of n positions, for the player on roll, in units of `CubeCurves`; each float64 (n,)."""
+    """Equities of n positions, for the player on roll, in units of `CubeCurves`; each float64 (n,)."""
 
     no_double: Floats
     double_take: Floats
     double_pass: Floats
 
 
-def may_double(state: MatchState) -> bool:
-    """Whether the rules let the player on roll double: he has access to the cube, and it is not the
-    Crawford game."""
-    return state.cube_owner != "opponent" and not state.crawford
-
-
-def cube_is_useful(state: MatchState) -> bool:
-    """Whether a double can be of use to the player on roll: in a match he must need more points than the
-    cube shows."""
-    return may_double(state) and not (state.length and aways(state)[0] <= state.cube)
-
-
 def cube_curves(
-    found: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
+    ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeCurves:
-    """The curves of `found` in `state` at efficiency `x`; a match without a `table` has the default one."""
+    """The curves of `ends` in `state` at efficiency `x`; a match without a `table` has the default one."""
     legal = may_double(state)
     if not state.length:
-        now = money_curve(found, state.cube_owner, state.jacoby, x)
+        now = money_curve(ends, state.cube_owner, state.jacoby, x)
         then = None
         if legal:
-            taken = money_curve(found, "opponent", state.jacoby, x)
-            then = Curve(taken.chances, DOUBLED_WORTH * taken.values)
+            unit = money_curve(ends, "opponent", state.jacoby, x)
+            then = Curve(unit.chances, DOUBLED_WORTH * unit.values)
         return CubeCurves(now, then, DOUBLE_PASS)
     table = table or match_equity_table()
-    now = match_curve(found, state, x, table)
+    now = match_curve(ends, state, x, table)
     taken_state = replace(state, cube=2 * state.cube, cube_owner="opponent")
-    then = match_curve(found, taken_state, x, table) if legal else None
+    then = match_curve(ends, taken_state, x, table) if legal else None
     return CubeCurves(now, then, table.after_game(state, state.cube))
 
 
@@ -307,41 +172,12 @@ def cube_equities(
 ) -> CubeEquities:
     """The three equities of n positions, `probabilities` (n, 5), all in `state`, whose player on roll may
     double.  `x` is a number or (n,)."""
-    found = outcomes(probabilities)
-    curves = cube_curves(found, state, x, table)
+    ends = outcomes(probabilities)
+    curves = cube_curves(ends, state, x, table)
     if curves.double_take is None:
         raise ValueError("the player on roll may not double")
-    passed = np.full(len(found.win), curves.double_pass)
-    return CubeEquities(curves.no_double.at(found.win), curves.double_take.at(found.win), passed)
-
-
-class Scale(NamedTuple):
-    """How match-winning chances become equities: -1 is a single game lost at the current cube, 1 one won.
-
-    That is gnubg's normalised money equity (EMG).  For money both are the same."""
-
-    middle: float
-    half: float
-
-    def equity(self, value: float | Floats) -> float | Floats:
-        """The equity of a value of `CubeCurves`."""
-        return (value - self.middle) / self.half
-
-
-def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
-    """The scale of equities in `state`."""
-    if not state.length:
-        return Scale(0.0, 1.0)
-    table = table or match_equity_table()
-    won, lost = (table.after_game(state, points) for points in (state.cube, -state.cube))
-    return Scale((won + lost) / 2, (won - lost) / 2)
-
-
-def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:
-    """x itself where it is given; otherwise that of the class, by default gnubg's."""
-    if isinstance(efficiency, int | float):
-        return checked_efficiency(float(efficiency))
-    return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
+    double_pass = np.full(len(ends.win), curves.double_pass)
+    return CubeEquities(curves.no_double.at(ends.win), curves.double_take.at(ends.win), double_pass)
 
 
 @overload
@@ -383,10 +219,156 @@ def cubeful_equity(
     a double before this roll.  For an array (n, 5) of probabilities the result is float64 (n,), and
     `efficiency` may be (n,) too.  Raises `SettingError` as `cube_decision` does.
     """
-    found = outcomes(probabilities)
+    ends = outcomes(probabilities)
     if isinstance(efficiency, np.ndarray):
         x: float | Floats = efficiency
     else:
         x = chosen_efficiency(efficiency, position_class, pips)
-    values = scale(state, table).equity(cube_curves(found, state, x, table).no_double.at(found.win))
+    values = scale(state, table).equity(cube_curves(ends, state, x, table).no_double.at(ends.win))
     return values if isinstance(probabilities, np.ndarray) and probabilities.ndim > 1 else float(values[0])  # type: ignore[index]
+
+
+class Scale(NamedTuple):
+    """How match-winning chances become equities: -1 is a single game lost at the current cube, 1 one won.
+
+    That is gnubg's normalised money equity (EMG).  For money both are the same."""
+
+    middle: float
+    half: float
+
+    def equity(self, value: float | Floats) -> float | Floats:
+        """The equity of a value of `CubeCurves`."""
+        return (value - self.middle) / self.half
+
+
+def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
+    """The scale of equities in `state`."""
+    if not state.length:
+        return Scale(0.0, 1.0)
+    table = table or match_equity_table()
+    win, loss = (table.after_game(state, points) for points in (state.cube, -state.cube))
+    return Scale((win + loss) / 2, (win - loss) / 2)
+
+
+def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:
+    """x itself where it is given; otherwise that of the class, by default gnubg's."""
+    if isinstance(efficiency, int | float):
+        return checked_efficiency(float(efficiency))
+    return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
+
+
+def may_double(state: MatchState) -> bool:
+    """Whether the rules let the player on roll double: he has access to the cube, and it is not the
+    Crawford game."""
+    return state.cube_owner != "opponent" and not state.crawford
+
+
+def cube_is_useful(state: MatchState) -> bool:
+    """Whether a double can be of use to the player on roll: in a match he must need more points than the
+    cube shows."""
+    return may_double(state) and not (state.length and aways(state)[0] <= state.cube)
+
+
+def cube_is_dead(state: MatchState) -> bool:
+    """Whether nobody can use the cube in a match: in the Crawford game, where both need no more than it
+    shows, and at 2 away each, where the game is played for the match as soon as either doubles."""
+    own, opponent = aways(state)
+    return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
+
+
+def turned_state(state: MatchState) -> MatchState:
+    """`state` as the other player sees it when it is his turn to roll or double."""
+    return replace(
+        state,
+        own_score=state.opponent_score,
+        opponent_score=state.own_score,
+        cube_owner=_OTHER[state.cube_owner],
+        dice=None,
+        doubled=False,
+        decision="me",
+        player=0 if state.player else 1,
+    )
+
+
+def money_curve(ends: Outcomes, owner: CubeOwner, jacoby: bool, x: float | Floats) -> Curve:
+    """Cubeful equity over the chance to win, where the cube is with `owner`, at efficiency `x`.
+
+    Under the Jacoby rule gammons do not count while the cube is in the centre.
+    """
+    win, loss = ends.average_win(float), ends.average_loss(float)
+    total = win - loss + 0.5
+    take, cash = (-loss - 0.5) / total, (-loss + 1) / total
+    if jacoby and owner == "centre":
+        win, loss = np.ones_like(win), np.full_like(loss, -1.0)
+    zero, one = np.zeros_like(win), np.ones_like(win)
+    if owner == "centre":
+        return mixed([zero, take, cash, one], [loss, -one, one, win], loss, win, x)
+    if owner == "me":
+        return mixed([zero, cash, one], [loss, one, win], loss, win, x)
+    return mixed([zero, take, one], [loss, -one, win], loss, win, x)
+
+
+def match_curve(ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable) -> Curve:
+    """Chance to win the match over the chance to win the game, with the cube as it lies in `state`."""
+    worth = _worth(table, state, state.cube)
+    lose, win = ends.average_loss(worth), ends.average_win(worth)
+    zero, one = np.zeros_like(win), np.ones_like(win)
+    if cube_is_dead(state):
+        return mixed([zero, one], [lose, win], lose, win, 0.0)
+    own_cash, other_cash = cash_points(ends, state, table)
+    drop, cash = worth(-1) * one, worth(1) * one
+    if state.cube_owner == "centre":
+        return mixed([zero, 1 - other_cash, own_cash, one], [lose, drop, cash, win], lose, win, x)
+    if state.cube_owner == "me":
+        return mixed([zero, own_cash, one], [lose, cash, win], lose, win, x)
+    return mixed([zero, 1 - other_cash, one], [lose, drop, win], lose, win, x)
+
+
+def cash_points(ends: Outcomes, state: MatchState, table: MatchEquityTable) -> tuple[Floats, Floats]:
+    """Chances to win the game (n,) from which the player on roll, and the opponent for his part, cash with
+    a live cube."""
+    sides = (ends, state), (ends.turned(), turned_state(state))
+    need = aways(state)
+    cubes = [state.cube]
+    while min(need) > 2 * cubes[-1]:
+        cubes.append(2 * cubes[-1])
+    own, other = (_last_cash_point(*side, cubes[-1], table) for side in sides)
+    for cube in reversed(cubes[:-1]):
+        own, other = (
+            _live_cash_point(*side, cube, table, then) for side, then in zip(sides, (other, own), strict=True)
+        )
+    return own, other
+
+
+def _last_cash_point(ends: Outcomes, state: MatchState, cube: int, table: MatchEquityTable) -> Floats:
+    """Where the doubled cube is of no more use to one of the players."""
+    own, opponent = aways(state)
+    redoubles = own <= 2 * cube < opponent
+    worth = _worth(table, state, 4 * cube if redoubles else 2 * cube)
+    lose = ends.average_loss(worth)
+    return np.asarray((lose - table.after_game(state, cube)) / (lose - ends.average_win(worth)))
+
+
+def _live_cash_point(
+    ends: Outcomes, state: MatchState, cube: int, table: MatchEquityTable, next_cash: Floats
+) -> Floats:
+    """Where the opponent, who then owns the doubled cube, may cash it from `next_cash` on."""
+    worth = _worth(table, state, 2 * cube)
+    win, drop = ends.average_win(worth), table.after_game(state, cube)
+    return np.asarray(1 - next_cash * (drop - win) / (worth(-1) - win))
+
+
+def _worth(table: MatchEquityTable, state: MatchState, cube: int) -> Callable[[int], float]:
+    """The chance to win the match after a game of -3 to 3 times `cube`."""
+    return lambda points: table.after_game(state, points * cube)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    """`part` of `whole`, at most all of it; none of nothing."""
+    shares = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return np.minimum(shares, 1.0)
+
+
+def _average(worth: Callable[[int], float], sign: int, gammons: Floats, backgammons: Floats) -> Floats:
+    single, gammon, backgammon = (worth(sign * points) for points in (1, 2, 3))
+    return single + (gammon - single) * gammons + (backgammon - gammon) * backgammons

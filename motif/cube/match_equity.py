@@ -79,9 +79,9 @@ class MatchEquityTable:
     def after_game(self, state: MatchState, points: int) -> float:
         """Chance of the player on roll once he has won `points` of this game, or lost them if negative."""
         own, opponent = aways(state)
-        played = state.crawford or own == 1 or opponent == 1
+        post_crawford = state.crawford or own == 1 or opponent == 1
         own, opponent = own - max(points, 0), opponent - max(-points, 0)
-        return self.chance(own, opponent, played and min(own, opponent) > 0)
+        return self.chance(own, opponent, post_crawford and min(own, opponent) > 0)
 
     def _beyond(self, more: int, less: int) -> float:
         """Chance of a player who is `more` away, beyond the table, against one who is no more away."""
@@ -119,8 +119,8 @@ def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
         file = resources.files("motif").joinpath("data", "met", TABLES[name.lower()])
         return read_table(file.read_text(encoding="utf-8"), name.lower())
     if not name.lower().endswith(".xml"):
-        known = ", ".join(TABLES)
-        raise SettingError(f"no match equity table is called {name!r}: {known}, or a file that ends in .xml")
+        names = ", ".join(TABLES)
+        raise SettingError(f"no match equity table is called {name!r}: {names}, or a file that ends in .xml")
     try:
         text = Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, ValueError) as error:

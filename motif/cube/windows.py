@@ -35,47 +35,45 @@ class Window:
 
 
 def market_windows(
-    found: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None = None
+    ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None = None
 ) -> tuple[Window, ...]:
     """The windows of the player on roll with a dead cube, at efficiency `x` and with a live one; none
-    where no double can be of use to him.  `found` holds one position."""
+    where no double can be of use to him.  `ends` holds one position."""
     if not cube_is_useful(state):
         return ()
-    named = (("dead", 0.0), ("efficiency", x), ("live", 1.0))
-    return tuple(_window(name, found, state, value, table) for name, value in named)
+    efficiencies = (("dead", 0.0), ("efficiency", x), ("live", 1.0))
+    return tuple(_window(name, ends, state, value, table) for name, value in efficiencies)
 
 
 def cash_point(curves: CubeCurves) -> float:
     """The chance from which on the opponent of the first position passes; 1 when he never should."""
-    taken = _curve(curves)
-    point = _first_reached(taken.chances[0], taken.values[0] - curves.double_pass)
+    curve = _curve(curves)
+    point = _first_reached(curve.chances[0], curve.values[0] - curves.double_pass)
     return 1.0 if point is None else point
 
 
-def _window(
-    name: str, found: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None
-) -> Window:
-    curves = cube_curves(found, state, x, table)
+def _window(name: str, ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None) -> Window:
+    curves = cube_curves(ends, state, x, table)
     cash = cash_point(curves)
     beavers = state.beavers and not state.length
     places = _places(curves, cash, beavers)
-    held, taken = _over(curves.no_double, places), _over(_curve(curves), places)
+    no_double, double_take = _over(curves.no_double, places), _over(_curve(curves), places)
     if beavers:
-        taken = np.where(taken < 0, BEAVERED * taken, taken)
-    doubled = _first_reached(places, np.minimum(taken, curves.double_pass) - held)
+        double_take = np.where(double_take < 0, BEAVERED * double_take, double_take)
+    doubled = _first_reached(places, np.minimum(double_take, curves.double_pass) - no_double)
     late = places >= cash
-    good = _first_reached(places[late], held[late] - curves.double_pass, _ALMOST)
+    good = _first_reached(places[late], no_double[late] - curves.double_pass, _ALMOST)
     return Window(name, x, doubled, cash, good)
 
 
 def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
     """Chances between which everything that a window compares is straight."""
-    taken = _curve(curves)
-    found = [curves.no_double.chances[0], taken.chances[0], np.array([cash])]
-    even = _first_reached(taken.chances[0], taken.values[0]) if beavers else None
+    curve = _curve(curves)
+    places = [curves.no_double.chances[0], curve.chances[0], np.array([cash])]
+    even = _first_reached(curve.chances[0], curve.values[0]) if beavers else None
     if even is not None:
-        found.append(np.array([even]))
-    return np.unique(np.concatenate(found))
+        places.append(np.array([even]))
+    return np.unique(np.concatenate(places))
 
 
 def _over(curve: Curve, places: Floats) -> Floats:
@@ -92,10 +90,10 @@ def _curve(curves: CubeCurves) -> Curve:
 
 def _first_reached(places: Floats, values: Floats, least: float = -_ALMOST) -> float | None:
     """Where `values`, straight between `places`, first come up to 0 (to more than 0 if `least` is more)."""
-    reached = np.flatnonzero(values >= least)
-    if not len(reached):
+    rows = np.flatnonzero(values >= least)
+    if not len(rows):
         return None
-    k = int(reached[0])
+    k = int(rows[0])
     if k == 0:
         return float(places[0])
     before, after = float(values[k - 1]), float(values[k])

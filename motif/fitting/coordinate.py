@@ -4,13 +4,11 @@ Source: Tom Keith, "How Motif Works" (2004): each weight in turn is set to the v
 error, until a pass brings no further reduction.  Three things make it quick without changing what
 it converges to: the raw predictions are kept up to date instead of recomputed; every weight moves
 along its term's centred value (see `coordinate_kernels`); and every few passes the weights are
-extrapolated (see `anderson`), which is taken only when it lowers the error.
+extrapolated, which is taken only when it lowers the error.
 
-Anderson extrapolation of a sequence of weight vectors.
-
-Source: Bertrand and Massias, "Anderson acceleration of coordinate descent" (AISTATS 2021), as in
-skglm: of the last K + 1 iterates, the combination with coefficients that sum to 1 and make the
-combined difference smallest.
+Source of the extrapolation: Bertrand and Massias, "Anderson acceleration of coordinate descent"
+(AISTATS 2021), as in skglm: of the last K + 1 iterates, the combination with coefficients that sum
+to 1 and make the combined difference smallest.
 """
 
 import numpy as np
@@ -23,8 +21,47 @@ from motif.fitting.terms import FloatArray, Terms
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
 
+METHOD = "coordinate"
 MEMORY = 5
 """K: passes between two extrapolations."""
+_NEGLIGIBLE_SHARE = 0.01
+"""Steps that all together promise less than this share of the tolerance are not worth their time."""
+
+
+@one_thread()
+def solve_coordinate(
+    problem: Problem,
+    *,
+    max_passes: int = 2000,
+    tolerance: float = 1e-6,
+    on_pass: OnPass | None = None,
+    patience: int | None = None,
+    start: FloatArray | None = None,
+    extrapolate: bool = True,
+) -> FitResult:
+    """Fit by coordinate descent, on one core; the same bytes for any number of threads.
+
+    Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when
+    the validation error has not reached a new low for `patience` passes (the weights are then those
+    of that low), or when `on_pass` returns True.  `start` replaces the zeros that it starts from.
+    `extrapolate` False is the plain method.  The ranking term and point terms are not supported:
+    `FitError`.
+    """
+    if problem.terms.points:
+        raise FitError("coordinate descent does not know point terms: use gauss-newton or least-squares")
+    if problem.ranking > 0:
+        raise FitError("coordinate descent does not know the ranking term: use gauss-newton or least-squares")
+    recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
+    state = _State(problem, checked_weights(problem.terms, start, "start"))
+    negligible = _NEGLIGIBLE_SHARE * tolerance / problem.terms.count
+    extrapolation = Extrapolation(state.weights) if extrapolate else None
+    stopped = recorder.record(state.weights, state.error, state.rmse)
+    while stopped is None:
+        state.descend(negligible)
+        if extrapolation is not None:
+            _extrapolate(state, extrapolation)
+        stopped = recorder.record(state.weights, state.error, state.rmse)
+    return recorder.result(state.weights, stopped)
 
 
 class Extrapolation:
@@ -57,11 +94,6 @@ class Extrapolation:
         if not np.isfinite(total) or total == 0:
             return None
         return coefficients @ iterates[1:] / total
-
-
-METHOD = "coordinate"
-_NEGLIGIBLE_SHARE = 0.01
-"""Steps that all together promise less than this share of the tolerance are not worth their time."""
 
 
 class _State:
@@ -112,42 +144,6 @@ class _State:
     @property
     def rmse(self) -> float:
         return float(np.sqrt(self.squares))
-
-
-@one_thread()
-def solve_coordinate(
-    problem: Problem,
-    *,
-    max_passes: int = 2000,
-    tolerance: float = 1e-6,
-    on_pass: OnPass | None = None,
-    patience: int | None = None,
-    start: FloatArray | None = None,
-    extrapolate: bool = True,
-) -> FitResult:
-    """Fit by coordinate descent, on one core; the same bytes for any number of threads.
-
-    Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when
-    the validation error has not reached a new low for `patience` passes (the weights are then those
-    of that low), or when `on_pass` returns True.  `start` replaces the zeros that it starts from.
-    `extrapolate` False is the plain method.  The ranking term and point terms are not supported:
-    `FitError`.
-    """
-    if problem.terms.points:
-        raise FitError("coordinate descent does not know point terms: use gauss-newton or least-squares")
-    if problem.ranking > 0:
-        raise FitError("coordinate descent does not know the ranking term: use gauss-newton or least-squares")
-    recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
-    state = _State(problem, checked_weights(problem.terms, start, "start"))
-    negligible = _NEGLIGIBLE_SHARE * tolerance / problem.terms.count
-    extrapolation = Extrapolation(state.weights) if extrapolate else None
-    stopped = recorder.record(state.weights, state.error, state.rmse)
-    while stopped is None:
-        state.descend(negligible)
-        if extrapolation is not None:
-            _extrapolate(state, extrapolation)
-        stopped = recorder.record(state.weights, state.error, state.rmse)
-    return recorder.result(state.weights, stopped)
 
 
 def _extrapolate(state: _State, extrapolation: Extrapolation) -> None:

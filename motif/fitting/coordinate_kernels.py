@@ -18,7 +18,7 @@ from motif.runtime.jit import fast_kernel, inline_kernel
 _MOST_STEPS = 3
 _MOST_HALVINGS = 10
 _WORTH_ANOTHER_STEP = 0.1
-"""Of the last step's reduction; below it the weight counts as set to its least error."""
+"""Share of the last step's reduction below which the weight counts as set to its least error."""
 
 
 @fast_kernel

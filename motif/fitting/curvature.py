@@ -21,9 +21,9 @@ from motif.runtime.errors import FitError
 CHUNK_ROWS = 4096
 """Rows that a thread expands to all their terms at a time: 25 MB at 1,540 weights."""
 _FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
-"""Of the diagonal: float32 sums over collinear terms are not quite positive definite."""
+"""Shares of the diagonal: float32 sums over collinear terms are not quite positive definite."""
 _LEAST_DIAGONAL = 1e-9
-"""Of the mean diagonal: what jitter counts a term's diagonal as at least."""
+"""Share of the mean diagonal that jitter counts a term's diagonal as at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +98,12 @@ def curvature(
     first = np.flatnonzero(np.diff(decision, prepend=-1))
     step = max(1, -(-len(rows) // most_rows))
     lengths = np.diff(first, append=len(rows))
-    taken = np.repeat(np.arange(len(first)) % step == 0, lengths)
-    chosen, starts = rows[taken], np.concatenate([[0], np.cumsum(lengths[::step])])
-    part = RankingOperator(operator.strength, operator.roots[chosen], starts)
-    factors = slopes[chosen] * np.sqrt(len(rows) / max(1, len(chosen)))
-    means = centres(terms, train.some(chosen), factors**2)
-    return curvature_over(terms, train, chosen, factors, part, means)
+    mask = np.repeat(np.arange(len(first)) % step == 0, lengths)
+    sample, starts = rows[mask], np.concatenate([[0], np.cumsum(lengths[::step])])
+    part = RankingOperator(operator.strength, operator.roots[sample], starts)
+    factors = slopes[sample] * np.sqrt(len(rows) / max(1, len(sample)))
+    means = centres(terms, train.some(sample), factors**2)
+    return curvature_over(terms, train, sample, factors, part, means)
 
 
 def centres(terms: Terms, rows: Rows, shares: FloatArray) -> npt.NDArray[np.float32]:

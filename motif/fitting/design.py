@@ -26,6 +26,64 @@ _BLOCK_ROWS = 256
 """Rows worked on at once: 54 features of them in float64 are 110 kB."""
 
 
+def raw_predictions(
+    terms: Terms,
+    features: npt.NDArray[np.float32],
+    weights: npt.ArrayLike,
+    power: int = 1,
+    boards: Board | None = None,
+) -> FloatArray:
+    """X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
+
+    With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
+    """
+    parts = terms.split(weights)
+    raw = np.empty(len(features))
+
+    def work(rows: slice) -> None:
+        values = _raised(features[rows], power)
+        _raw_chunk(values, parts.bias, parts.linear, parts.quadratic, terms.first, terms.second, raw[rows])
+        if terms.points:
+            add_products(terms.needed_boards(boards, len(raw))[rows], parts.points, power, raw[rows])
+
+    for _ in in_threads(work, _row_chunks(len(features))):
+        pass
+    return raw
+
+
+def term_sums(
+    terms: Terms,
+    features: npt.NDArray[np.float32],
+    row_values: FloatArray,
+    power: int = 1,
+    boards: Board | None = None,
+) -> FloatArray:
+    """X^T q: for every term, the sum over rows of its value times `row_values` (n,); (count,).
+
+    With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
+    """
+
+    def work(rows: slice) -> FloatArray:
+        sums = np.zeros(terms.count)
+        _sums_chunk(_raised(features[rows], power), row_values[rows], terms.first, terms.second, sums)
+        if terms.points:
+            here = terms.needed_boards(boards, len(features))[rows]
+            add_sums(here, row_values[rows], power, sums[terms.first_point :])
+        return sums
+
+    return sum(in_threads(work, _row_chunks(len(features))), np.zeros(terms.count))
+
+
+def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> Iterator[_Result]:
+    """Yield `work` of each chunk in their order; several chunks are shared out among all cores."""
+    workers = min(worker_count(None), len(chunks))
+    if workers <= 1:
+        yield from map(work, chunks)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(work, chunks)
+
+
 @fast_kernel
 def _load_block(features, begin, end, block):
     for i in range(features.shape[1]):
@@ -85,67 +143,9 @@ def _sums_chunk(features, row_values, first, second, sums):
             sums[1 + size + p] += total
 
 
-def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> Iterator[_Result]:
-    """Yield `work` of each chunk in their order; several chunks are shared out among all cores."""
-    workers = min(worker_count(None), len(chunks))
-    if workers <= 1:
-        yield from map(work, chunks)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(work, chunks)
-
-
 def _row_chunks(rows: int) -> list[slice]:
     return [slice(begin, begin + CHUNK_ROWS) for begin in range(0, rows, CHUNK_ROWS)]
 
 
 def _raised(features: npt.NDArray[np.float32], power: int) -> npt.NDArray[np.float32]:
     return features if power == 1 else features**power  # a product's power is its factors' powers
-
-
-def raw_predictions(
-    terms: Terms,
-    features: npt.NDArray[np.float32],
-    weights: npt.ArrayLike,
-    power: int = 1,
-    boards: Board | None = None,
-) -> FloatArray:
-    """X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
-
-    With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
-    """
-    split = terms.split(weights)
-    raw = np.empty(len(features))
-
-    def work(rows: slice) -> None:
-        taken = _raised(features[rows], power)
-        _raw_chunk(taken, split.bias, split.linear, split.quadratic, terms.first, terms.second, raw[rows])
-        if terms.points:
-            add_products(terms.needed_boards(boards, len(raw))[rows], split.points, power, raw[rows])
-
-    for _ in in_threads(work, _row_chunks(len(features))):
-        pass
-    return raw
-
-
-def term_sums(
-    terms: Terms,
-    features: npt.NDArray[np.float32],
-    row_values: FloatArray,
-    power: int = 1,
-    boards: Board | None = None,
-) -> FloatArray:
-    """X^T q: for every term, the sum over rows of its value times `row_values` (n,); (count,).
-
-    With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
-    """
-
-    def work(rows: slice) -> FloatArray:
-        sums = np.zeros(terms.count)
-        _sums_chunk(_raised(features[rows], power), row_values[rows], terms.first, terms.second, sums)
-        if terms.points:
-            here = terms.needed_boards(boards, len(features))[rows]
-            add_sums(here, row_values[rows], power, sums[terms.first_point :])
-        return sums
-
-    return sum(in_threads(work, _row_chunks(len(features))), np.zeros(terms.count))

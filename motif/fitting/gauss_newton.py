@@ -1,26 +1,19 @@
 """Gauss-Newton for thousands of weights and a million positions.
 
 Each pass linearises the squash and solves the normal equations for the step by preconditioned
-conjugate gradients.  Their products with the curvature are cheap (see `design`) and in float64; the
-Gram matrix of the preconditioner is the one costly thing, so it comes from a part of the rows and
-is kept while it serves.  A step is halved until the error falls.  Sources: Nocedal and Wright,
+conjugate gradients.  A step is halved until the error falls.  Sources: Nocedal and Wright,
 "Numerical Optimization" (2006), sections 7.1 (inexact Newton), 5.1 (preconditioned conjugate
-gradients) and 10.3 (Gauss-Newton).
+gradients, algorithm 5.3) and 10.3 (Gauss-Newton).
+
+Products with the curvature are cheap (`Objective.curvature_product`) and in float64.  The one costly
+thing is the preconditioner, an approximate inverse of the curvature: the full matrix J^T M^T M J costs
+rows * count^2.  A few rows a weight already give one whose inverse turns the true curvature into nearly
+the identity, and conjugate gradients put the rest right; so it comes from a part of the rows and is
+kept while it serves.  Rows with rare terms are likelier to be among the few, and count for less in
+return; otherwise a rare term would look as if any step along it were free.
 
 BLAS is kept to one thread and the Gram matrix shared out among threads of our own, in chunks whose
 sums are added in order: the same bytes for any number of threads.
-
-Steps of descent that solvers share: conjugate gradients, and a step that is halved until it helps.
-
-Source: Nocedal and Wright, "Numerical Optimization" (2006), algorithm 5.3.
-
-An approximate inverse of Gauss-Newton's curvature, from a part of the rows.
-
-The full matrix J^T M^T M J costs rows * count^2.  A few rows a weight already give one whose
-inverse turns the true curvature into nearly the identity, and conjugate gradients on the exact,
-cheap curvature products (`Objective.curvature_product`) put the rest right.  Rows with rare terms
-are likelier to be among the few, and count for less in return; otherwise a rare term would look as
-if any step along it were free.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,6 +30,23 @@ from motif.fitting.problem import Problem, RankingOperator, checked_weights
 from motif.fitting.terms import FloatArray, IntArray
 from motif.runtime.parallel import one_thread
 
+METHOD = "gauss-newton"
+ROWS_PER_WEIGHT = 24
+"""Rows in the sample, for each weight."""
+LEAST_ROWS = 16384
+"""Rows in the sample at least: with few weights they cost next to nothing."""
+_EVEN_SHARE = 0.5
+"""Share of the sample that is spread evenly; the rest goes to rows with rare terms."""
+_INNER_TOLERANCE = 0.1
+"""Share of the gain so far: conjugate gradients stop when steps like the last one promise less."""
+_LAST_SHARE = 0.1
+"""Share of the tolerance: conjugate gradients also stop when steps like the last one promise less."""
+_LEAST_LAST = 10
+_MOST_INNER = 100
+_SLOW_INNER = 12
+"""More steps than this, and a fresh preconditioner pays."""
+_FRESH_PASSES = 2
+"""The slopes change so much in the first passes that each gets a fresh preconditioner."""
 _MOST_HALVINGS = 20
 
 
@@ -46,121 +56,6 @@ class _HasError(Protocol):
 
 
 _Point = TypeVar("_Point", bound=_HasError)
-
-
-def conjugate_gradients(
-    gradient: FloatArray,
-    product: Callable[[FloatArray], FloatArray],
-    precondition: Callable[[FloatArray], FloatArray],
-) -> Iterator[tuple[FloatArray, float]]:
-    """Yield ever better solutions of curvature * direction = -`gradient`, each with what its step promises.
-
-    `product` multiplies by the curvature, `precondition` by about its inverse; arrays are of any one shape.
-    The promise is twice the fall of the quadratic model whose first and second derivatives these are.
-    Ends when nothing but rounding is left.  The direction is one array that later steps change.
-    """
-    residual = -gradient
-    direction = np.zeros_like(residual)
-    search = precondition(residual)
-    size = float(np.vdot(residual, search))
-    while True:
-        moved = product(search)
-        bend = float(np.vdot(search, moved))
-        if size <= 0 or bend <= 0:
-            return
-        length = size / bend
-        direction += length * search
-        residual -= length * moved
-        yield direction, length * size
-        preconditioned = precondition(residual)
-        new_size = float(np.vdot(residual, preconditioned))
-        search = preconditioned + new_size / size * search
-        size = new_size
-
-
-def descend(
-    at: Callable[[FloatArray], _Point], weights: FloatArray, point: _Point, direction: FloatArray
-) -> tuple[FloatArray, _Point]:
-    """The first of the whole, the half, the quarter... step that lowers the error, or no step.
-
-    `at` is what the rows look like from given weights; `point` is `at(weights)`.
-    """
-    length = 1.0
-    for _ in range(_MOST_HALVINGS):
-        candidate = weights + length * direction
-        reached = at(candidate)
-        if reached.error < point.error:
-            return candidate, reached
-        length /= 2
-    return weights, point
-
-
-ROWS_PER_WEIGHT = 24
-"""Rows in the sample, for each weight."""
-LEAST_ROWS = 16384
-"""Rows in the sample at least: with few weights they cost next to nothing."""
-_EVEN_SHARE = 0.5
-"""Of the sample that is spread evenly; the rest goes to rows with rare terms."""
-
-
-class Preconditioner:
-    """The curvature at one point, approximated and factorised."""
-
-    def __init__(self, objective: Objective, point: Point, rows_per_weight: int = ROWS_PER_WEIGHT) -> None:
-        train, terms = objective.problem.train, objective.problem.terms
-        rows, factors, operator = _sampled_rows(objective, point, rows_per_weight)
-        means = centres(terms, train, point.slopes**2)
-        found = curvature_over(terms, train, rows, factors, operator, means)
-        self._factor = found.factor(np.diag(objective.penalty))
-
-    def solve(self, vector: FloatArray) -> FloatArray:
-        """`vector` (count,) times the approximate inverse of half the curvature."""
-        return cho_solve((self._factor, False), vector, check_finite=False)
-
-
-def _sampled_rows(
-    objective: Objective, point: Point, rows_per_weight: int
-) -> tuple[IntArray, FloatArray, RankingOperator]:
-    """Whole decisions: their rows, the slope of each row over the root of its chance, the operator.
-
-    Each decision has a chance to be in the sample, and those with rare terms have a higher one.
-    """
-    starts = objective.operator.starts
-    wanted = max(LEAST_ROWS, rows_per_weight * objective.problem.terms.count)
-    lengths = np.diff(starts)
-    shares = np.add.reduceat(_leverages(objective, point), starts[:-1]) / lengths
-    chances = np.minimum(1.0, wanted * (1 - _EVEN_SHARE) * shares + wanted * _EVEN_SHARE / starts[-1])
-    chosen = np.flatnonzero(np.diff(np.floor(np.cumsum(chances) + 0.5), prepend=0.0))
-    lengths = lengths[chosen]
-    ends = np.cumsum(lengths)
-    rows = np.repeat(starts[chosen] - (ends - lengths), lengths) + np.arange(ends[-1])
-    factors = point.slopes[rows] / np.sqrt(np.repeat(chances[chosen], lengths))
-    sampled_starts = np.concatenate([[0], ends])
-    operator = RankingOperator(objective.problem.ranking, objective.roots[rows], sampled_starts)
-    return rows, factors, operator
-
-
-def _leverages(objective: Objective, point: Point) -> FloatArray:
-    """(n,): each row's part of the squares of all Jacobian columns, every column counted alike; sum 1."""
-    terms, train = objective.problem.terms, objective.problem.train
-    squares = objective.term_sums(point.slopes**2, power=2)
-    inverse = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
-    columns = max(1, int(np.count_nonzero(squares)))
-    squared = raw_predictions(terms, train.features, inverse, 2, train.boards)
-    return point.slopes**2 * squared / columns
-
-
-METHOD = "gauss-newton"
-_INNER_TOLERANCE = 0.1
-"""Of the gain so far: conjugate gradients stop when steps like the last one promise less."""
-_LAST_SHARE = 0.1
-"""Of the tolerance: conjugate gradients also stop when steps like the last one promise less."""
-_LEAST_LAST = 10
-_MOST_INNER = 100
-_SLOW_INNER = 12
-"""More steps than this, and a fresh preconditioner pays."""
-_FRESH_PASSES = 2
-"""The slopes change so much in the first passes that each gets a fresh preconditioner."""
 
 
 @one_thread()
@@ -195,6 +90,68 @@ def solve_gauss_newton(
     return recorder.result(weights, stopped)
 
 
+def conjugate_gradients(
+    gradient: FloatArray,
+    product: Callable[[FloatArray], FloatArray],
+    precondition: Callable[[FloatArray], FloatArray],
+) -> Iterator[tuple[FloatArray, float]]:
+    """Yield ever better solutions of curvature * direction = -`gradient`, each with what its step promises.
+
+    `product` multiplies by the curvature, `precondition` by about its inverse; arrays are of any one shape.
+    The promise is twice the fall of the quadratic model whose first and second derivatives these are.
+    Ends when nothing but rounding is left.  The direction is one array that later steps change.
+    """
+    residual = -gradient
+    direction = np.zeros_like(residual)
+    search = precondition(residual)
+    size = float(np.vdot(residual, search))
+    while True:
+        image = product(search)
+        bend = float(np.vdot(search, image))
+        if size <= 0 or bend <= 0:
+            return
+        length = size / bend
+        direction += length * search
+        residual -= length * image
+        yield direction, length * size
+        preconditioned = precondition(residual)
+        new_size = float(np.vdot(residual, preconditioned))
+        search = preconditioned + new_size / size * search
+        size = new_size
+
+
+def descend(
+    at: Callable[[FloatArray], _Point], weights: FloatArray, point: _Point, direction: FloatArray
+) -> tuple[FloatArray, _Point]:
+    """The first of the whole, the half, the quarter... step that lowers the error, or no step.
+
+    `at` is what the rows look like from given weights; `point` is `at(weights)`.
+    """
+    length = 1.0
+    for _ in range(_MOST_HALVINGS):
+        candidate = weights + length * direction
+        lower = at(candidate)
+        if lower.error < point.error:
+            return candidate, lower
+        length /= 2
+    return weights, point
+
+
+class Preconditioner:
+    """The curvature at one point, approximated and factorised."""
+
+    def __init__(self, objective: Objective, point: Point, rows_per_weight: int = ROWS_PER_WEIGHT) -> None:
+        train, terms = objective.problem.train, objective.problem.terms
+        rows, factors, operator = _sampled_rows(objective, point, rows_per_weight)
+        means = centres(terms, train, point.slopes**2)
+        curvature = curvature_over(terms, train, rows, factors, operator, means)
+        self._factor = curvature.factor(np.diag(objective.penalty))
+
+    def solve(self, vector: FloatArray) -> FloatArray:
+        """`vector` (count,) times the approximate inverse of half the curvature."""
+        return cho_solve((self._factor, False), vector, check_finite=False)
+
+
 def _starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
     if start is not None:
         return checked_weights(problem.terms, start, "start")
@@ -223,11 +180,43 @@ def _direction(
     steps = conjugate_gradients(
         gradient, lambda search: objective.curvature_product(point, search), preconditioner.solve
     )
-    for inner, (reached, promise) in enumerate(islice(steps, _MOST_INNER), 1):
-        direction = reached
+    for inner, (solution, promise) in enumerate(islice(steps, _MOST_INNER), 1):
+        direction = solution
         gain = promise / 2
         gained += gain
         enough = gained > tolerance * point.error or inner >= _LEAST_LAST
         if enough and inner * gain <= max(_INNER_TOLERANCE * gained, _LAST_SHARE * tolerance * point.error):
             break
     return direction, inner
+
+
+def _sampled_rows(
+    objective: Objective, point: Point, rows_per_weight: int
+) -> tuple[IntArray, FloatArray, RankingOperator]:
+    """Whole decisions: their rows, the slope of each row over the root of its chance, the operator.
+
+    Each decision has a chance to be in the sample, and those with rare terms have a higher one.
+    """
+    starts = objective.operator.starts
+    size = max(LEAST_ROWS, rows_per_weight * objective.problem.terms.count)
+    lengths = np.diff(starts)
+    shares = np.add.reduceat(_leverages(objective, point), starts[:-1]) / lengths
+    chances = np.minimum(1.0, size * (1 - _EVEN_SHARE) * shares + size * _EVEN_SHARE / starts[-1])
+    decisions = np.flatnonzero(np.diff(np.floor(np.cumsum(chances) + 0.5), prepend=0.0))
+    lengths = lengths[decisions]
+    ends = np.cumsum(lengths)
+    rows = np.repeat(starts[decisions] - (ends - lengths), lengths) + np.arange(ends[-1])
+    factors = point.slopes[rows] / np.sqrt(np.repeat(chances[decisions], lengths))
+    sampled_starts = np.concatenate([[0], ends])
+    operator = RankingOperator(objective.problem.ranking, objective.roots[rows], sampled_starts)
+    return rows, factors, operator
+
+
+def _leverages(objective: Objective, point: Point) -> FloatArray:
+    """(n,): each row's part of the squares of all Jacobian columns, every column counted alike; sum 1."""
+    terms, train = objective.problem.terms, objective.problem.train
+    squares = objective.term_sums(point.slopes**2, power=2)
+    inverse = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
+    columns = max(1, int(np.count_nonzero(squares)))
+    sums = raw_predictions(terms, train.features, inverse, 2, train.boards)
+    return point.slopes**2 * sums / columns

@@ -1,4 +1,4 @@
-"""From shown win chances and the results of rollouts to the knots of a calibration.
+"""Calibration: its knots, from shown win chances and the results of rollouts, and how good chances are.
 
 Isotonic regression (scikit-learn) finds the rising steps that are most likely to have given the results;
 no rising map has a lower log-loss on them.  Steps that say nearly the same are put together, and each
@@ -8,11 +8,9 @@ map between knots is that of `motif.evaluators.calibration`.
 Source of the steps: Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass
 probability estimates" (KDD 2002).
 
-How good stated chances are: the Brier score and the log-loss, and what a change makes of them.
-
+Chances are scored by the Brier score (Brier, 1950) and the log-loss (Good, "Rational decisions", 1952).
 Both are proper: nobody does better than by stating the true chance.  Each trial of a rollout is an
-outcome, 0 or 1, so a label that is the share of trials won gives the mean over them.  Sources: Brier (1950);
-Good, "Rational decisions" (1952).
+outcome, 0 or 1, so a label that is the share of trials won gives the mean over them.
 """
 
 from dataclasses import dataclass
@@ -32,42 +30,27 @@ FEWEST_POSITIONS = 10
 END_SHARE = 0.98
 """At the lowest chance shown in the data a win is this much of what it is in the whole lowest step, and a
 loss likewise at the highest: the map must rise there too, so that no order of plays is lost."""
+NEAREST_TO_CERTAIN = 1e-6
+"""The log-loss takes a chance that is nearer to 0 or 1 for one this far from it; that of a lost
+certainty would be infinite."""
 _FloatArray = npt.NDArray[np.float64]
 
 
-class _Steps(NamedTuple):
-    """Steps in rising order, each array (k,)."""
+@dataclass(frozen=True)
+class Change:
+    """A mean score before and after; less is better."""
 
-    weights: _FloatArray
-    """Positions."""
-    shown: _FloatArray
-    """Their mean shown chance."""
-    won: _FloatArray
-    """The share of the games that were won from there."""
+    before: float
+    after: float
+    difference: float
+    """After less before: below 0 where it has become better."""
+    se: float
+    """Standard error of `difference`; positions of one game count as one observation.  NaN for one game."""
 
-    def together(self, first: int) -> "_Steps":
-        """The same steps, with the one numbered `first` and its successor put together."""
-        joined = self.pairs()
-        return _Steps(
-            *(
-                np.concatenate([mine[:first], pair[first : first + 1], mine[first + 2 :]])
-                for mine, pair in zip(self, joined, strict=True)
-            )
-        )
-
-    def pairs(self) -> "_Steps":
-        """What each two neighbours make together, each array (k - 1,)."""
-        weights = self.weights[:-1] + self.weights[1:]
-
-        def mean(values: _FloatArray) -> _FloatArray:
-            return (self.weights[:-1] * values[:-1] + self.weights[1:] * values[1:]) / weights
-
-        return _Steps(weights, mean(self.shown), mean(self.won))
-
-    def losses(self) -> _FloatArray:
-        """Log-loss of each step's positions together, by its share of wins."""
-        won, lost = self.won, 1 - self.won
-        return -self.weights * (won * np.log(won) + lost * np.log(lost))
+    @property
+    def clear(self) -> bool:
+        """Whether the score fell by more than its standard error."""
+        return self.difference < -self.se
 
 
 def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -> KnotRows:
@@ -86,6 +69,65 @@ def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -
     if highest > knots[-1]:
         knots, results = np.append(knots, highest), np.append(results, 1 - END_SHARE * (1 - results[-1]))
     return _rising(np.column_stack([raw_sums(knots), results]))
+
+
+def brier_scores(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
+    """The mean of (chance - outcome)^2 over each position's trials (n,), whose share `won` (n,) was won."""
+    stated, share = np.asarray(chances, np.float64), np.asarray(won, np.float64)
+    return stated**2 - 2 * stated * share + share
+
+
+def log_losses(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
+    """The mean of -log(chance of what happened), in nats, over each position's trials (n,)."""
+    stated = np.clip(np.asarray(chances, np.float64), NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
+    share = np.asarray(won, np.float64)
+    return np.asarray(-(share * np.log(stated) + (1 - share) * np.log1p(-stated)))
+
+
+def change(before: _FloatArray, after: _FloatArray, games: npt.NDArray[np.integer]) -> Change:
+    """The change of scores (n,), n > 0, of positions from `games` (n,)."""
+    differences = after - before
+    return Change(
+        float(before.mean()),
+        float(after.mean()),
+        float(differences.mean()),
+        error_over_groups(differences, games),
+    )
+
+
+class _Steps(NamedTuple):
+    """Steps in rising order, each array (k,)."""
+
+    weights: _FloatArray
+    """Positions."""
+    shown: _FloatArray
+    """Their mean shown chance."""
+    won: _FloatArray
+    """The share of the games that were won from there."""
+
+    def together(self, first: int) -> "_Steps":
+        """All steps, but the one numbered `first` and its successor put together."""
+        pairs = self.pairs()
+        return _Steps(
+            *(
+                np.concatenate([mine[:first], pair[first : first + 1], mine[first + 2 :]])
+                for mine, pair in zip(self, pairs, strict=True)
+            )
+        )
+
+    def pairs(self) -> "_Steps":
+        """What each two neighbours make together, each array (k - 1,)."""
+        weights = self.weights[:-1] + self.weights[1:]
+
+        def mean(values: _FloatArray) -> _FloatArray:
+            return (self.weights[:-1] * values[:-1] + self.weights[1:] * values[1:]) / weights
+
+        return _Steps(weights, mean(self.shown), mean(self.won))
+
+    def losses(self) -> _FloatArray:
+        """Log-loss of each step's positions together, by its share of wins."""
+        won, rest = self.won, 1 - self.won
+        return -self.weights * (won * np.log(won) + rest * np.log(rest))
 
 
 def _steps(shown: _FloatArray, won: _FloatArray, one_trial: float) -> _Steps:
@@ -133,54 +175,8 @@ def _rising(knots: _FloatArray) -> KnotRows:
     rows = knots.astype(np.float32)
     below_one = np.nextafter(np.float32(1), np.float32(0))
     rows[:, 1] = np.clip(rows[:, 1], np.finfo(np.float32).tiny, below_one)
-    kept = [rows[0]]
+    rungs = [rows[0]]
     for row in rows[1:]:
-        if (row > kept[-1]).all():
-            kept.append(row)
-    return np.array(kept)
-
-
-NEAREST_TO_CERTAIN = 1e-6
-"""The log-loss takes a chance that is nearer to 0 or 1 for one this far from it; that of a lost
-certainty would be infinite."""
-
-
-def brier_scores(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
-    """The mean of (chance - outcome)^2 over each position's trials (n,), whose share `won` (n,) was won."""
-    stated, share = np.asarray(chances, np.float64), np.asarray(won, np.float64)
-    return stated**2 - 2 * stated * share + share
-
-
-def log_losses(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
-    """The mean of -log(chance of what happened), in nats, over each position's trials (n,)."""
-    stated = np.clip(np.asarray(chances, np.float64), NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
-    share = np.asarray(won, np.float64)
-    return np.asarray(-(share * np.log(stated) + (1 - share) * np.log1p(-stated)))
-
-
-@dataclass(frozen=True)
-class Change:
-    """A mean score before and after; less is better."""
-
-    before: float
-    after: float
-    difference: float
-    """After less before: below 0 where it has become better."""
-    se: float
-    """Standard error of `difference`; positions of one game count as one observation.  NaN for one game."""
-
-    @property
-    def clear(self) -> bool:
-        """Whether the score fell by more than its standard error."""
-        return self.difference < -self.se
-
-
-def change(before: _FloatArray, after: _FloatArray, games: npt.NDArray[np.integer]) -> Change:
-    """The change of scores (n,), n > 0, of positions from `games` (n,)."""
-    differences = after - before
-    return Change(
-        float(before.mean()),
-        float(after.mean()),
-        float(differences.mean()),
-        error_over_groups(differences, games),
-    )
+        if (row > rungs[-1]).all():
+            rungs.append(row)
+    return np.array(rungs)

@@ -149,15 +149,15 @@ class _Groups:
         return self.sums(rows) + self.pulled(weights - self.common)
 
     def half_curvature(self, point: Point, direction: FloatArray) -> FloatArray:
-        moved = point.slopes * self.products(direction, np.zeros(len(point.slopes)))
-        return self.sums(point.slopes * self.operator.apply_twice(moved)) + self.pulled(direction)
+        raw = point.slopes * self.products(direction, np.zeros(len(point.slopes)))
+        return self.sums(point.slopes * self.operator.apply_twice(raw)) + self.pulled(direction)
 
     def precondition(self, vectors: FloatArray) -> FloatArray:
-        solved = [
+        directions = [
             cho_solve((block, False), vector.astype(np.float32), check_finite=False)
             for block, vector in zip(self.blocks, vectors, strict=True)
         ]
-        return np.array(solved, np.float64).reshape(vectors.shape)
+        return np.array(directions, np.float64).reshape(vectors.shape)
 
 
 @one_thread()
@@ -182,9 +182,9 @@ def solve_jointly(
     if not (math.isfinite(shrinkage) and shrinkage >= 0):
         raise FitError(f"the shrinkage must be finite and at least 0, not {shrinkage}")
     common = checked_weights(problem.terms, common, "common weights")
-    held = _Groups(problem, _checked_groups(groups, len(problem.train)), common, shrinkage)
-    weights = np.tile(common, (len(held.rows), 1))
-    point = held.at(weights)
+    design = _Groups(problem, _checked_groups(groups, len(problem.train)), common, shrinkage)
+    weights = np.tile(common, (len(design.rows), 1))
+    point = design.at(weights)
     history: list[PassRecord] = []
 
     def note() -> None:
@@ -194,8 +194,8 @@ def solve_jointly(
     note()
     stopped = PASS_LIMIT
     for _ in range(max_passes):
-        direction = _direction(held, weights, point)
-        weights, point = descend(held.at, weights, point, direction)
+        direction = _direction(design, weights, point)
+        weights, point = descend(design.at, weights, point, direction)
         note()
         before, after = history[-2].error, history[-1].error
         if after <= EXACT_ERROR or before - after <= tolerance * before:
@@ -211,15 +211,15 @@ def _checked_groups(groups: npt.ArrayLike, count: int) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def _direction(held: _Groups, weights: FloatArray, point: Point) -> FloatArray:
+def _direction(design: _Groups, weights: FloatArray, point: Point) -> FloatArray:
     """Preconditioned conjugate gradients for curvature * direction = -gradient."""
-    gradient = held.half_gradient(weights, point)
+    gradient = design.half_gradient(weights, point)
     direction, gained = np.zeros_like(gradient), 0.0
     steps = conjugate_gradients(
-        gradient, lambda search: held.half_curvature(point, search), held.precondition
+        gradient, lambda search: design.half_curvature(point, search), design.precondition
     )
-    for reached, gain in islice(steps, _MOST_INNER):
-        direction = reached
+    for solution, gain in islice(steps, _MOST_INNER):
+        direction = solution
         gained += gain
         if gain <= _LEAST_GAIN * gained:
             break

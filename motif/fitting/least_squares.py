@@ -1,4 +1,4 @@
-"""The same error minimised by `scipy.optimize.least_squares` with an analytic Jacobian.
+"""The error of a `Problem` minimised by `scipy.optimize.least_squares` with an analytic Jacobian.
 
 An independent check of the other solvers, for problems small enough to hold the (n, count)
 Jacobian in memory.  BLAS is kept to one thread: the same bytes for any number of cores.
@@ -88,7 +88,7 @@ def solve_least_squares(
     first = checked_weights(problem.terms, start, "start")
     passes = _Passes(problem, recorder, first)
     try:
-        found = optimize.least_squares(
+        result = optimize.least_squares(
             passes.residuals,
             first,
             passes.jacobian,
@@ -98,7 +98,7 @@ def solve_least_squares(
             gtol=_SCIPY_TOLERANCE,
             max_nfev=_EVALUATIONS_PER_PASS * max_passes,
         )
-        stopped = CONVERGED if found.status > 0 else PASS_LIMIT
+        stopped = CONVERGED if result.status > 0 else PASS_LIMIT
     except _EndOfPasses as end:
         stopped = str(end)
     return recorder.result(passes.weights, stopped)

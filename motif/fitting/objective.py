@@ -1,6 +1,6 @@
-"""The error of a `Problem` at given weights, its gradient, and products with its curvature.
+"""The error of a `Problem` at given weights, with its gradient and curvature, and the record of a fit.
 
-What a fit returns, and the record that every solver keeps of its passes.
+Every solver notes its passes with a `Recorder` and returns a `FitResult`.
 """
 
 import math
@@ -15,10 +15,12 @@ from motif.fitting.problem import Problem, RankingOperator, Rows
 from motif.fitting.terms import FloatArray
 from motif.runtime.errors import FitError
 
-
-def sum_of_squares(values: FloatArray) -> float:
-    """Summed by NumPy: BLAS would give other last bits with other numbers of threads."""
-    return float(np.sum(values * values))
+CONVERGED = "converged"
+PASS_LIMIT = "pass limit"
+VALIDATION_RISES = "validation error rises"
+STOPPED_BY_CALLER = "stopped by the caller"
+EXACT_ERROR = 1e-14
+"""An error that counts as none: an RMSE of 1e-7, which is what float32 features resolve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +53,11 @@ class Objective:
     def at(self, weights: FloatArray) -> Point:
         """Error, residuals and slopes at `weights` (count,)."""
         problem = self.problem
-        raw = _raw(problem, problem.train, weights)
+        raw = self._raw(weights)
         residuals = self.roots * (problem.link.predict(raw) - problem.train.labels)
-        stretched = self.operator.apply(residuals)
+        products = self.operator.apply(residuals)
         penalty = float(np.sum(self.penalty * (weights - problem.target) ** 2))
-        error = sum_of_squares(stretched) + penalty
+        error = sum_of_squares(products) + penalty
         return Point(error, residuals, self.roots * problem.link.slope(raw))
 
     def term_sums(self, row_values: FloatArray, power: int = 1) -> FloatArray:
@@ -72,14 +74,14 @@ class Objective:
 
     def curvature_product(self, point: Point, direction: FloatArray) -> FloatArray:
         """Gauss-Newton's approximation of the second derivative times `direction`, both (count,)."""
-        moved = point.slopes * _raw(self.problem, self.problem.train, direction)
-        rows = point.slopes * self.operator.apply_twice(moved)
+        values = point.slopes * self._raw(direction)
+        rows = point.slopes * self.operator.apply_twice(values)
         sums = self.term_sums(rows)
         return 2 * (sums + self.penalty * direction)
 
-
-def _raw(problem: Problem, rows: Rows, weights: FloatArray) -> FloatArray:
-    return raw_predictions(problem.terms, rows.features, weights, boards=rows.boards)
+    def _raw(self, weights: FloatArray) -> FloatArray:
+        train = self.problem.train
+        return raw_predictions(self.problem.terms, train.features, weights, boards=train.boards)
 
 
 def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
@@ -87,17 +89,9 @@ def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
     total = rows.sample_weights.sum()
     if total == 0:
         return None
-    raw = _raw(problem, rows, weights)
+    raw = raw_predictions(problem.terms, rows.features, weights, boards=rows.boards)
     squares = (problem.link.predict(raw) - rows.labels) ** 2
     return float(np.sqrt(np.sum(rows.sample_weights * squares) / total))
-
-
-CONVERGED = "converged"
-PASS_LIMIT = "pass limit"
-VALIDATION_RISES = "validation error rises"
-STOPPED_BY_CALLER = "stopped by the caller"
-EXACT_ERROR = 1e-14
-"""An error that counts as none: an RMSE of 1e-7, which is what float32 features resolve."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +141,11 @@ def check_stopping(max_passes: int, tolerance: float) -> None:
         raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
 
 
+def sum_of_squares(values: FloatArray) -> float:
+    """Summed by NumPy: BLAS would give other last bits with other numbers of threads."""
+    return float(np.sum(values * values))
+
+
 class Recorder:
     """Keeps the history of one fit and says when something other than convergence ends it."""
 
@@ -173,13 +172,13 @@ class Recorder:
         validation = rmse(self._problem, self._problem.validation, weights)
         seconds = time.perf_counter() - self._began
         self.history.append(PassRecord(len(self.history), error, rmse_train, validation, seconds))
-        told_to_stop = self._on_pass is not None and self._on_pass(self.history[-1]) is True
+        is_stopped = self._on_pass is not None and self._on_pass(self.history[-1]) is True
         rises = self._patience is not None and self._validation_rises(weights, self._patience)
         if self._has_converged():
             return CONVERGED
         if rises:
             return VALIDATION_RISES
-        if told_to_stop:
+        if is_stopped:
             return STOPPED_BY_CALLER
         return PASS_LIMIT if len(self.history) > self._max_passes else None
 

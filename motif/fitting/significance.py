@@ -1,21 +1,20 @@
-"""Standard errors of fitted weights, by the sandwich formula with clusters.
-
-The covariance of the weights is H^-1 B H^-1.  H = J^T M^T M J + ridge is half the curvature of what
-the fit minimises, B = sum over clusters of s s^T, with s the sum of a cluster's rows of
-J^T M^T M r (less its mean, which the ridge keeps from being 0), times G / (G - 1) for G clusters.
-The positions of one game share its luck and the plays of one decision share their dice, so a cluster
-is a game.  Sources: Huber (1967); Liang and Zeger, "Longitudinal data analysis using generalized
-linear models" (1986); Cameron and Miller, "A practitioner's guide to cluster-robust inference" (2015).
-
-What the formula knows is the luck of the samples.  That a ridge or a prior pulls weights, and that
-rollouts by a weak player are off in the mean, it does not.  The oracles of the tests are a bootstrap
-over games and the textbook's formula for linear least squares.
-
-What each term of a head does over a class's positions: how far it moves the raw sum, and around what.
+"""Statistics of the terms of a head over positions: how far each moves the raw sum, and how sure it is.
 
 A weight of a head with pairs says little by itself: what a feature adds depends on where the others
 stand.  So each weight is also given as it would be with features measured from their means; a linear
 weight is then the effect of its feature in an average position.  Pairs and points keep theirs.
+
+Standard errors are by the sandwich formula with clusters.  The covariance of the weights is H^-1 B H^-1.
+H = J^T M^T M J + ridge is half the curvature of what the fit minimises, B = sum over clusters of s s^T,
+with s the sum of a cluster's rows of J^T M^T M r (less its mean, which the ridge keeps from being 0),
+times G / (G - 1) for G clusters.  The positions of one game share its luck and the plays of one decision
+share their dice, so a cluster is a game.  Sources: Huber (1967); Liang and Zeger, "Longitudinal
+data analysis using generalized linear models" (1986); Cameron and Miller, "A practitioner's guide to
+cluster-robust inference" (2015).
+
+What the formula knows is the luck of the samples.  That a ridge or a prior pulls weights, and that
+rollouts by a weak player are off in the mean, it does not.  The oracles of the tests are a bootstrap
+over games and the textbook's formula for linear least squares.
 """
 
 from dataclasses import dataclass, replace
@@ -35,6 +34,11 @@ from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
 
 _ROWS_AT_ONCE = 1 << 16
+ROWS_PER_WEIGHT = 64
+"""Rows that the curvature is taken from, for each weight; all rows where there are less than half as many.
+A curvature from n rows makes variances too large by a share of about weights / n."""
+_CLUSTERS_AT_ONCE = 256
+_Rows = slice | IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +49,7 @@ class TermStatistics:
     errors: FloatArray
     """Standard errors of the weights; NaN where nobody has computed them."""
     means: FloatArray
-    """Of the term's value over the rows."""
+    """Mean of the term's value over the rows."""
     spreads: FloatArray
     """|weight| times the standard deviation of the term's value: how far the term moves the raw sum."""
     effects: FloatArray
@@ -97,9 +101,9 @@ def term_statistics(
     for begin in range(0, len(features), _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
         here = features[rows] - origin.astype(np.float32)[: terms.size]
-        seen = None if boards is None else boards[rows]
-        sums += term_sums(terms, here, shares[rows], boards=seen)
-        centred += term_sums(terms, here, shares[rows], 2, seen)
+        part = None if boards is None else boards[rows]
+        sums += term_sums(terms, here, shares[rows], boards=part)
+        centred += term_sums(terms, here, shares[rows], 2, part)
     raw = raw_predictions(terms, features, weights, boards=boards)
     unknown = np.full(terms.count, np.nan)
     return TermStatistics(
@@ -112,26 +116,6 @@ def term_statistics(
         deviations=_deviations(sums, centred),
         slope=float(np.sum(shares * link.slope(raw))),
     )
-
-
-def feature_means(terms: Terms, means: FloatArray) -> FloatArray:
-    """From the means of all terms (count,): those of the features, and zeros for the points, which stay."""
-    return np.concatenate([means[1 : 1 + terms.size], np.zeros(terms.count - terms.first_point)])
-
-
-def _deviations(means: FloatArray, squares: FloatArray) -> FloatArray:
-    return np.sqrt(np.maximum(squares - means**2, 0))
-
-
-def _ratio(values: FloatArray, errors: FloatArray) -> FloatArray:
-    return np.divide(values, errors, out=np.full(len(values), np.nan), where=errors > 0)
-
-
-ROWS_PER_WEIGHT = 64
-"""Rows that the curvature is taken from, for each weight; all rows where there are less than half as many.
-A curvature from n rows makes variances too large by a share of about weights / n."""
-_CLUSTERS_AT_ONCE = 256
-_Rows = slice | IntArray
 
 
 @one_thread()
@@ -153,16 +137,16 @@ def significance(
     point = objective.at(vector)
     curvature = Preconditioner(objective, point, ROWS_PER_WEIGHT)
     scores = point.slopes * objective.operator.apply_twice(point.residuals)
-    found = term_statistics(
+    statistics = term_statistics(
         problem.terms, vector, problem.link, train.features, train.boards, train.sample_weights
     )
-    transform = centring(problem.terms, feature_means(problem.terms, found.means))
+    transform = centring(problem.terms, feature_means(problem.terms, statistics.means))
 
     def moments(chunk: slice) -> tuple[FloatArray, FloatArray]:
         """Sums and sums of squares over clusters of H^-1 s, for the weights and for the effects."""
         totals = np.stack([_score(problem, scores, rows) for rows in groups[chunk]], axis=1)
-        moved = curvature.solve(totals)
-        both = np.stack([moved, transform @ moved])
+        steps = curvature.solve(totals)
+        both = np.stack([steps, transform @ steps])
         return both.sum(axis=2), (both**2).sum(axis=2)
 
     chunks = [slice(begin, begin + _CLUSTERS_AT_ONCE) for begin in range(0, len(groups), _CLUSTERS_AT_ONCE)]
@@ -173,7 +157,20 @@ def significance(
     count = len(groups)
     variances = np.maximum(squares - sums**2 / count, 0) * count / (count - 1)
     errors, effect_errors = np.sqrt(variances)
-    return replace(found, errors=errors, effect_errors=effect_errors)
+    return replace(statistics, errors=errors, effect_errors=effect_errors)
+
+
+def feature_means(terms: Terms, means: FloatArray) -> FloatArray:
+    """From the means of all terms (count,): those of the features, and zeros for the points, which stay."""
+    return np.concatenate([means[1 : 1 + terms.size], np.zeros(terms.count - terms.first_point)])
+
+
+def _deviations(means: FloatArray, squares: FloatArray) -> FloatArray:
+    return np.sqrt(np.maximum(squares - means**2, 0))
+
+
+def _ratio(values: FloatArray, errors: FloatArray) -> FloatArray:
+    return np.divide(values, errors, out=np.full(len(values), np.nan), where=errors > 0)
 
 
 def _score(problem: Problem, scores: FloatArray, rows: _Rows) -> FloatArray:
@@ -195,9 +192,9 @@ def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Row
                 f"not {ids.dtype} {ids.shape}"
             )
         ids = ids if problem.training is None else ids[problem.training]
-    split = np.flatnonzero(ids != np.repeat(ids[starts[:-1]], lengths))
-    if problem.ranking > 0 and len(split):
-        raise FitError(f"the decision of training row {split[0]} lies in more than one cluster")
+    breaks = np.flatnonzero(ids != np.repeat(ids[starts[:-1]], lengths))
+    if problem.ranking > 0 and len(breaks):
+        raise FitError(f"the decision of training row {breaks[0]} lies in more than one cluster")
     order = np.argsort(ids, kind="stable")
     order = order[np.searchsorted(ids[order], 0) :] if ids.dtype.kind == "i" else order
     cuts = np.flatnonzero(np.diff(ids[order])) + 1

@@ -1,8 +1,7 @@
-"""The solvers by name, under one signature.
+"""The solvers by name, under one signature; and pruning, with any of them.
 
-Pruning: second-degree terms that do not earn their place are dropped, and the rest is fitted again.
-
-Backward elimination in rounds: all pairs whose |weight / standard error| is below a threshold go at
+Second-degree terms that do not earn their place are dropped, and the rest is fitted again: backward
+elimination in rounds.  All pairs whose |weight / standard error| is below a threshold go at
 once, the others are fitted again from where they stand, and what became superfluous goes next.  The
 bias, linear weights and point terms stay.
 """
@@ -20,6 +19,11 @@ from motif.fitting.problem import Problem
 from motif.fitting.significance import significance
 from motif.fitting.terms import FloatArray, Terms
 from motif.runtime.errors import FitError
+
+PRUNE_Z = 2.0
+"""Pairs nearer to 0 than this many standard errors are dropped."""
+ROUNDS = 3
+"""Rounds at most."""
 
 
 class Solver(Protocol):
@@ -53,12 +57,6 @@ def solver(method: str) -> Solver:
     return SOLVERS[method]
 
 
-PRUNE_Z = 2.0
-"""Pairs nearer to 0 than this many standard errors are dropped."""
-ROUNDS = 3
-"""Rounds at most."""
-
-
 class Pruned(NamedTuple):
     """What is left of a fit."""
 
@@ -88,13 +86,13 @@ def pruned(
         terms = problem.terms
         if not len(terms.pairs):
             break
-        kept = _kept(problem, result, clusters, z)
-        if kept.all():
+        mask = _mask(problem, result, clusters, z)
+        if mask.all():
             break
-        prior = None if problem.prior is None else np.asarray(problem.prior)[kept]
-        smaller = Terms(terms.size, terms.pairs[kept[1 + terms.size : terms.first_point]], terms.points)
+        prior = None if problem.prior is None else np.asarray(problem.prior)[mask]
+        smaller = Terms(terms.size, terms.pairs[mask[1 + terms.size : terms.first_point]], terms.points)
         problem = replace(problem, terms=smaller, prior=prior)
-        solve, start = solver(result.method), result.weights[kept]
+        solve, start = solver(result.method), result.weights[mask]
         result = (
             solve(problem, start=start)
             if max_passes is None
@@ -103,13 +101,13 @@ def pruned(
     return Pruned(problem.terms, result)
 
 
-def _kept(
+def _mask(
     problem: Problem, result: FitResult, clusters: npt.ArrayLike | None, z: float
 ) -> npt.NDArray[np.bool_]:
     """(count,): which weights stay.  A pair whose error is 0 never occurs and goes."""
     terms = problem.terms
-    found = significance(problem, result.weights, clusters)
-    kept = np.ones(terms.count, np.bool_)
+    statistics = significance(problem, result.weights, clusters)
+    mask = np.ones(terms.count, np.bool_)
     pairs = slice(1 + terms.size, terms.first_point)
-    kept[pairs] = np.abs(found.z[pairs]) >= z  # False for NaN too
-    return kept
+    mask[pairs] = np.abs(statistics.z[pairs]) >= z  # False for NaN too
+    return mask

@@ -111,8 +111,8 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     try:
         with pq.ParquetFile(path) as file:
             if not file.schema_arrow.equals(SCHEMA):
-                wanted = ", ".join(SCHEMA.names)
-                raise DatasetError(f"{path}: no table of terms: its columns are not {wanted}")
+                names = ", ".join(SCHEMA.names)
+                raise DatasetError(f"{path}: no table of terms: its columns are not {names}")
             table = file.read()
             table.validate(full=True)
     except FileNotFoundError:
@@ -145,9 +145,9 @@ def _check_numbers(path: Path, numbers: dict[str, npt.NDArray[np.float64]], term
             raise DatasetError(f"{path}: the {name} of {shown(terms[row])} in row {row} is {column[row]}")
 
 
-def _check_place(path: Path, place: tuple[str, str, str], known: set[tuple[str, str, str]]) -> None:
+def _check_place(path: Path, place: tuple[str, str, str], places: set[tuple[str, str, str]]) -> None:
     class_name, plan, head = place
     if class_name not in CLASS_NAMES or (plan and plan not in PLANS) or head not in HEADS:
         raise DatasetError(f"{path}: no class, game plan and head is called {', '.join(map(shown, place))}")
-    if place in known:
+    if place in places:
         raise DatasetError(f"{path}: the terms of {' '.join(filter(None, place))} do not stand together")

@@ -68,8 +68,8 @@ def run_bootstrap(
                 if on_version is not None:
                     on_version(home, summaries[-1])
         except KeyboardInterrupt as interrupt:
-            done = f"{folder}: {len(summaries)} of {len(config.versions)} versions are done"
-            raise KeyboardInterrupt(str(interrupt) or done) from None
+            state = f"{folder}: {len(summaries)} of {len(config.versions)} versions are done"
+            raise KeyboardInterrupt(str(interrupt) or state) from None
     return summaries
 
 
@@ -105,16 +105,16 @@ def _make_version(
     seconds = {}
 
     tell(f"{name}: sampling {step.games} games of {_label(config, version - 1)}, {step.trials} trials each")
-    started = time.monotonic()
+    start = time.monotonic()
     settings = step.sample_settings(previous, config.step_seed(version))
     sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=_label(config, version - 1))
-    seconds["sample"] = time.monotonic() - started
+    seconds["sample"] = time.monotonic() - start
 
     pools = [folder / f"v{k}" / SAMPLES for k in range(max(0, version - step.pooled), version + 1)]
     positions = sum(read_manifest_positions(pool) for pool in pools)
     tell(f"{name}: fitting {positions} positions")
-    started = time.monotonic()
-    fitted = fit_dataset(
+    start = time.monotonic()
+    fit = fit_dataset(
         pools,
         config.fit_settings(version),
         name=name,
@@ -123,14 +123,14 @@ def _make_version(
         term_table=home / TERMS if config.terms else None,
         jobs=jobs,
     )
-    fitted.weights.save(home / WEIGHTS)
-    _write_history(home / HISTORY, fitted)
-    seconds["fit"] = time.monotonic() - started
+    fit.weights.save(home / WEIGHTS)
+    _write_history(home / HISTORY, fit)
+    seconds["fit"] = time.monotonic() - start
 
     tell(f"{name}: measuring strength in matches of {config.strength_games} games")
-    started = time.monotonic()
-    measured = _strength(config, home, previous, version, jobs)
-    seconds["measure"] = time.monotonic() - started
+    start = time.monotonic()
+    strength = _strength(config, home, previous, version, jobs)
+    seconds["measure"] = time.monotonic() - start
     summary = {
         "version": version,
         "name": name,
@@ -139,8 +139,8 @@ def _make_version(
         "sample_settings": step.plan(),
         "seconds": sum(seconds.values()),
         "seconds_by_step": seconds,
-        **{key: value for key, value in fitted.as_dict().items() if key != "seconds"},
-        **measured,
+        **{key: value for key, value in fit.as_dict().items() if key != "seconds"},
+        **strength,
     }
     write_text(home / SUMMARY, json.dumps(summary, indent=1) + "\n")
     return summary

@@ -1,8 +1,7 @@
-"""From datasets to a weight file: a fit for each position class and head, then those of game plans.
+"""The fit of a weight file to datasets: of each position class and head, then of game plans.
 
-What a fit to datasets returns: the weight file, and how its heads were fitted.
-
-What fitted weights cost in play: how much worse, by the labels, the plays are that they would choose.
+`fit_dataset` gives the weight file with how its heads were fitted, and what the weights cost in play: how
+much worse, by the labels, the plays are that they would choose.
 """
 
 import math
@@ -51,6 +50,11 @@ from motif.sampling import dataset_fingerprint
 ALL = "all"
 """Stands for the decisions of every class."""
 _ROWS_AT_ONCE = 1 << 16
+_FILTER_KEEPS = 8
+_Fits = dict[tuple[str, str], FitResult]
+"""By class, and head or plan."""
+_Place = TypeVar("_Place")
+_Result = TypeVar("_Result")
 
 
 class ChoiceError(NamedTuple):
@@ -59,49 +63,6 @@ class ChoiceError(NamedTuple):
     mean: float
     se: float
     """Standard error of `mean`, games taken as wholes; NaN where all decisions come from one game."""
-
-
-def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
-    """By class, and for `ALL`: the mean loss in points of the choices of `weights` in validation decisions.
-
-    In each decision that has two recorded plays or more, the loss is the label of the best play less that
-    of the play that `weights` as a whole, every class and plan in force, value highest, both for the
-    mover.  A decision belongs to the class that its best play leads to; without decisions there is no
-    entry.  Labels have noise, and the best of several is best partly by luck: so even perfect choices
-    have an error, and only differences between fits on the same data mean something.
-    """
-    columns = zip(*_validation(rows, weights), strict=True)
-    decision, equity, code, game, score = (np.concatenate(column) for column in columns)
-    recorded = recorded_decisions("validation", decision, equity, code)
-    if not len(recorded):
-        return {}
-    found = recorded.losses(score[recorded.rows])
-    game = game[recorded.rows[recorded.starts]]
-    rows_of: dict[str, Rows] = {ALL: slice(None), **rows_of_classes(found.classes)}
-    return {
-        name: ChoiceError(float(found.losses[rows].mean()), error_over_groups(found.losses[rows], game[rows]))
-        for name, rows in rows_of.items()
-    }
-
-
-def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-    """Of the validation rows of each class: decision, label, class, game, and score for the mover."""
-    for class_name, found in rows.items():
-        held = slice(found.training, None)
-        equity = found.labels[held, LABELS.index("equity")]
-        code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
-        yield found.decisions[held], equity, code, found.games[held], _scores(found, weights)
-
-
-def _scores(rows: ClassRows, weights: WeightFile) -> FloatArray:
-    """How `weights` rank the validation rows, for the mover."""
-    model, space = prepared(weights_model(weights))
-    scores = np.empty(len(rows) - rows.training)
-    for begin in range(0, len(scores), _ROWS_AT_ONCE):
-        part = scores[begin : begin + _ROWS_AT_ONCE]
-        first = rows.training + begin
-        score_packed(model, pack_many(rows.boards[first : first + len(part)]), space, part)
-    return turned_equities(scores)
 
 
 @dataclass(frozen=True)
@@ -116,10 +77,10 @@ class FittedWeights:
     samples: int
     seconds: float
     rmse_train: float
-    """Of the win chance, over all classes."""
+    """Root mean square error of the win chance in training, over all classes."""
     rmse_validation: float | None
     choices: dict[str, ChoiceError]
-    """By class, and for all of them: see `motif.learning.fit`."""
+    """By class, and for all of them: see `choice_errors`."""
     unpruned: dict[tuple[str, str], FitResult]
     """The fits with every term of the heads that were pruned, by class and head."""
     unpruned_choices: dict[str, ChoiceError]
@@ -199,24 +160,6 @@ class FittedWeights:
         ]
 
 
-def _facts_of_fit(result: FitResult) -> dict[str, Any]:
-    return {
-        "terms": len(result.weights) - 1,
-        "rmse_train": result.rmse_train,
-        "rmse_validation": result.rmse_validation,
-        "sweeps": result.passes,
-        "stopped": result.stopped,
-        "seconds": result.seconds,
-    }
-
-
-_FILTER_KEEPS = 8
-_Fits = dict[tuple[str, str], FitResult]
-"""By class, and head or plan."""
-_Place = TypeVar("_Place")
-_Result = TypeVar("_Result")
-
-
 def fit_dataset(
     folders: Sequence[Path],
     settings: FitSettings,
@@ -235,27 +178,27 @@ def fit_dataset(
     be written.
     """
     settings.check()
-    started = time.monotonic()
-    chosen = parameter_set(settings.parameters)
-    with class_rows(folders, chosen, settings.validation, settings.seed) as rows:
+    start = time.monotonic()
+    parameters = parameter_set(settings.parameters)
+    with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
         calls = {fit: (rows[fit[0]], fit[1], settings) for fit in heads_to_fit(rows, settings)}
         heads = _each(fit_head, calls, f"fitting {name}", jobs)
         results = {fit: head.result for fit, head in heads.items()}
         plans = _plan_fits(rows, results, name, settings)
         # One thread, or the last bits would depend on the number of cores.
         with one_thread():
-            steps = {name: _filter_steps(found) for name, found in rows.items() if found.training}
+            steps = {name: _filter_steps(part) for name, part in rows.items() if part.training}
         samples = sum(map(len, rows.values()))
         rmse_train, rmse_validation = _win_errors(rows, results, settings)
         weights = WeightFile(
             name,
             version,
             parent,
-            chosen,
+            parameters,
             _heads_by_class(heads),
             PreFilter(_FILTER_KEEPS, steps),
             plans={
-                plan: {HEAD: head_weights(head_terms(HEAD, len(chosen), settings), result.weights)}
+                plan: {HEAD: head_weights(head_terms(HEAD, len(parameters), settings), result.weights)}
                 for (_, plan), result in plans.items()
             },
             bearoff=settings.bearoff,
@@ -266,14 +209,14 @@ def fit_dataset(
         unpruned_choices = choice_errors(rows, whole) if unpruned else {}
         if term_table is not None:
             places = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
-            told = _each(term_errors, places, f"standard errors of {name}", jobs)
-            write_terms(term_table, list(told.values()))
+            tables = _each(term_errors, places, f"standard errors of {name}", jobs)
+            write_terms(term_table, list(tables.values()))
     fitted = FittedWeights(
         weights,
         results,
         plans,
         samples,
-        time.monotonic() - started,
+        time.monotonic() - start,
         rmse_train,
         rmse_validation,
         choices,
@@ -281,6 +224,31 @@ def fit_dataset(
         unpruned_choices,
     )
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings)))
+
+
+def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
+    """By class, and for `ALL`: the mean loss in points of the choices of `weights` in validation decisions.
+
+    In each decision that has two recorded plays or more, the loss is the label of the best play less that
+    of the play that `weights` as a whole, every class and plan in force, value highest, both for the
+    mover.  A decision belongs to the class that its best play leads to; without decisions there is no
+    entry.  Labels have noise, and the best of several is best partly by luck: so even perfect choices
+    have an error, and only differences between fits on the same data mean something.
+    """
+    columns = zip(*_validation(rows, weights), strict=True)
+    decision, equity, code, game, score = (np.concatenate(column) for column in columns)
+    recorded = recorded_decisions("validation", decision, equity, code)
+    if not len(recorded):
+        return {}
+    losses = recorded.losses(score[recorded.rows])
+    game = game[recorded.rows[recorded.starts]]
+    rows_of: dict[str, Rows] = {ALL: slice(None), **rows_of_classes(losses.classes)}
+    return {
+        name: ChoiceError(
+            float(losses.losses[rows].mean()), error_over_groups(losses.losses[rows], game[rows])
+        )
+        for name, rows in rows_of.items()
+    }
 
 
 def _each(
@@ -292,9 +260,9 @@ def _each(
     with (
         working_on(None),
         progress(label, len(calls)) as advance,
-        closing(run_ordered(function, calls.values(), jobs)) as solved,
+        closing(run_ordered(function, calls.values(), jobs)) as outcomes,
     ):
-        for key, result in zip(calls, solved, strict=True):
+        for key, result in zip(calls, outcomes, strict=True):
             results[key] = result
             advance(1)
     return results
@@ -306,8 +274,8 @@ def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, setting
     plans: _Fits = {}
     with progress(f"fitting the game plans of {name}", len(parents)) as advance:
         for class_name in parents:
-            found = fit_plans(rows[class_name], class_name, results[class_name, HEAD].weights, settings)
-            plans.update({(class_name, plan): result for plan, result in found.items()})
+            fits = fit_plans(rows[class_name], class_name, results[class_name, HEAD].weights, settings)
+            plans.update({(class_name, plan): result for plan, result in fits.items()})
             advance(1)
     return plans
 
@@ -319,20 +287,20 @@ def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[
     return classes
 
 
-def _facts(fitted: FittedWeights, folders: Sequence[Path], settings: FitSettings) -> dict[str, Any]:
+def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings) -> dict[str, Any]:
     """What the weight file tells of its fit."""
     fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
-    validation = fitted.rmse_validation
+    validation = result.rmse_validation
     of_plans = {"plan_shrinkage": settings.plan_shrinkage, "plan_rows": settings.plan_rows}
     return {
         "method": settings.method,
-        "samples": fitted.samples,
+        "samples": result.samples,
         "dataset": fingerprints if len(folders) > 1 else fingerprints[0],
-        "sweeps": fitted.sweeps,
-        "stopped": fitted.stopped,
-        "rmse_train": round(fitted.rmse_train, 6),
+        "sweeps": result.sweeps,
+        "stopped": result.stopped,
+        "rmse_train": round(result.rmse_train, 6),
         "rmse_validation": None if validation is None else round(validation, 6),
-        "choice_error": {name: round(error, 6) for name, error in fitted.choice_error.items()},
+        "choice_error": {name: round(error, 6) for name, error in result.choice_error.items()},
         "ranking": settings.equity_ranking if settings.heads == "all" else 0.0,
         "ridge": settings.ridge,
         "equity_ridge": settings.equity_ridge,
@@ -341,6 +309,17 @@ def _facts(fitted: FittedWeights, folders: Sequence[Path], settings: FitSettings
         "validation": settings.validation,
         "seed": settings.seed,
         "motif": VERSION,
+    }
+
+
+def _facts_of_fit(result: FitResult) -> dict[str, Any]:
+    return {
+        "terms": len(result.weights) - 1,
+        "rmse_train": result.rmse_train,
+        "rmse_validation": result.rmse_validation,
+        "sweeps": result.passes,
+        "stopped": result.stopped,
+        "seconds": result.seconds,
     }
 
 
@@ -356,14 +335,34 @@ def _win_errors(
 ) -> tuple[float, float | None]:
     """RMSE of the win chance over all classes, in training and validation."""
     squares, counts = np.zeros(2), np.zeros(2)
-    for class_name, found in rows.items():
+    for class_name, part in rows.items():
         if (result := results.get((class_name, "win"))) is None:
             continue
         errors = (result.rmse_train, result.rmse_validation)
-        sides = np.split(rows_of_head(found.boards, "win", settings), [found.training])
+        sides = np.split(rows_of_head(part.boards, "win", settings), [part.training])
         for k, (rmse, count) in enumerate(zip(errors, map(np.count_nonzero, sides), strict=True)):
             if rmse is not None:
                 squares[k] += rmse**2 * count
                 counts[k] += count
     train = float(np.sqrt(squares[0] / counts[0]))
     return train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None
+
+
+def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+    """Decision, label, class, game, and score for the mover, of the validation rows of each class."""
+    for class_name, part in rows.items():
+        validation = slice(part.training, None)
+        equity = part.labels[validation, LABELS.index("equity")]
+        code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
+        yield part.decisions[validation], equity, code, part.games[validation], _scores(part, weights)
+
+
+def _scores(rows: ClassRows, weights: WeightFile) -> FloatArray:
+    """How `weights` rank the validation rows, for the mover."""
+    model, space = prepared(weights_model(weights))
+    scores = np.empty(len(rows) - rows.training)
+    for begin in range(0, len(scores), _ROWS_AT_ONCE):
+        part = scores[begin : begin + _ROWS_AT_ONCE]
+        first = rows.training + begin
+        score_packed(model, pack_many(rows.boards[first : first + len(part)]), space, part)
+    return turned_equities(scores)

@@ -1,17 +1,14 @@
-"""The heads of one position class: which there are, the rows that each is fitted to, and the fit.
+"""The heads of one position class and of its game plans: the rows that each is fitted to, and the fit.
 
-Equity heads of game plans: fitted together, and shrunk toward the head of their class.
+The equity heads of game plans are fitted together, and shrunk toward the head of their class.  Plays of one
+decision often lead to different plans: fitted one by one, plans would each find their own level, and
+choices between them would suffer; `motif.fitting.joint` compares the plays across plans.
 
-Plays of one decision often lead to different plans.  Fitted one by one, plans would each find their own
-level, and choices between them would suffer: `motif.fitting.joint` compares the plays across plans.
-
-One game plan's fit by itself, for the standard errors of its weights.
-
-Plans are fitted together (`motif.learning.heads`); how sure a plan's weights are is judged as if
-those of the other plans were known.  Its weights w are drawn to those of its class, w_class, by the penalty
-(c / m) |M X (w - w_class)|^2 over a sample of m positions of the whole class, where X are their terms and M
-is the ranking operator.  Here these are rows like others, whose labels are what the class's head predicts
-and whose sample weights add up to c.
+How sure a plan's weights are is judged as if those of the other plans were known, by a fit of its own.  Its
+weights w are drawn to those of its class, w_class, by the penalty (c / m) |M X (w - w_class)|^2 over a sample
+of m positions of the whole class, where X are their terms and M is the ranking operator.  In `plan_problem`
+these are rows like others, whose labels are what the class's head predicts and whose sample weights add up
+to c.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,10 +35,13 @@ from motif.parameters.game_plan import PLANS, plans_of_class
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
 
+HEAD = "equity"
+"""The head that a plan has of its own."""
 _NEEDED_CLASSES = ("contact", "race")
 """The others are evaluated as contact where they have no weights of their own."""
 # Backgammons are too rare for second-degree weights, and for those of points.
 _LINEAR_HEADS = ("win_backgammon", "lose_backgammon")
+_MOST_CLASS_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,26 +74,6 @@ def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterat
                 )
 
 
-def head_terms(head: str, size: int, settings: FitSettings) -> Terms:
-    """What is weighted in a head of a parameter set of `size` parameters."""
-    if head in _LINEAR_HEADS:
-        return Terms.linear(size)
-    make = Terms.all_pairs if settings.terms == "pairs" else Terms.linear
-    return make(size, settings.points)
-
-
-def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
-    """A fitted weight vector (count,) as a weight file holds it."""
-    parts = terms.split(weights)
-    return HeadWeights(
-        float(np.float32(parts.bias)),
-        parts.linear.astype(np.float32),
-        terms.pairs,
-        parts.quadratic.astype(np.float32),
-        parts.points.astype(np.float32) if terms.points else None,
-    )
-
-
 def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
     """Fit one head of a class to its rows, at least one of which must train it, and prune it if wanted.
 
@@ -107,21 +87,86 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
     games = head_clusters(rows, head, settings)
     if len(np.unique(games[: len(problem.train)])) < 2:
         return fit
-    left = pruned(problem, fit.result, games, settings.prune, max_passes=settings.max_passes)
-    return HeadFit(left.terms, left.result, fit)
+    smaller = pruned(problem, fit.result, games, settings.prune, max_passes=settings.max_passes)
+    return HeadFit(smaller.terms, smaller.result, fit)
 
 
-def _solved(problem: Problem, settings: FitSettings) -> FitResult:
-    """Fit `problem` as `settings` want it."""
-    solve = solver(settings.method)
-    return solve(problem) if settings.max_passes is None else solve(problem, max_passes=settings.max_passes)
+def plans_to_fit(rows: ClassRows, class_name: str, settings: FitSettings) -> list[str]:
+    """Names of the plans of a class that have positions enough to be fitted."""
+    plans = rows.plans[: rows.training]
+    return [
+        plan
+        for plan in plans_of_class(class_name)
+        if np.count_nonzero(plans == PLANS.index(plan)) >= settings.plan_rows
+    ]
 
 
-def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
-    if settings.heads == "win":
-        return ("win",)
-    # A squashed equity cannot say that a race is won or lost for certain; chances can.
-    return OUTPUTS if class_name == "race" else LABELS
+def fit_plans(
+    rows: ClassRows, class_name: str, of_class: FloatArray, settings: FitSettings
+) -> dict[str, FitResult]:
+    """Fit the equity heads of the plans of a class together, from the class's weights (count,) on.
+
+    The errors told of each are those of the plan's own rows; passes and seconds are of all together.
+    """
+    plans = plans_to_fit(rows, class_name, settings)
+    if not plans:
+        return {}
+    problem = head_problem(rows, HEAD, settings)
+    codes = np.full(len(PLANS) + 1, -1)
+    codes[[PLANS.index(plan) for plan in plans]] = np.arange(len(plans))
+    own = rows.plans[rows_of_head(rows.boards, HEAD, settings)]
+    groups = codes[own]
+    train, validation = np.split(groups, [len(problem.train)])
+    joint = solve_jointly(
+        problem,
+        train,
+        of_class,
+        settings.plan_shrinkage,
+        max_passes=MOST_PASSES if settings.max_passes is None else settings.max_passes,
+    )
+    results = {}
+    for group, plan in enumerate(plans):
+        weights = joint.weights[group]
+        of_train = rmse(problem, problem.train.some(np.flatnonzero(train == group)), weights)
+        of_validation = rmse(problem, problem.validation.some(np.flatnonzero(validation == group)), weights)
+        assert of_train is not None  # a plan that is fitted has rows
+        results[plan] = FitResult(
+            METHOD, weights, joint.history, joint.stopped, of_train, of_validation, joint.seconds
+        )
+    return results
+
+
+def plan_problem(
+    rows: ClassRows, plan: str, of_class: FloatArray, settings: FitSettings
+) -> tuple[Problem, int]:
+    """The plan's fit by itself, and how many of its first training rows are the plan's own."""
+    own = np.flatnonzero(rows.plans == PLANS.index(plan))
+    train, validation = np.split(own, [int(np.searchsorted(own, rows.training))])
+    anchors = _spread(rows) if settings.plan_shrinkage > 0 else own[:0]
+    which = np.concatenate([train, anchors, validation])
+    parts = np.repeat([0, 1, 2], [len(train), len(anchors), len(validation)])
+    terms = head_terms(HEAD, rows.features.shape[1], settings)
+    features = rows.features[which]
+    boards = rows.boards[which] if terms.points else None
+    link = Link(*bounds(HEAD))
+    labels = rows.labels[which, LABELS.index(HEAD)].astype(np.float64)
+    anchor_labels = link.predict(raw_predictions(terms, features, of_class, boards=boards))
+    decisions = rows.decisions[which]
+    problem = Problem(
+        features,
+        np.where(parts == 1, anchor_labels, labels),
+        terms,
+        link,
+        np.where(parts == 1, settings.plan_shrinkage / max(1, len(anchors)), 1.0),
+        # The same decision can be among both, as two.
+        decisions + (parts == 1) * (decisions.max() + 1),
+        parts != 2,
+        ridge=settings.equity_ridge / (len(train) + settings.plan_shrinkage),
+        ranking=settings.equity_ranking,
+        prior=of_class,
+        boards=boards,
+    )
+    return problem, len(train)
 
 
 def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
@@ -168,89 +213,37 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
     )
 
 
-HEAD = "equity"
-"""The head that a plan has of its own."""
+def head_terms(head: str, size: int, settings: FitSettings) -> Terms:
+    """What is weighted in a head of a parameter set of `size` parameters."""
+    if head in _LINEAR_HEADS:
+        return Terms.linear(size)
+    make = Terms.all_pairs if settings.terms == "pairs" else Terms.linear
+    return make(size, settings.points)
 
 
-def plans_to_fit(rows: ClassRows, class_name: str, settings: FitSettings) -> list[str]:
-    """Names of the plans of a class that have positions enough to be fitted."""
-    trained = rows.plans[: rows.training]
-    return [
-        plan
-        for plan in plans_of_class(class_name)
-        if np.count_nonzero(trained == PLANS.index(plan)) >= settings.plan_rows
-    ]
-
-
-def fit_plans(
-    rows: ClassRows, class_name: str, of_class: FloatArray, settings: FitSettings
-) -> dict[str, FitResult]:
-    """Fit the equity heads of the plans of a class together, from the class's weights (count,) on.
-
-    The errors told of each are those of the plan's own rows; passes and seconds are of all together.
-    """
-    plans = plans_to_fit(rows, class_name, settings)
-    if not plans:
-        return {}
-    problem = head_problem(rows, HEAD, settings)
-    codes = np.full(len(PLANS) + 1, -1)
-    codes[[PLANS.index(plan) for plan in plans]] = np.arange(len(plans))
-    used = rows.plans[rows_of_head(rows.boards, HEAD, settings)]
-    groups = codes[used]
-    trained, held = np.split(groups, [len(problem.train)])
-    found = solve_jointly(
-        problem,
-        trained,
-        of_class,
-        settings.plan_shrinkage,
-        max_passes=MOST_PASSES if settings.max_passes is None else settings.max_passes,
+def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
+    """A fitted weight vector (count,) as a weight file holds it."""
+    parts = terms.split(weights)
+    return HeadWeights(
+        float(np.float32(parts.bias)),
+        parts.linear.astype(np.float32),
+        terms.pairs,
+        parts.quadratic.astype(np.float32),
+        parts.points.astype(np.float32) if terms.points else None,
     )
-    results = {}
-    for group, plan in enumerate(plans):
-        weights = found.weights[group]
-        of_train = rmse(problem, problem.train.some(np.flatnonzero(trained == group)), weights)
-        of_held = rmse(problem, problem.validation.some(np.flatnonzero(held == group)), weights)
-        assert of_train is not None  # a plan that is fitted has rows
-        results[plan] = FitResult(
-            METHOD, weights, found.history, found.stopped, of_train, of_held, found.seconds
-        )
-    return results
 
 
-_MOST_CLASS_ROWS = 20_000
+def _solved(problem: Problem, settings: FitSettings) -> FitResult:
+    """Fit `problem` as `settings` want it."""
+    solve = solver(settings.method)
+    return solve(problem) if settings.max_passes is None else solve(problem, max_passes=settings.max_passes)
 
 
-def plan_problem(
-    rows: ClassRows, plan: str, of_class: FloatArray, settings: FitSettings
-) -> tuple[Problem, int]:
-    """The plan's fit by itself, and how many of its first training rows are the plan's own."""
-    own = np.flatnonzero(rows.plans == PLANS.index(plan))
-    train, held = np.split(own, [int(np.searchsorted(own, rows.training))])
-    drawn = _spread(rows) if settings.plan_shrinkage > 0 else own[:0]
-    which = np.concatenate([train, drawn, held])
-    parts = np.repeat([0, 1, 2], [len(train), len(drawn), len(held)])
-    terms = head_terms(HEAD, rows.features.shape[1], settings)
-    features = rows.features[which]
-    boards = rows.boards[which] if terms.points else None
-    link = Link(*bounds(HEAD))
-    labels = rows.labels[which, LABELS.index(HEAD)].astype(np.float64)
-    predicted = link.predict(raw_predictions(terms, features, of_class, boards=boards))
-    decisions = rows.decisions[which]
-    problem = Problem(
-        features,
-        np.where(parts == 1, predicted, labels),
-        terms,
-        link,
-        np.where(parts == 1, settings.plan_shrinkage / max(1, len(drawn)), 1.0),
-        # The same decision can be among both, as two.
-        decisions + (parts == 1) * (decisions.max() + 1),
-        parts != 2,
-        ridge=settings.equity_ridge / (len(train) + settings.plan_shrinkage),
-        ranking=settings.equity_ranking,
-        prior=of_class,
-        boards=boards,
-    )
-    return problem, len(train)
+def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
+    if settings.heads == "win":
+        return ("win",)
+    # A squashed equity cannot say that a race is won or lost for certain; chances can.
+    return OUTPUTS if class_name == "race" else LABELS
 
 
 def _spread(rows: ClassRows) -> IntArray:
@@ -260,6 +253,6 @@ def _spread(rows: ClassRows) -> IntArray:
     step = -(-rows.training // _MOST_CLASS_ROWS)
     while step < len(lengths) and lengths[::step].sum() > _MOST_CLASS_ROWS:
         step += 1
-    wanted = np.zeros(len(lengths), np.bool_)
-    wanted[::step] = True
-    return np.flatnonzero(np.repeat(wanted, lengths))
+    mask = np.zeros(len(lengths), np.bool_)
+    mask[::step] = True
+    return np.flatnonzero(np.repeat(mask, lengths))

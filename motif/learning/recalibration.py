@@ -42,7 +42,7 @@ class StatedChances:
     before: _FloatArray
     """(n,) as the player states them."""
     plain: _FloatArray
-    """(n,) the same without the calibration that the player may have."""
+    """(n,) as he states them without the calibration that he may have."""
     after: _FloatArray
     """(n,) with the new calibration."""
     exact: npt.NDArray[np.bool_]
@@ -150,7 +150,7 @@ def fitted_to(evaluator: Evaluator, folder: Path | str) -> bool:
 
 
 def _stated(folder: Path, evaluator: Evaluator, jobs: int | None) -> StatedChances:
-    """All positions of the dataset; `after` is still as `plain`."""
+    """All positions of the dataset; `after` is still `plain`."""
     # Compiled evaluation is done before other processes have begun.
     workers = jobs if isinstance(evaluator, LookaheadEvaluator) else 1
     plain = without_calibration(evaluator) if isinstance(evaluator, StaticEvaluator) else evaluator
@@ -161,12 +161,14 @@ def _stated(folder: Path, evaluator: Evaluator, jobs: int | None) -> StatedChanc
             if not ((won >= 0) & (won <= 1)).all():
                 raise DatasetError(f"{folder}: the label {OUTPUTS[WIN]} of a position is not within 0 and 1")
             before = _win_chances(evaluator, part.boards, workers)
-            stripped = before if plain is evaluator else _win_chances(plain, part.boards, workers)
+            plain_chances = before if plain is evaluator else _win_chances(plain, part.boards, workers)
             exact = np.zeros(len(part), np.bool_)
             if isinstance(evaluator, StaticEvaluator):
                 exact = covered_boards(evaluator.model.bearoff, part.boards)
             game = part.game.astype(np.int64)
-            pieces.append((before, stripped, stripped, exact, won, part.trials, game, part.position_class))
+            pieces.append(
+                (before, plain_chances, plain_chances, exact, won, part.trials, game, part.position_class)
+            )
             advance(len(part))
     return StatedChances(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
@@ -174,8 +176,8 @@ def _stated(folder: Path, evaluator: Evaluator, jobs: int | None) -> StatedChanc
 def _win_chances(evaluator: Evaluator, boards: Board, jobs: int | None) -> _FloatArray:
     starts = range(0, len(boards), _POSITIONS_AT_ONCE)
     calls = ((boards[start : start + _POSITIONS_AT_ONCE],) for start in starts)
-    with closing(run_ordered(evaluator.evaluate_many, calls, jobs)) as found:
-        return np.concatenate([rows[:, WIN] for rows in found]).astype(np.float64)
+    with closing(run_ordered(evaluator.evaluate_many, calls, jobs)) as results:
+        return np.concatenate([rows[:, WIN] for rows in results]).astype(np.float64)
 
 
 def _by_class(stated: StatedChances) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
@@ -184,8 +186,8 @@ def _by_class(stated: StatedChances) -> Iterator[tuple[str, npt.NDArray[np.bool_
         yield CLASS_NAMES[code], stated.position_class == code
 
 
-def _fitted_knots(fitted: StatedChances) -> dict[str, KnotRows]:
-    usable = fitted.rows(~fitted.exact)
+def _fitted_knots(stated: StatedChances) -> dict[str, KnotRows]:
+    usable = stated.rows(~stated.exact)
     return {
         class_name: fit_knots(usable.plain[rows], usable.won[rows], usable.trials[rows])
         for class_name, rows in _by_class(usable)
@@ -197,19 +199,19 @@ def _after(stated: StatedChances, knots: Mapping[str, KnotRows]) -> _FloatArray:
     after = stated.plain.copy()
     for class_name, rows in _by_class(stated):
         if class_name in knots:
-            chosen = rows & ~stated.exact
-            after[chosen] = calibrated_chances(raw_knots(knots[class_name]), stated.plain[chosen])
+            mask = rows & ~stated.exact
+            after[mask] = calibrated_chances(raw_knots(knots[class_name]), stated.plain[mask])
     return after
 
 
-def _groups(held: StatedChances) -> dict[str, Measured]:
-    every = np.ones(len(held), np.bool_)
-    return {name: _measured(held.rows(rows)) for name, rows in [*_by_class(held), (ALL, every)]}
+def _groups(stated: StatedChances) -> dict[str, Measured]:
+    every = np.ones(len(stated), np.bool_)
+    return {name: _measured(stated.rows(rows)) for name, rows in [*_by_class(stated), (ALL, every)]}
 
 
-def _measured(held: StatedChances) -> Measured:
-    def changed(score: Any) -> Change:
-        return change(score(held.before, held.won), score(held.after, held.won), held.game)
+def _measured(stated: StatedChances) -> Measured:
+    def change_of(score: Any) -> Change:
+        return change(score(stated.before, stated.won), score(stated.after, stated.won), stated.game)
 
-    games = len(np.unique(held.game))
-    return Measured(len(held), games, changed(brier_scores), changed(log_losses))
+    games = len(np.unique(stated.game))
+    return Measured(len(stated), games, change_of(brier_scores), change_of(log_losses))

@@ -2,9 +2,8 @@
 
 A dataset is read a part at a time and its features are appended to temporary files.  All fits, also
 those of other processes, share the pages of these files: nothing of the size of the dataset is held
-twice, and the system may drop the pages when memory gets short.
-
-Datasets put together, a part at a time, and which of their games are held out for validation.
+twice, and the system may drop the pages when memory gets short.  Whole games of the pool are held out for
+validation.
 """
 
 import shutil
@@ -29,6 +28,58 @@ from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
 from motif.runtime.streams import derive_states
 from motif.sampling import Samples, joined, read_column, read_parts
+
+LABELS = (*OUTPUTS, "equity")
+"""Columns of `ClassRows.labels`."""
+_SIDES = ("training", "validation")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRows:
+    """The n positions of one class: those that train, in the pool's order, then those held out."""
+
+    features: npt.NDArray[np.float32]
+    """(n, size of the parameter set), scaled."""
+    labels: npt.NDArray[np.float32]
+    """(n, len(LABELS))"""
+    decisions: IntArray
+    """(n,) ids; the rows of one decision are consecutive."""
+    boards: Board
+    """(n, 26)"""
+    games: npt.NDArray[np.int32]
+    """(n,): the game of the pool that each comes from."""
+    plans: npt.NDArray[np.int16]
+    """(n,): its game plan, a number of `motif.parameters.game_plan.PLANS`, or `NO_PLAN`."""
+    training: int
+    """Number of rows that train."""
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
+
+@contextmanager
+def class_rows(
+    folders: Sequence[Path], parameters: ParameterSet, validation: float, seed: int
+) -> Iterator[dict[str, ClassRows]]:
+    """The rows of each class that occurs in the datasets in `folders`, for the time of the block.
+
+    About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
+    temporary folder (TMPDIR says where): 344 bytes a position for 70 parameters.  Raises
+    `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
+    """
+    games = validation_games(folders, validation, seed)
+    with ExitStack() as stack:
+        with refusals("a temporary folder"):
+            temporary = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(temporary))
+        for part in pooled_parts(folders):
+            with refusals(str(folder)):
+                _append(folder, part, np.isin(part.game, games), parameters)
+        with refusals(str(folder)):
+            rows = {
+                name: _mapped(folder, name, len(parameters)) for name in CLASS_NAMES if _seen(folder, name)
+            }
+        yield rows
 
 
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:
@@ -68,67 +119,16 @@ def held_out(folders: Sequence[Path], validation: float, seed: int) -> Samples:
     return joined(part.rows(np.isin(part.game, games)) for part in pooled_parts(folders))
 
 
-LABELS = (*OUTPUTS, "equity")
-"""Columns of `ClassRows.labels`."""
-_SIDES = ("training", "validation")
-
-
-@dataclass(frozen=True, eq=False)
-class ClassRows:
-    """The n positions of one class: those that train, in the pool's order, then those held out."""
-
-    features: npt.NDArray[np.float32]
-    """(n, size of the parameter set), scaled."""
-    labels: npt.NDArray[np.float32]
-    """(n, len(LABELS))"""
-    decisions: IntArray
-    """(n,) ids; the rows of one decision are consecutive."""
-    boards: Board
-    """(n, 26)"""
-    games: npt.NDArray[np.int32]
-    """(n,): the game of the pool that each comes from."""
-    plans: npt.NDArray[np.int16]
-    """(n,): its game plan, a number of `motif.parameters.game_plan.PLANS`, or `NO_PLAN`."""
-    training: int
-    """Number of rows that train."""
-
-    def __len__(self) -> int:
-        return len(self.decisions)
-
-
-@contextmanager
-def class_rows(
-    folders: Sequence[Path], chosen: ParameterSet, validation: float, seed: int
-) -> Iterator[dict[str, ClassRows]]:
-    """The rows of each class that occurs in the datasets in `folders`, for the time of the block.
-
-    About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
-    temporary folder (TMPDIR says where): 344 bytes a position for 70 parameters.  Raises
-    `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
-    """
-    held = validation_games(folders, validation, seed)
-    with ExitStack() as stack:
-        with refusals("a temporary folder"):
-            made = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
-            folder = Path(stack.enter_context(made))
-        for part in pooled_parts(folders):
-            with refusals(str(folder)):
-                _append(folder, part, np.isin(part.game, held), chosen)
-        with refusals(str(folder)):
-            rows = {name: _mapped(folder, name, len(chosen)) for name in CLASS_NAMES if _seen(folder, name)}
-        yield rows
-
-
 def _path(folder: Path, class_name: str, column: str, side: str) -> Path:
     return folder / f"{class_name}-{column}-{side}"
 
 
-def _append(folder: Path, part: Samples, held: npt.NDArray[np.bool_], chosen: ParameterSet) -> None:
+def _append(folder: Path, part: Samples, validation: npt.NDArray[np.bool_], parameters: ParameterSet) -> None:
     for code in np.unique(part.position_class):
-        for side, on_side in zip(_SIDES, (~held, held), strict=True):
+        for side, on_side in zip(_SIDES, (~validation, validation), strict=True):
             rows = part.rows(on_side & (part.position_class == code))
             columns: dict[str, npt.NDArray[Any]] = {
-                "features": features(chosen, rows.boards),
+                "features": features(parameters, rows.boards),
                 "labels": np.column_stack([rows.probabilities, rows.equity]),
                 "decisions": rows.decision,
                 "boards": rows.boards,

@@ -32,13 +32,13 @@ def settings_of(weights: WeightFile) -> FitSettings:
     heads: list[HeadWeights] = []
     for group in (*weights.classes.values(), *weights.plans.values()):
         heads += group.values()
-    known: dict[str, Any] = {name: weights.fit[name] for name in _KEPT_FACTS if name in weights.fit}
+    facts: dict[str, Any] = {name: weights.fit[name] for name in _KEPT_FACTS if name in weights.fit}
     settings = FitSettings(
         parameters=weights.parameters.name,
         points=any(head.points is not None for head in heads),
         plans=bool(weights.plans),
         bearoff=weights.bearoff,
-        **known,
+        **facts,
     )
     try:
         settings.check()
@@ -70,24 +70,24 @@ def term_errors(
     single game.  Raises `FitError` when there are none for this head.
     """
     place = " ".join(filter(None, (class_name, plan)))
-    found = rows.get(class_name)
+    part = rows.get(class_name)
     own = weights.plans[plan][head] if plan else weights.classes[class_name][head]
     terms, vector = weight_vector(own)
     if plan and (head != HEAD or head not in weights.classes[class_name]):
         raise FitError(
             f"no fit leads to the {head} weights of {plan!r}: a plan's are drawn to its class's {HEAD}"
         )
-    if found is None or not _trains(found, plan, head, settings):
+    if part is None or not _trains(part, plan, head, settings):
         raise FitError(f"the dataset holds no {place} positions to fit the {head} weights to")
     if plan:
         full = head_terms(head, terms.size, settings)
         of_class = _in_terms(full, *weight_vector(weights.classes[class_name][head]))
-        problem, count = plan_problem(found, plan, of_class, settings)
+        problem, count = plan_problem(part, plan, of_class, settings)
         prior = _in_terms(terms, full, of_class)
-        clusters = plan_clusters(found, plan, problem, count)
+        clusters = plan_clusters(part, plan, problem, count)
     else:
-        problem, prior = head_problem(found, head, settings), None
-        clusters = head_clusters(found, head, settings)
+        problem, prior = head_problem(part, head, settings), None
+        clusters = head_clusters(part, head, settings)
     boards = problem.boards if terms.points else None
     problem = replace(problem, terms=terms, prior=prior, boards=boards)
     train = problem.train
@@ -120,13 +120,13 @@ def _trains(rows: ClassRows, plan: str, head: str, settings: FitSettings) -> boo
     return bool(rows_of_head(rows.boards[here], head, settings).any())
 
 
-def _in_terms(wanted: Terms, terms: Terms, weights: FloatArray) -> FloatArray:
-    """`weights` of `terms` as weights of `wanted`: 0 where `terms` have none."""
-    parts, out = terms.split(weights), np.zeros(wanted.count)
+def _in_terms(target: Terms, terms: Terms, weights: FloatArray) -> FloatArray:
+    """`weights` of `terms` as weights of `target`: 0 where `terms` have none."""
+    parts, out = terms.split(weights), np.zeros(target.count)
     out[: 1 + terms.size] = weights[: 1 + terms.size]
     by_pair = dict(zip(map(tuple, terms.pairs.tolist()), parts.quadratic.tolist(), strict=True))
-    pairs = [by_pair.get(tuple(pair), 0.0) for pair in wanted.pairs.tolist()]
-    out[1 + terms.size : wanted.first_point] = pairs
-    if wanted.points and terms.points:
-        out[wanted.first_point :] = parts.points.ravel()
+    pairs = [by_pair.get(tuple(pair), 0.0) for pair in target.pairs.tolist()]
+    out[1 + terms.size : target.first_point] = pairs
+    if target.points and terms.points:
+        out[target.first_point :] = parts.points.ravel()
     return out

@@ -32,7 +32,7 @@ class ComparedPlay:
     se: npt.NDArray[np.float64]
     """(6,): their standard errors."""
     difference: float
-    """Its equity less that of the best play, 0 or below."""
+    """Equity less that of the best play, 0 or below."""
     difference_se: float
     """Standard error of `difference`; smaller than that of the equities, because dice are the same."""
     p_value: float
@@ -85,35 +85,35 @@ def compare_plays(
     settings = settings or RolloutSettings()
     settings.check()
     check_count("candidates", candidates, 1)
-    chosen = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates)
+    options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates)
     if plays is not None:
-        chosen = list(plays)
-    if not chosen:
+        options = list(plays)
+    if not options:
         raise PlayError("no plays to compare")
-    started = time.monotonic()
+    start = time.monotonic()
     (tally,) = tally_trials(
         settings.model_of(evaluator),
         settings,
-        pack_many(np.array([play.position.board for play in chosen])),
-        np.zeros(len(chosen), np.int64),
-        together=len(chosen),
+        pack_many(np.array([play.position.board for play in options])),
+        np.zeros(len(options), np.int64),
+        together=len(options),
         after_a_play=True,
         enough=(lambda tally: _errors_to_best(tally).max() <= settings.se) if settings.se > 0 else None,
-        label=f"comparing {len(chosen)} plays with {evaluator.name}",
+        label=f"comparing {len(options)} plays with {evaluator.name}",
         jobs=jobs,
     )
-    return Comparison(_ranked(chosen, tally), tally.trials, time.monotonic() - started, settings.scoring)
+    return Comparison(_ranked(options, tally), tally.trials, time.monotonic() - start, settings.scoring)
 
 
 def _best_by_evaluation(
-    position: Position, roll: tuple[int, int], evaluator: StaticEvaluator, scoring: str, wanted: int
+    position: Position, roll: tuple[int, int], evaluator: StaticEvaluator, scoring: str, count: int
 ) -> list[Play]:
     legal = legal_plays(position, roll)
     board = position.board[None]
     batch = next(play_batches(board, np.array([checked_roll(*roll)])))
     judge = StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights)
     order = np.argsort(-judge.play_equities(board, batch), kind="stable")
-    return [legal[k] for k in order[:wanted]]
+    return [legal[k] for k in order[:count]]
 
 
 def _equity_columns(tally: Tally) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

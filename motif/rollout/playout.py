@@ -1,17 +1,15 @@
-"""Compiled playouts: one game from a position to its end, and many of them.
+"""Compiled playouts: one game from a position to its end, and many of them, with less luck.
 
-Luck: what a roll is worth above the mean of all rolls, as a control variate.
+The luck of a roll, what it is worth above the mean of all rolls, is a control variate.  For a roll r in
+position x let v(x, r) be the evaluator's value of the position after its play of r.  The luck of the
+roll is v(x, r) - sum over r' of P(r') v(x, r'), whose mean over r is zero whatever the evaluator
+thinks: so results less the luck of their rolls have the same mean and, where the evaluator is any good,
+vary less.  It belongs to all five probabilities, as the player on roll at first has them.
 
-For a roll r in position x let v(x, r) be the evaluator's value of the position after its play of r.
-The luck of the roll is v(x, r) - sum over r' of P(r') v(x, r'), whose mean over r is zero whatever the
-evaluator thinks: so results less the luck of their rolls have the same mean and, where the evaluator is
-any good, vary less.  It belongs to all five probabilities, as the player on roll at first has them.
-
-Stratified dice: the first two rolls of the trials run evenly through all that can come.
-
-Trials are dealt in cycles of 1,296, each cycle an arrangement of its own: a 36 x 36 Latin square whose
-rows, columns and symbols are shuffled.  Each 36 trials in a row of it hold every first throw once and
-every second throw once; the whole cycle holds every pair of throws once.
+With stratified dice the first two rolls of the trials run evenly through all that can come.  Trials are
+dealt in cycles of 1,296, each cycle an arrangement of its own: a 36 x 36 Latin square whose rows,
+columns and symbols are shuffled.  Each 36 trials in a row of it hold every first throw once and every
+second throw once; the whole cycle holds every pair of throws once.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Means of trials and how uncertain they are, with random dice and with stratified ones.
 
 A trial gives a row of values; y stands for one or for the row.  With random dice the covariance of a
-mean of N rows is S / N, S the rows' own covariance.  Stratified dice (see `strata`) fix how often each
+mean of N rows is S / N, S the rows' own covariance.  Stratified dice (see `playout`) fix how often each
 first and second roll occurs: what these explain is no longer left to chance, and the covariance of the
 sum is put together from three parts, which err, where they do, on the side of caution.
 
@@ -15,8 +15,6 @@ Whole rounds of 36 trials
     round alone, too few for that, rolls are cells as above, and the doubles one more.
 Trials left over
     count as random.
-
-Means and their standard errors, and what a difference is worth.
 """
 
 import math
@@ -120,8 +118,8 @@ def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
             np.add.at(pairs, (columns[:, which], columns[:, other]), 1.0)
     # The normal equations; the two sides' means are one too many, hence the pseudo-inverse.
     strengths, directions = np.linalg.eigh(pairs)
-    known = strengths > _RANK_TOLERANCE * strengths[-1]
-    directions, strengths = directions[:, known], strengths[known]
+    independent = strengths > _RANK_TOLERANCE * strengths[-1]
+    directions, strengths = directions[:, independent], strengths[independent]
     effects = directions @ ((directions.T @ sums) / strengths[:, None])
     residuals = values - effects[columns].sum(axis=1)
     return len(values) / (len(values) - len(strengths)) * (residuals.T @ residuals)

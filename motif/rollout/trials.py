@@ -1,7 +1,4 @@
-"""Trials of many boards, spread over workers and added up in order.
-
-Rollouts of positions: T trials each, spread over workers.
-"""
+"""Rollouts of positions: trials of many boards, spread over workers and added up in order."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,97 +22,11 @@ from motif.runtime.progress import progress
 
 Packed = npt.NDArray[np.int8]
 Items = npt.NDArray[np.int64]
+RESULT_NAMES = (*OUTPUTS, "equity")
 _TRIALS_AT_ONCE = 1296
 """Trials, of all boards together, that a worker plays at a time."""
 TRIALS_A_CHECK = 9 * ROUND
 """After so many trials of a board, and again after as many, it is asked whether they are enough."""
-
-
-def tally_trials(
-    model: Model,
-    settings: RolloutSettings,
-    packed: Packed,
-    items: Items,
-    *,
-    together: int = 1,
-    after_a_play: bool = False,
-    enough: Callable[[Tally], bool] | None = None,
-    label: str = "rolling out",
-    jobs: int | None = None,
-) -> list[Tally]:
-    """Roll out packed boards (n, 64); each `together` of them, of one item, share a tally.
-
-    A tally has, for each of its boards in turn, the five probabilities and the equity, of the player on
-    roll or with `after_a_play` of the other one.  Trials end at ``settings.trials``, or as soon as
-    `enough` says so of a tally after a multiple of `TRIALS_A_CHECK`.  Trial t of a board uses the random
-    stream (seed, its entry of `items`, t): the result does not depend on `jobs`.
-    """
-
-    def rolls_of(item: int) -> Callable[[int, int], Items] | None:
-        return partial(first_rolls, settings.seed, item) if settings.stratified else None
-
-    columns = together * (len(OUTPUTS) + 1)
-    tallies = [Tally(columns, rolls_of(int(item))) for item in items[::together]]
-    settled: set[int] = set()
-    portion = TRIALS_A_CHECK if enough else max(1, _TRIALS_AT_ONCE // together)
-    portion = min(settings.trials, portion)
-    boards_at_once = together * (1 if enough else max(1, _TRIALS_AT_ONCE // (portion * together)))
-
-    def calls() -> Iterator[tuple[int, Packed, Items, int, int]]:
-        for start in range(0, len(packed), boards_at_once):
-            rows = slice(start, start + boards_at_once)
-            for first in range(0, settings.trials, portion):
-                if start // together in settled:
-                    break
-                yield start, packed[rows], items[rows], first, min(portion, settings.trials - first)
-
-    portions = -(-settings.trials // portion)
-    total = -(-len(packed) // boards_at_once) * portions
-    workers = worker_count(jobs)
-    play = partial(_play, model, settings.rules(), settings.seed)
-    with (
-        progress(label, total) as advance,
-        closing(run_ordered(play, calls(), 1 if total == 1 else workers)) as played,
-    ):
-        for start, results in played:
-            values = _scored(turned(results) if after_a_play else results, settings.scoring)
-            for board in range(0, len(values), together):
-                number = (start + board) // together
-                if number in settled:
-                    continue
-                rows = values[board : board + together]
-                tallies[number].add(rows.transpose(1, 0, 2).reshape(-1, columns))
-                if enough and enough(tallies[number]):
-                    settled.add(number)
-                    advance(portions - -(-tallies[number].trials // portion))
-            advance(1)
-    return tallies
-
-
-def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
-    """Rows of five (..., 5) with their equity behind them: (..., 6)."""
-    equities = scored_equities(probabilities, scoring)
-    return np.concatenate([probabilities, equities[..., None]], axis=-1)
-
-
-def _play(
-    model: Model,
-    rules: PlayoutRules,
-    seed: int,
-    start: int,
-    packed: Packed,
-    items: Items,
-    first: int,
-    trials: int,
-) -> tuple[int, Values]:
-    """Runs in a worker: `start` as it came, and the results of some trials of some boards."""
-    results = np.empty((len(packed), trials, len(OUTPUTS)))
-    model, space = prepared(model)
-    roll_trials(model, rules, packed, items, seed, first, space, results)
-    return start, results
-
-
-RESULT_NAMES = (*OUTPUTS, "equity")
 
 
 @dataclass(frozen=True)
@@ -174,7 +85,7 @@ def rollout(
     def enough(tally: Tally) -> bool:
         return bool(tally.errors()[-1] <= settings.se)
 
-    started = time.monotonic()
+    start = time.monotonic()
     tallies = tally_trials(
         settings.model_of(evaluator),
         settings,
@@ -189,6 +100,90 @@ def rollout(
         np.array([tally.mean() for tally in tallies]).reshape(shape),
         np.array([tally.errors() for tally in tallies]).reshape(shape),
         np.array([tally.trials for tally in tallies], np.int64),
-        time.monotonic() - started,
+        time.monotonic() - start,
         settings.scoring,
     )
+
+
+def tally_trials(
+    model: Model,
+    settings: RolloutSettings,
+    packed: Packed,
+    items: Items,
+    *,
+    together: int = 1,
+    after_a_play: bool = False,
+    enough: Callable[[Tally], bool] | None = None,
+    label: str = "rolling out",
+    jobs: int | None = None,
+) -> list[Tally]:
+    """Roll out packed boards (n, 64); each `together` of them, of one item, share a tally.
+
+    A tally has, for each of its boards in turn, the five probabilities and the equity, of the player on
+    roll or with `after_a_play` of the other one.  Trials end at ``settings.trials``, or as soon as
+    `enough` says so of a tally after a multiple of `TRIALS_A_CHECK`.  Trial t of a board uses the random
+    stream (seed, its entry of `items`, t): the result does not depend on `jobs`.
+    """
+
+    def rolls_of(item: int) -> Callable[[int, int], Items] | None:
+        return partial(first_rolls, settings.seed, item) if settings.stratified else None
+
+    columns = together * (len(OUTPUTS) + 1)
+    tallies = [Tally(columns, rolls_of(int(item))) for item in items[::together]]
+    settled: set[int] = set()
+    portion = TRIALS_A_CHECK if enough else max(1, _TRIALS_AT_ONCE // together)
+    portion = min(settings.trials, portion)
+    boards_at_once = together * (1 if enough else max(1, _TRIALS_AT_ONCE // (portion * together)))
+
+    def calls() -> Iterator[tuple[int, Packed, Items, int, int]]:
+        for start in range(0, len(packed), boards_at_once):
+            rows = slice(start, start + boards_at_once)
+            for first in range(0, settings.trials, portion):
+                if start // together in settled:
+                    break
+                yield start, packed[rows], items[rows], first, min(portion, settings.trials - first)
+
+    portions = -(-settings.trials // portion)
+    total = -(-len(packed) // boards_at_once) * portions
+    workers = worker_count(jobs)
+    play = partial(_play, model, settings.rules(), settings.seed)
+    with (
+        progress(label, total) as advance,
+        closing(run_ordered(play, calls(), 1 if total == 1 else workers)) as parts,
+    ):
+        for start, results in parts:
+            values = _scored(turned(results) if after_a_play else results, settings.scoring)
+            for board in range(0, len(values), together):
+                number = (start + board) // together
+                if number in settled:
+                    continue
+                rows = values[board : board + together]
+                tallies[number].add(rows.transpose(1, 0, 2).reshape(-1, columns))
+                if enough and enough(tallies[number]):
+                    settled.add(number)
+                    advance(portions - -(-tallies[number].trials // portion))
+            advance(1)
+    return tallies
+
+
+def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
+    """Rows of five (..., 5) with their equity behind them: (..., 6)."""
+    equities = scored_equities(probabilities, scoring)
+    return np.concatenate([probabilities, equities[..., None]], axis=-1)
+
+
+def _play(
+    model: Model,
+    rules: PlayoutRules,
+    seed: int,
+    start: int,
+    packed: Packed,
+    items: Items,
+    first: int,
+    trials: int,
+) -> tuple[int, Values]:
+    """Runs in a worker: `start` as it came, and the results of some trials of some boards."""
+    results = np.empty((len(packed), trials, len(OUTPUTS)))
+    model, space = prepared(model)
+    roll_trials(model, rules, packed, items, seed, first, space, results)
+    return start, results

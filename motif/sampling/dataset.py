@@ -1,17 +1,14 @@
 """The dataset on disk: Parquet parts, and the manifest that says which of them are whole.
 
-Each part is written to a temporary name, flushed and renamed, and carries the settings that made it.
+Each part is written to a temporary name, flushed and renamed, and carries the settings that made it.  The
+manifest holds these settings too; it is replaced after each part that is written, so it never names one
+that is not on disk.
 
-The manifest of a dataset: which parts are whole, and the settings that made them.
-
-It is replaced after each part that is written, so it never names one that is not on disk.
-
-What an earlier run has left in a dataset's folder, and which of its parts a resumed one keeps.
-
-A part is kept when its bytes are those that the manifest names.  Without a manifest that can be
-understood, parts speak for themselves: each carries the settings that made it, and is kept when it
-can be read to its end and holds games that belong into it.  That finds a part that is torn, empty or
-in another's place; a single byte that has changed within it may go unseen, which only checksums find.
+Of what an earlier run has left in the folder a resumed one keeps a part when its bytes are those that the
+manifest names.  Without a manifest that can be understood, parts speak for themselves: each carries the
+settings that made it, and is kept when it can be read to its end and holds games that belong into it.
+That finds a part that is torn, empty or in another's place; a single byte that has changed within it may
+go unseen, which only checksums find.
 """
 
 import hashlib
@@ -350,7 +347,7 @@ def _is_whole(folder: Path, part: Part) -> bool:
 
 
 def _adopted(paths: list[Path], provenance: dict[str, Any], first_games: dict[str, int]) -> dict[str, Part]:
-    """Those of `paths` that are whole parts made with these settings.
+    """The parts among `paths` that are whole and made with these settings.
 
     Raises `DatasetError` for a part made with others: it may be the only one of its kind.
     """

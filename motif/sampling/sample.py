@@ -1,6 +1,6 @@
 """Sampling: games of self-play whose positions are labelled by rollouts, in parallel, into a dataset.
 
-What decides which positions a dataset holds and how they are labelled.
+`SampleSettings` decide which positions the dataset holds and how they are labelled.
 """
 
 import time
@@ -49,9 +49,9 @@ class SamplePlan:
     rate: float = 1.0
     """Share of the decisions that are recorded."""
     crashed_rate: float | None = None
-    """The same for crashed positions, which are few; as `rate` when absent."""
+    """Share of the decisions in crashed positions, which are few; `rate` when absent."""
     race_rate: float | None = None
-    """The same for races; as `rate` when absent."""
+    """Share of the decisions in races; `rate` when absent."""
     noise: float = 0.0
     """Share of the plays that are drawn by lot, so that odd positions occur too."""
     cut: int = 0

@@ -1,6 +1,6 @@
 """Questions at the table: each says what can be typed, and some words can be typed at all of them.
 
-What a conversation needs of a terminal, or of two pipes: lines are shown, and lines are asked for.
+A screen, be it a terminal or two pipes, shows lines and asks for lines.
 """
 
 import re
@@ -150,9 +150,9 @@ class Asking:
         while True:
             line = self._screen.ask(_prompt(head, offers))
             word, _, name = line.partition(" ")
-            meant = [offer for offer in words if line and offer.startswith(line.lower())]
-            if len(meant) == 1:
-                return meant[0]
+            matches = [offer for offer in words if line and offer.startswith(line.lower())]
+            if len(matches) == 1:
+                return matches[0]
             if may_save and word.lower() == "save":
                 self._save_as(name.strip())
             elif line:
@@ -220,8 +220,8 @@ class Asking:
     def _leave(self) -> None:
         """Raise `Quit`, unless the person comes back; ask about what would be lost."""
         record = self._session.record()
-        held = self._kept is not None or record == self._saved
-        unsaved = not held and any(game.actions for game in record.games)
+        is_safe = self._kept is not None or record == self._saved
+        unsaved = not is_safe and any(game.actions for game in record.games)
         while unsaved:
             line = self._screen.ask(_prompt("Save what was played?", [_SAVE, "no", "back"]))
             word, _, name = line.partition(" ")

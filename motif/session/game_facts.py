@@ -13,7 +13,7 @@ class GameFacts:
 
     result: GameResult
     cube: int
-    """What it showed at the end; a double that was dropped does not count."""
+    """What the cube showed at the end; a double that was dropped does not count."""
     doubles: int
     """Doubles and beavers offered."""
     dropped: bool
@@ -25,7 +25,7 @@ class GameFacts:
     """Whether a gammon counted no more than a single game, for want of a double."""
 
     def as_dict(self, players: tuple[str, str]) -> dict[str, Any]:
-        """As JSON has it; the winner by his name among `players`."""
+        """Facts for JSON; the winner by his name among `players`."""
         return {
             "winner": players[self.result.winner],
             "points": self.result.points,
@@ -59,16 +59,16 @@ def game_facts(game: GameRecord) -> GameFacts | None:
     for action in game.actions:
         progress.apply(action)
     cube_actions = [action.kind for action in game.actions if isinstance(action, CubeAction)]
-    dropped = "drop" in cube_actions
-    won = 1 if dropped or game.result.resigned else abs(outcome(progress.position))
+    is_dropped = "drop" in cube_actions
+    won = 1 if is_dropped or game.result.resigned else abs(outcome(progress.position))
     jacoby = not game.result.resigned and game.result.points < won * progress.cube
-    lost = won if jacoby else game.result.points // progress.cube
+    size = won if jacoby else game.result.points // progress.cube
     return GameFacts(
         result=game.result,
         cube=progress.cube,
         doubles=sum(kind not in ("take", "drop") for kind in cube_actions),
-        dropped=dropped,
+        dropped=is_dropped,
         turns=sum(isinstance(action, Turn) and action.play is not None for action in game.actions),
-        kind=None if dropped else Outcome(lost).name.removeprefix("WIN_").lower(),
+        kind=None if is_dropped else Outcome(size).name.removeprefix("WIN_").lower(),
         jacoby=jacoby,
     )

@@ -1,17 +1,10 @@
 """Games between two players, of whom any may be a person, one after another: for money or in a match.
 
 Nothing here asks, prints or decides: whoever runs the session throws its dice, makes the plays and turns
-the cube.  Players are 0 and 1, as in a `MatchRecord`.
+the cube.  Players are 0 and 1, as in a `MatchRecord`.  A session has its rules, the history of the game that
+is played, in which one can go back, and resignations, whose points are in units of the cube.
 
-One game as it is played: what was done and rolled, and how to go back in it.
-
-What a session of games is played for: money or a match, with the cube or without it.
-
-Source of the rules: the US Backgammon Federation's, which gnubg follows too.  Players are 0 and 1.
-
-Resignations: what can be offered, and whether it is enough for the other player.
-
-Points are in units of the cube.
+Source of the rules: the US Backgammon Federation's, which gnubg follows too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -106,13 +99,13 @@ class GameHistory:
         if not self.can_undo:
             raise RecordError("there is nothing to take back in this game")
         last = max(place for place, chosen in enumerate(self._chosen) if chosen)
-        taken_back = self.actions[last]
+        choice = self.actions[last]
         del self.actions[last:], self._chosen[last:]
         self.progress = GameProgress()
         self.progress.turn = self._begun_by
         for action in self.actions:
             self.progress.apply(action)
-        return taken_back
+        return choice
 
 
 LONGEST_MATCH = 64
@@ -124,7 +117,10 @@ Score = tuple[int, int]
 
 @dataclass(frozen=True)
 class SessionRules:
-    """Raises `SettingError` for rules that do not go together."""
+    """Rules of a session: money or a match, with the cube or without it.
+
+    Raises `SettingError` for rules that do not go together.
+    """
 
     length: int = 0
     """Points that the match is played to; 0 is money play."""
@@ -137,10 +133,10 @@ class SessionRules:
     def __post_init__(self) -> None:
         if not 0 <= self.length <= LONGEST_MATCH:
             raise SettingError(f"a match is to 1 to {LONGEST_MATCH} points (0: money), not {self.length}")
-        for name, wanted in (("the Jacoby rule", self.jacoby), ("beavers", self.beavers)):
-            if wanted and self.length:
+        for name, rule in (("the Jacoby rule", self.jacoby), ("beavers", self.beavers)):
+            if rule and self.length:
                 raise SettingError(f"a match knows no {name.removeprefix('the ')}: that is for money play")
-            if wanted and not self.cube:
+            if rule and not self.cube:
                 raise SettingError(f"{name} cannot be without the cube")
 
     def winner(self, score: Score) -> int | None:
@@ -162,8 +158,8 @@ class SessionRules:
         A cube is dead to whom its points win the match already.
         """
         alive = not self.length or score[player] + progress.cube < self.length
-        turned = progress.cube_owner in (None, player) and 2 * progress.cube <= HIGHEST_CUBE
-        return self.cube and turned and alive and not crawford
+        has_access = progress.cube_owner in (None, player) and 2 * progress.cube <= HIGHEST_CUBE
+        return self.cube and has_access and alive and not crawford
 
     def may_beaver(self, cube: int) -> bool:
         """Whether a double of a cube at `cube` may be beavered."""
@@ -330,13 +326,13 @@ class GameSession:
         """Score, cube and dice, seen as `position` is."""
         side = self.on_roll
         owner = self._history.progress.cube_owner
-        owned: CubeOwner = "centre" if owner is None else "me" if owner == side else "opponent"
+        cube_owner: CubeOwner = "centre" if owner is None else "me" if owner == side else "opponent"
         return MatchState(
             length=self.rules.length,
             own_score=min(self._score[side], LARGEST_SCORE),
             opponent_score=min(self._score[1 - side], LARGEST_SCORE),
             cube=self.cube,
-            cube_owner=owned,
+            cube_owner=cube_owner,
             crawford=self._crawford,
             dice=self.roll,
             doubled=self.doubled,

@@ -1,12 +1,7 @@
 """The conversation of `motif play`: persons are asked, players play, and dice are thrown or typed.
 
-How a person at the table plays a roll.
-
-The cube at the table: persons are asked whether they double and take, players decide by themselves.
-
-How a person at the table resigns.
-
-Why a play is not legal, in words for the person who typed it.
+A person plays a roll, doubles, takes or resigns as he is asked, and is told why what he typed is not legal;
+players decide by themselves.
 """
 
 import re
@@ -34,28 +29,28 @@ def offer_resignation(session: GameSession, asking: Asking, adviser: Evaluator) 
     The `adviser` judges for a player without an opinion of his own.
     """
     possible = session.resignations()
-    offered = possible[0]
+    loss = possible[0]
     if len(possible) > 1:
-        offered = asking.choose("Resign what?", [*possible, "back"])
-        if offered == "back":
+        loss = asking.choose("Resign what?", [*possible, "back"])
+        if loss == "back":
             return False
-    points = RESIGNATIONS[offered] * session.cube
+    points = RESIGNATIONS[loss] * session.cube
     other = session.seats[1 - session.on_roll]
     if not asking.agree(f"Give {other.name} {points} point{'s' * (points > 1)} and end the game?"):
         return False
     expects = ""
     if other.player is None:
-        accepted = asking.agree(f"{other.name}, do you accept?")
+        agreement = asking.agree(f"{other.name}, do you accept?")
     else:
         judge = other.player.evaluator or adviser
-        accepted = is_accepted(session, judge, offered)
+        agreement = is_accepted(session, judge, loss)
         worth = expected_loss(session.position, session.roll, judge) * session.cube
         expects = f": to {other.name} playing on is worth {worth:.2f} points"
-    if accepted:
-        session.resign(offered)
+    if agreement:
+        session.resign(loss)
     else:
         asking.say(f"{other.name} declines{expects}.")
-    return accepted
+    return agreement
 
 
 def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> str | None:
@@ -73,8 +68,8 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
         return "checkers on the bar must enter first"
     dice = "{}{}".format(*roll)
     for move in sorted(moves, reverse=True):
-        if found := _fault(board, move):
-            return found
+        if fault := _fault(board, move):
+            return fault
         if move.end != OFF and move.start - move.end not in _distances(roll):
             return f"{move.start}/{move.end} is {move.start - move.end} pips, which {dice} does not give"
         board[move.start] -= 1
@@ -82,9 +77,9 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
             board[move.end] = max(board[move.end], 0) + 1
     if any(_own(board) == _own(play.position.switch_sides().board.tolist()) for play in plays):
         return None
-    pips, given = sum(move.start - move.end for move in moves), sum(roll) * (1 + (roll[0] == roll[1]))
-    if pips > given:
-        return f"that takes {pips} pips, and {dice} gives {given}"
+    pips, most = sum(move.start - move.end for move in moves), sum(roll) * (1 + (roll[0] == roll[1]))
+    if pips > most:
+        return f"that takes {pips} pips, and {dice} gives {most}"
     if pips < max(_pips(play) for play in plays):
         return f"{dice} can be played further, and must be"
     return f"the dice {dice} cannot be played so"
@@ -137,11 +132,11 @@ class Playing:
         """Make `play`, and say so."""
         session = self._session
         assert session.roll is not None
-        done = "cannot move"
+        act = "cannot move"
         if play.moves:
-            done = ("has to play " if len(session.plays) == 1 else "plays ") + play.notation
+            act = ("has to play " if len(session.plays) == 1 else "plays ") + play.notation
         who = session.seats[session.on_roll].name
-        self._asking.say("{} rolled {}{} and {}.".format(who, *session.roll, done))
+        self._asking.say("{} rolled {}{} and {}.".format(who, *session.roll, act))
         session.play(play)
 
     def decide(self, roll: tuple[int, int]) -> None:
@@ -149,22 +144,22 @@ class Playing:
         session, asking = self._session, self._asking
         asking.draw_once()
         head = "{} to play {}{}".format(session.seats[session.on_roll].name, *roll)
-        typed = [f"a play such as {session.plays[0].notation}", f"its number 1-{len(session.plays)}"]
+        answers = [f"a play such as {session.plays[0].notation}", f"its number 1-{len(session.plays)}"]
         undo = ["undo"] * session.can_undo
-        decided = False
-        while not decided:
-            line = asking.ask(head, [*typed, "plays", "hint", *undo, "resign"])
+        is_over = False
+        while not is_over:
+            line = asking.ask(head, [*answers, "plays", "hint", *undo, "resign"])
             word = line.lower()
             if word == "plays":
                 asking.say(*(f"{number:4}  {play.notation}" for number, play in enumerate(session.plays, 1)))
             elif word == "hint":
                 self._hint()
             elif word == "undo":
-                decided = asking.undo()
+                is_over = asking.undo()
             elif word == "resign":
-                decided = offer_resignation(session, asking, self._adviser.evaluator)
+                is_over = offer_resignation(session, asking, self._adviser.evaluator)
             else:
-                decided = self._typed_play(line, roll)
+                is_over = self._typed_play(line, roll)
 
     def _typed_play(self, line: str, roll: tuple[int, int]) -> bool:
         """Play what was typed, or say what is wrong with it; whether it was played."""
@@ -230,10 +225,10 @@ class Doubling:
     def player_doubles(self) -> bool:
         """Let a player of the program, who may, decide whether to double; whether he did."""
         session = self._session
-        wanted = self._counsels[session.on_roll].cube(session).should_double
-        if wanted:
+        doubles = self._counsels[session.on_roll].cube(session).should_double
+        if doubles:
             self._double()
-        return wanted
+        return doubles
 
     def person_rolls(self) -> bool:
         """Ask the person on roll, who may double; whether he rolls, and nothing else has happened."""

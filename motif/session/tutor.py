@@ -1,10 +1,8 @@
 """The tutor at the table of `motif play`: speaks up before a person errs, and sums up in the end.
 
-What one evaluator thinks of the decisions at the table of `motif play`: of plays, and of the cube.
-
-Plays are valued as `motif analyse` does: cubeless; in a match by the match winning chances of the five
-probabilities.  With the Jacoby rule gammons count in full, for the cube will be turned before most of them.
-"""
+He goes by a `Counsel`: what one evaluator thinks of plays and of the cube.  Plays are valued as `motif
+analyse` does: cubeless; in a match by the match winning chances of the five probabilities.  With the Jacoby
+rule gammons count in full, for the cube will be turned before most of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +37,7 @@ class RankedPlay(NamedTuple):
 
     play: Play
     number: int
-    """Its place among the session's legal plays, from 1."""
+    """Place among the session's legal plays, from 1."""
     equity: float
     """Normalised equity of the mover."""
 
@@ -168,13 +166,13 @@ class Tutor:
         """Whether `play` is to be made: good enough, or wanted although it is not."""
         ranked = self._counsel.ranked(self._session)
         best = ranked[0]
-        made = next(one for one in ranked if one.play is play)
-        cost = best.equity - made.equity
+        choice = next(one for one in ranked if one.play is play)
+        cost = best.equity - choice.equity
         if cost <= self._limit:
             return True
         better = best.play.notation
         self._asking.say(f"{self._counsel.name}: that costs {cost:.3f} points; {better} is better.")
-        return self._agreed("Play it anyway?", lambda: self._why(best, made))
+        return self._agreed("Play it anyway?", lambda: self._why(best, choice))
 
     def lets_pass_cube(self, doing: str) -> bool:
         """Whether to go on with ``roll`` (no double), ``double``, ``take``, ``pass`` or ``beaver``."""
@@ -190,25 +188,25 @@ class Tutor:
         """The errors of each person in all that was played and not taken back."""
         session = self._session
         rules, record = session.rules, session.record()
-        walked = walk(record, jacoby=rules.jacoby)
+        decisions = walk(record, jacoby=rules.jacoby)
         # As the counsel values plays.
-        played = [
+        rolls = [
             replace(roll, state=replace(roll.state, jacoby=False))
-            for roll in walked.rolls
+            for roll in decisions.rolls
             if roll.play is not None
         ]
-        judged = judge_plays(played, self._counsel.evaluator, jobs=1)
-        acts = judge_cube(walked.chances if rules.cube else (), self._counsel.evaluator)
-        found = []
+        judgements = judge_plays(rolls, self._counsel.evaluator, jobs=1)
+        acts = judge_cube(decisions.chances if rules.cube else (), self._counsel.evaluator)
+        reports = []
         for side in (0, 1):
             if not session.seats[side].is_person:
                 continue
-            pairs = zip(played, judged, strict=True)
+            pairs = zip(rolls, judgements, strict=True)
             plays = [one.error for roll, one in pairs if roll.player == side and one.legal > 1]
             cubes = [act.error for act in acts if act.player == side and act.counts]
             three = (_errors(plays), _errors(cubes), _errors([*plays, *cubes]))
-            found.append(Report(record.players[side], *three))
-        return found
+            reports.append(Report(record.players[side], *three))
+        return reports
 
     def sum_up(self) -> None:
         """Say what every person lost a decision."""
@@ -224,34 +222,34 @@ class Tutor:
             else:
                 self._asking.say("please type one of: yes, no, why")
 
-    def _why(self, best: RankedPlay, made: RankedPlay) -> None:
+    def _why(self, best: RankedPlay, choice: RankedPlay) -> None:
         """Tell why the one play beats the other: in sentences, or in figures where there are no terms."""
         from motif.analysis.explain import explain_choice
 
         session, evaluator = self._session, self._counsel.evaluator
         assert session.roll is not None
-        self._asking.say(*(f"  {one.play.notation:24} {one.equity:+.3f}" for one in (best, made)))
+        self._asking.say(*(f"  {one.play.notation:24} {one.equity:+.3f}" for one in (best, choice)))
         try:
-            found = explain_choice(evaluator, session.position, session.roll, best.play, made.play)
+            explanation = explain_choice(evaluator, session.position, session.roll, best.play, choice.play)
         except PlayerError:
-            self._asking.say(*self._chances(best, made))
+            self._asking.say(*self._chances(best, choice))
         else:
-            asked = "For money " if session.rules.length else ""
-            lines = (f"{asked}{found.summary}", *found.sentences[:_SHOWN])
+            scope = "For money " if session.rules.length else ""
+            lines = (f"{scope}{explanation.summary}", *explanation.sentences[:_SHOWN])
             self._asking.say(*(f"  {line}" for line in lines))
 
-    def _chances(self, best: RankedPlay, made: RankedPlay) -> Sequence[str]:
+    def _chances(self, best: RankedPlay, choice: RankedPlay) -> Sequence[str]:
         """What the two plays lead to, for the mover."""
         lines = ["                           wins  gammons  loses gammons"]
-        for one in (best, made):
+        for one in (best, choice):
             chances = self._counsel.evaluator.evaluate(one.play.position).turned()
-            shown = f"{chances.win:6.1%} {chances.win_gammon:8.1%} {chances.lose_gammon:14.1%}"
-            lines.append(f"  {one.play.notation:24} {shown}")
+            figures = f"{chances.win:6.1%} {chances.win_gammon:8.1%} {chances.lose_gammon:14.1%}"
+            lines.append(f"  {one.play.notation:24} {figures}")
         return lines
 
     def _why_cube(self, decision: "CubeDecision") -> None:
         self._asking.say(*decision_lines(decision))
 
 
-def _errors(lost: list[float]) -> Errors:
-    return errors_of(np.array(lost), np.ones(len(lost)))
+def _errors(losses: list[float]) -> Errors:
+    return errors_of(np.array(losses), np.ones(len(losses)))

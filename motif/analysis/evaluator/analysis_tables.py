@@ -42,10 +42,12 @@ def correlation_csv(analysis: Analysis) -> str:
 
 def components_csv(analysis: Analysis) -> str:
     """A row a principal component: the share that it explains, and its correlation with each feature."""
-    found = analysis.components
+    components = analysis.components
     rows = (
         [number, share, *loadings]
-        for number, (share, loadings) in enumerate(zip(found.shares, found.loadings, strict=True), 1)
+        for number, (share, loadings) in enumerate(
+            zip(components.shares, components.loadings, strict=True), 1
+        )
     )
     return _csv(["component", "explained_share", *analysis.parameters.names], rows)
 
@@ -54,7 +56,7 @@ def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
     """The main numbers, with the names of the `files` that hold the rest; not finite ones are None."""
     table, names, scale = analysis.table, analysis.parameters.names, analysis.scale
     classes = analysis.judged.classes
-    counted = {name: int((classes == code).sum()) for code, name in enumerate(CLASS_NAMES)}
+    counts = {name: int((classes == code).sum()) for code, name in enumerate(CLASS_NAMES)}
     return {
         "format": FORMAT,
         "motif": VERSION,
@@ -64,7 +66,7 @@ def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
         "class": analysis.class_name or "all",
         "source": analysis.source,
         "positions": len(classes),
-        "positions_by_class": {name: count for name, count in counted.items() if count},
+        "positions_by_class": {name: count for name, count in counts.items() if count},
         "raw": {"name": scale.raw, **spread(analysis.judged.raw)},
         "value": {"name": scale.value, "unit": scale.unit, **spread(analysis.values)},
         "slope_at_zero": rounded(scale.steepness(0.0)),
@@ -86,8 +88,8 @@ def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
 def spread(values: Floats) -> dict[str, float]:
     """Mean, standard deviation and quantiles."""
     quantiles = np.percentile(values, _QUANTILES)
-    named = {f"p{share}": rounded(value) for share, value in zip(_QUANTILES, quantiles, strict=True)}
-    return {"mean": rounded(values.mean()), "std": rounded(values.std()), **named}
+    by_share = {f"p{share}": rounded(value) for share, value in zip(_QUANTILES, quantiles, strict=True)}
+    return {"mean": rounded(values.mean()), "std": rounded(values.std()), **by_share}
 
 
 def rounded(value: Any) -> float:

@@ -1,6 +1,6 @@
 """What an analysis finds out about one head of an evaluator, as numbers.
 
-How raw sums and values are called and measured: x and a chance in percent, or BRAS's D and S.
+Raw sums and values have names and units of their own: x and a chance in percent, or BRAS's D and S.
 """
 
 from dataclasses import dataclass
@@ -177,9 +177,9 @@ def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | Non
     for name in CLASS_NAMES if class_name is None else (class_name,):
         heads = weights.heads_of(name)
         if head not in heads:
-            known = ", ".join(heads)
+            names = ", ".join(heads)
             raise PlayerError(
-                f"{evaluator.name} has no head {head!r} for {name} positions: there are {known}"
+                f"{evaluator.name} has no head {head!r} for {name} positions: there are {names}"
                 + (" (--class leaves other positions out)" if class_name is None else "")
             )
     return weights
@@ -231,17 +231,17 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
     packed = pack_many(boards)
     classes, plans = classify_many(packed), plans_many(packed)
     raw = np.zeros(len(rows))
-    slope, added = np.zeros_like(rows), np.zeros_like(rows)
+    slope, parts = np.zeros_like(rows), np.zeros_like(rows)
     second_degree = False
     for code, plan in np.unique(np.stack([classes, plans], axis=1), axis=0):
-        chosen = weights.heads_at(CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan])[head]
+        form = weights.heads_at(CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan])[head]
         here = (classes == code) & (plans == plan)
-        linear, matrix = chosen.linear.astype(np.float64), interactions(chosen)
+        linear, matrix = form.linear.astype(np.float64), interactions(form)
         slope[here] = slopes(rows[here], linear, matrix)
-        added[here] = contributions(rows[here], linear, matrix)
-        raw[here] = chosen.bias + added[here].sum(axis=1) + chosen.point_sums(packed[here])
-        second_degree |= len(chosen.pairs) > 0
-    return Judgement(rows, classes, factor * raw, factor * slope, factor * added, second_degree)
+        parts[here] = contributions(rows[here], linear, matrix)
+        raw[here] = form.bias + parts[here].sum(axis=1) + form.point_sums(packed[here])
+        second_degree |= len(form.pairs) > 0
+    return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree)
 
 
 def sensitivities(judged: Judgement, scale: Scale) -> Floats:

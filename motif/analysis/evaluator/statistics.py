@@ -51,8 +51,8 @@ def correlations(features: Floats) -> Floats:
     free = varying(features)
     matrix = np.full((len(free), len(free)), np.nan)
     if free.any():
-        found = np.atleast_2d(np.corrcoef(features[:, free], rowvar=False))
-        matrix[np.ix_(free, free)] = np.clip(found, -1, 1)
+        values = np.atleast_2d(np.corrcoef(features[:, free], rowvar=False))
+        matrix[np.ix_(free, free)] = np.clip(values, -1, 1)
     return matrix
 
 
@@ -94,14 +94,14 @@ def principal_components(features: Floats) -> Components:
     from sklearn.decomposition import PCA
 
     free = varying(features)
-    chosen = features[:, free]
-    standardised = (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)
-    found = PCA(svd_solver="full").fit(standardised)
+    columns = features[:, free]
+    standardised = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+    pca = PCA(svd_solver="full").fit(standardised)
     # The variance of a standardised feature is 1 over n, that of a component is taken over n - 1.
-    spread = np.sqrt(found.explained_variance_ * (len(features) - 1) / len(features))
+    spread = np.sqrt(pca.explained_variance_ * (len(features) - 1) / len(features))
     loadings = np.full((len(spread), len(free)), np.nan)
-    loadings[:, free] = found.components_ * spread[:, None]
-    return Components(found.explained_variance_ratio_, loadings)
+    loadings[:, free] = pca.components_ * spread[:, None]
+    return Components(pca.explained_variance_ratio_, loadings)
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ def clusters(matrix: Floats) -> Clusters:
     distance = 1 - np.abs(matrix[np.ix_(free, free)])
     np.fill_diagonal(distance, 0)
     tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
-    drawn = dendrogram(tree, no_plot=True)
+    drawing = dendrogram(tree, no_plot=True)
     # scipy puts leaf k at 5 + 10 k.
     branches = [
         (tuple((place - 5) / 10 for place in places), tuple(map(float, heights)))
-        for places, heights in zip(drawn["icoord"], drawn["dcoord"], strict=True)
+        for places, heights in zip(drawing["icoord"], drawing["dcoord"], strict=True)
     ]
-    return Clusters(tuple(int(free[k]) for k in drawn["leaves"]), tuple(branches))
+    return Clusters(tuple(int(free[k]) for k in drawing["leaves"]), tuple(branches))

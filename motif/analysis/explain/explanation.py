@@ -1,10 +1,8 @@
-"""Why one play is better than another, term by term and in words.
+"""Why one play is better than another, and what makes up the value of one position: by terms, in words.
 
-What makes up the value of one position: what one side has and the other has not.
-
-The yardstick is the same position with the sides exchanged, the same player on roll.  Half the difference
-of the two values is what one's checkers stand better than the opponent's, split over terms as for plays;
-half their sum, which belongs to neither, is what being on roll is worth.
+The yardstick of one position is the same position with the sides exchanged, the same player on roll.  Half
+the difference of the two values is what one's checkers stand better than the opponent's, split over terms as
+for plays; half their sum, which belongs to neither, is what being on roll is worth.
 """
 
 from collections.abc import Sequence
@@ -33,6 +31,7 @@ from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.runtime.errors import PlayError
 
+ON_ROLL = "being on roll"
 _DANCE = "no move"
 
 
@@ -61,7 +60,7 @@ class Explanation:
     """Name and contribution of every term that differs, in the names of the weight file, whose player on
     roll is the opponent; they add up to `difference_x`."""
     groups: tuple[tuple[str, float], ...]
-    """The same by what players would file it under, largest first; they add up to `difference_x`, too."""
+    """What players would file the terms under, largest first; contributions add up to `difference_x`, too."""
     sentences: tuple[str, ...]
     """What matters most, largest first, and the rest; amounts in `unit`."""
     summary: str
@@ -69,12 +68,12 @@ class Explanation:
 
     @property
     def unit(self) -> str:
-        """Of the amounts in sentences: points, or % of winning chances."""
+        """Unit of the amounts in sentences: points, or % of winning chances."""
         return self.scale.unit
 
     @property
     def shown_groups(self) -> tuple[tuple[str, float], ...]:
-        """Those of `groups` that are not nothing in the digits shown."""
+        """The `groups` that are not nothing in the digits shown."""
         return tuple(group for group in self.groups if self.scale.counts(group[1]))
 
     @property
@@ -85,10 +84,10 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON; `amount` is a contribution in `unit`."""
 
-        def play(chosen: Play, x: float, equity: float) -> dict[str, Any]:
+        def play_dict(play: Play, x: float, equity: float) -> dict[str, Any]:
             return {
-                "notation": chosen.notation,
-                "position": gnubg_id(chosen.position),
+                "notation": play.notation,
+                "position": gnubg_id(play.position),
                 "x": x,
                 "equity": equity,
             }
@@ -97,19 +96,41 @@ class Explanation:
             "player": self.evaluator,
             "position": gnubg_id(self.position),
             "roll": list(self.roll),
-            "better": play(self.better, self.x[0], self.equities[0]),
-            "worse": play(self.worse, self.x[1], self.equities[1]),
+            "better": play_dict(self.better, self.x[0], self.equities[0]),
+            "worse": play_dict(self.worse, self.x[1], self.equities[1]),
             "difference": self.difference_x,
             "equity_difference": self.equity_difference,
             "unit": self.unit,
             "summary": self.summary,
             "values": self.values_in_words,
-            "sentences": list(self.sentences),
-            "groups": [
-                {"name": name, "contribution": value, "amount": self.scale.amount(value)}
-                for name, value in self.groups
-            ],
-            "terms": [{"name": name, "contribution": value} for name, value in self.terms],
+            **_parts_dict(self),
+        }
+
+
+@dataclass(frozen=True)
+class PositionExplanation:
+    """The value of a position for the player on roll, in parts."""
+
+    x: float
+    """By which the position is ranked; see `motif.analysis.explain.judged.Judged`."""
+    on_roll: float
+    """The part of x that exchanging the sides leaves as it is."""
+    terms: Terms
+    """Name and contribution of every term; with `on_roll` they add up to x."""
+    groups: tuple[tuple[str, float], ...]
+    """What players would file the terms under, largest first."""
+    sentences: tuple[str, ...]
+    summary: str
+    scale: Scale = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON; `amount` is a contribution in `unit`."""
+        return {
+            "x": self.x,
+            "on_roll": self.on_roll,
+            "unit": self.scale.unit,
+            "summary": self.summary,
+            **_parts_dict(self),
         }
 
 
@@ -129,17 +150,16 @@ def explain_choice(
     """
     static, weights = explainable(evaluator)
     better, worse = _chosen(static, legal_plays(position, roll), better, worse)
-    first, second = (judged(static, play.position) for play in (better, worse))
-    found = split(weights, first, second, of_other_player=True)
+    two = first, second = judged(static, better.position), judged(static, worse.position)
+    pieces = split(weights, first, second, of_other_player=True)
     scale = Scale.between(first, second, bound_of(static))
     # After a play the opponent is on roll: his checkers, which come first, differ by hits alone.
     hit = not np.array_equal(first.seen.checkers[0], second.seen.checkers[0])
     view = View(you_are_on_roll=False, race=both_races(first, second), hit=hit)
-    groups = grouped(weights.parameters, found, view)
+    groups = grouped(weights.parameters, pieces, view)
 
     def facts(group: Group) -> list[str]:
-        told = group_facts(group, found.cause, weights.parameters, (first, second), view)
-        return [fact.compared() for fact in told]
+        return [fact.compared() for fact in group_facts(group, pieces.cause, weights.parameters, two, view)]
 
     x, values = turned_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
     return Explanation(
@@ -152,10 +172,49 @@ def explain_choice(
         equities=(values[0], values[1]),
         difference_x=x[0] - x[1],
         equity_difference=values[0] - values[1],
-        terms=found.terms,
+        terms=pieces.terms,
         groups=tuple((group.name, group.contribution) for group in groups),
         sentences=tuple(told_groups(groups, scale, facts)),
         summary=_summary(better, worse, x[0] - x[1], groups, scale),
+        scale=scale,
+    )
+
+
+def explain_position(evaluator: Evaluator, position: Position) -> PositionExplanation:
+    """What makes up the value that `evaluator` gives to `position`, without lookahead.
+
+    Raises `PlayerError` for an evaluator that is no weight file (nor bras nor phase).
+    """
+    static, weights = explainable(evaluator)
+    two = judged(static, position), judged(static, position.switch_sides())
+    view = View(you_are_on_roll=True, race=both_races(*two))
+    pieces = split(weights, *two, of_other_player=False)
+    scale = Scale.between(*two, bound_of(static))
+    halves = tuple((name, value / 2) for name, value in pieces.terms)
+    groups = grouped(weights.parameters, pieces, view)
+    half = Scale(scale.per_x / 2, scale.win_only)
+
+    def facts(group: Group) -> list[str]:
+        news: list[Fact] = []
+        for fact in group_facts(group, pieces.cause, weights.parameters, two, view):
+            # The same thing told of the other side says nothing new.
+            if all((fact.second, fact.first) != (other.first, other.second) for other in news):
+                news.append(fact)
+        return [fact.of_one() for fact in news]
+
+    def of_values(value: float) -> str:
+        return Scale(1.0, scale.win_only).told(value)
+
+    roll = of_values((two[0].value + two[1].value) / 2)
+    parts = ", ".join(filter(None, [f"{ON_ROLL} {roll}", listed(groups, half)]))
+    even = "50 % of the games" if scale.win_only else "an even game"
+    return PositionExplanation(
+        x=two[0].x,
+        on_roll=(two[0].x + two[1].x) / 2,
+        terms=halves,
+        groups=tuple((group.name, group.contribution / 2) for group in groups),
+        sentences=tuple(told_groups(groups, half, facts)),
+        summary=f"Against {even}, {of_values(two[0].value)} {scale.unit}: {parts}.",
         scale=scale,
     )
 
@@ -181,83 +240,22 @@ def _chosen(
 
 
 def _summary(better: Play, worse: Play, step: float, groups: Sequence[Group], scale: Scale) -> str:
-    named = f"{better.notation} is {{}} {worse.notation}".format
-    parts = f": {told}" if (told := listed(groups, scale)) else ""
+    sentence = f"{better.notation} is {{}} {worse.notation}".format
+    parts = f": {amounts}" if (amounts := listed(groups, scale)) else ""
     if not scale.counts(step):
-        return f"{named('as good as')}{parts}."
+        return f"{sentence('as good as')}{parts}."
     how = "better than" if step > 0 else "worse than"
-    return f"{named(how)} by {scale.told(step, sign=False)} {scale.unit}{parts}."
+    return f"{sentence(how)} by {scale.told(step, sign=False)} {scale.unit}{parts}."
 
 
-ON_ROLL = "being on roll"
-
-
-@dataclass(frozen=True)
-class PositionExplanation:
-    """The value of a position for the player on roll, in parts."""
-
-    x: float
-    """By which the position is ranked; see `motif.analysis.explain.judged.Judged`."""
-    on_roll: float
-    """The part of x that exchanging the sides leaves as it is."""
-    terms: Terms
-    """Name and contribution of every term; with `on_roll` they add up to x."""
-    groups: tuple[tuple[str, float], ...]
-    """The same by what players would file it under, largest first."""
-    sentences: tuple[str, ...]
-    summary: str
-    scale: Scale = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; `amount` is a contribution in `unit`."""
-        return {
-            "x": self.x,
-            "on_roll": self.on_roll,
-            "unit": self.scale.unit,
-            "summary": self.summary,
-            "sentences": list(self.sentences),
-            "groups": [
-                {"name": name, "contribution": value, "amount": self.scale.amount(value)}
-                for name, value in self.groups
-            ],
-            "terms": [{"name": name, "contribution": value} for name, value in self.terms],
-        }
-
-
-def explain_position(evaluator: Evaluator, position: Position) -> PositionExplanation:
-    """What makes up the value that `evaluator` gives to `position`, without lookahead.
-
-    Raises `PlayerError` for an evaluator that is no weight file (nor bras nor phase).
-    """
-    static, weights = explainable(evaluator)
-    two = judged(static, position), judged(static, position.switch_sides())
-    view = View(you_are_on_roll=True, race=both_races(*two))
-    found = split(weights, *two, of_other_player=False)
-    scale = Scale.between(*two, bound_of(static))
-    halves = tuple((name, value / 2) for name, value in found.terms)
-    groups = grouped(weights.parameters, found, view)
-    half = Scale(scale.per_x / 2, scale.win_only)
-
-    def facts(group: Group) -> list[str]:
-        told: list[Fact] = []
-        for fact in group_facts(group, found.cause, weights.parameters, two, view):
-            # The same thing told of the other side says nothing new.
-            if all((fact.second, fact.first) != (known.first, known.second) for known in told):
-                told.append(fact)
-        return [fact.of_one() for fact in told]
-
-    def of_values(value: float) -> str:
-        return Scale(1.0, scale.win_only).told(value)
-
-    roll = of_values((two[0].value + two[1].value) / 2)
-    parts = ", ".join(filter(None, [f"{ON_ROLL} {roll}", listed(groups, half)]))
-    even = "50 % of the games" if scale.win_only else "an even game"
-    return PositionExplanation(
-        x=two[0].x,
-        on_roll=(two[0].x + two[1].x) / 2,
-        terms=halves,
-        groups=tuple((group.name, group.contribution / 2) for group in groups),
-        sentences=tuple(told_groups(groups, half, facts)),
-        summary=f"Against {even}, {of_values(two[0].value)} {scale.unit}: {parts}.",
-        scale=scale,
-    )
+def _parts_dict(explanation: Explanation | PositionExplanation) -> dict[str, Any]:
+    """Sentences, groups and terms for JSON."""
+    amount = explanation.scale.amount
+    return {
+        "sentences": list(explanation.sentences),
+        "groups": [
+            {"name": name, "contribution": value, "amount": amount(value)}
+            for name, value in explanation.groups
+        ],
+        "terms": [{"name": name, "contribution": value} for name, value in explanation.terms],
+    }

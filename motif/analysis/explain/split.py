@@ -7,21 +7,18 @@ exchanging the positions changes nothing but the sign.  Where only one of the tw
 other's alone, because the weights of races know nothing of contact; where only one is judged by weights R
 are those; where none is the rest is all.
 
-One form for several heads: what their terms do to the value by which plays are ranked.
+Where plays are ranked by an equity made of chances, several heads become one form: x = artanh(E / 3) with E =
+2 win - 1 + gammons, and every chance is the squash of its own raw sum, that of winning after its calibration.
+Between two positions the differences go through these curves by their secants: the difference of E is exactly
+the sum over the heads of weight times secant times the difference of the raw sum, and that of x is the secant
+of artanh times that.
 
-Where plays are ranked by an equity made of chances, x = artanh(E / 3) with E = 2 win - 1 + gammons, and
-every chance is the squash of its own raw sum, that of winning after its calibration.  Between two positions
-the differences go through these curves by their secants: the difference of E is exactly the sum over the
-heads of weight times secant times the difference of the raw sum, and that of x is the secant of artanh times
-that.
-
-The same evaluator, told by its parameters as far as they go.
-
-Point terms and parameters overlap: "home points made" is a sum over places too, so a weight of one can be
-moved to the other without changing any value, and a fit leaves it anywhere.  Told apart, making a point
-would be worth much by the parameter and cost as much by the place.  Here what the point terms share with
-the parameters that are sums over places moves to those parameters' linear weights, by least squares over
-places and numbers of checkers; the point terms keep what no parameter says.
+The difference is told by parameters as far as they go.  Point terms and parameters overlap: "home points
+made" is a sum over places too, so a weight of one can be moved to the other without changing any value, and a
+fit leaves it anywhere.  Told apart, making a point would be worth much by the parameter and cost as much by
+the place.  Here what the point terms share with the parameters that are sums over places moves to those
+parameters' linear weights, by least squares over places and numbers of checkers; the point terms keep what no
+parameter says.
 """
 
 import math
@@ -45,11 +42,71 @@ from motif.parameters import parameter_set
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, RACE
 from motif.parameters.sets import features
 
+Terms = tuple[tuple[str, float], ...]
 _SAME = 1e-9
 """Raw sums nearer to each other than this are taken for the same: the secant becomes the tangent."""
 _STEP = 1e-4
 _INSIDE = EQUITY_BOUND * (1 - 1e-6)
 """Equities of chances that do not agree may lie beyond the bounds; they are taken back to this."""
+_PROBES = 400
+_TOLERANCE = 1e-4
+_RARER = 0.6
+"""Each further checker on a place is that much rarer, and counts that much less in the fit."""
+_RIDGE = 0.05
+"""Keeps parameters that say the same from taking large opposite weights."""
+PLAN, CRASH, CLASS = "game plan", "crashed board", "class of position"
+END, LIMITS = "end of the game", "limits of the chances"
+"""Causes of a rest: another plan of contact or of crashed positions, another class, a finished game, chances
+that have to agree with each other; and the bearoff tables."""
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A difference of x: `terms` add up to it, and so do `by_parameter`, `places` and `rest`."""
+
+    terms: Terms
+    """Name and contribution of every term that differs; pairs are ``blots*pip_lead``, point terms
+    ``own 6``, and what the change of weights brings comes last."""
+    by_parameter: FloatArray
+    """(n,): the features' terms, each with the parameter whose change makes it differ."""
+    places: FloatArray
+    """(2, 25): what the point terms of each place bring beyond what parameters say."""
+    rest: float
+    cause: str
+    """What the rest comes from."""
+
+    @property
+    def difference(self) -> float:
+        """The sum of the terms."""
+        return float(sum(value for _, value in self.terms))
+
+
+def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player: bool) -> Split:
+    """How x of `first` exceeds that of `second`, for the player on roll in both, or for the other one."""
+    judges = _judges(first, second)
+    difference = first.x - second.x
+    size = len(weights.parameters)
+    terms: list[tuple[str, float]] = []
+    by_parameter, places, total = np.zeros(size), np.zeros(TABLE_SHAPE[:2]), 0.0
+    if judges:
+        form = combined([_form(judge, first, second) for judge in judges], [1 / len(judges)] * len(judges))
+        change = form.change(first.seen, second.seen)
+        total = change.total
+        terms += _named(change.linear, change.quadratic, change.points, weights)
+        shared, shared_places = moved_to_parameters(form, weights.parameters.name, first.seen, second.seen)
+        by_parameter, places = change.by_feature + shared, change.points - shared_places
+    rest, cause = difference - total, _cause(first, second)
+    if abs(rest) < _NOTHING:  # what rounding leaves
+        rest = 0.0
+    else:
+        terms += _rest_terms(judges, rest, cause)
+    if of_other_player:
+        values = turned_equities(np.array([value for _, value in terms]))
+        terms = [(name, float(value)) for (name, _), value in zip(terms, values, strict=True)]
+        by_parameter, places = turned_equities(by_parameter), turned_equities(places)
+        rest = float(turned_equities(np.array([rest]))[0])
+    return Split(tuple(terms), by_parameter, places, rest, cause)
 
 
 def effective_form(judge: Judged, forms: Mapping[str, Form], first: Seen, second: Seen) -> Form:
@@ -87,12 +144,61 @@ def _calibration(judge: Judged) -> Callable[[float], float]:
     return lambda raw: float(calibrated_raw(judge.knots, raw))
 
 
-_PROBES = 400
-_TOLERANCE = 1e-4
-_RARER = 0.6
-"""Each further checker on a place is that much rarer, and counts that much less in the fit."""
-_RIDGE = 0.05
-"""Keeps parameters that say the same from taking large opposite weights."""
+def _judges(first: Judged, second: Judged) -> list[Judged]:
+    """The positions, of the two, whose weights judge both; see the module."""
+    if FINISHED in (first.source, second.source):
+        return []
+    by_weights = [one for one in (first, second) if one.source == WEIGHTS]
+    if len(by_weights) < 2 or (first.class_name, first.plan) == (second.class_name, second.plan):
+        return by_weights[:1]
+    contact = [one for one in by_weights if one.class_name != CLASS_NAMES[RACE]]
+    return contact or by_weights
+
+
+def _form(judge: Judged, first: Judged, second: Judged) -> Form:
+    """The raw sum of a judge, as one form between the two positions."""
+    other = second if judge is first else first
+    # A chance that is ruled out in one of the two is no matter of terms.
+    both = judge.forms if judge.direct or other.direct or not other.forms else other.forms
+    shared = {head: form for head, form in judge.forms.items() if head in both}
+    return effective_form(judge, shared, first.seen, second.seen)
+
+
+def _named(
+    linear: FloatArray, quadratic: FloatArray, points: FloatArray, weights: WeightFile
+) -> Sequence[tuple[str, float]]:
+    names, bar = weights.parameters.names, points.shape[1] - 1
+    singles, pairs, places = (np.argwhere(part) for part in (linear, quadratic, points))
+    values = chain(linear[linear != 0], quadratic[quadratic != 0], points[points != 0])
+    terms = chain(
+        (names[k] for (k,) in singles.tolist()),
+        (f"{names[i]}{PAIR}{names[j]}" for i, j in pairs.tolist()),
+        (f"{SIDES[side]} {'bar' if k == bar else k + 1}" for side, k in places.tolist()),
+    )
+    return [(name, float(value)) for name, value in zip(terms, values, strict=True)]
+
+
+def _cause(first: Judged, second: Judged) -> str:
+    if FINISHED in (first.source, second.source):
+        return END
+    if TABLES in (first.source, second.source):
+        return TABLES
+    if first.class_name != second.class_name:
+        return CLASS
+    if first.plan == second.plan:
+        return LIMITS
+    # Plans of crashed positions say whose board has crashed, a comma, and who still has checkers back.
+    crashed = {(one.plan or "").partition(",")[0] for one in (first, second)}
+    return PLAN if first.class_name == CLASS_NAMES[CONTACT] or len(crashed) == 1 else CRASH
+
+
+def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str, float]]:
+    """The rest, where two raw sums are compared in what their biases and what their other weights bring."""
+    if len(judges) == 2 and all(judge.direct for judge in judges):
+        first, second = (next(iter(judge.forms.values())).bias for judge in judges)
+        bias = first - second
+        return [(f"{cause}: bias", bias), (f"{cause}: weights", rest - bias)]
+    return [(cause, rest)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,19 +240,19 @@ def _looked_up(tables: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArra
 @cache
 def _sums(set_name: str) -> _Sums:
     """Which features are sums over places is found by measuring stacks, and then whole boards."""
-    chosen = parameter_set(set_name)
+    parameters = parameter_set(set_name)
     sides, places, most = TABLE_SHAPE
     stacks = np.zeros((sides, places, most, BOARD_SIZE), np.int8)
     for place in range(places):
         stacks[0, place, :, place + 1] = np.arange(most)
         stacks[1, place, :, OWN_BAR - 1 - place] = -np.arange(most)
-    empty = features(chosen, np.zeros((1, BOARD_SIZE), np.int8))[0].astype(np.float64)
-    measured = features(chosen, stacks.reshape(-1, BOARD_SIZE)).astype(np.float64)
-    tables = (measured - empty).reshape(*TABLE_SHAPE, len(chosen))
+    empty = features(parameters, np.zeros((1, BOARD_SIZE), np.int8))[0].astype(np.float64)
+    values = features(parameters, stacks.reshape(-1, BOARD_SIZE)).astype(np.float64)
+    tables = (values - empty).reshape(*TABLE_SHAPE, len(parameters))
     boards = _probes()
     counts = checkers_by_place(pack_many(boards)).astype(np.int64)
-    added = _looked_up(tables, counts).sum(axis=(1, 2))
-    errors = np.abs(empty + added - features(chosen, boards)).max(axis=0)
+    sums = _looked_up(tables, counts).sum(axis=(1, 2))
+    errors = np.abs(empty + sums - features(parameters, boards)).max(axis=0)
     numbers = np.flatnonzero(errors < _TOLERANCE)
     return _Sums(numbers, tables[..., numbers], _shares(tables[..., numbers]))
 
@@ -169,119 +275,6 @@ def _probes() -> npt.NDArray[np.int8]:
         points = 1 + random.permutation(POINTS)
         half = POINTS // 2
         for places, sign in (([*points[:half], OWN_BAR], 1), ([*points[half:], OPPONENT_BAR], -1)):
-            stacked = random.choice(places[: random.integers(1, half + 1)], random.integers(1, CHECKERS + 1))
-            np.add.at(board, stacked, np.int8(sign))
+            stacks = random.choice(places[: random.integers(1, half + 1)], random.integers(1, CHECKERS + 1))
+            np.add.at(board, stacks, np.int8(sign))
     return boards
-
-
-Terms = tuple[tuple[str, float], ...]
-PLAN, CRASH, CLASS = "game plan", "crashed board", "class of position"
-END, LIMITS = "end of the game", "limits of the chances"
-"""Causes of a rest: another plan of contact or of crashed positions, another class, a finished game, chances
-that have to agree with each other; and the bearoff tables."""
-_NOTHING = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """A difference of x: `terms` add up to it, and so do `by_parameter`, `places` and `rest`."""
-
-    terms: Terms
-    """Name and contribution of every term that differs; pairs are ``blots*pip_lead``, point terms
-    ``own 6``, and what the change of weights brings comes last."""
-    by_parameter: FloatArray
-    """(n,): the features' terms, each with the parameter whose change makes it differ."""
-    places: FloatArray
-    """(2, 25): what the point terms of each place bring beyond what parameters say (see `gauge`)."""
-    rest: float
-    cause: str
-    """What the rest comes from."""
-
-    @property
-    def difference(self) -> float:
-        """The sum of the terms."""
-        return float(sum(value for _, value in self.terms))
-
-
-def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player: bool) -> Split:
-    """How x of `first` exceeds that of `second`, for the player on roll in both, or for the other one."""
-    judges = _judges(first, second)
-    difference = first.x - second.x
-    size = len(weights.parameters)
-    terms: list[tuple[str, float]] = []
-    by_parameter, places, told = np.zeros(size), np.zeros(TABLE_SHAPE[:2]), 0.0
-    if judges:
-        form = combined([_form(judge, first, second) for judge in judges], [1 / len(judges)] * len(judges))
-        change = form.change(first.seen, second.seen)
-        told = change.total
-        terms += _named(change.linear, change.quadratic, change.points, weights)
-        moved, left = moved_to_parameters(form, weights.parameters.name, first.seen, second.seen)
-        by_parameter, places = change.by_feature + moved, change.points - left
-    rest, cause = difference - told, _cause(first, second)
-    if abs(rest) < _NOTHING:  # what rounding leaves
-        rest = 0.0
-    else:
-        terms += _rest_terms(judges, rest, cause)
-    if of_other_player:
-        values = turned_equities(np.array([value for _, value in terms]))
-        terms = [(name, float(value)) for (name, _), value in zip(terms, values, strict=True)]
-        by_parameter, places = turned_equities(by_parameter), turned_equities(places)
-        rest = float(turned_equities(np.array([rest]))[0])
-    return Split(tuple(terms), by_parameter, places, rest, cause)
-
-
-def _judges(first: Judged, second: Judged) -> list[Judged]:
-    """Those of the two whose weights judge both; see the module."""
-    if FINISHED in (first.source, second.source):
-        return []
-    by_weights = [judged for judged in (first, second) if judged.source == WEIGHTS]
-    if len(by_weights) < 2 or (first.class_name, first.plan) == (second.class_name, second.plan):
-        return by_weights[:1]
-    contact = [judged for judged in by_weights if judged.class_name != CLASS_NAMES[RACE]]
-    return contact or by_weights
-
-
-def _form(judge: Judged, first: Judged, second: Judged) -> Form:
-    """The raw sum of a judge, as one form between the two positions."""
-    other = second if judge is first else first
-    # A chance that is ruled out in one of the two is no matter of terms.
-    both = judge.forms if judge.direct or other.direct or not other.forms else other.forms
-    shared = {head: form for head, form in judge.forms.items() if head in both}
-    return effective_form(judge, shared, first.seen, second.seen)
-
-
-def _named(
-    linear: FloatArray, quadratic: FloatArray, points: FloatArray, weights: WeightFile
-) -> Sequence[tuple[str, float]]:
-    names, bar = weights.parameters.names, points.shape[1] - 1
-    singles, pairs, places = (np.argwhere(part) for part in (linear, quadratic, points))
-    values = chain(linear[linear != 0], quadratic[quadratic != 0], points[points != 0])
-    told = chain(
-        (names[k] for (k,) in singles.tolist()),
-        (f"{names[i]}{PAIR}{names[j]}" for i, j in pairs.tolist()),
-        (f"{SIDES[side]} {'bar' if k == bar else k + 1}" for side, k in places.tolist()),
-    )
-    return [(name, float(value)) for name, value in zip(told, values, strict=True)]
-
-
-def _cause(first: Judged, second: Judged) -> str:
-    if FINISHED in (first.source, second.source):
-        return END
-    if TABLES in (first.source, second.source):
-        return TABLES
-    if first.class_name != second.class_name:
-        return CLASS
-    if first.plan == second.plan:
-        return LIMITS
-    # Plans of crashed positions say whose board has crashed, a comma, and who still has checkers back.
-    crashed = {(judged.plan or "").partition(",")[0] for judged in (first, second)}
-    return PLAN if first.class_name == CLASS_NAMES[CONTACT] or len(crashed) == 1 else CRASH
-
-
-def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str, float]]:
-    """The rest, where two raw sums are compared in what their biases and what their other weights bring."""
-    if len(judges) == 2 and all(judge.direct for judge in judges):
-        first, second = (next(iter(judge.forms.values())).bias for judge in judges)
-        bias = first - second
-        return [(f"{cause}: bias", bias), (f"{cause}: weights", rest - bias)]
-    return [(cause, rest)]

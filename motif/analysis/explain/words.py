@@ -1,15 +1,12 @@
-"""The groups of a difference told one by one, largest first, and in one line.
+"""The difference of two values in words: groups under the names that players use, facts and amounts.
 
-What the contributions of a split add up to under the names that players use.
+The contributions of a split add up to groups, which are told one by one, largest first, and in one line;
+amounts are points of equity, or per cent of winning chances.  Facts are what is measured in two positions:
+of parameters, game plans, bearoffs and endings.
 
-What is measured in two positions, as sentences: of parameters, game plans, bearoffs and endings.
-
-The registry's sentences told to one of the two players, who becomes "you".
-
-Parameters speak of the player on roll and the opponent.  After a play the other player is on roll, and the
-one who is told about it has just moved.
-
-In what a difference is told: points of equity, or per cent of winning chances.
+The registry's sentences, which speak of the player on roll and the opponent, are told to one of the two
+players, who becomes "you".  After a play the other player is on roll, and the one who is told about it has
+just moved.
 """
 
 import re
@@ -44,6 +41,31 @@ _OF_BOTH_SIDES = ("pip_lead", "contact_left")
 stands towards his rearmost checker."""
 _OF_BACK_CHECKERS = ("blots_back",)
 """Whether checkers back are split or anchored is one matter, though one parameter counts blots."""
+_LEAST_SHARE = 0.2
+"""What a measurement brings at least that is told, of the largest of its group."""
+_SAME = 1e-9
+_MOST, _LEFT_UNTOLD = 5, 0.1
+"""Groups are told until those left bring less than this share of all, or so many have been."""
+_SUMMED_UP = 5
+_WITHOUT_FACTS = {LIMITS: "Chances that have to agree with each other."}
+_AGAINST, _CRASHED = " against ", "crashed "
+_AIM_WORDS = dict(
+    zip(
+        AIMS,
+        (
+            "nobody back",
+            "one checker back",
+            "checkers back without an anchor",
+            "an advanced anchor",
+            "a deep anchor",
+            "two anchors",
+        ),
+        strict=True,
+    )
+)
+_MOST_FACTS = 3
+"""Facts that are told of a group."""
+_OUTCOMES = {1: "a single game", 2: "a gammon", 3: "a backgammon"}
 
 
 @dataclass(frozen=True)
@@ -74,16 +96,16 @@ class View:
 
     def value(self, parameter: Parameter, feature: float) -> str:
         """A feature as the measured value that `sentence` speaks of."""
-        measured = feature / parameter.scale
+        amount = feature / parameter.scale
         if parameter.unit == "yes or no":
-            return "yes" if measured > 0.5 else "no"
+            return "yes" if amount > 0.5 else "no"
         if parameter.side == "difference" and not self.you_are_on_roll:
-            measured = -measured
-        rounded = round(measured, 1)
-        return f"{rounded + 0.0:g}"
+            amount = -amount
+        short = round(amount, 1)
+        return f"{short + 0.0:g}"
 
     def place_group(self, side: int, place: int) -> str:
-        """The same for the checkers of side 0, the player on roll, or 1 on a place of his, counted from 0."""
+        """The group of the checkers of side 0, the player on roll, or 1 on a place of his, counted from 0."""
         if self.race:
             return DISTRIBUTION
         yours = (side == 0) == self.you_are_on_roll
@@ -129,41 +151,13 @@ class View:
         return _GROUPS.get(group, group)
 
 
-def _addressed(text: str) -> str:
-    """`text` about "you" with verbs and pronouns that agree."""
-    text = re.sub(r"\byou's\b", "your", text)
-    text = re.sub(r"\bthe ([a-z]+(?: [a-z]+)?) of you\b", r"your \1", text)
-    text = re.sub(r"^([a-z]+) of you\b", r"your \1", text)
-    text = re.sub(r"\b(an? [a-z]+) of you\b", r"\1 of yours", text)
-    return re.sub(_CLAUSE, lambda match: f"you {_plural(match[1])}{_yours(match[2])}", text)
-
-
-def _plural(verb: str) -> str:
-    """The form of a verb that goes with "you"; other words stay as they are."""
-    if verb in _IRREGULAR:
-        return _IRREGULAR[verb]
-    if re.search(r"(s|x|z|ch|sh)es$", verb) and not verb.endswith("ses"):
-        return verb.removesuffix("es")
-    return verb if verb.endswith("ss") else verb.removesuffix("s")
-
-
-def _yours(rest: str) -> str:
-    """What follows a verb of "you": his things are yours, unless the opponent comes in between."""
-    before, mark, behind = rest.partition(_OPPONENT)
-    return re.sub(r"\bhis\b", "your", before) + mark + behind
-
-
-_LEAST_SHARE = 0.2
-"""What a measurement brings at least that is told, of the largest of its group."""
-
-
 @dataclass
 class Group:
     """The part of a difference of x that players would file under one name."""
 
     name: str
     parameters: list[tuple[Parameter, float]] = field(default_factory=list)
-    """Those that differ, with their contributions."""
+    """Parameters that differ, with their contributions."""
     places: list[tuple[int, int, float]] = field(default_factory=list)
     """Side (0 is the player on roll) and place (24 is the bar) of point terms that differ, with theirs."""
     rest: float | None = None
@@ -171,9 +165,9 @@ class Group:
 
     @property
     def contribution(self) -> float:
-        """Of all that is in it."""
-        named = sum(value for _, value in self.parameters) + sum(value for *_, value in self.places)
-        return named + (self.rest or 0.0)
+        """The sum of all that is in it."""
+        terms = sum(value for _, value in self.parameters) + sum(value for *_, value in self.places)
+        return terms + (self.rest or 0.0)
 
     @property
     def telling(self) -> list[Parameter]:
@@ -185,28 +179,10 @@ class Group:
 
     @property
     def telling_places(self) -> list[tuple[int, int]]:
-        """The same of its places."""
+        """The places that bring most of what the group brings, the largest first."""
         side = 1 if self.contribution >= 0 else -1
         for_it = sorted((-side * value, owner, k) for owner, k, value in self.places if side * value > 0)
         return [(owner, place) for value, owner, place in for_it if value <= _LEAST_SHARE * for_it[0][0]]
-
-
-def grouped(parameters: ParameterSet, split: Split, view: View) -> tuple[Group, ...]:
-    """The groups of a split, largest first; their contributions add up to its difference."""
-    found: dict[str, Group] = {}
-
-    def group(name: str) -> Group:
-        return found.setdefault(name, Group(name))
-
-    for parameter, value in zip(parameters.parameters, split.by_parameter.tolist(), strict=True):
-        if value:
-            group(view.group(parameter)).parameters.append((parameter, value))
-    for side, place in np.argwhere(split.places).tolist():
-        group(view.place_group(side, place)).places.append((side, place, float(split.places[side, place])))
-    if split.rest:
-        # Plans are read off the back checkers, but for the side whose board has crashed.
-        group(BACK_CHECKERS if split.cause == PLAN else split.cause).rest = split.rest
-    return tuple(sorted(found.values(), key=lambda each: -abs(each.contribution)))
 
 
 @dataclass(frozen=True)
@@ -232,7 +208,7 @@ class Scale:
 
     @property
     def unit(self) -> str:
-        """Of told amounts."""
+        """Unit of amounts."""
         return "% of winning chances" if self.win_only else "points"
 
     def amount(self, x: float) -> float:
@@ -240,7 +216,7 @@ class Scale:
         return x * self.per_x * (50 if self.win_only else 1)
 
     def told(self, x: float, *, sign: bool = True) -> str:
-        """The same as text, as ``+0.042`` or ``-1.3``."""
+        """A part of a difference of x as text, in `unit`, as ``+0.042`` or ``-1.3``."""
         value = self.amount(x)
         digits = 1 if self.win_only else 3
         text = f"{value:+.{digits}f}" if sign else f"{abs(value):.{digits}f}"
@@ -251,12 +227,39 @@ class Scale:
         return abs(self.amount(x)) >= (0.05 if self.win_only else 0.0005)
 
 
-_SAME = 1e-9
+@dataclass(frozen=True)
+class Fact:
+    """Something that differs between two positions."""
 
-_MOST, _LEFT_UNTOLD = 5, 0.1
-"""Groups are told until those left bring less than this share of all, or so many have been."""
-_SUMMED_UP = 5
-_WITHOUT_FACTS = {LIMITS: "Chances that have to agree with each other."}
+    label: str
+    first: str
+    second: str
+
+    def compared(self) -> str:
+        """The sentence about the first of two plays."""
+        return f"{self.label}: {self.first}, not {self.second}."
+
+    def of_one(self) -> str:
+        """The sentence about one position, compared with itself seen from the other side."""
+        return f"{self.label}: {self.first}, the other side {self.second}."
+
+
+def grouped(parameters: ParameterSet, division: Split, view: View) -> tuple[Group, ...]:
+    """The groups of a split, largest first; their contributions add up to its difference."""
+    groups: dict[str, Group] = {}
+
+    def group(name: str) -> Group:
+        return groups.setdefault(name, Group(name))
+
+    for parameter, value in zip(parameters.parameters, division.by_parameter.tolist(), strict=True):
+        if value:
+            group(view.group(parameter)).parameters.append((parameter, value))
+    for side, place in np.argwhere(division.places).tolist():
+        group(view.place_group(side, place)).places.append((side, place, float(division.places[side, place])))
+    if division.rest:
+        # Plans are read off the back checkers, but for the side whose board has crashed.
+        group(BACK_CHECKERS if division.cause == PLAN else division.cause).rest = division.rest
+    return tuple(sorted(groups.values(), key=lambda each: -abs(each.contribution)))
 
 
 def told_groups(
@@ -267,17 +270,17 @@ def told_groups(
     `facts` gives the sentences that belong to a group.
     """
     counting = [group for group in groups if scale.counts(group.contribution)]
-    left = everything = sum(abs(group.contribution) for group in groups)
-    told = 0
+    remainder = everything = sum(abs(group.contribution) for group in groups)
+    count = 0
     for group in counting[:_MOST]:
-        if told and left < _LEFT_UNTOLD * everything and told + 1 < len(counting):
+        if count and remainder < _LEFT_UNTOLD * everything and count + 1 < len(counting):
             break
         words = list(facts(group)) or [_WITHOUT_FACTS.get(group.name, "")]
         yield " ".join(filter(None, [f"{_capital(group.name)} {scale.told(group.contribution)}.", *words]))
-        left -= abs(group.contribution)
-        told += 1
-    rest = sum(group.contribution for group in groups[told:])
-    names = [_with_amount(group, scale) for group in counting[told:]]
+        remainder -= abs(group.contribution)
+        count += 1
+    rest = sum(group.contribution for group in groups[count:])
+    names = [_with_amount(group, scale) for group in counting[count:]]
     if names:
         yield f"The rest {scale.told(rest)}: {', '.join(names)}."
 
@@ -297,84 +300,28 @@ def value_line(scale: Scale, x: tuple[float, float], values: tuple[float, float]
     return f"{raw}; the equity 3 tanh x is {values[0]:+.3f} against {values[1]:+.3f} points."
 
 
-def _with_amount(group: Group, scale: Scale) -> str:
-    return f"{group.name} {scale.told(group.contribution)}"
-
-
-def _capital(name: str) -> str:
-    return name[0].upper() + name[1:]
-
-
-_AGAINST, _CRASHED = " against ", "crashed "
-_AIM_WORDS = dict(
-    zip(
-        AIMS,
-        (
-            "nobody back",
-            "one checker back",
-            "checkers back without an anchor",
-            "an advanced anchor",
-            "a deep anchor",
-            "two anchors",
-        ),
-        strict=True,
-    )
-)
-_MOST_FACTS = 3
-"""Facts that are told of a group."""
-_OUTCOMES = {1: "a single game", 2: "a gammon", 3: "a backgammon"}
-
-
-@dataclass(frozen=True)
-class Fact:
-    """Something that differs between two positions."""
-
-    label: str
-    first: str
-    second: str
-
-    def compared(self) -> str:
-        """As a sentence about the first of two plays."""
-        return f"{self.label}: {self.first}, not {self.second}."
-
-    def of_one(self) -> str:
-        """As a sentence about one position, compared with itself seen from the other side."""
-        return f"{self.label}: {self.first}, the other side {self.second}."
-
-
 def group_facts(
-    group: Group, cause: str, chosen: ParameterSet, two: tuple[Judged, Judged], view: View
+    group: Group, cause: str, parameters: ParameterSet, two: tuple[Judged, Judged], view: View
 ) -> list[Fact]:
     """The few things that differ most of what a group is about; `cause` is that of the split's rest."""
-    found = list(cause_facts(cause, two, view)) if group.rest is not None else []
+    facts = list(cause_facts(cause, two, view)) if group.rest is not None else []
     if group.name == HITTING:
-        found.append(place_fact(0, PACKED_BAR, two, view))
+        facts.append(place_fact(0, PACKED_BAR, two, view))
     telling = [each for each in group.telling if view.tells(each)] or group.telling
-    plain = [each for each in telling if _is_plain(chosen, each, group.contribution, two, view)] or telling
-    found += [parameter_fact(chosen, parameter, two, view) for parameter in plain]
-    found += [place_fact(*place, two, view) for place in group.telling_places]
-    return [fact for fact in found if fact.first != fact.second][:_MOST_FACTS]
-
-
-def _is_plain(
-    chosen: ParameterSet, parameter: Parameter, contribution: float, two: tuple[Judged, Judged], view: View
-) -> bool:
-    """Whether a parameter moved the way that a player would expect from what its group brings.
-
-    Blots and shots count together, so that one of them may have a weight that alone makes no sense.
-    """
-    place = chosen.names.index(parameter.name)
-    first, second = (judged.seen.features[place] for judged in two)
-    good = view.speaks_for(parameter, bool(first > second))
-    return good is None or good == (contribution > 0)
+    plain = [
+        each for each in telling if _is_plain(parameters, each, group.contribution, two, view)
+    ] or telling
+    facts += [parameter_fact(parameters, parameter, two, view) for parameter in plain]
+    facts += [place_fact(*place, two, view) for place in group.telling_places]
+    return [fact for fact in facts if fact.first != fact.second][:_MOST_FACTS]
 
 
 def parameter_fact(
-    chosen: ParameterSet, parameter: Parameter, two: tuple[Judged, Judged], view: View
+    parameters: ParameterSet, parameter: Parameter, two: tuple[Judged, Judged], view: View
 ) -> Fact:
     """The measured values of a parameter in two positions."""
-    place = chosen.names.index(parameter.name)
-    first, second = (view.value(parameter, float(judged.seen.features[place])) for judged in two)
+    place = parameters.names.index(parameter.name)
+    first, second = (view.value(parameter, float(one.seen.features[place])) for one in two)
     return Fact(view.sentence(parameter), first, second)
 
 
@@ -383,19 +330,68 @@ def place_fact(side: int, place: int, two: tuple[Judged, Judged], view: View) ->
     yours = (side == 0) == view.you_are_on_roll
     whose, his = ("Your", "the") if yours else ("The opponent's", "his")
     where = "the bar" if place == PACKED_BAR else f"{his} {place + 1} point"
-    counts = (str(int(judged.seen.checkers[side, place])) for judged in two)
+    counts = (str(int(one.seen.checkers[side, place])) for one in two)
     return Fact(f"{whose} checkers on {where}", *counts)
 
 
 def cause_facts(cause: str, two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:
     """What is behind the part of a difference that no terms make up."""
     if cause in (PLAN, CRASH):
-        plans = [judged.plan or "" for judged in two]
+        plans = [one.plan or "" for one in two]
         yield from _crash_facts(plans, view) if plans[0].startswith(_CRASHED) else _aim_facts(plans, view)
     elif cause == CLASS:
-        yield Fact("Kind of position", *(judged.class_name for judged in two))
+        yield Fact("Kind of position", *(one.class_name for one in two))
     elif cause in (TABLES, END):
         yield from _ending_facts(two, view)
+
+
+def _addressed(text: str) -> str:
+    """`text` about "you" with verbs and pronouns that agree."""
+    text = re.sub(r"\byou's\b", "your", text)
+    text = re.sub(r"\bthe ([a-z]+(?: [a-z]+)?) of you\b", r"your \1", text)
+    text = re.sub(r"^([a-z]+) of you\b", r"your \1", text)
+    text = re.sub(r"\b(an? [a-z]+) of you\b", r"\1 of yours", text)
+    return re.sub(_CLAUSE, lambda match: f"you {_plural(match[1])}{_yours(match[2])}", text)
+
+
+def _plural(verb: str) -> str:
+    """The form of a verb that goes with "you"; other words stay as they are."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if re.search(r"(s|x|z|ch|sh)es$", verb) and not verb.endswith("ses"):
+        return verb.removesuffix("es")
+    return verb if verb.endswith("ss") else verb.removesuffix("s")
+
+
+def _yours(rest: str) -> str:
+    """What follows a verb of "you": his things are yours, unless the opponent comes in between."""
+    before, mark, behind = rest.partition(_OPPONENT)
+    return re.sub(r"\bhis\b", "your", before) + mark + behind
+
+
+def _with_amount(group: Group, scale: Scale) -> str:
+    return f"{group.name} {scale.told(group.contribution)}"
+
+
+def _capital(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
+def _is_plain(
+    parameters: ParameterSet,
+    parameter: Parameter,
+    contribution: float,
+    two: tuple[Judged, Judged],
+    view: View,
+) -> bool:
+    """Whether a parameter moved the way that a player would expect from what its group brings.
+
+    Blots and shots count together, so that one of them may have a weight that alone makes no sense.
+    """
+    place = parameters.names.index(parameter.name)
+    first, second = (one.seen.features[place] for one in two)
+    good = view.speaks_for(parameter, bool(first > second))
+    return good is None or good == (contribution > 0)
 
 
 def _aim_facts(plans: Sequence[str], view: View) -> Iterator[Fact]:
@@ -423,11 +419,11 @@ def _crash_words(plan: str, view: View) -> tuple[str, str]:
 
 
 def _ending_facts(two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:
-    yours = [judged.position if view.you_are_on_roll else judged.position.switch_sides() for judged in two]
+    yours = [one.position if view.you_are_on_roll else one.position.switch_sides() for one in two]
     results = [abs(int(outcome(position))) for position in yours]
     if any(results):
         yield Fact("You win", *(_OUTCOMES.get(result, "nothing yet") for result in results))
     yield Fact("Checkers that you have borne off", *(str(position.own_off) for position in yours))
-    if not any(results) and all(judged.source == TABLES for judged in two):
+    if not any(results) and all(one.source == TABLES for one in two):
         means = [f"{race_distribution(position).mean:.2f}" for position in yours]
         yield Fact("Rolls that you need on average to bear off the rest", *means)

@@ -1,23 +1,19 @@
-"""What positions are worth to a player at the score: normalised equity, points, match winning chances.
+"""What the decisions of a match cost against the best ones, and how lucky its rolls were.
 
-Cubeless: a game ends at the present cube.  Money play: the equity of the five probabilities; with the
-Jacoby rule gammons count only when the cube has been turned.  Match play: the match winning chance (MWC)
-of each of the six ends by the match equity table, weighted with their probabilities; normalised so that
-losing and winning a single game are -1 and +1, as gnubg does (EMG), which makes errors at different scores
-and cubes comparable.
+Values are normalised equities of a player at the score, cubeless: a game ends at the present cube.  Money
+play: the equity of the five probabilities; with the Jacoby rule gammons count only when the cube has been
+turned.  Match play: the match winning chance (MWC) of each of the six ends by the match equity table,
+weighted with their probabilities; normalised so that losing and winning a single game are -1 and +1, as
+gnubg does (EMG), which makes errors at different scores and cubes comparable.
 
-What the plays of a match cost against the best ones, and how lucky its rolls were.
+The error of a play is the value of the best one less that of the play made; the luck of a roll is the value
+of its best play less the mean over all rolls, 1-ply lookahead therefore.  The first roll of a game also
+decides who begins: its luck is measured against the mean over the 15 openings of either player.
 
-An error is the value of the best play less that of the play made; the luck of a roll is the value of its
-best play less the mean over all rolls, 1-ply lookahead therefore.  The first roll of a game also decides
-who begins: its luck is measured against the mean over the 15 openings of either player.
-
-What the cube decisions of a match cost.
-
-Every turn on which the player on roll may double is judged, and every answer to a double.  As gnubg does, a
-double that was not made is counted as a decision only where it was close: where doubling would have cost
-less than `CLOSE`, or would have been right.  Doubles, takes and passes always count; a beaver is judged as a
-take, and a raccoon is not judged.
+With the cube every turn on which the player on roll may double is judged, and every answer to a double.  As
+gnubg does, a double that was not made is counted as a decision only where it was close: where doubling would
+have cost less than `CLOSE`, or would have been right.  Doubles, takes and passes always count; a beaver is
+judged as a take, and a raccoon is not judged.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,6 +36,27 @@ from motif.runtime.errors import RecordError
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
+CLOSE = 0.16
+"""Normalised equity that a double costs at most where leaving the cube alone is a decision (gnubg's
+`isCloseCubedecision`)."""
+MISSED_DOUBLE, WRONG_DOUBLE, WRONG_TAKE, WRONG_PASS = KINDS = (
+    "missed double",
+    "wrong double",
+    "wrong take",
+    "wrong pass",
+)
+NO_DOUBLE, DOUBLE, TAKE, PASS = "no double", "double", "take", "pass"
+_MISTAKES = {NO_DOUBLE: MISSED_DOUBLE, DOUBLE: WRONG_DOUBLE, TAKE: WRONG_TAKE, PASS: WRONG_PASS}
+_NEGLIGIBLE = 1e-6
+"""Probabilities are float32: less than this is no mistake."""
+_PLAYS_AT_ONCE = 1 << 17
+_DECISIONS_AT_ONCE = 512
+_LOOKAHEAD_DECISIONS_AT_ONCE = 8
+"""Lookahead is slow enough for small parts to keep every worker busy."""
+_IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
+_OPENING_WEIGHTS = np.where(_IS_DOUBLE, 0.0, 1 / 15)
+_ROLL_WEIGHTS = ROLL_COUNTS / 36
+
 
 class Stakes(NamedTuple):
     """How five cumulative probabilities of a player become what the game is worth to him."""
@@ -50,46 +67,6 @@ class Stakes(NamedTuple):
     """What 1 of normalised equity is worth: points in money play (the cube), MWC in a match."""
     plain: bool
     """Whether the equity is that of money play with gammons, by which evaluators rank plays themselves."""
-
-
-def stakes_of(state: MatchState) -> Stakes:
-    """What the ends of the game are worth to the player on roll in `state`."""
-    if state.length:
-        # Dice and rules of money play change nothing.
-        return _match_stakes(replace(state, dice=None, jacoby=False, beavers=False))
-    if state.jacoby and state.cube_owner == "centre":
-        weights = np.zeros_like(EQUITY_WEIGHTS)
-        weights[WIN] = EQUITY_WEIGHTS[WIN]
-        return Stakes(weights, float(state.cube), plain=False)
-    return Stakes(EQUITY_WEIGHTS, float(state.cube), plain=True)
-
-
-def opponents_stakes(stakes: Stakes) -> Stakes:
-    """The same ends as the other player sees them: his normalised equity is the negative one."""
-    win, *gammons = stakes.weights
-    own, others = gammons[:2], gammons[2:]
-    turned_round = np.array([win, *turned_equities(np.array(others)), *turned_equities(np.array(own))])
-    return stakes._replace(weights=turned_round)
-
-
-@lru_cache(maxsize=256)
-def _match_stakes(state: MatchState) -> Stakes:
-    table = match_equity_table()
-    won = np.array([table.after_game(state, state.cube * size) for size in (1, 2, 3)])
-    lost = np.array([table.after_game(state, -state.cube * size) for size in (1, 2, 3)])
-    unit = float(won[0] - lost[0]) / 2
-    # Of the chances of a gammon and of a backgammon, which are cumulative, each adds to the end before it.
-    weights = np.concatenate([[won[0] - lost[0]], np.diff(won), np.diff(lost)]) / unit
-    return Stakes(weights, unit, plain=False)
-
-
-_PLAYS_AT_ONCE = 1 << 17
-_DECISIONS_AT_ONCE = 512
-_LOOKAHEAD_DECISIONS_AT_ONCE = 8
-"""Lookahead is slow enough for small parts to keep every worker busy."""
-_IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
-_OPENING_WEIGHTS = np.where(_IS_DOUBLE, 0.0, 1 / 15)
-_ROLL_WEIGHTS = ROLL_COUNTS / 36
 
 
 class JudgedPlay(NamedTuple):
@@ -106,114 +83,6 @@ class JudgedPlay(NamedTuple):
     def error(self) -> float:
         """What the play cost, at least 0."""
         return self.best_value - self.played_value
-
-
-def judge_plays(
-    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, jobs: int | None = None
-) -> list[JudgedPlay]:
-    """What each of `rolls`, all of which were played, was worth to its player by `evaluator`."""
-    quick = isinstance(evaluator, StaticEvaluator)
-    size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
-    parts = [rolls[k : k + size] for k in range(0, len(rolls), size)]
-    found: list[JudgedPlay] = []
-    with progress(f"{evaluator.name} judges the plays", len(rolls)) as advance:
-        calls = ((part,) for part in parts)
-        for judged in run_ordered(partial(_judged, evaluator), calls, 1 if quick or len(parts) < 2 else jobs):
-            advance(len(judged))
-            found += judged
-    return found
-
-
-def roll_luck(rolls: Sequence[PlayedRoll], evaluator: Evaluator) -> npt.NDArray[np.float64]:
-    """How much better than the average roll each of `rolls` was, in normalised equity of its player: (n,)."""
-    luck = np.empty(len(rolls))
-    thrown = np.array([roll.roll for roll in rolls]).reshape(len(rolls), 2)
-    # Rows of a lower triangle: 11 21 22 31 ...
-    places = thrown[:, 0] * (thrown[:, 0] - 1) // 2 + thrown[:, 1] - 1
-    for k in range(0, len(rolls), _DECISIONS_AT_ONCE):
-        part = slice(k, min(k + _DECISIONS_AT_ONCE, len(rolls)))
-        boards = np.array([roll.position.board for roll in rolls[part]])
-        stakes = [stakes_of(roll.state) for roll in rolls[part]]
-        values = _best_of_each_roll(boards, stakes, evaluator)
-        means = (values * _ROLL_WEIGHTS).sum(axis=1)
-        openings = [row for row, roll in enumerate(rolls[part]) if roll.opening]
-        if openings:
-            others = _best_of_each_roll(
-                boards[openings], [opponents_stakes(stakes[row]) for row in openings], evaluator
-            )
-            own_mean = (values[openings] * _OPENING_WEIGHTS).sum(axis=1)
-            other_mean = (others * _OPENING_WEIGHTS).sum(axis=1)
-            means[openings] = (own_mean + turned_equities(other_mean)) / 2
-        luck[part] = values[np.arange(len(values)), places[part]] - means
-    return luck
-
-
-def _judged(evaluator: Evaluator, rolls: Sequence[PlayedRoll]) -> list[JudgedPlay]:
-    boards = np.array([roll.position.board for roll in rolls])
-    thrown = np.array([roll.roll for roll in rolls])
-    stakes = [stakes_of(roll.state) for roll in rolls]
-    found: list[JudgedPlay] = []
-    for batch in play_batches(boards, thrown, _PLAYS_AT_ONCE):
-        done, ends = len(found), batch.offsets.tolist()
-        here = slice(done, done + len(ends) - 1)
-        values = _play_values(boards[here], batch, stakes[here], evaluator)
-        for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
-            assert roll.play is not None
-            same = (batch.boards[start:end] == roll.play.position.board).all(axis=1)
-            if not same.any():
-                raise RecordError(f"game {roll.game}, move {roll.move}: the play is not legal")
-            made, own = np.argmax(same), values[start:end]
-            best = made if own[made] == own.max() else np.argmax(own)
-            found.append(JudgedPlay(end - start, int(best), float(own[best]), float(own[made])))
-    return found
-
-
-def _best_of_each_roll(
-    boards: Board, stakes: Sequence[Stakes], evaluator: Evaluator
-) -> npt.NDArray[np.float64]:
-    """The mover's value of the best play of each of the 21 rolls on `boards` (n, 26): (n, 21)."""
-    repeated = np.repeat(boards, len(ROLLS), axis=0)
-    rolls = np.tile(ROLLS, (len(boards), 1))
-    shared = [one for one in stakes for _ in range(len(ROLLS))]
-    best: list[npt.NDArray[np.float64]] = []
-    done = 0
-    for batch in play_batches(repeated, rolls, _PLAYS_AT_ONCE):
-        here = slice(done, done + len(batch.offsets) - 1)
-        values = _play_values(repeated[here], batch, shared[here], evaluator)
-        best.append(np.maximum.reduceat(values, batch.offsets[:-1]))
-        done = here.stop
-    return np.concatenate(best).reshape(len(boards), len(ROLLS))
-
-
-def _play_values(
-    before: Board, plays: PlayBatch, stakes: Sequence[Stakes], evaluator: Evaluator
-) -> npt.NDArray[np.float64]:
-    """Normalised equity of each of `plays` (m in all) to its mover: (m,)."""
-    if all(one.plain for one in stakes):
-        return evaluator.play_equities(before, plays)
-    counts = np.diff(plays.offsets)
-    weights = np.repeat([one.weights for one in stakes], counts, axis=0)
-    chances = turned(evaluator.evaluate_many(plays.boards).astype(np.float64))
-    values: npt.NDArray[np.float64] = (chances * weights).sum(axis=1) - 1
-    plain = np.repeat([one.plain for one in stakes], counts)
-    if plain.any():
-        values[plain] = evaluator.play_equities(before, plays)[plain]
-    return values
-
-
-CLOSE = 0.16
-"""Normalised equity that a double costs at most where leaving the cube alone is a decision (gnubg's
-`isCloseCubedecision`)."""
-MISSED_DOUBLE, WRONG_DOUBLE, WRONG_TAKE, WRONG_PASS = KINDS = (
-    "missed double",
-    "wrong double",
-    "wrong take",
-    "wrong pass",
-)
-NO_DOUBLE, DOUBLE, TAKE, PASS = "no double", "double", "take", "pass"
-_MISTAKES = {NO_DOUBLE: MISSED_DOUBLE, DOUBLE: WRONG_DOUBLE, TAKE: WRONG_TAKE, PASS: WRONG_PASS}
-_NEGLIGIBLE = 1e-6
-"""Probabilities are float32: less than this is no mistake."""
 
 
 @dataclass(frozen=True)
@@ -244,6 +113,46 @@ class CubeAct:
         return self.decision.cost(DOUBLE) < CLOSE
 
 
+def judge_plays(
+    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, jobs: int | None = None
+) -> list[JudgedPlay]:
+    """What each of `rolls`, all of which were played, was worth to its player by `evaluator`."""
+    quick = isinstance(evaluator, StaticEvaluator)
+    size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
+    parts = [rolls[k : k + size] for k in range(0, len(rolls), size)]
+    judgements: list[JudgedPlay] = []
+    with progress(f"{evaluator.name} judges the plays", len(rolls)) as advance:
+        calls = ((part,) for part in parts)
+        for batch in run_ordered(partial(_judged, evaluator), calls, 1 if quick or len(parts) < 2 else jobs):
+            advance(len(batch))
+            judgements += batch
+    return judgements
+
+
+def roll_luck(rolls: Sequence[PlayedRoll], evaluator: Evaluator) -> npt.NDArray[np.float64]:
+    """How much better than the average roll each of `rolls` was, in normalised equity of its player: (n,)."""
+    luck = np.empty(len(rolls))
+    dice = np.array([roll.roll for roll in rolls]).reshape(len(rolls), 2)
+    # Rows of a lower triangle: 11 21 22 31 ...
+    places = dice[:, 0] * (dice[:, 0] - 1) // 2 + dice[:, 1] - 1
+    for k in range(0, len(rolls), _DECISIONS_AT_ONCE):
+        part = slice(k, min(k + _DECISIONS_AT_ONCE, len(rolls)))
+        boards = np.array([roll.position.board for roll in rolls[part]])
+        stakes = [stakes_of(roll.state) for roll in rolls[part]]
+        values = _best_of_each_roll(boards, stakes, evaluator)
+        means = (values * _ROLL_WEIGHTS).sum(axis=1)
+        openings = [row for row, roll in enumerate(rolls[part]) if roll.opening]
+        if openings:
+            others = _best_of_each_roll(
+                boards[openings], [opponents_stakes(stakes[row]) for row in openings], evaluator
+            )
+            own_mean = (values[openings] * _OPENING_WEIGHTS).sum(axis=1)
+            other_mean = (others * _OPENING_WEIGHTS).sum(axis=1)
+            means[openings] = (own_mean + turned_equities(other_mean)) / 2
+        luck[part] = values[np.arange(len(values)), places[part]] - means
+    return luck
+
+
 def judge_cube(chances: Sequence[CubeChance], evaluator: Evaluator) -> list[CubeAct]:
     """What was done at each of `chances`, and its answer, by the five probabilities of `evaluator`."""
     if not chances:
@@ -256,10 +165,94 @@ def judge_cube(chances: Sequence[CubeChance], evaluator: Evaluator) -> list[Cube
     return acts
 
 
+def stakes_of(state: MatchState) -> Stakes:
+    """What the ends of the game are worth to the player on roll in `state`."""
+    if state.length:
+        # Dice and rules of money play change nothing.
+        return _match_stakes(replace(state, dice=None, jacoby=False, beavers=False))
+    if state.jacoby and state.cube_owner == "centre":
+        weights = np.zeros_like(EQUITY_WEIGHTS)
+        weights[WIN] = EQUITY_WEIGHTS[WIN]
+        return Stakes(weights, float(state.cube), plain=False)
+    return Stakes(EQUITY_WEIGHTS, float(state.cube), plain=True)
+
+
+def opponents_stakes(stakes: Stakes) -> Stakes:
+    """The ends as the other player sees them: his normalised equity is the negative one."""
+    win, *gammons = stakes.weights
+    own, others = gammons[:2], gammons[2:]
+    weights = np.array([win, *turned_equities(np.array(others)), *turned_equities(np.array(own))])
+    return stakes._replace(weights=weights)
+
+
+@lru_cache(maxsize=256)
+def _match_stakes(state: MatchState) -> Stakes:
+    table = match_equity_table()
+    wins = np.array([table.after_game(state, state.cube * size) for size in (1, 2, 3)])
+    losses = np.array([table.after_game(state, -state.cube * size) for size in (1, 2, 3)])
+    unit = float(wins[0] - losses[0]) / 2
+    # Of the chances of a gammon and of a backgammon, which are cumulative, each adds to the end before it.
+    weights = np.concatenate([[wins[0] - losses[0]], np.diff(wins), np.diff(losses)]) / unit
+    return Stakes(weights, unit, plain=False)
+
+
+def _judged(evaluator: Evaluator, rolls: Sequence[PlayedRoll]) -> list[JudgedPlay]:
+    boards = np.array([roll.position.board for roll in rolls])
+    dice = np.array([roll.roll for roll in rolls])
+    stakes = [stakes_of(roll.state) for roll in rolls]
+    judgements: list[JudgedPlay] = []
+    for batch in play_batches(boards, dice, _PLAYS_AT_ONCE):
+        first, ends = len(judgements), batch.offsets.tolist()
+        here = slice(first, first + len(ends) - 1)
+        values = _play_values(boards[here], batch, stakes[here], evaluator)
+        for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
+            assert roll.play is not None
+            same = (batch.boards[start:end] == roll.play.position.board).all(axis=1)
+            if not same.any():
+                raise RecordError(f"game {roll.game}, move {roll.move}: the play is not legal")
+            choice, own = np.argmax(same), values[start:end]
+            best = choice if own[choice] == own.max() else np.argmax(own)
+            judgements.append(JudgedPlay(end - start, int(best), float(own[best]), float(own[choice])))
+    return judgements
+
+
+def _best_of_each_roll(
+    boards: Board, stakes: Sequence[Stakes], evaluator: Evaluator
+) -> npt.NDArray[np.float64]:
+    """The mover's value of the best play of each of the 21 rolls on `boards` (n, 26): (n, 21)."""
+    before = np.repeat(boards, len(ROLLS), axis=0)
+    rolls = np.tile(ROLLS, (len(boards), 1))
+    stakes_of_each = [one for one in stakes for _ in range(len(ROLLS))]
+    best: list[npt.NDArray[np.float64]] = []
+    first = 0
+    for batch in play_batches(before, rolls, _PLAYS_AT_ONCE):
+        here = slice(first, first + len(batch.offsets) - 1)
+        values = _play_values(before[here], batch, stakes_of_each[here], evaluator)
+        best.append(np.maximum.reduceat(values, batch.offsets[:-1]))
+        first = here.stop
+    return np.concatenate(best).reshape(len(boards), len(ROLLS))
+
+
+def _play_values(
+    before: Board, plays: PlayBatch, stakes: Sequence[Stakes], evaluator: Evaluator
+) -> npt.NDArray[np.float64]:
+    """Normalised equity of each of `plays` (m in all) to its mover: (m,)."""
+    if all(one.plain for one in stakes):
+        return evaluator.play_equities(before, plays)
+    counts = np.diff(plays.offsets)
+    weights = np.repeat([one.weights for one in stakes], counts, axis=0)
+    chances = turned(evaluator.evaluate_many(plays.boards).astype(np.float64))
+    values: npt.NDArray[np.float64] = (chances * weights).sum(axis=1) - 1
+    plain = np.repeat([one.plain for one in stakes], counts)
+    if plain.any():
+        values[plain] = evaluator.play_equities(before, plays)[plain]
+    return values
+
+
 def _acts(chance: CubeChance, decision: CubeDecision) -> Iterator[CubeAct]:
     unit = stakes_of(chance.state).unit
-    done = [(chance.player, DOUBLE if chance.doubled else NO_DOUBLE)]
+    acts = [(chance.player, DOUBLE if chance.doubled else NO_DOUBLE)]
     if chance.answer is not None:
-        done.append((1 - chance.player, PASS if chance.answer == "drop" else TAKE))
-    for player, act in done:
+        acts.append((1 - chance.player, PASS if chance.answer == "drop" else TAKE))
+    for player, act in acts:
         yield CubeAct(chance, decision, player, act, decision.cost(act), unit)

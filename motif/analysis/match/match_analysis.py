@@ -81,23 +81,23 @@ def analyse_match(
     """
     if worst < 0:
         raise SettingError(f"so many of the worst decisions cannot be shown: {worst}")
-    walked = walk(record, jacoby=jacoby)
-    if not walked.rolls:
+    decisions = walk(record, jacoby=jacoby)
+    if not decisions.rolls:
         raise RecordError("nothing to analyse: the record has no roll")
     static = evaluator.without_lookahead
-    played = [roll for roll in walked.rolls if roll.play is not None]
-    judged = judge_plays(played, evaluator, jobs=jobs)
-    luck = roll_luck(walked.rolls, static)
-    acts = judge_cube(walked.chances, evaluator) if cube else []
-    units = [stakes_of(roll.state).unit for roll in played]
-    rolls_units = np.array([stakes_of(roll.state).unit for roll in walked.rolls])
-    owners = np.array([roll.player for roll in walked.rolls])
+    rolls = [roll for roll in decisions.rolls if roll.play is not None]
+    judgements = judge_plays(rolls, evaluator, jobs=jobs)
+    luck = roll_luck(decisions.rolls, static)
+    acts = judge_cube(decisions.chances, evaluator) if cube else []
+    units = [stakes_of(roll.state).unit for roll in rolls]
+    rolls_units = np.array([stakes_of(roll.state).unit for roll in decisions.rolls])
+    owners = np.array([roll.player for roll in decisions.rolls])
     first, second = (
         _player_analysis(
             record.players[player],
             [
                 (one, unit)
-                for roll, one, unit in zip(played, judged, units, strict=True)
+                for roll, one, unit in zip(rolls, judgements, units, strict=True)
                 if roll.player == player
             ],
             [act for act in acts if act.player == player],
@@ -115,22 +115,22 @@ def analyse_match(
         finished=sum(game.result is not None for game in record.games),
         score=_final_score(record),
         players=(first, second),
-        plays=tuple(worst_plays(played, judged, units, record.players, static, worst)),
+        plays=tuple(worst_plays(rolls, judgements, units, record.players, static, worst)),
         cubes=tuple(worst_cubes(acts, record.players, worst)),
     )
 
 
 def _player_analysis(
     name: str,
-    judged: Sequence[tuple[JudgedPlay, float]],
+    plays: Sequence[tuple[JudgedPlay, float]],
     acts: Sequence[CubeAct],
     luck: npt.NDArray[np.float64],
     luck_units: npt.NDArray[np.float64],
 ) -> PlayerAnalysis:
-    """`judged` are plays and what 1 of equity was worth."""
-    free = np.array([(one.error, unit) for one, unit in judged if one.legal > 1]).reshape(-1, 2)
-    counted = np.array([(act.error, act.unit) for act in acts if act.counts]).reshape(-1, 2)
-    both = np.concatenate([free, counted])
+    """The totals of one player; `plays` come with what 1 of equity was worth."""
+    free = np.array([(one.error, unit) for one, unit in plays if one.legal > 1]).reshape(-1, 2)
+    cubes = np.array([(act.error, act.unit) for act in acts if act.counts]).reshape(-1, 2)
+    both = np.concatenate([free, cubes])
     mistakes = {}
     for kind in KINDS:
         wrong = [act for act in acts if act.mistake == kind]
@@ -138,9 +138,9 @@ def _player_analysis(
     return PlayerAnalysis(
         name,
         chequer=errors_of(free[:, 0], free[:, 1]),
-        cube=errors_of(counted[:, 0], counted[:, 1]),
+        cube=errors_of(cubes[:, 0], cubes[:, 1]),
         overall=errors_of(both[:, 0], both[:, 1]),
-        forced=len(judged) - len(free),
+        forced=len(plays) - len(free),
         luck=luck_of(luck, luck_units),
         mistakes=mistakes,
     )

@@ -81,8 +81,8 @@ def jacoby_rule(record: MatchRecord) -> bool:
     """
     if record.length:
         return False
-    said = [value.lower() for name, value in record.tags if name.lower() == _JACOBY_TAG]
-    return any(value in _ON for value in said) if said else any(map(_lost_gammon_counts_one, record.games))
+    tags = [value.lower() for name, value in record.tags if name.lower() == _JACOBY_TAG]
+    return any(tag in _ON for tag in tags) if tags else any(map(_lost_gammon_counts_one, record.games))
 
 
 def _lost_gammon_counts_one(game: GameRecord) -> bool:
@@ -97,8 +97,8 @@ def _crawford_game(record: MatchRecord) -> int | None:
     for index, game in enumerate(record.games):
         if record.length > 1 and record.length - 1 in game.score:
             both = game.score[0] == game.score[1]
-            cube_turned = any(isinstance(action, CubeAction) for action in game.actions)
-            return None if both or cube_turned else index
+            has_cube_action = any(isinstance(action, CubeAction) for action in game.actions)
+            return None if both or has_cube_action else index
     return None
 
 
@@ -113,24 +113,24 @@ class _GameWalk:
     def follow(self, rolls: list[PlayedRoll], chances: list[CubeChance]) -> None:
         """Append the game's rolls and chances to double."""
         progress, line, last_player = self._progress, 0, 1
-        has_rolled, cube_turned = False, False
+        has_rolled, has_doubled = False, False
         for action in self._game.actions:
             line += int(action.player == 0 or last_player == 1 or line == 0)
             last_player = action.player
             moment = (self._number, line, action.player, progress.position)
             if isinstance(action, Turn):
                 opening = not has_rolled and action.roll[0] != action.roll[1]
-                if has_rolled and not cube_turned and self._may_double(action.player):
+                if has_rolled and not has_doubled and self._may_double(action.player):
                     chances.append(CubeChance(*moment, self._state(action.player), doubled=False))
                 progress.apply(action)
                 # Behind `apply`: a beaver is taken by rolling.
                 state = replace(self._state(action.player), dice=action.roll)
                 rolls.append(PlayedRoll(*moment, state, action.roll, action.play, opening))
-                has_rolled, cube_turned = True, False
+                has_rolled, has_doubled = True, False
                 continue
             if action.kind == "double":
                 chances.append(CubeChance(*moment, self._state(action.player), doubled=True))
-                cube_turned = True
+                has_doubled = True
             elif action.kind in _ANSWERS:
                 chances[-1] = replace(chances[-1], answer=action.kind)
             progress.apply(action)

@@ -1,8 +1,7 @@
 """What the decisions of one player come to: error rates, luck, and the kinds of mistakes with the cube.
 
-How strong a player is who makes so many millipoints of errors a decision, in words.
-
-The words and thresholds are gnubg's (analysis.c, `aszRating`, `arThrsRating`), so that ratings can be
+A word says how strong a player is who makes so many millipoints of errors a decision.  Words and
+thresholds are gnubg's (analysis.c, `aszRating`, `arThrsRating`), so that ratings can be
 compared; they take the analysing player's word for what an error is.
 """
 
@@ -25,13 +24,6 @@ THRESHOLDS: tuple[tuple[float, str], ...] = (
 )
 """Millipoints a decision below which a word holds, ascending."""
 WORST = "awful"
-
-
-def rating(error_rate: float) -> str:
-    """The word for `error_rate`, in millipoints a decision."""
-    return next((word for limit, word in THRESHOLDS if error_rate < limit), WORST)
-
-
 MILLIPOINTS = 1000
 BLUNDER = 0.08
 """Normalised equity from which on an error counts as a blunder; gnubg calls such a play bad."""
@@ -106,22 +98,27 @@ class PlayerAnalysis:
             "forced": self.forced,
             "luck": {"rolls": self.luck.rolls, "total": self.luck.total, unit: self.luck.result},
             "mistakes": {
-                kind: {"count": found.count, "total": found.total, unit: found.cost}
-                for kind, found in self.mistakes.items()
+                kind: {"count": mistakes.count, "total": mistakes.total, unit: mistakes.cost}
+                for kind, mistakes in self.mistakes.items()
             },
         }
 
 
-def errors_of(lost: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Errors:
-    """Sum up decisions that `lost` (n,) normalised equity, 1 of which is worth `units` (n,)."""
-    count = len(lost)
+def rating(error_rate: float) -> str:
+    """The word for `error_rate`, in millipoints a decision."""
+    return next((word for limit, word in THRESHOLDS if error_rate < limit), WORST)
+
+
+def errors_of(losses: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Errors:
+    """Sum up decisions that cost `losses` (n,) of normalised equity, 1 of which is worth `units` (n,)."""
+    count = len(losses)
     return Errors(
         decisions=count,
-        total=float(lost.sum()),
-        cost=float((lost * units).sum()),
-        blunders=int((lost >= BLUNDER).sum()),
-        rate=MILLIPOINTS * float(lost.mean()) if count else None,
-        se=MILLIPOINTS * float(lost.std(ddof=1)) / math.sqrt(count) if count > 1 else None,
+        total=float(losses.sum()),
+        cost=float((losses * units).sum()),
+        blunders=int((losses >= BLUNDER).sum()),
+        rate=MILLIPOINTS * float(losses.mean()) if count else None,
+        se=MILLIPOINTS * float(losses.std(ddof=1)) / math.sqrt(count) if count > 1 else None,
     )
 
 
@@ -130,9 +127,10 @@ def luck_of(luck: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Lu
     return Luck(len(luck), float(luck.sum()), float((luck * units).sum()))
 
 
-def mistakes_of(lost: Sequence[float], units: Sequence[float]) -> Mistakes:
+def mistakes_of(losses: Sequence[float], units: Sequence[float]) -> Mistakes:
     """Sum up mistakes of one kind."""
-    return Mistakes(len(lost), sum(lost), sum(one * unit for one, unit in zip(lost, units, strict=True)))
+    cost = sum(loss * unit for loss, unit in zip(losses, units, strict=True))
+    return Mistakes(len(losses), sum(losses), cost)
 
 
 def _errors_dict(errors: Errors, unit: str) -> dict[str, Any]:

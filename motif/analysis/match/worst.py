@@ -89,12 +89,12 @@ class WorstCube:
     def equities(self) -> tuple[tuple[str, float], ...]:
         """What each action is worth to the player on roll, normalised."""
         decision = self.act.decision
-        found = (
+        equities = (
             ("no double", decision.no_double),
             ("double, take", decision.double_take),
             ("double, pass", decision.double_pass),
         )
-        return tuple((what, value) for what, value in found if value is not None)
+        return tuple((what, value) for what, value in equities if value is not None)
 
     def as_dict(self, in_match: bool) -> dict[str, Any]:
         """For JSON; the equities belong to the player on roll."""
@@ -112,7 +112,7 @@ class WorstCube:
 
 def worst_plays(
     rolls: Sequence[PlayedRoll],
-    judged: Sequence[JudgedPlay],
+    judgements: Sequence[JudgedPlay],
     units: Sequence[float],
     names: tuple[str, str],
     static: Evaluator,
@@ -122,17 +122,17 @@ def worst_plays(
 
     `static` is the evaluator, without lookahead, whose terms tell why.
     """
-    order = sorted(range(len(rolls)), key=lambda row: judged[row].error, reverse=True)[:count]
-    found = []
+    order = sorted(range(len(rolls)), key=lambda row: judgements[row].error, reverse=True)[:count]
+    plays = []
     for row in order:
-        roll, error = rolls[row], judged[row].error
+        roll, error = rolls[row], judgements[row].error
         if error <= 0 or roll.play is None:
             continue
-        better = legal_plays(roll.position, roll.roll)[judged[row].best]
+        better = legal_plays(roll.position, roll.roll)[judgements[row].best]
         why = _why(static, roll.position, roll.roll, better, roll.play)
         cost = error * units[row]
-        found.append(WorstPlay(roll, names[roll.player], roll.play, better, error, cost, why))
-    return found
+        plays.append(WorstPlay(roll, names[roll.player], roll.play, better, error, cost, why))
+    return plays
 
 
 def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> list[WorstCube]:
@@ -143,14 +143,14 @@ def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> 
 
 def _why(static: Evaluator, position: Position, roll: tuple[int, int], better: Play, worse: Play) -> Why:
     try:
-        found = explain_choice(static, position, roll, better, worse)
+        explanation = explain_choice(static, position, roll, better, worse)
     except PlayerError:
         return Why()
-    if found.equity_difference > 0:
-        return Why(found.summary, found.sentences)
+    if explanation.equity_difference > 0:
+        return Why(explanation.summary, explanation.sentences)
     # At the score, or looked at more deeply, plays can change places.
-    seen = f"Without looking ahead and at money play {static.name} prefers the play made; its terms do not "
-    return Why(seen + "tell why the other one is better.")
+    view = f"Without looking ahead and at money play {static.name} prefers the play made; its terms do not "
+    return Why(view + "tell why the other one is better.")
 
 
 def _heading(moment: Moment, name: str) -> str:

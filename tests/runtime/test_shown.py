@@ -36,13 +36,13 @@ class Counted:
 
 
 def test_lists_that_unfold_and_lists_of_themselves():
-    for levels in (1, 2, 3, 30):
+    for levels in (3, 30):
         laughs: list = [Counted()] * 10
         for _ in range(levels - 1):
             laughs = [laughs] * 10
         assert shown(laughs).endswith("...")
-    # Of the 10^30 in the last one, say.
-    assert 0 < Counted.written < 1000
+    # Of 10^3 and of 10^30, which nobody could wait for.
+    assert 0 < Counted.written < 500
     own: list = []
     own.append(own)
     assert shown(own) == "[[[[...]]]]"

@@ -5,13 +5,25 @@ import os
 from functools import partial
 
 import pytest
+from distributed import Client
 
 from motif.runtime import cluster as cluster_module
 from motif.runtime.errors import PlayError
 from motif.runtime.parallel import run_ordered, working_on
 from tests.cluster.processes import machines
 from tests.cluster.relay import relay
-from tests.cluster.work import Counted, arrivals, leave_a_mark, met, napping, process_of, refuse, time_out
+from tests.cluster.work import (
+    Counted,
+    arrivals,
+    calls_held,
+    leave_a_mark,
+    met,
+    napping,
+    process_of,
+    refuse,
+    time_out,
+    wait_until,
+)
 
 
 @pytest.fixture
@@ -59,16 +71,22 @@ def test_calls_are_handed_out_as_they_are_needed():
 
 
 @pytest.mark.usefixtures("on_cluster")
-def test_closing_calls_off_what_is_outstanding(tmp_path, monkeypatch):
+def test_closing_calls_off_what_is_outstanding(cluster, tmp_path, monkeypatch):
+    def most_held() -> int:
+        return max(client.run(calls_held).values())
+
     monkeypatch.setattr(cluster_module, "_CALLS_A_THREAD", 20)
     results = run_ordered(partial(leave_a_mark, tmp_path), ((number,) for number in range(100)))
     next(results)
-    # Those under way wait for the word that comes when this has returned.
+    # Two are under way at most, and wait for the word that comes when this has returned.
     results.close()
-    (tmp_path / "go").touch()
-    # Whoever has it all to do comes to this when all else is done.
-    assert list(run_ordered(met, [(tmp_path / "met", 2)] * 2))
-    assert len(list(tmp_path.glob("mark-*"))) < 20  # of the 40 that had been handed out
+    with Client(cluster, set_as_default=False) as client:
+        wait_until(lambda: most_held() <= 2)
+        before = len(list(tmp_path.glob("mark-*")))
+        (tmp_path / "go").touch()
+        wait_until(lambda: most_held() == 0)
+    assert len(list(tmp_path.glob("mark-*"))) <= before + 2  # of the 40 that had been handed out
+    assert list(run_ordered(napping, [(1,)])) == [1]
 
 
 def test_what_calls_share_is_sent_once_a_worker(cluster, tmp_path):

@@ -28,19 +28,23 @@ def met(folder, workers):
     """The process of this call, which waits until so many have come to such calls."""
     folder.mkdir(exist_ok=True)
     (folder / f"met-{os.getpid()}").touch()
-    _wait_until(lambda: len(list(folder.glob("met-*"))) >= workers)
+    wait_until(lambda: len(list(folder.glob("met-*"))) >= workers)
     return os.getpid()
 
 
 def leave_a_mark(folder, number):
-    """The first call does so at once, the others a while after they have been given word."""
-    if number > 0:
-        _wait_until((folder / "go").exists)
-        time.sleep(0.5)
+    """As soon as there is word, for which nobody waits before the call 0 has been made."""
+    if (folder / "mark-0").exists():
+        wait_until((folder / "go").exists)
     (folder / f"mark-{number}").touch()
 
 
-def _wait_until(happened):
+def calls_held(dask_worker):
+    """How many calls, and functions that they share, a worker has before it."""
+    return len(dask_worker.state.tasks)
+
+
+def wait_until(happened):
     limit = time.monotonic() + PATIENCE
     while not happened():
         if time.monotonic() > limit:

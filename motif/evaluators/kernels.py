@@ -33,6 +33,10 @@ from motif.runtime.jit import NOTHING, WHOLES, inline_kernel, kernel, lean_kerne
 from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
 
+SOURCES = ("finished game", "bearoff tables", "weights", "point table")
+"""What a value comes from; the first that applies."""
+FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
+
 _FINISHED_SCORE = 1e6
 
 
@@ -58,30 +62,27 @@ def _head(model, slot, head, packed, places, features):
 
 
 @inline_kernel
-def _probability(model, slot, head, packed, places, features):
-    if model.form[slot, head] == ABSENT:
-        return 0.0
-    return squash_probability(_head(model, slot, head, packed, places, features))
-
-
-@inline_kernel
-def _fill_probabilities(model, words, packed, slot, places, features, row):
-    """Write the five probabilities of an unfinished position; no gammon head is read in vain."""
+def _fill_probabilities(model, words, packed, slot, places, space, row):
+    """Write the five probabilities of an unfinished position, and the raw sums that they come from to
+    ``space.raws``; no gammon head is read in vain."""
     own_off = CHECKERS - checkers_on_board(words, 0)
     opponent_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
     for head in range(EQUITY_HEAD):
         row[head] = 0.0
         is_of_loss = head >= LOSE_GAMMON
-        if head == WIN or (own_off if is_of_loss else opponent_off) == 0:
-            row[head] = _probability(model, slot, head, packed, places, features)
+        is_possible = head == WIN or (own_off if is_of_loss else opponent_off) == 0
+        if is_possible and model.form[slot, head] != ABSENT:
+            space.raws[head] = _head(model, slot, head, packed, places, space.features)
+            row[head] = squash_probability(space.raws[head])
     make_consistent(row, own_off, opponent_off)
 
 
 @inline_kernel
-def _agree_with_ranking(model, slot, packed, places, features, row):
+def _agree_with_ranking(model, slot, packed, places, space, row):
     """Make the five probabilities' equity that by which plays are ranked, as far as it goes."""
     if model.form[slot, EQUITY_HEAD] != ABSENT and not model.win_only:
-        agree_with_equity(row, squash_equity(_head(model, slot, EQUITY_HEAD, packed, places, features)))
+        space.raws[EQUITY_HEAD] = _head(model, slot, EQUITY_HEAD, packed, places, space.features)
+        agree_with_equity(row, squash_equity(space.raws[EQUITY_HEAD]))
 
 
 @inline_kernel
@@ -124,14 +125,23 @@ def _measured(model, words, packed, space):
 
 
 @inline_kernel
+def _source(model, words, packed):
+    """What a value comes from, and what a finished game wins, in points."""
+    points = finished_points(words)
+    if points != 0:
+        return FINISHED, points
+    if covered(model.bearoff, words, packed):
+        return TABLES, points
+    return BY_WEIGHTS if model.kind == WEIGHTS else BY_TABLE, points
+
+
+@inline_kernel
 def _weights_score(model, words, packed, space):
     """Score of a board by a weights model, for the player on roll: higher is better for him."""
-    finished = finished_points(words)
-    if finished != 0:
-        if model.win_only:
-            return _FINISHED_SCORE * finished
-        return equity_to_raw(np.float64(finished))
-    if covered(model.bearoff, words, packed):
+    source, points = _source(model, words, packed)
+    if source == FINISHED:
+        return _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
+    if source == TABLES:
         bearoff_probabilities(model.bearoff, words, packed, space.row)
         return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
     slot, places = _measured(model, words, packed, space)
@@ -139,7 +149,7 @@ def _weights_score(model, words, packed, space):
     if model.win_only or model.form[slot, head] != ABSENT:
         raw = _head(model, slot, head, packed, places, space.features)
         return calibrated(model.knots[slot], raw) if model.win_only and model.knots.shape[0] > 0 else raw
-    _fill_probabilities(model, words, packed, slot, places, space.features, space.row)
+    _fill_probabilities(model, words, packed, slot, places, space, space.row)
     _calibrate(model, slot, space.row)
     return equity_to_raw(equity_of(space.row))
 
@@ -228,33 +238,40 @@ def score_plays(model, words, packed, count, space, scores):
             scores[k] = turn_value(scores[k])
 
 
-@lean_kernel(NOTHING)
-def evaluate_into(model, words, packed, space, row):
-    """Write the five probabilities of the player on roll to `row`."""
-    finished = finished_points(words)
-    if finished != 0:
-        certain(finished, row)
-    elif covered(model.bearoff, words, packed):
-        bearoff_probabilities(model.bearoff, words, packed, row)
-    elif model.kind == WEIGHTS:
+@lean_kernel(WHOLES)
+def trace_value(model, words, packed, space, row):
+    """Write the five probabilities of the player on roll to `row`; return what they come from, one of
+    `SOURCES`, and the slot of the weights, or the position class.
+
+    Of weights ``space.features`` and ``space.raws`` hold what was measured and the raw sums of the heads that
+    were read; what was there of other heads stays.
+    """
+    source, points = _source(model, words, packed)
+    if source == BY_WEIGHTS:
         slot, places = _measured(model, words, packed, space)
-        _fill_probabilities(model, words, packed, slot, places, space.features, row)
-        _agree_with_ranking(model, slot, packed, places, space.features, row)
+        _fill_probabilities(model, words, packed, slot, places, space, row)
+        _agree_with_ranking(model, slot, packed, places, space, row)
         _calibrate(model, slot, row)
+        return source, np.int64(slot)
+    position_class = np.int64(_class_of(words, packed))
+    if source == FINISHED:
+        certain(points, row)
+    elif source == TABLES:
+        bearoff_probabilities(model.bearoff, words, packed, row)
     else:
-        position_class = _class_of(words, packed)
         score = turn_value(model.unit * table_score_of_mover(packed, model.tables[position_class]))
         intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
         certain(0, row)
         row[WIN] = squash_probability(intercept + slope * score)
+    return source, position_class
 
 
 @lean_kernel(NOTHING)
 def evaluate_packed(model, packed, space, rows):
-    """`evaluate_into` for each packed board (n, 64): writes to float32 (n, 5) `rows`."""
+    """The probabilities of each packed board (n, 64): written to float32 (n, 5) `rows`."""
     words = words_of(packed)
     for k in range(packed.shape[0]):
-        evaluate_into(model, words[k], packed[k], space, space.row)
+        trace_value(model, words[k], packed[k], space, space.row)
         for j in range(space.row.shape[0]):
             rows[k, j] = space.row[j]
 

@@ -109,6 +109,8 @@ class Workspace(NamedTuple):
     scores: npt.NDArray[np.float64]
     """Of the plays that are fully evaluated."""
     row: npt.NDArray[np.float64]
+    raws: npt.NDArray[np.float64]
+    """Raw sums by head, in the order of `HEADS`."""
 
 
 def new_workspace() -> Workspace:
@@ -122,6 +124,7 @@ def new_workspace() -> Workspace:
         np.zeros(MAX_KEPT, np.int64),
         np.zeros(MAX_PLAYS),
         np.zeros(len(OUTPUTS)),
+        np.zeros(len(HEADS)),
     )
 
 

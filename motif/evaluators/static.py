@@ -131,7 +131,7 @@ class StaticEvaluator(Evaluator):
         score_by_tables(self.model, after, classes, scores)
         intercept, slope = self.model.calibration[classes].T
         points = finished_points_many(after.view(np.int64)).astype(np.float64)
-        # As `evaluate_into` has it: the next player's score, squashed, and turned back to the mover.
+        # As `trace_value` has it: the next player's score, squashed, and turned back to the mover.
         chances = np.tanh(intercept + slope * turned_equities(scores))
         return turned_equities(np.where(points, points, chances))
 

@@ -20,7 +20,7 @@ from motif.board.masks import occupied
 from motif.board.outcome import finished_points
 from motif.board.position import PACKED_WORDS
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.kernels import choose, evaluate_into
+from motif.evaluators.kernels import choose, trace_value
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
 from motif.parameters.position_class import in_contact
 from motif.runtime.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
@@ -32,7 +32,7 @@ def _value_into(model, tables, words, board, space, row):
     if covered(tables, words, board):
         bearoff_probabilities(tables, words, board, row)
     else:
-        evaluate_into(model, words, board, space, row)
+        trace_value(model, words, board, space, row)
 
 
 @lean_kernel(NOTHING)
@@ -155,7 +155,7 @@ def _play_out(model, rules, words, board, throws, following, space, stream, luck
             bearoff_probabilities(rules.tables, words, board, row)
             break
         if (0 < rules.cut <= ply) or (contact and ply > 0 and _is_race(words)):
-            evaluate_into(model, words, board, space, row)
+            trace_value(model, words, board, space, row)
             break
         if ply == MAX_PLIES:
             certain(0, row)
@@ -209,7 +209,7 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
 
 @kernel
 def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
-    """`board_trials` of each packed board (n, 64) and its entry of `items`: `results` float64 (n, trials, 5)."""
+    """`board_trials` of packed boards (n, 64) and their `items`, to `results` float64 (n, trials, 5)."""
     starts = words_of(packed)
     for k in range(results.shape[0]):
         board_trials(model, rules, starts[k], items[k], seed, first_trial, space, results[k])

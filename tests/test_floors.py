@@ -36,6 +36,7 @@ ONLY_IN = {
     "dask": [Path("motif/runtime/cluster.py")],
     "distributed": [Path("motif/runtime/cluster.py")],
     "numba": [
+        *(Path("motif/runtime") / f"kernel{part}.py" for part in ("", "_cache", "_cells", "_digest")),
         Path("motif/runtime/jit.py"),
         Path("motif/runtime/simd.py"),
         Path("motif/parameters/board_functions.py"),
@@ -49,6 +50,7 @@ ONLY_IN = {
         Path("motif/analysis/evaluator/statistics.py"),
     ],
     "llvmlite": [
+        *(Path("motif/runtime") / f"kernel{part}.py" for part in ("", "_cells", "_digest")),
         Path("motif/runtime/jit.py"),
         Path("motif/runtime/simd.py"),
         Path("motif/parameters/board_functions.py"),

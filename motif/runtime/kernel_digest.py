@@ -57,8 +57,8 @@ def type_text(kind: Any) -> str:
             f"{name}: {type_text(of)}" for name, of in zip(kind.fields, kind.types, strict=True)
         )
         return f"{chosen.__module__}.{chosen.__qualname__}({fields})"
-    if isinstance(kind, types.BaseTuple):
-        return f"({', '.join(map(type_text, kind.types))})"
+    if isinstance(kind, types.Tuple | types.UniTuple):
+        return f"({', '.join(map(type_text, kind))})"
     return str(kind)
 
 
@@ -130,7 +130,7 @@ class _Digester:
         of = partial(self._value, home=function)
         found = _hash(
             *("function", function.__qualname__, _code(function.__code__)),
-            *(part for name in names for part in (name, of(named[name]))),
+            *(_hash(name, of(named[name])) for name in names),
             *("closure", *(of(cell.cell_contents) for cell in function.__closure__ or ())),
             *("defaults", of(function.__defaults__ or ()), repr(function.__kwdefaults__)),
         )
@@ -156,7 +156,7 @@ class _Digester:
             facts = repr((kind.__name__, value.dtype.descr, value.shape, value.flags.f_contiguous))
             return _hash("array", facts, value.tobytes())
         if isinstance(value, tuple):
-            return _hash("tuple", of(kind) if kind is not tuple else b"", *map(of, value))
+            return _hash("tuple", of(kind) if kind is not tuple else b"", *(of(each) for each in value))
         if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
             return _hash("fields", value.__module__, value.__qualname__, repr(value._fields))
         if isinstance(value, ModuleType) and _is_versioned(value.__name__):

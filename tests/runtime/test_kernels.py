@@ -1,0 +1,129 @@
+"""Kernels are compiled once a machine, and again only when something that they are made of changes."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent.parent / "motif"
+
+COUNTING = """
+from numba.core import event
+
+class Named(event.Listener):
+    def on_start(self, started):
+        kernel = started.data["dispatcher"]
+        if kernel.__module__.startswith("motif"):
+            print(kernel.__name__, flush=True)
+
+    def on_end(self, ended):
+        pass
+
+event.register("numba:compile", Named())
+from motif.board.outcome import finished_points_many
+from motif.board.position import Position, pack_many
+from motif.parameters.game_plan import PLANS, plans_many
+from motif.parameters.position_class import classify_many
+
+packed = pack_many(Position.start().board[None])
+assert finished_points_many(packed.view("int64")).tolist() == [0]
+classify_many(packed)
+assert PLANS[plans_many(packed)[0]] == "deep anchor against deep anchor"
+"""
+ALL = ["classify_many", "finished_points_many", "plan_of", "plans_many"]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A cache folder that holds all kernels of `COUNTING`, and what was compiled for it."""
+    folder = tmp_path_factory.mktemp("kept")
+    return folder, compiled(copied(tmp_path_factory.mktemp("first")), folder)
+
+
+def copied(folder: Path) -> Path:
+    shutil.copytree(PACKAGE, folder / "motif", ignore=shutil.ignore_patterns("__pycache__", "data"))
+    return folder
+
+
+def started(folder: Path, cache: Path) -> subprocess.Popen[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", COUNTING]
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def compiled(folder: Path, cache: Path) -> list[str]:
+    """The kernels that a new process compiles, in the order of their names."""
+    with started(folder, cache) as process:
+        said, _ = process.communicate()
+    assert process.returncode == 0
+    return sorted(said.split())
+
+
+def changed(folder: Path, module: str, old: str, new: str) -> None:
+    path = folder / "motif" / module
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def changed_and_compiled(
+    kept: tuple[Path, list[str]], folder: Path, module: str, old: str, new: str
+) -> list[str]:
+    """What is compiled with a copy of the package, and of all that was kept, once `module` is changed."""
+    shutil.copytree(kept[0], folder / "cache")
+    changed(copied(folder), module, old, new)
+    return compiled(folder, folder / "cache")
+
+
+def test_an_empty_cache_is_filled_with_what_is_reached(kept):
+    assert kept[1] == ALL
+
+
+def test_words_and_plain_functions_compile_nothing(kept, tmp_path):
+    cache = shutil.copytree(kept[0], tmp_path / "cache")
+    folder = copied(tmp_path)
+    changed(folder, "runtime/errors.py", "class PositionError", "# reworded\nclass PositionError")
+    changed(folder, "parameters/position_class.py", '"""Position classes: ', '"""Other words.\n\n')
+    changed(folder, "parameters/position_class.py", "@kernel\n", "def plain():\n    return 1\n\n\n@kernel\n")
+    changed(folder, "parameters/position_class.py", '"""Classes int8 (n,)', '"""Those int8 (n,)')
+    assert compiled(folder, cache) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "again"),
+    [
+        (
+            "parameters/position_class.py",
+            "_CONTACT_SUM = 24",
+            "_CONTACT_SUM = 25",
+            ["classify_many", "plans_many"],
+        ),
+        ("parameters/game_plan.py", "if count >= 2:", "if count > 1:", ["plan_of", "plans_many"]),
+        ("board/outcome.py", "return 3 if occupied", "return 4 if occupied", ["finished_points_many"]),
+    ],
+)
+def test_a_constant_or_a_callee_compiles_its_callers_alone(kept, tmp_path, module, old, new, again):
+    assert changed_and_compiled(kept, tmp_path, module, old, new) == again
+
+
+def test_two_processes_compile_each_kernel_once(tmp_path):
+    folder = copied(tmp_path)
+    processes = [started(folder, tmp_path / "cache") for _ in range(2)]
+    said = [process.communicate()[0].split() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert sorted(said[0] + said[1]) == ALL
+
+
+def test_damaged_files_are_written_anew_and_no_folder_is_no_error(kept, tmp_path):
+    cache = shutil.copytree(kept[0], tmp_path / "cache")
+    folder = copied(tmp_path)
+    damaged = next(path for path in (cache / "kernels").iterdir() if re.match("classify_many-", path.name))
+    damaged.write_bytes(damaged.read_bytes()[:1000])
+    assert compiled(folder, cache) == ["classify_many"]
+    assert compiled(folder, cache) == []
+    (tmp_path / "file").write_text("no folder")
+    assert compiled(folder, tmp_path / "file") == ALL

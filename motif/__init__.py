@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.version import VERSION
+from motif.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from motif.board.moves import Play, legal_plays
@@ -20,35 +20,32 @@ if TYPE_CHECKING:
     from motif.runtime.parallel import working_on
     from motif.sampling import SampleResult, SampleSettings, sample
 
-__version__ = VERSION
+    __version__: str
 
 # Imported on first use, so that a command which needs only the rules does not wait for the rest.
-_HOMES = {
-    "motif.board.moves": ("Play", "legal_plays"),
-    "motif.board.parsing": ("parse_position",),
-    "motif.board.position": ("Position",),
-    "motif.learning.fit": ("FitSettings", "FittedWeights", "fit"),
-    "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
-    "motif.players": ("Player", "load"),
-    "motif.players.match": ("MatchResult", "play_match"),
-    "motif.players.tournament": ("TournamentResult", "play_tournament"),
-    "motif.rollout": ("RolloutResult", "RolloutSettings"),
-    "motif.runtime.errors": ("MotifError",),
-    "motif.runtime.parallel": ("working_on",),
-    "motif.sampling": ("SampleResult", "SampleSettings", "sample"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_NAME_THERE = {"fit": "fit_dataset"}
+_from_its_home = lazy_names(
+    __name__,
+    {
+        "motif.board.moves": ("Play", "legal_plays"),
+        "motif.board.parsing": ("parse_position",),
+        "motif.board.position": ("Position",),
+        "motif.learning.fit": ("FitSettings", "FittedWeights", "fit=fit_dataset"),
+        "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
+        "motif.players": ("Player", "load"),
+        "motif.players.match": ("MatchResult", "play_match"),
+        "motif.players.tournament": ("TournamentResult", "play_tournament"),
+        "motif.rollout": ("RolloutResult", "RolloutSettings"),
+        "motif.runtime.errors": ("MotifError",),
+        "motif.runtime.parallel": ("working_on",),
+        "motif.runtime.version": ("__version__=VERSION",),
+        "motif.sampling": ("SampleResult", "SampleSettings", "sample"),
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "rollout":
-        return import_module("motif.rollout")
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), _NAME_THERE.get(name, name))
-    globals()[name] = value
-    return value
+    # The function is the package, which the import system binds to the name itself.
+    return import_module("motif.rollout") if name == "rollout" else _from_its_home(name)
 
 
 __all__ = [

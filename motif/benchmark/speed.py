@@ -36,7 +36,7 @@ def measure_speed(player: str, jobs: int | None = None, seconds: float = 2.0) ->
     ``evaluations_per_second``: positions scored by `player`.  Each takes about `seconds`.
     """
     if not seconds > 0:
-        raise SettingError(f"--seconds must be above 0, not {seconds}")
+        raise SettingError(f"seconds must be above 0, not {seconds}", "seconds")
     evaluator = load_static(player)
     workers = worker_count(jobs)
     tasks = _tasks(evaluator)

@@ -1,28 +1,24 @@
-"""Commands that play games: match, tournament.
-
-A tournament as tables that fit a terminal: the ratings, and everyone against everyone.
-"""
+"""Contests of players: match, and tournament with its ratings and cross table."""
 
 import math
 import shutil
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from motif.cli.common import (
+from motif.cli.completion import complete_player
+from motif.cli.options import (
     PLAYERS,
     ClusterOption,
     JobsOption,
     JsonOption,
+    PlotOption,
     SeedOption,
-    example,
-    json_line,
-    print_table,
+    command,
 )
-from motif.cli.completion import complete_player
+from motif.cli.printing import json_line, print_table
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -33,13 +29,7 @@ if TYPE_CHECKING:
 _PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 
-def register(app: typer.Typer) -> None:
-    """Add this group's commands to `app`."""
-    examples = "motif match pubeval random --games 1000", "motif match motif-v2 motif-v1 --until-certain"
-    app.command(epilog=example(*examples))(match)
-    app.command(epilog=example("motif tournament simple pubeval bras --games 1000"))(tournament)
-
-
+@command("match pubeval random --games 1000", "match motif-v2 motif-v1 --until-certain")
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.", autocompletion=complete_player)],
@@ -115,6 +105,7 @@ def _why(result: "MatchResult") -> str:
     )
 
 
+@command("tournament simple pubeval bras --games 1000")
 def tournament(
     names: Annotated[
         list[str], typer.Argument(metavar="PLAYER...", help=_PLAYERS, autocompletion=complete_player)
@@ -122,10 +113,7 @@ def tournament(
     games: Annotated[
         int, typer.Option("--games", metavar="N", help="Money games of each pairing, an even number.")
     ] = 1000,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the ratings, with error bars: .png or .svg."),
-    ] = None,
+    plot: PlotOption = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -153,7 +141,6 @@ def tournament(
     if json:
         print(json_line(result.as_dict()))
         return
-
     print_tournament(result)
 
 

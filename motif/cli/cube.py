@@ -1,24 +1,21 @@
-"""The command about the doubling cube.
-
-Commands that measure what cube decisions rest on: cube efficiencies, and BRAS's windows.
-"""
+"""Commands about the cube: its decisions, and what these rest on, efficiencies and BRAS's windows."""
 
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from motif.cli.common import (
+from motif.cli.options import (
     DEFAULT_PLAYER,
+    IdArgument,
     JobsOption,
     JsonOption,
     PlayerOption,
     SeedOption,
+    command,
     evaluator_of,
-    example,
-    json_line,
-    print_table,
 )
+from motif.cli.printing import json_line, percent, print_board, print_table
 from motif.runtime.errors import PositionError, SettingError
 
 if TYPE_CHECKING:
@@ -29,13 +26,7 @@ if TYPE_CHECKING:
     from motif.evaluators import Probabilities
 
 
-def _register_fits(app: typer.Typer) -> None:
-    """Add this group's commands to `app`."""
-    sizes = "--positions 5 --trials 40 --rounds 1 --jobs 1"
-    app.command("cube-efficiency", epilog=example(f"motif cube-efficiency {sizes} --seed 1"))(cube_efficiency)
-    app.command("cube-windows", epilog=example("motif cube-windows --games 200 --seed 1"))(cube_windows)
-
-
+@command("cube-efficiency --positions 5 --trials 40 --rounds 1 --jobs 1 --seed 1")
 def cube_efficiency(
     player: PlayerOption = DEFAULT_PLAYER,
     positions: Annotated[
@@ -59,23 +50,24 @@ def cube_efficiency(
 
     fit = fit_efficiency(evaluator_of(player), positions, trials, rounds=rounds, seed=seed, jobs=jobs)
     if json:
-        classes = [found.as_dict() for found in fit.classes]
+        classes = [one.as_dict() for one in fit.classes]
         print(json_line({"classes": classes, "rounds": fit.rounds, "trials": trials, "player": player}))
         return
     rows = [
         (
-            found.name,
-            f"{found.x:.3f}",
-            f"{found.se:.3f}",
-            f"{found.default:.3f}",
-            f"{found.positions:,}",
-            f"{found.games:,}",
+            one.name,
+            f"{one.x:.3f}",
+            f"{one.se:.3f}",
+            f"{one.default:.3f}",
+            f"{one.positions:,}",
+            f"{one.games:,}",
         )
-        for found in fit.classes
+        for one in fit.classes
     ]
     print_table(("class", "x", "standard error", "gnubg's x", "positions", "games"), rows)
 
 
+@command("cube-windows --games 200 --seed 1")
 def cube_windows(
     player: PlayerOption = DEFAULT_PLAYER,
     games: Annotated[
@@ -83,7 +75,6 @@ def cube_windows(
     ] = 1000,
     json: JsonOption = False,
     seed: SeedOption = 0,
-    jobs: JobsOption = None,
 ) -> None:
     """Measure at which BRAS score doubles begin.
 
@@ -92,17 +83,17 @@ def cube_windows(
     """
     from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, measured_window
 
-    found = measured_window(evaluator_of(player), games, seed=seed)
+    window = measured_window(evaluator_of(player), games, seed=seed)
     if json:
-        print(json_line(found.as_dict()))
+        print(json_line(window.as_dict()))
         return
     low, high = LIVE_FROM
     rows = [
-        ("double from", f"{found.double_from:.1f}", f"{found.double_se:.1f}", f"{low:.0f} to {high:.0f}"),
-        ("drop from", f"{found.drop_from:.1f}", f"{found.drop_se:.1f}", f"{DROP_FROM:.0f}"),
+        ("double from", f"{window.double_from:.1f}", f"{window.double_se:.1f}", f"{low:.0f} to {high:.0f}"),
+        ("drop from", f"{window.drop_from:.1f}", f"{window.drop_se:.1f}", f"{DROP_FROM:.0f}"),
     ]
     print_table(("", "S", "standard error", "the article's S"), rows)
-    print(f"{found.positions:,} positions of {found.games:,} games of {player}")
+    print(f"{window.positions:,} positions of {window.games:,} games of {player}")
 
 
 _SHOWN = (
@@ -127,23 +118,13 @@ _NEVER = 0.9995
 """Chances that would be written 100.0 %."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add this group's commands to `app`."""
-    race = "cube dPexAAB07zMAAA"
-    app.command(
-        epilog=example(
-            f"motif {race}",
-            f"motif {race} --cube 2 --owner me --jacoby",
-            f"motif {race} --length 7 --score 3-5",
-        )
-    )(cube)
-    _register_fits(app)
-
-
+@command(
+    "cube dPexAAB07zMAAA",
+    "cube dPexAAB07zMAAA --cube 2 --owner me --jacoby",
+    "cube dPexAAB07zMAAA --length 7 --score 3-5",
+)
 def cube(
-    identifier: Annotated[
-        str, typer.Argument(metavar="ID", help="A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key.")
-    ],
+    identifier: IdArgument,
     value: Annotated[
         int | None, typer.Option("--cube", metavar="N", help="What the cube shows, before a double.")
     ] = None,
@@ -189,8 +170,6 @@ def cube(
     ] = None,
     player: PlayerOption = DEFAULT_PLAYER,
     json: JsonOption = False,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
 ) -> None:
     """Tell whether to double, and whether to take.
 
@@ -199,15 +178,14 @@ def cube(
     in the centre.  Equities are the player's on roll: for money in units of the cube before the double, in
     a match normalised, so that a single game at that cube is -1 or 1.
     """
-    from motif.board.diagram import text_diagram
     from motif.board.outcome import Outcome, outcome
     from motif.board.parsing import parse_position
     from motif.cube import cube_decision_at, match_equity_table
     from motif.cube.efficiency import efficiency_class
     from motif.cube.match_equity import DEFAULT_TABLE
 
-    position, found = parse_position(identifier)
-    state = _state(found, value, owner, score, length, crawford, jacoby, beavers)
+    position, match = parse_position(identifier)
+    state = _state(match, value, owner, score, length, crawford, jacoby, beavers)
     table = match_equity_table(met or DEFAULT_TABLE)
     if outcome(position) != Outcome.UNFINISHED:
         raise PositionError(f"{identifier}: the game is over, nobody doubles")
@@ -225,15 +203,14 @@ def cube(
     if json:
         print(json_line({**record, "bras": bras} if bras else record))
         return
-    print(text_diagram(position, state))
-    print()
+    print_board(position, state)
     _print_decision(decision, probabilities, player)
     if bras:
         _print_bras(bras)
 
 
 def _state(
-    found: "MatchState | None",
+    match: "MatchState | None",
     value: int | None,
     owner: str | None,
     score: str | None,
@@ -242,10 +219,10 @@ def _state(
     jacoby: bool | None,
     beavers: bool | None,
 ) -> "MatchState":
-    """The state that the options make of `found`, before the roll."""
+    """The state that the options make of `match`, before the roll."""
     from motif.board.match_state import CubeOwner, MatchState
 
-    state = replace(found or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
+    state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
     changes: dict[str, Any] = {"crawford": crawford, "jacoby": jacoby, "beavers": beavers, "length": length}
     owner = "centre" if owner == "center" else owner
     if owner is not None and owner not in get_args(CubeOwner):
@@ -323,8 +300,8 @@ def _print_bras(bras: dict[str, Any]) -> None:
 def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", player: str) -> None:
     chances = probabilities
     print(
-        f"{player}: {_percent(chances.win)} wins ({_percent(chances.win_gammon)} gammons), "
-        f"{_percent(1 - chances.win)} losses ({_percent(chances.lose_gammon)} gammons), "
+        f"{player}: {percent(chances.win)} wins ({percent(chances.win_gammon)} gammons), "
+        f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
         f"cubeless {chances.equity:+.3f}; cube efficiency {decision.efficiency:.2f}"
     )
     state = decision.state
@@ -335,7 +312,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         actions.append((f"{double}, take", decision.double_take, decision.mwc_double_take))
         actions.append((f"{double}, pass", decision.double_pass, decision.mwc_double_pass))
     rows = [
-        (name, f"{equity:+.3f}", _beside(equity, decision.value), *([_percent(chance or 0, 2)] * mwc))
+        (name, f"{equity:+.3f}", _beside(equity, decision.value), *([percent(chance or 0, 2)] * mwc))
         for name, equity, chance in actions
     ]
     print_table(("", "equity", "against best play", *(["match won"] * mwc)), rows)
@@ -351,12 +328,8 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
 def _window_row(window: "Window") -> tuple[str, ...]:
     name = f"efficiency {window.efficiency:.2f}" if window.name == "efficiency" else f"{window.name} cube"
     points = window.double_point, window.take_point, window.cash_point, window.too_good_point
-    return (name, *("never" if point is None or point > _NEVER else _percent(point) for point in points))
+    return (name, *("never" if point is None or point > _NEVER else percent(point) for point in points))
 
 
 def _beside(equity: float, best: float) -> str:
     return "" if abs(equity - best) < 5e-4 else f"{equity - best:+.3f}"
-
-
-def _percent(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f} %"

@@ -3,68 +3,119 @@
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from motif.cli import (
-    analyse,
-    bearoff,
-    calibrate,
-    contests,
-    cube,
-    explain,
-    learn,
-    measure,
-    nets,
-    phase_net,
-    play,
-    positions,
-    report,
-    rollouts,
-)
-from motif.cli.common import one_line
 from motif.cli.interruption import INTERRUPTED, Interrupted, interrupted_line
+from motif.cli.printing import one_line
 from motif.runtime.errors import MotifError
+
+try:
+    from typer import TyperException as UsageFault  # the root of click's errors in a typer that has its own
+except ImportError:
+    from click import ClickException as UsageFault  # type: ignore[assignment]
 
 INTERNAL_ERROR, BAD_INPUT = 1, 2
 TRACEBACK_VARIABLE = "MOTIF_TRACEBACK"
 
-# The root of click's errors, wherever this version of typer keeps click.
-_CLICK_ERROR: Any = typer.BadParameter.__mro__[2]
+HOMES = {
+    "evaluate": "positions",
+    "plays": "positions",
+    "hint": "positions",
+    "rollout": "rollouts",
+    "bearoff": "positions",
+    "cube": "cube",
+    "cube-efficiency": "cube",
+    "cube-windows": "cube",
+    "explain": "positions",
+    "match": "contests",
+    "tournament": "contests",
+    "play": "play",
+    "benchmark": "measure",
+    "speed": "measure",
+    "analyse": "analyse",
+    "report": "report",
+    "terms": "weights",
+    "inspect": "weights",
+    "sample": "learn",
+    "fit": "learn",
+    "bootstrap": "learn",
+    "calibrate": "weights",
+    "export": "weights",
+    "train-phase-net": "learn",
+}
+"""Every command, and the module that is imported for it alone."""
+
 # An XGID may lack its prefix; then it often starts with a dash, as options do.
 _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
+_PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
+
+
+@cache
+def _command(name: str) -> Any:
+    function = getattr(import_module(f"motif.cli.{HOMES[name]}"), name.replace("-", "_"))
+    alone = typer.Typer(add_completion=False, **_PLAIN)
+    alone.command(name, epilog=function.epilog, cls=function.command_class)(function)
+    return typer.main.get_command(alone)
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name, each made when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in HOMES:
+            raise KeyError(name)
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(HOMES)
+
+    def __len__(self) -> int:
+        return len(HOMES)
+
+
+class _Program(TyperGroup):
+    def __init__(self, **facts: Any) -> None:
+        super().__init__(**{**facts, "commands": {}})
+        self.commands: Any = _Commands()
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except MotifError as error:
+            error.args = (_with_options(error, self.commands[ctx.invoked_subcommand]),)
+            raise
+
+
+def _with_options(error: MotifError, command: Any) -> str:
+    """The message of `error`, in which the settings that `command` has options for are called as these."""
+    options = {parameter.name: parameter.opts[0] for parameter in command.params}
+    message = str(error)
+    for name in filter(options.__contains__, error.settings):
+        word = rf"(?<![\w-]){name}\b"
+        place = re.search(f"{word}(?=:| must )", message) or re.search(word, message)
+        if place:
+            message = message[: place.start()] + options[name] + message[place.end() :]
+    return message
+
 
 app = typer.Typer(
+    cls=_Program,
     help="Learn, measure and use a backgammon evaluator that a person can read.",
     epilog="`motif COMMAND --help` says more, with an example.",
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+    **_PLAIN,
 )
-for _group in (
-    positions,
-    rollouts,
-    bearoff,
-    cube,
-    explain,
-    contests,
-    play,
-    measure,
-    analyse,
-    report,
-    learn,
-    calibrate,
-    nets,
-    phase_net,
-):
-    _group.register(app)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
         from motif.runtime.version import VERSION
 
         typer.echo(f"motif {VERSION}")
@@ -89,8 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     nobody reads the output any more, or for a fault of the program itself, whose traceback shows when
     the environment variable MOTIF_TRACEBACK is set.
     """
-    given = sys.argv[1:] if arguments is None else arguments
-    words = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in given]
+    line = sys.argv[1:] if arguments is None else arguments
+    words = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in line]
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -98,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except MotifError as error:
         return _ended(BAD_INPUT, f"error: {error}")
-    except _CLICK_ERROR as error:
+    except UsageFault as error:
         return _ended(BAD_INPUT, f"error: {error.format_message()}")
     except Interrupted as error:
         return _ended(INTERRUPTED, interrupted_line(str(error)))

@@ -1,7 +1,4 @@
-"""Commands that measure: benchmark, speed.
-
-What `motif benchmark` prints.
-"""
+"""Measurements of players: benchmark, speed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -10,45 +7,33 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from motif.benchmark.choices import ErrorRates
-from motif.benchmark.losses import ByGroup, PairedRate
-from motif.benchmark.worst_decisions import WorstDecision
-from motif.board.identifiers import gnubg_id
-from motif.cli.common import (
+from motif.cli.options import (
     DEFAULT_PLAYER,
     JobsOption,
     JsonOption,
     PlayerOption,
     SeedOption,
     StaticOption,
-    example,
-    json_line,
-    print_table,
+    command,
+    player_option,
 )
-from motif.cli.completion import complete_player
+from motif.cli.printing import json_line, print_table
 from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
-    from motif.benchmark.choices import Choices
-    from motif.benchmark.losses import Losses
+    from motif.benchmark.choices import Choices, ErrorRates
+    from motif.benchmark.losses import ByGroup, Losses, PairedRate
     from motif.benchmark.worst_decisions import WorstDecision
-
 
 _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
 """Decisions on a page of the worst ones."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add this group's commands to `app`."""
-    lines = (
-        "motif benchmark data/bench/*.bm.gz --player pubeval",
-        "motif benchmark data/bench/contact.bm.gz --worst 20 --html worst.html",
-        "motif benchmark runs/strong/v2/samples --player motif-v2 --versus motif-v1",
-    )
-    app.command(epilog=example(*lines))(benchmark)
-    app.command(epilog=example("motif speed --seconds 2"))(speed)
-
-
+@command(
+    "benchmark data/bench/*.bm.gz --player pubeval",
+    "benchmark data/bench/contact.bm.gz --worst 20 --html worst.html",
+    "benchmark runs/strong/v2/samples --player motif-v2 --versus motif-v1",
+)
 def benchmark(
     files: Annotated[
         list[str],
@@ -58,13 +43,7 @@ def benchmark(
     ],
     player: PlayerOption = DEFAULT_PLAYER,
     versus: Annotated[
-        str | None,
-        typer.Option(
-            "--versus",
-            metavar="PLAYER",
-            help="Tell the difference to the error rate of PLAYER too.",
-            autocompletion=complete_player,
-        ),
+        str | None, player_option("--versus", "Tell the difference to the error rate of PLAYER too.")
     ] = None,
     worst: Annotated[
         int | None,
@@ -170,13 +149,13 @@ def _on_datasets(paths: Sequence[str], names: Sequence[str], jobs: int | None) -
     ]
 
 
+@command("speed --seconds 2")
 def speed(
     seconds: Annotated[
         float, typer.Option("--seconds", metavar="S", min=0.01, help="How long each number is measured.")
     ] = 2.0,
     player: StaticOption = DEFAULT_PLAYER,
     json: JsonOption = False,
-    seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
     """Measure games and evaluations a second.
@@ -197,7 +176,7 @@ _MOST_BEST = 3
 _Rate = TypeVar("_Rate")
 
 
-def print_losses(player: str, rates: ErrorRates, cube_decisions: int, of_datasets: bool = False) -> None:
+def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datasets: bool = False) -> None:
     """Print error rates by file, by class and together, and how the losses are spread."""
     rows = [
         (*_row(name, rate.er, rate.se, rate.decisions), f"{rate.unlisted:,}") for name, rate in _named(rates)
@@ -226,15 +205,17 @@ def print_losses(player: str, rates: ErrorRates, cube_decisions: int, of_dataset
         print(f"{cube_decisions:,} cube decision{'s' * (cube_decisions > 1)}, not used")
 
 
-def print_paired(player: str, versus: str, compared: ByGroup[PairedRate]) -> None:
+def print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> None:
     """Print what `player` loses more than `versus`, on the same groups of decisions."""
     rows = [_row(name, rate.difference, rate.se, rate.decisions) for name, rate in _named(compared)]
     print_table(("", "difference", "standard error", "decisions"), rows)
     print(f"difference: millipoints a decision that {player} loses more than {versus}")
 
 
-def print_worst(decisions: Sequence[WorstDecision]) -> None:
+def print_worst(decisions: "Sequence[WorstDecision]") -> None:
     """Print the decisions that cost most, a few lines each."""
+    from motif.board.identifiers import gnubg_id
+
     for number, decision in enumerate(decisions, 1):
         roll = "{}{}".format(*decision.roll)
         line = "" if decision.line is None else f", line {decision.line}"
@@ -245,7 +226,7 @@ def print_worst(decisions: Sequence[WorstDecision]) -> None:
         print(f"   {decision.played.notation} loses {at_least}{decision.played.loss:.1f}; best is {best}")
 
 
-def _named(rates: ByGroup[_Rate]) -> Iterator[tuple[str, _Rate]]:
+def _named(rates: "ByGroup[_Rate]") -> Iterator[tuple[str, _Rate]]:
     """Rates as they stand in a table, one below the other, and what each is called there."""
     yield from rates.files.items()
     for name, rate in rates.classes.items():

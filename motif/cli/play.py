@@ -1,9 +1,4 @@
-"""The command play.
-
-What `motif play` tells of a session besides the conversation: its first line, and its result as JSON.
-
-An option whose value may be left out, such as ``--tutor [PLAYER]``; typer has none.
-"""
+"""The command play: a session, with its first line, and its result as JSON."""
 
 import secrets
 import signal
@@ -14,49 +9,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from motif.board.diagram import describe_rules
-from motif.cli.common import (
-    DEFAULT_PLAYER,
-    PLAYERS,
-    JobsOption,
-    JsonOption,
-    checked_seed,
-    evaluator_of,
-    example,
-    json_line,
-)
 from motif.cli.completion import complete_player
 from motif.cli.interruption import Interrupted
+from motif.cli.options import (
+    DEFAULT_PLAYER,
+    PLAYERS,
+    JsonOption,
+    checked_seed,
+    command,
+    evaluator_of,
+    file_option,
+    optional_value,
+    player_option,
+)
+from motif.cli.printing import json_line
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import handled
-from motif.session.game_facts import game_facts
-from motif.session.session import GameSession
-from motif.session.tutor import Tutor
 
 if TYPE_CHECKING:
-    from motif.session.session import Seat, SessionRules
+    from motif.session.session import GameSession, Seat, SessionRules
     from motif.session.table import Table
-
-
-def optional_value(option: str, value: str) -> type[TyperCommand]:
-    """The class of a command whose `option` stands for ``option=value`` where no value follows it.
-
-    None does where the command line ends there, or another option begins.
-    """
-
-    class OptionalValue(TyperCommand):
-        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            following = [*args, "-"][1:]
-            filled = [
-                f"{word}={value}" if word == option and behind.startswith("-") else word
-                for word, behind in zip(args, following, strict=True)
-            ]
-            return super().parse_args(ctx, filled)
-
-    return OptionalValue
-
+    from motif.session.tutor import Tutor
 
 HUMAN = "human"
 _SEEDS = 2**31
@@ -69,16 +43,12 @@ class Dice(StrEnum):
     MANUAL = "manual"
 
 
-def register(app: typer.Typer) -> None:
-    """Add this group's commands to `app`."""
-    lines = (
-        "motif play",
-        "motif play pubeval --length 5 --tutor --save match.mat",
-        "motif play human human --names Ann,Bob --no-cube",
-    )
-    app.command(epilog=example(*lines), cls=optional_value("--tutor", DEFAULT_PLAYER))(play)
-
-
+@command(
+    "play",
+    "play pubeval --length 5 --tutor --save match.mat",
+    "play human human --names Ann,Bob --no-cube",
+    cls=optional_value("--tutor", DEFAULT_PLAYER),
+)
 def play(
     first: Annotated[
         str | None,
@@ -131,9 +101,7 @@ def play(
     tutor_limit: Annotated[
         float, typer.Option("--tutor-limit", metavar="X", help="What an error may cost without a word.")
     ] = 0.05,
-    hint_player: Annotated[
-        str, typer.Option("--hint-player", metavar="PLAYER", help="Who gives hints.")
-    ] = DEFAULT_PLAYER,
+    hint_player: Annotated[str, player_option("--hint-player", "Who gives hints.")] = DEFAULT_PLAYER,
     names: Annotated[
         str | None, typer.Option("--names", metavar="ANN,BOB", help="What to call the two.")
     ] = None,
@@ -141,10 +109,7 @@ def play(
         Dice, typer.Option("--dice", help="Thrown by the program from --seed, or typed: for a real board.")
     ] = Dice.SEED,
     save: Annotated[
-        Path | None,
-        typer.Option(
-            "--save", metavar="FILE", help="Write a .mat file after every game, and however it ends."
-        ),
+        Path | None, file_option("--save", "Write a .mat file after every game, and however it ends.")
     ] = None,
     json: JsonOption = False,
     seed: Annotated[
@@ -153,7 +118,6 @@ def play(
             "--seed", metavar="N", callback=checked_seed, help="Of the dice.", show_default="a new one, shown"
         ),
     ] = None,
-    jobs: JobsOption = None,
 ) -> None:
     """Play a match or money games in the terminal.
 
@@ -197,7 +161,7 @@ def play(
     if save is not None:
         screen.say(f"Saved to {save}")
     if json:
-        typed = {"dice": dice.value, "seed": thrown.seed, "save": None if save is None else str(save)}
+        typed = {"dice": dice.value, "seed": thrown.seed, "save": save}
         print(json_line({**play_result(session, table.tutor), **typed}))
 
 
@@ -236,17 +200,19 @@ def _seats(first: str, second: str, names: str | None) -> "tuple[Seat, Seat]":
     from motif.players import load
     from motif.session.session import Seat
 
-    called = [first, second] if first != second else [f"{first} 1", f"{second} 2"]
+    labels = [first, second] if first != second else [f"{first} 1", f"{second} 2"]
     if names is not None:
-        called = [name.strip() for name in names.split(",")]
-        if len(called) != 2 or len({*called, ""}) != 3 or not all(map(str.isprintable, called)):
+        labels = [name.strip() for name in names.split(",")]
+        if len(labels) != 2 or len({*labels, ""}) != 3 or not all(map(str.isprintable, labels)):
             raise SettingError("--names must be two different names, such as Ann,Bob")
     players = [None if name == HUMAN else load(name) for name in (first, second)]
-    return Seat(called[0], players[0]), Seat(called[1], players[1])
+    return Seat(labels[0], players[0]), Seat(labels[1], players[1])
 
 
-def opening_line(session: GameSession) -> str:
+def opening_line(session: "GameSession") -> str:
     """Who plays, and for what."""
+    from motif.board.diagram import describe_rules
+
     rules = session.rules
     against = f"{session.seats[0].name} against {session.seats[1].name}"
     if rules.length:
@@ -254,10 +220,12 @@ def opening_line(session: GameSession) -> str:
     return f"{against}: {describe_rules(session.state()) if rules.cube else 'cubeless money games'}."
 
 
-def play_result(session: GameSession, tutor: Tutor | None) -> dict[str, Any]:
+def play_result(session: "GameSession", tutor: "Tutor | None") -> dict[str, Any]:
     """The result of `session` as JSON has it; errors of persons where there was a `tutor`."""
+    from motif.session.game_facts import game_facts
+
     record, rules, winner = session.record(), session.rules, session.match_winner
-    found = [game_facts(game) for game in record.games]
+    games = [game_facts(game) for game in record.games]
     return {
         "players": list(record.players),
         "length": rules.length,
@@ -266,7 +234,7 @@ def play_result(session: GameSession, tutor: Tutor | None) -> dict[str, Any]:
         "beavers": rules.beavers,
         "score": list(session.score),
         "winner": None if winner is None else record.players[winner],
-        "games": [facts.as_dict(record.players) for facts in found if facts is not None],
-        "unfinished": None in found,
+        "games": [facts.as_dict(record.players) for facts in games if facts is not None],
+        "unfinished": None in games,
         "errors": None if tutor is None else {report.name: report.as_dict() for report in tutor.reports()},
     }

@@ -1,45 +1,46 @@
-"""Commands about single positions, or about every line of a file: evaluate, plays, hint.
-
-What a player sees in a position, printed for people.
-"""
+"""Commands about positions: evaluate, plays, hint, explain, bearoff."""
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motif.cli.common import (
+from motif.cli.options import (
     DEFAULT_PLAYER,
+    FirstDie,
+    HtmlOption,
+    IdArgument,
     JobsOption,
     JsonOption,
+    MaybeId,
     PlayerOption,
-    SeedOption,
+    SecondDie,
+    check_target,
+    command,
     evaluator_of,
-    example,
-    json_line,
-    print_table,
+    player_option,
 )
-from motif.runtime.errors import SettingError
+from motif.cli.printing import json_line, percent, print_board, print_table
+from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
-    from motif.analysis.explain import PositionExplanation
+    from motif.analysis.explain import Explanation, PositionExplanation
+    from motif.analysis.position_records import Rolls
     from motif.board.match_state import MatchState
     from motif.board.position import Position
-    from motif.cli.records import Rolls
     from motif.evaluators import Evaluator
+    from motif.evaluators.bearoff import BearoffChances, RaceDistribution
 
-
+_START = "4HPwATDgc/ABMA"
 _PLAYS_SHOWN = 10
 _LINES_AT_ONCE = 1000
-IdArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="ID", help="A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."),
-]
-FirstDie = Annotated[str | None, typer.Argument(metavar="D1", help="One die.", show_default=False)]
-SecondDie = Annotated[str | None, typer.Argument(metavar="D2", help="The other die.", show_default=False)]
+_BOARD_WIDTH = 48
+"""Letters of a text diagram from its left rim to the checkers borne off."""
+_GAP = "   "
+_AS_GOOD_AS_CERTAIN = 0.9999
 PositionBatch = Annotated[
     str | None,
     typer.Option("--batch", metavar="FILE", help="Instead of ID: a file with one a line; - is stdin."),
@@ -50,22 +51,17 @@ DecisionBatch = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add this group's commands to `app`."""
-    one, many = "4HPwATDgc/ABMA", "--batch FILE --json"
-    detailed = f"motif evaluate {one} --player bras --detailed"
-    app.command(epilog=example(f"motif evaluate {one}", detailed, f"motif evaluate {many}"))(evaluate)
-    app.command(epilog=example(f"motif plays {one} 3 1", f"motif plays {many}"))(plays)
-    app.command(epilog=example(f"motif hint {one} 3 1 --player pubeval@1", f"motif hint {many}"))(hint)
-
-
+@command(
+    f"evaluate {_START}",
+    f"evaluate {_START} --player bras --detailed",
+    "evaluate --batch FILE --json",
+)
 def evaluate(
-    identifier: IdArgument = None,
+    identifier: MaybeId = None,
     player: PlayerOption = DEFAULT_PLAYER,
     batch: PositionBatch = None,
     detailed: Annotated[bool, typer.Option("--detailed", help="Show what the player sees, by name.")] = False,
     json: JsonOption = False,
-    seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
     """Show the chances and the equity of a position.
@@ -74,7 +70,7 @@ def evaluate(
     features that weights multiply and the sums they make, and what makes up the value, in words; of bras D,
     g(D) and the scores S.
     """
-    from motif.cli.records import evaluations, read_positions
+    from motif.analysis.position_records import evaluations, read_positions
 
     _check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
@@ -89,39 +85,37 @@ def evaluate(
     details = evaluator.details(position) if detailed else {}
     explanation = what_makes_up(evaluator, position, details)
     if json:
-        told = {} if explanation is None else {"explanation": explanation.to_dict()}
-        print(json_line({**record, "details": details, **told} if detailed else record))
+        words = {} if explanation is None else {"explanation": explanation.to_dict()}
+        print(json_line({**record, "details": details, **words} if detailed else record))
         return
-    _draw(position, match)
+    print_board(position, match)
     print_details(details)
     wins = record["win"], record["win_gammon"], record["win_backgammon"]
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
-    rows = [("player on roll", *map(_percent, wins)), ("opponent", *map(_percent, losses))]
+    rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
     print(f"equity {record['equity']:+.3f} in a {record['class']} position, says {player}")
     if explanation is not None:
         print_explanation(explanation)
 
 
+@command(f"plays {_START} 3 1", "plays --batch FILE --json")
 def plays(
-    identifier: IdArgument = None,
+    identifier: MaybeId = None,
     die1: FirstDie = None,
     die2: SecondDie = None,
     batch: DecisionBatch = None,
     json: JsonOption = False,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
 ) -> None:
     """List every legal play of a roll.
 
     With each comes the position after it, as the next player on roll sees it.
     """
-    from motif.cli import records
-    from motif.cli.records import read_decisions
+    from motif.analysis import position_records as records
 
     _check_choice(identifier, batch, "ID D1 D2")
     if batch is not None:
-        boards, rolls = read_decisions(batch)
+        boards, rolls = records.read_decisions(batch)
         _write(records.plays(boards, rolls), len(boards), json, _plays_line)
         return
     position, match, roll = _decision(identifier, die1, die2)
@@ -129,27 +123,27 @@ def plays(
     if json:
         print(json_line(record))
         return
-    _draw(position, match)
+    print_board(position, match)
     rows = [(_named(play), play["position"]) for play in record["plays"]]
     print_table(("play", "position after it"), rows, left=2)
     print(_counted(record))
 
 
+@command(f"hint {_START} 3 1 --player pubeval@1", "hint --batch FILE --json")
 def hint(
-    identifier: IdArgument = None,
+    identifier: MaybeId = None,
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: PlayerOption = DEFAULT_PLAYER,
     batch: DecisionBatch = None,
     json: JsonOption = False,
-    seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
     """Rank the legal plays of a roll, the best first.
 
     Equities belong to the mover.
     """
-    from motif.cli.records import hints, read_decisions
+    from motif.analysis.position_records import hints, read_decisions
 
     _check_choice(identifier, batch, "ID D1 D2")
     evaluator = evaluator_of(player)
@@ -162,7 +156,7 @@ def hint(
     if json:
         print(json_line(record))
         return
-    _draw(position, match)
+    print_board(position, match)
     ranked = record["plays"]
     best = ranked[0]["equity"]
     rows = [
@@ -197,13 +191,6 @@ def _decision(
     if die1 is None:
         raise SettingError("missing argument: D1 D2, the roll")
     return position, match, np.array([parse_roll(die1, die2)], np.int64)
-
-
-def _draw(position: "Position", match: "MatchState | None") -> None:
-    from motif.board.diagram import text_diagram
-
-    print(text_diagram(position, match))
-    print()
 
 
 def _write(
@@ -248,10 +235,6 @@ def _counted(record: dict[str, Any]) -> str:
     return f"{count} legal play{'s' * (count != 1)} of {record['roll'][0]}{record['roll'][1]}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def print_details(details: dict[str, Any]) -> None:
     """Print `Evaluator.details`: features and raw sums in a table each, scores in another."""
     for name, value in details.items():
@@ -283,3 +266,191 @@ def print_explanation(explanation: "PositionExplanation") -> None:
 
 def _shown(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.4f}"
+
+
+@command(f"explain {_START} 3 1", f'explain {_START} 3 1 --versus "24/23 13/10" --html why.html')
+def explain(
+    identifier: IdArgument,
+    die1: Annotated[str, typer.Argument(metavar="D1", help="One die.")],
+    die2: SecondDie = None,
+    player: Annotated[
+        str, player_option("--player", "Whose choice: a weight file, bras or phase.")
+    ] = DEFAULT_PLAYER,
+    versus: Annotated[
+        str | None,
+        typer.Option(
+            "--versus",
+            metavar="PLAY",
+            help="The play to compare with the best, such as '13/8 6/5'.",
+            show_default="the second best",
+        ),
+    ] = None,
+    html: HtmlOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Tell why one play is better than another.
+
+    The difference of the two evaluations is split exactly over the terms of the weights and told in groups,
+    the largest first: what speaks for the better play has a plus.  docs/explain.md says how.
+    """
+    from motif.analysis.explain import explain_choice
+    from motif.board.moves import legal_plays
+    from motif.board.notation import find_play
+    from motif.board.parsing import parse_position, parse_roll
+
+    if html is not None:
+        check_target(html)
+    position, match = parse_position(identifier)
+    roll = parse_roll(die1, die2)
+    worse = None if versus is None else find_play(versus, legal_plays(position, roll))
+    explanation = explain_choice(evaluator_of(player), position, roll, worse=worse)
+    if html is not None:
+        from motif.reports.explain_page import write_explanation
+
+        write_explanation(explanation, html, match)
+    if json:
+        print(json_line({**explanation.to_dict(), "html": html}))
+        return
+    print(_boards(explanation))
+    print(f"\n{explanation.summary}\n{explanation.values_in_words}\n")
+    for sentence in explanation.sentences:
+        print(sentence)
+    rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]
+    print_table(("group", explanation.unit), rows)
+
+
+def _boards(explanation: "Explanation") -> str:
+    """The boards after both plays, seen by the mover, side by side where there is room."""
+    from rich.console import Console
+
+    from motif.board.diagram import text_diagram
+
+    blocks = []
+    for play in (explanation.better, explanation.worse):
+        rows = text_diagram(play.position.switch_sides()).splitlines()[1:]
+        blocks.append([play.notation, *(row[:_BOARD_WIDTH].rstrip() for row in rows)])
+    console = Console()
+    if console.is_terminal and console.width < 2 * _BOARD_WIDTH + len(_GAP):
+        return "\n\n".join("\n".join(block) for block in blocks)
+    return "\n".join(
+        f"{left:{_BOARD_WIDTH}}{_GAP}{right}".rstrip() for left, right in zip(*blocks, strict=True)
+    )
+
+
+@command("bearoff 0QYAAJkDAAAAAA", "bearoff")
+def bearoff(
+    identifier: MaybeId = None,
+    json: JsonOption = False,
+) -> None:
+    """Show how many rolls a bearoff takes, and its chances.
+
+    For each side whose checkers are all in its home board, past the opponent's.  Without ID, what the
+    tables hold and where they are kept; they are made on first use.
+    """
+    if identifier is None:
+        _show_tables(json)
+    else:
+        _show_position(identifier, json)
+
+
+def _show_tables(json: bool) -> None:
+    from motif.evaluators.bearoff.numbering import HOME_POSITIONS, TWO_SIDED_POSITIONS
+    from motif.evaluators.bearoff.tables import CHANCES, loaded_tables
+
+    tables, file, built, seconds = loaded_tables()
+    size = sum(array.nbytes for array in tables)
+    counts = {
+        "one_sided_positions": HOME_POSITIONS,
+        "one_sided_chances": len(tables.values) - CHANCES,
+        "two_sided_positions": TWO_SIDED_POSITIONS**2,
+    }
+    if json:
+        kept = {"file": None if file is None else str(file), "built": built}
+        print(json_line({**counts, "bytes": size, "seconds": seconds, **kept}))
+        return
+    print_table(("table", "entries"), [(name.replace("_", " "), f"{n:,}") for name, n in counts.items()])
+    print(f"{'built' if built else 'loaded'} in {seconds:.2f} s, {size / 1e6:.1f} MB")
+    print("in memory only: the cache folder cannot be written" if file is None else file)
+
+
+def _show_position(identifier: str, json: bool) -> None:
+    from motif.board.identifiers import gnubg_id
+    from motif.board.parsing import parse_position
+    from motif.evaluators.bearoff import bearoff_chances
+
+    position, match = parse_position(identifier)
+    sides = _distributions(position)
+    chances = None
+    with suppress(PositionError):
+        chances = bearoff_chances(position)
+    if json:
+        names = ("player_on_roll", "opponent")
+        record: dict[str, Any] = {name: _record(side) for name, side in zip(names, sides, strict=True)}
+        if chances is not None:
+            exact, probabilities = chances.exact, chances.probabilities
+            record = {**probabilities._asdict(), "equity": probabilities.equity, "exact": exact, **record}
+        print(json_line({**record, "position": gnubg_id(position)}))
+        return
+    print_board(position, match)
+    print_table(("off within", "player on roll", "opponent"), _rows(sides))
+    if chances is not None:
+        print(_summary(chances))
+
+
+def _summary(chances: "BearoffChances") -> str:
+    won = chances.probabilities
+    gammons = f", gammons {won.win_gammon:.3%}, loses gammons {won.lose_gammon:.3%}"
+    how = "(exact)" if chances.exact else "\n(each side playing for its fewest rolls)"
+    return (
+        f"wins {won.win:.3%}{gammons if won.win_gammon + won.lose_gammon else ''}, "
+        f"equity {won.equity:+.4f} {how}"
+    )
+
+
+def _distributions(position: "Position") -> "list[RaceDistribution | None]":
+    """Rolls of the player on roll and of the opponent; raises `PositionError` when neither bears off."""
+    from motif.board.outcome import outcome
+    from motif.evaluators.bearoff import race_distribution
+
+    if outcome(position):
+        raise PositionError("no bearoff: the game is over, one player has borne off all checkers")
+    distributions: list[RaceDistribution | None] = []
+    faults = []
+    for who, seen in (("the player on roll", position), ("the opponent", position.switch_sides())):
+        try:
+            distributions.append(race_distribution(seen))
+        except PositionError as error:
+            distributions.append(None)
+            faults.append(f"{who}: {str(error).removeprefix('no bearoff: ')}")
+    if len(faults) == len(distributions):
+        raise PositionError(f"no bearoff: {'; '.join(faults)}")
+    return distributions
+
+
+def _record(side: "RaceDistribution | None") -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {
+        "mean": side.mean,
+        "sd": side.sd,
+        "all_off": side.all_off.tolist(),
+        "first_off": side.first_off.tolist(),
+    }
+
+
+def _rows(sides: "list[RaceDistribution | None]") -> list[tuple[str, ...]]:
+    """Chances to be off within each number of rolls that matters, then mean and standard deviation."""
+    within = [[] if side is None else side.all_off.cumsum().tolist() for side in sides]
+    known = [chances for chances in within if chances]
+    first = min(next(n for n, chance in enumerate(chances) if chance > 0) for chances in known)
+    last = max(next(n for n, c in enumerate(chances) if c >= _AS_GOOD_AS_CERTAIN) for chances in known)
+    rows = [
+        (f"{n} roll{'s' * (n != 1)}", *(_chance_within(chances, n) for chances in within))
+        for n in range(first, last + 1)
+    ]
+    rows.append(("mean rolls", *("-" if side is None else f"{side.mean:.3f}" for side in sides)))
+    return [*rows, ("their SD", *("-" if side is None else f"{side.sd:.3f}" for side in sides))]
+
+
+def _chance_within(chances: list[float], rolls: int) -> str:
+    return f"{chances[min(rolls, len(chances) - 1)]:.2%}" if chances else "-"

@@ -1,25 +1,24 @@
-"""The command rollout."""
+"""The command rollout: a position, or the plays of a roll, played out many times."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motif.cli.common import (
+from motif.cli.options import (
     DEFAULT_PLAYER,
     ClusterOption,
-    CutOption,
+    FirstDie,
+    IdArgument,
     JobsOption,
     JsonOption,
-    SeedOption,
+    SecondDie,
+    Settings,
     StaticOption,
-    StopAtBearoffOption,
-    StopAtRaceOption,
-    StratifiedOption,
-    example,
-    json_line,
-    print_table,
+    command,
     static_evaluator,
 )
+from motif.cli.printing import json_line, print_board, print_table
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -31,45 +30,22 @@ if TYPE_CHECKING:
     from motif.rollout import Comparison, RolloutSettings
 
 
-def register(app: typer.Typer) -> None:
-    """Add this group's commands to `app`."""
-    one = "4HPwATDgc/ABMA"
-    lines = (f"{one} --player pubeval --trials 1296", f"{one} 3 1 --compare --cut 10 --stratified")
-    app.command(epilog=example(*(f"motif rollout {line}" for line in lines)))(rollout)
-
-
+@command(
+    "rollout 4HPwATDgc/ABMA --player pubeval --trials 1296",
+    "rollout 4HPwATDgc/ABMA 3 1 --compare --cut 10 --stratified",
+)
 def rollout(
-    identifier: Annotated[
-        str, typer.Argument(metavar="ID", help="A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key.")
+    identifier: IdArgument,
+    settings: Annotated[
+        "RolloutSettings", Settings("motif.rollout.rollout_settings", without=("luck_plies",))
     ],
-    die1: Annotated[
-        str | None, typer.Argument(metavar="D1", help="With --compare: one die.", show_default=False)
-    ] = None,
-    die2: Annotated[
-        str | None, typer.Argument(metavar="D2", help="The other die.", show_default=False)
-    ] = None,
+    die1: FirstDie = None,
+    die2: SecondDie = None,
     player: StaticOption = DEFAULT_PLAYER,
-    trials: Annotated[
-        int, typer.Option("--trials", metavar="T", help="Games played out, or at most so many with --se.")
-    ] = 1296,
-    se: Annotated[
-        float, typer.Option("--se", metavar="E", help="Stop at this standard error of the equity; 0: never.")
-    ] = 0.0,
-    cut: CutOption = 0,
-    stop_at_race: StopAtRaceOption = False,
-    stop_at_bearoff: StopAtBearoffOption = False,
-    stratified: StratifiedOption = False,
     luck_plies: Annotated[
         str,
         typer.Option("--luck-plies", metavar="N", help="Take off the luck of the first N rolls, or of all."),
     ] = "0",
-    every_play: Annotated[
-        bool,
-        typer.Option("--every-play", help="Evaluate every legal play, without the weight file's filter."),
-    ] = False,
-    scoring: Annotated[
-        str, typer.Option("--scoring", metavar="NAME", help="What is played for: money, dmp or no-gammons.")
-    ] = "money",
     compare: Annotated[
         bool, typer.Option("--compare", help="Roll out the best plays of the roll D1 D2 with the same dice.")
     ] = False,
@@ -82,7 +58,6 @@ def rollout(
         typer.Option("--play", metavar="PLAY", help="Compare this play, such as '8/5 6/5'; may be repeated."),
     ] = None,
     json: JsonOption = False,
-    seed: SeedOption = 0,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
@@ -91,25 +66,13 @@ def rollout(
     That gives chances and equity with their standard errors; docs/rollouts.md weighs the options.
     """
     from motif.board.parsing import parse_position, parse_roll
-    from motif.rollout import RolloutSettings
     from motif.rollout.rollout_settings import parse_luck_plies
 
-    settings = RolloutSettings(
-        trials=trials,
-        cut=cut,
-        stop_at_race=stop_at_race,
-        stop_at_bearoff=stop_at_bearoff,
-        stratified=stratified,
-        luck_plies=parse_luck_plies(luck_plies),
-        every_play=every_play,
-        se=se,
-        scoring=scoring,
-        seed=seed,
-    )
+    settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
     settings.check()
     if not compare:
-        for given, word in ((die1, "D1 D2"), (candidates, "--candidates"), (play, "--play")):
-            if given is not None and given != []:
+        for value, word in ((die1, "D1 D2"), (candidates, "--candidates"), (play, "--play")):
+            if value is not None and value != []:
                 raise SettingError(f"{word} is for comparing plays: add --compare")
     elif die1 is None:
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
@@ -144,7 +107,7 @@ def _roll_out(
         facts = _facts(evaluator, settings, trials, result.seconds, result.trials_per_second)
         print(json_line({"mean": mean, "se": se, "sd": sd, **facts, "position": gnubg_id(position)}))
         return
-    _draw(position, match)
+    print_board(position, match)
     rows = [
         (name.replace("_", " "), f"{mean[name]:+.4f}", f"{se[name]:.4f}", f"{sd[name]:.3f}")
         for name in RESULT_NAMES
@@ -195,7 +158,7 @@ def _compare(
         where = {"position": gnubg_id(position), "roll": list(roll)}
         print(json_line({"plays": plays, "doubt": result.doubt, "settled": result.settled, **facts, **where}))
         return
-    _draw(position, match)
+    print_board(position, match)
     rows = [
         (
             f"{rank}.",
@@ -222,8 +185,8 @@ def _named_plays(position: "Position", roll: tuple[int, int], texts: list[str]) 
     from motif.board.notation import find_play
 
     legal = legal_plays(position, roll)
-    found = {find_play(text, legal).position: find_play(text, legal) for text in texts}
-    return list(found.values())
+    plays = (find_play(text, legal) for text in texts)
+    return list({play.position: play for play in plays}.values())
 
 
 def _verdict(result: "Comparison") -> str:
@@ -260,10 +223,3 @@ def _by_name(row: Any) -> dict[str, float]:
 
 def _shown(play: "Play") -> str:
     return play.notation or "cannot move"
-
-
-def _draw(position: "Position", match: "MatchState | None") -> None:
-    from motif.board.diagram import text_diagram
-
-    print(text_diagram(position, match))
-    print()

@@ -1,12 +1,37 @@
 """What a position is worth: static evaluators, weight files, lookahead."""
 
-from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.lookahead import LookaheadEvaluator
-from motif.evaluators.named import load_evaluator, load_static
-from motif.evaluators.probabilities import OUTPUTS, Probabilities
-from motif.evaluators.static import StaticEvaluator
-from motif.evaluators.weight_file import WeightFile
-from motif.evaluators.weight_reader import read_weight_file
+from typing import TYPE_CHECKING
+
+from motif.runtime.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from motif.evaluators.evaluator import Evaluator
+    from motif.evaluators.lookahead import LookaheadEvaluator
+    from motif.evaluators.named import load_evaluator, load_static
+    from motif.evaluators.probabilities import OUTPUTS, Probabilities
+    from motif.evaluators.static import StaticEvaluator
+    from motif.evaluators.weight_file import WeightFile
+    from motif.evaluators.weight_reader import read_weight_file
+
+# Who asks for the names of what is shipped does not wait for compiled code.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "motif.evaluators.evaluator": ("Evaluator",),
+        "motif.evaluators.lookahead": ("LookaheadEvaluator",),
+        "motif.evaluators.named": (
+            "load_evaluator",
+            "load_static",
+        ),
+        "motif.evaluators.probabilities": (
+            "OUTPUTS",
+            "Probabilities",
+        ),
+        "motif.evaluators.static": ("StaticEvaluator",),
+        "motif.evaluators.weight_file": ("WeightFile",),
+        "motif.evaluators.weight_reader": ("read_weight_file",),
+    },
+)
 
 __all__ = [
     "OUTPUTS",

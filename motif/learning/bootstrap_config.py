@@ -1,4 +1,4 @@
-"""What a bootstrap run does: its versions, how each is sampled and fitted, and how strength is measured."""
+"""Configurations of bootstrap runs: versions, how each is sampled and fitted, how strength is measured."""
 
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from importlib import resources
@@ -22,6 +22,7 @@ _VALUE_TYPES: dict[Any, tuple[type, ...]] = {
     bool: (bool,),
     int | None: (int, type(None)),
     float | None: (float, int, type(None)),
+    FitSettings.__annotations__["method"]: (str,),
 }
 _SEEDS_A_RUN = 1000
 _FIRST_STRENGTH_SEED = 900

@@ -1,4 +1,4 @@
-"""What decides how weights are fitted to a dataset."""
+"""Settings of a fit: how weights are fitted to a dataset."""
 
 import sys
 from dataclasses import dataclass
@@ -11,33 +11,34 @@ from motif.runtime.errors import FitError, shown
 from motif.runtime.seeds import check_seed
 
 _RANKING = 5.0
-# Options of the command line that are not called as their fields are.
-_OPTIONS = {"prune": "--prune-z"}
 
 
 @dataclass(frozen=True)
 class FitSettings:
     """How weights are fitted."""
 
-    method: str = "gauss-newton"
+    method: Literal["coordinate", "least-squares", "gauss-newton"] = "gauss-newton"
+    """The solver."""
     parameters: str = "motif"
+    """What is measured: motif, keith, bras, phase, or a FILE.py of one's own."""
     terms: Literal["pairs", "linear"] = "pairs"
+    """Weights for pairs of parameters too, or for single ones alone."""
     points: bool = False
-    """Weigh how many checkers stand on each place too, in every head but those of backgammons."""
+    """Weigh the checkers on each place too, in every head but those of backgammons."""
     heads: Literal["all", "win"] = "all"
-    """All: the five probabilities, and for contact and crashed an equity head that chooses plays."""
+    """All chances, and for contact and crashed an equity that chooses plays; or the win chance alone."""
     ranking: float | None = None
-    """Weight of the ranking term for equity heads; by default 5 with gauss-newton, else 0."""
+    """How much the order of a decision's plays counts in equity heads; 5 with gauss-newton, else 0."""
     ridge: float = 5.0
-    """Weight of the squared weights against the sum of squared errors, for chances."""
+    """Penalty on large weights of chances: the squared weights against the sum of squared errors."""
     equity_ridge: float = 50.0
-    """The same for equity heads, whose errors are larger."""
+    """Penalty on large weights of equity heads, whose errors are larger."""
     prune: float | None = None
     """Drop second-degree terms nearer to 0 than this many standard errors (see `motif.fitting.solve`)."""
     plans: bool = False
-    """Fit an equity head to each game plan too: all of a class together, drawn toward the class's head."""
+    """Fit an equity head to each game plan too, all of a class together, drawn to the class's head."""
     plan_shrinkage: float = 2000.0
-    """How strongly: as by so many further positions of all kinds that the class's head values perfectly."""
+    """How strongly a plan is drawn: as by so many positions that the class's head values perfectly."""
     plan_rows: int = 4000
     """A plan with fewer positions to train on keeps the weights of its class."""
     bearoff: bool = False
@@ -52,28 +53,28 @@ class FitSettings:
         """Raise `FitError`, or `SettingError` for the seed, for a value that makes no sense."""
         check_seed(self.seed)
         if not 0 <= self.validation < 1:
-            raise FitError(f"--validation must be at least 0 and below 1, not {self.validation}")
+            raise FitError(f"validation must be at least 0 and below 1, not {self.validation}", "validation")
         for name in ("ranking", "ridge", "equity_ridge", "prune", "plan_shrinkage"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= sys.float_info.max:
-                raise FitError(f"{option_of(name)} must be finite and at least 0, not {shown(value)}")
+            check_size(name, getattr(self, name))
         if self.plan_rows < 1:
-            raise FitError(f"--plan-rows must be at least 1, not {self.plan_rows}")
+            raise FitError(f"plan_rows must be at least 1, not {self.plan_rows}", "plan_rows")
         if self.max_passes is not None and self.max_passes < 1:
-            raise FitError(f"--max-passes must be at least 1, not {self.max_passes}")
+            raise FitError(f"max_passes must be at least 1, not {self.max_passes}", "max_passes")
         if self.terms not in ("pairs", "linear"):
-            raise FitError(f"--terms must be pairs or linear, not {shown(self.terms)}")
+            raise FitError(f"terms must be pairs or linear, not {shown(self.terms)}", "terms")
         if self.heads not in ("all", "win"):
-            raise FitError(f"--heads must be all or win, not {shown(self.heads)}")
+            raise FitError(f"heads must be all or win, not {shown(self.heads)}", "heads")
         solver(self.method)
         if self.ranking and self.method == coordinate.METHOD:
-            raise FitError(f"--ranking: {coordinate.METHOD} descent does not know the ranking term")
+            raise FitError(f"ranking: {coordinate.METHOD} descent does not know the ranking term", "ranking")
         if self.points and self.method == coordinate.METHOD:
-            raise FitError(f"--points: {coordinate.METHOD} descent does not know point terms")
+            raise FitError(f"points: {coordinate.METHOD} descent does not know point terms", "points")
         if self.plans and self.heads != "all":
-            raise FitError("--plans: game plans have equity heads, so --heads must be all")
+            message = "plans: game plans have equity heads, so heads must be all"
+            raise FitError(message, "plans", "heads")
         if self.plans and self.prune is not None:
-            raise FitError("--prune: with --plans a class keeps all its terms, which its plans are drawn to")
+            message = "prune: with plans a class keeps all its terms, which its plans are drawn to"
+            raise FitError(message, "prune", "plans")
         parameter_set(self.parameters)
 
     @property
@@ -84,6 +85,7 @@ class FitSettings:
         return _RANKING if self.method == "gauss-newton" else 0.0
 
 
-def option_of(field: str) -> str:
-    """The option of the command line that gives a field of `FitSettings` its value."""
-    return _OPTIONS.get(field, "--" + field.replace("_", "-"))
+def check_size(name: str, value: float | None) -> None:
+    """Raise `FitError` unless the setting called `name` is None, or finite and at least 0."""
+    if value is not None and not 0 <= value <= sys.float_info.max:
+        raise FitError(f"{name} must be finite and at least 0, not {shown(value)}", name)

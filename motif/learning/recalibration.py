@@ -97,7 +97,7 @@ def calibrate(
     `DatasetError` for data that cannot be read.
     """
     if not 0 < share < 1:
-        raise SettingError(f"--share must lie between 0 and 1, not be {share}")
+        raise SettingError(f"share must lie between 0 and 1, not be {share}", "share")
     folder = Path(folder)
     measured_on = validation_games([folder], 1 - share, seed)
     stated = _stated(folder, evaluator, jobs)

@@ -1,4 +1,4 @@
-"""What training the network takes: games, boards, epochs, rates, matches."""
+"""Settings of a training run of the network: games, boards, epochs, rates, matches."""
 
 import math
 from dataclasses import asdict, dataclass, fields
@@ -58,21 +58,21 @@ class PhaseNetSettings:
         """Raise `SettingError` for a number out of range."""
         check_seed(self.seed)
         if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:
-            raise SettingError(f"--seed must be below {SEED_LIMIT // _SEEDS_A_RUN}, not {self.seed}")
+            raise SettingError(f"seed must be below {SEED_LIMIT // _SEEDS_A_RUN}, not {self.seed}", "seed")
         least = dict.fromkeys(("test_games", "final_games"), 4) | dict.fromkeys(
             ("boards", "buffer"), 2 * self.batch
         )
         for item in fields(self):
             if item.type is int and item.name != "seed":
-                check_count(_option(item.name), getattr(self, item.name), least.get(item.name, 1))
+                check_count(item.name, getattr(self, item.name), least.get(item.name, 1))
         if self.rounds > _MOST_ROUNDS:
-            raise SettingError(f"--rounds must be at most {_MOST_ROUNDS}, not {self.rounds}")
+            raise SettingError(f"rounds must be at most {_MOST_ROUNDS}, not {self.rounds}", "rounds")
         for name in ("rate", "round_rate"):
             value = getattr(self, name)
             if not (math.isfinite(value) and 0 < value <= 1):
-                raise SettingError(f"--{_option(name)} must be above 0 and at most 1, not {value:g}")
+                raise SettingError(f"{name} must be above 0 and at most 1, not {value:g}", name)
         if not self.gain >= 0:
-            raise SettingError(f"--gain must be at least 0, not {self.gain:g}")
+            raise SettingError(f"gain must be at least 0, not {self.gain:g}", "gain")
 
     def as_dict(self) -> dict[str, Any]:
         """All settings by name."""
@@ -85,7 +85,3 @@ class PhaseNetSettings:
     def round_seed(self, number: int) -> int:
         """Seed of the games of round `number`, from 1 on."""
         return self.step_seed(_FIRST_ROUND_SEED + number - 1)
-
-
-def _option(name: str) -> str:
-    return name.replace("_", "-")

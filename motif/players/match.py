@@ -60,7 +60,7 @@ _STAKES = np.concatenate([_ONE_WAY, -_ONE_WAY])
 def check_error_rate(error_rate: float) -> None:
     """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
     if not 0 < error_rate < 1:
-        raise SettingError(f"--error-rate must be above 0 and below 1, not {shown(error_rate)}")
+        raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")
 
 
 class SequentialTest:

@@ -8,7 +8,6 @@ from typing import Any
 from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
 from motif.learning import BootstrapConfig
 from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS
-from motif.learning.fit_settings import option_of
 
 _WIDE_GAP = 1.1
 """Validation error over training error from which the samples count as too few."""
@@ -16,7 +15,9 @@ _CLEAR = 2.0
 """Standard errors that a difference must exceed to count."""
 _RATES = {"crashed": "--crashed-rate", "race": "--race-rate"}
 """Options by which there are more samples of a class that games alone give few of."""
-# Said in other ways than by an option of the field's name.
+_NAMES = {"prune": "prune_z"}
+"""Options that are not called as their fields are."""
+# Said in other ways than by an option.
 _NOT_OPTIONS = {"games", "trials", "pooled", "fit", "max_passes"}
 
 
@@ -44,7 +45,7 @@ def _options(settings: Mapping[str, object]) -> list[object]:
     words: list[object] = []
     for name, value in settings.items():
         if name not in _NOT_OPTIONS and value is not None and value is not False:
-            words += [option_of(name), *([] if value is True else [value])]
+            words += ["--" + _NAMES.get(name, name).replace("_", "-"), *([] if value is True else [value])]
     return words
 
 

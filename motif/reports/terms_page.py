@@ -1,4 +1,4 @@
-"""The page of `motif report`: the most important terms of a head, in words, as one HTML file."""
+"""The page of `motif terms`: the most important terms of a head, in words, as one HTML file."""
 
 import math
 from collections.abc import Sequence

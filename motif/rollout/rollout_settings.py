@@ -1,6 +1,4 @@
-"""How positions are rolled out, for people and for kernels.
-
-What a game is played for.
+"""Settings of rollouts: how a game is played out, and what for.
 
 ``money``: a gammon counts two points and a backgammon three.  ``dmp``, double match point: whoever wins
 the game wins the match.  ``no-gammons``: every win counts one point, as under the Jacoby rule while
@@ -31,9 +29,8 @@ SCORINGS = (MONEY, "dmp", "no-gammons")
 def check_scoring(scoring: str) -> None:
     """Raise `SettingError` unless `scoring` is one of `SCORINGS`."""
     if scoring not in SCORINGS:
-        raise SettingError(
-            f"--scoring must be {', '.join(SCORINGS[:-1])} or {SCORINGS[-1]}, not {shown(scoring)}"
-        )
+        names = f"{', '.join(SCORINGS[:-1])} or {SCORINGS[-1]}"
+        raise SettingError(f"scoring must be {names}, not {shown(scoring)}", "scoring")
 
 
 def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> npt.NDArray[np.float64]:
@@ -57,13 +54,13 @@ ALL_PLIES = "all"
 
 
 def check_count(name: str, value: int, low: int) -> None:
-    """Raise `SettingError` unless `value`, an option called `name`, is `low` to `COUNT_LIMIT` - 1."""
+    """Raise `SettingError` unless `value`, a setting called `name`, is `low` to `COUNT_LIMIT` - 1."""
     if not isinstance(value, Integral):
-        raise SettingError(f"--{name} must be a whole number, not {shown(value)}")
+        raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
     if value < low:
-        raise SettingError(f"--{name} must be at least {low}, not {shown(value)}")
+        raise SettingError(f"{name} must be at least {low}, not {shown(value)}", name)
     if value >= COUNT_LIMIT:
-        raise SettingError(f"--{name} must be below 2**31, not {shown(value)}")
+        raise SettingError(f"{name} must be below 2**31, not {shown(value)}", name)
 
 
 class PlayoutRules(NamedTuple):
@@ -97,7 +94,7 @@ class RolloutSettings:
     trials: int = 1296
     """Games played out, or at most so many with `se`."""
     cut: int = 0
-    """End after so many plies with the evaluator's value; 0 plays to the end."""
+    """End after so many plies with the evaluator's value; 0: never."""
     stop_at_race: bool = False
     """End with the evaluator's value when contact ends."""
     stop_at_bearoff: bool = False
@@ -109,17 +106,17 @@ class RolloutSettings:
     every_play: bool = False
     """Evaluate every legal play, without the pre-filter of the weight file."""
     se: float = 0.0
-    """Stop at this standard error of the equity; 0 plays all trials."""
-    scoring: str = MONEY
-    """What the game is played for: see `motif.rollout.rollout_settings`."""
+    """Stop at this standard error of the equity; 0: never."""
+    scoring: str = "money"
+    """What is played for: money, dmp or no-gammons."""
     seed: int = 0
 
     def check(self) -> None:
         """Raise `SettingError` for a value that makes no sense."""
         for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
-            check_count(name.replace("_", "-"), getattr(self, name), low)
+            check_count(name, getattr(self, name), low)
         if not 0 <= self.se < float("inf"):
-            raise SettingError(f"--se must be at least 0 and finite, not {shown(self.se)}")
+            raise SettingError(f"se must be at least 0 and finite, not {shown(self.se)}", "se")
         check_scoring(self.scoring)
         check_seed(self.seed)
 
@@ -135,8 +132,8 @@ class RolloutSettings:
 
     def model_of(self, evaluator: StaticEvaluator) -> Model:
         """The model that plays, chosen from `evaluator`."""
-        chosen = evaluator if self.every_play else filtered(evaluator)
-        return playing_for(chosen.model, self.scoring)
+        player = evaluator if self.every_play else filtered(evaluator)
+        return playing_for(player.model, self.scoring)
 
 
 def parse_luck_plies(text: str) -> int:
@@ -144,6 +141,7 @@ def parse_luck_plies(text: str) -> int:
     if text == ALL_PLIES:
         return MAX_PLIES
     if not (text.isascii() and text.isdigit()):
-        raise SettingError(f"--luck-plies must be a number of plies or {ALL_PLIES}, not {shown(text)}")
+        message = f"luck_plies must be a number of plies or {ALL_PLIES}, not {shown(text)}"
+        raise SettingError(message, "luck_plies")
     # A number of thousands of digits is refused by int() itself.
     return int(text[:20])

@@ -1,9 +1,7 @@
-"""Every failure that motif itself reports.
+"""Failures that motif itself reports, and values as their messages show them.
 
 A message is one line that names what is wrong and where.  The command line prints it and exits
 with code 2; a library caller catches `MotifError` or the subclass that it can handle.
-
-Values as error messages show them: short and on one line, whatever they hold.
 """
 
 import reprlib
@@ -11,6 +9,11 @@ import reprlib
 
 class MotifError(Exception):
     """Root of all errors that motif raises on purpose."""
+
+    def __init__(self, message: str = "", *settings: str) -> None:
+        """`settings` are the words of `message` that name settings: a command has options instead."""
+        super().__init__(message)
+        self.settings = settings
 
 
 class PositionError(MotifError):
@@ -54,7 +57,7 @@ class BenchmarkError(MotifError):
 
 
 class SettingError(MotifError):
-    """An option outside its range, or options that exclude each other."""
+    """A setting outside its range, or settings that exclude each other."""
 
 
 class ClusterError(MotifError):

@@ -1,4 +1,4 @@
-"""Parallel execution.  The only module that imports joblib.
+"""Parallel execution, and signals in it; the only module that imports joblib.
 
 Ctrl-C and SIGTERM: what the process that was started does with them, and what its workers do.
 
@@ -19,8 +19,6 @@ from contextvars import ContextVar
 from multiprocessing import resource_tracker
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from threadpoolctl import threadpool_limits
 
 from motif.runtime.errors import SettingError
 
@@ -150,7 +148,7 @@ def worker_count(jobs: int | None) -> int:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
     if jobs < 1:
-        raise SettingError(f"--jobs must be at least 1 (or -1 for every core), not {jobs}")
+        raise SettingError(f"jobs must be at least 1 (or -1 for every core), not {jobs}", "jobs")
     return jobs
 
 
@@ -201,5 +199,7 @@ def run_ordered(
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let numerical libraries use one thread in the block, so that sums have one order."""
+    from threadpoolctl import threadpool_limits
+
     with threadpool_limits(1):
         yield

@@ -40,34 +40,35 @@ class SamplePlan:
     """How to sample, whoever plays and whatever the seed."""
 
     games: int
+    """Games of self-play."""
     trials: int
-    """Rollouts of each position."""
+    """Rollouts that label each position."""
     decide: Literal["evaluator", "rollout"] = "evaluator"
-    """Who chooses the plays: the evaluator, or the rollouts of every legal play."""
+    """Who chooses the plays: the evaluator, or rollouts of every legal play."""
     candidates: int = 0
-    """Plays of a decision that are recorded at most, the chosen one among them; 0 for all."""
+    """Plays of a decision that are recorded at most, the chosen one among them; 0: all."""
     rate: float = 1.0
     """Share of the decisions that are recorded."""
     crashed_rate: float | None = None
-    """Share of the decisions in crashed positions, which are few; `rate` when absent."""
+    """Share for crashed positions, which are few; that of `rate` when absent."""
     race_rate: float | None = None
-    """Share of the decisions in races; `rate` when absent."""
+    """Share for races; that of `rate` when absent."""
     noise: float = 0.0
     """Share of the plays that are drawn by lot, so that odd positions occur too."""
     cut: int = 0
-    """Rollouts end after so many plies with the evaluator's value; 0 plays to the end."""
+    """End rollouts after so many plies with the evaluator's value; 0: never."""
     stop_at_race: bool = False
-    """Rollouts end with the evaluator's value when contact ends."""
+    """End rollouts with the evaluator's value when contact ends."""
     stop_at_bearoff: bool = False
-    """Rollouts end with the value of the bearoff tables where these cover the position."""
+    """End rollouts with the value of the bearoff tables where these cover the position."""
     stratified: bool = False
-    """Let the first roll of the rollouts, and the second, run evenly through all that can come."""
+    """Let the first roll, and the first two, of the rollouts run evenly through all that can come."""
 
     def rates(self) -> npt.NDArray[np.float64]:
         """Share of the decisions recorded, by class."""
-        given = {"crashed": self.crashed_rate, "race": self.race_rate}
-        chosen = (given.get(name) for name in CLASS_NAMES)
-        return np.array([self.rate if value is None else value for value in chosen])
+        own_rates = {"crashed": self.crashed_rate, "race": self.race_rate}
+        rates = (own_rates.get(name) for name in CLASS_NAMES)
+        return np.array([self.rate if rate is None else rate for rate in rates])
 
     def rules(self) -> PlayoutRules:
         """How one rollout is played."""
@@ -83,18 +84,17 @@ class SamplePlan:
         for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0)):
             check_count(name, getattr(self, name), low)
         if self.stratified and self.trials % ROUND:
-            raise SettingError(
-                f"--stratified: --trials must be a multiple of {ROUND}, not {shown(self.trials)}"
-            )
+            message = f"stratified: trials must be a multiple of {ROUND}, not {shown(self.trials)}"
+            raise SettingError(message, "stratified", "trials")
         for name in ("rate", "crashed_rate", "race_rate"):
             value = getattr(self, name)
             if value is not None and not 0 < value <= 1:
-                option = name.replace("_", "-")
-                raise SettingError(f"--{option} must be above 0 and at most 1, not {shown(value)}")
+                raise SettingError(f"{name} must be above 0 and at most 1, not {shown(value)}", name)
         if not 0 <= self.noise < 1:
-            raise SettingError(f"--noise must be at least 0 and below 1, not {self.noise}")
+            raise SettingError(f"noise must be at least 0 and below 1, not {self.noise}", "noise")
         if self.decide not in ("evaluator", "rollout"):
-            raise SettingError(f"--decide must be evaluator or rollout, not {shown(self.decide)}")
+            message = f"decide must be evaluator or rollout, not {shown(self.decide)}"
+            raise SettingError(message, "decide")
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def test_players_without_such_weights_are_refused(boards):
     assert analysis_of(race, contact, source="made", class_name="contact").values.shape == (len(contact),)
     with pytest.raises(PlayerError, match=r"give 'bras' without \+bearoff"):
         analysis_of(with_bearoff(load_static("bras")), boards, source="made")
-    with pytest.raises(SettingError, match="--class must be contact, crashed, race or all, not 'blot'"):
+    with pytest.raises(SettingError, match="class_name must be contact, crashed, race or all, not 'blot'"):
         analysis_of(race, boards, source="made", class_name="blot")
 
 

@@ -1,63 +1,136 @@
-"""The command analyse: what it prints, what it writes, what it refuses."""
-
-import json
-from pathlib import Path
+"""The command analyse for matches: what it prints, what it writes, what it refuses."""
 
 import pytest
 
-
-def test_json_names_every_file(motif_json, weight_file, tmp_path):
-    out = tmp_path / "analysis"
-    found = motif_json(
-        "analyse", weight_file, "--out", out, "--positions", 120, "--class", "race", "--player", "pubeval",
-        "--head", "win_gammon", "--jobs", 1,
-    )  # fmt: skip
-    assert (found["out"], found["class"], found["head"]) == (str(out), "race", "win_gammon")
-    assert found["source"].startswith("games of pubeval against itself")
-    assert all(Path(name).is_file() for name in found["files"])
-    kept = json.loads((out / "summary.json").read_text())
-    assert kept["files"] == [Path(name).name for name in found["files"]]
-    assert kept["most_important"] == found["most_important"]
+from tests.analysis.test_match_analysis import MATCH
 
 
-def test_text_names_the_page(motif, dataset, tmp_path):
-    ending = motif(
-        "analyse", "bras", "--out", tmp_path / "analysis", "--dataset", dataset, "--positions", 100
+@pytest.fixture
+def mat(tmp_path):
+    path = tmp_path / "ann.mat"
+    path.write_text(MATCH)
+    return path
+
+
+def test_json_has_both_players_and_the_worst(motif_json, mat, tmp_path):
+    page = tmp_path / "page.html"
+    found = motif_json("analyse", mat, "--player", "bras", "--worst", 2, "--html", page)
+    assert (found["file"], found["analyst"], found["length"]) == (str(mat), "bras", 3)
+    assert [player["name"] for player in found["players"]] == ["Ann", "Bob"]
+    for player in found["players"]:
+        assert player["error_rate"] == player["overall"]["error_rate"]
+        assert player["overall"]["decisions"] == player["chequer"]["decisions"] + player["cube"]["decisions"]
+        assert set(player["mistakes"]) == {"missed double", "wrong double", "wrong take", "wrong pass"}
+        assert set(player["luck"]) == {"rolls", "total", "mwc"}
+    assert len(found["worst"]) == 2
+    assert {"position", "xgid", "roll", "played", "better", "loss", "summary", "sentences"} <= set(
+        found["worst"][0]
     )
+    assert found["html"] == str(page)
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert motif_json("analyse", mat, "--player", "bras", "--worst", 2, "--html", page) == found
+
+
+def test_the_evaluator_that_came_along_judges(motif_json, mat):
+    from motif.cli.options import DEFAULT_PLAYER
+
+    assert motif_json("analyse", mat, "--worst", 0)["analyst"] == DEFAULT_PLAYER
+    ahead = motif_json("analyse", mat, "--player", "latest@1", "--worst", 1, "--jobs", 1)
+    assert ahead["analyst"] == f"{DEFAULT_PLAYER}@1"
+    assert len(ahead["worst"]) == 1
+
+
+def test_text_shows_players_boards_and_the_page(motif, mat, tmp_path):
+    ending = motif("analyse", mat, "--player", "bras", "--worst", 1, "--html", tmp_path / "page.html")
     assert (ending.code, ending.err) == (0, "")
-    assert "|weight| x SD" in ending.out
-    assert ending.out.endswith(f"{tmp_path / 'analysis' / 'report.html'}\n")
-    assert (tmp_path / "analysis" / "report.html").is_file()
+    assert ending.out.startswith("Ann - Bob, 3-point match: 3 games, score 2 to 2; analysed by bras.\n")
+    for words in ("error rate", "missed doubles", "Played: ", "Better: ", "|BAR|", " is better than "):
+        assert words in ending.out
+    assert ending.out.endswith(f"{tmp_path / 'page.html'}\n")
+
+
+def test_a_file_of_another_name_is_a_match_too(motif_json, mat):
+    other = mat.rename(mat.with_suffix(".txt"))
+    found = motif_json("analyse", other, "--player", "bras", "--worst", 0, "--no-cube")
+    assert found["worst"] == []
+    assert all(player["cube"]["decisions"] == 0 for player in found["players"])
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("pubeval",), "'pubeval' has no parameters to analyse"),
-        (("nobody",), "no player is called 'nobody'"),
-        (("bras@1",), "'bras@1' looks ahead"),
-        (("none.yaml",), "none.yaml: no such weight file"),
-        (("bras", "--head", "equity"), "bras has no head 'equity' for contact positions: there are win"),
-        (("motif-v2", "--head", "equity"), "motif-v2 has no head 'equity' for race positions"),
-        (("bras", "--positions", "7"), "--positions must be at least 100, not 7"),
-        (("bras", "--class", "blot"), "--class"),
-        (("bras", "--player", "nobody"), "no player is called 'nobody'"),
-        (("bras", "--dataset", "nowhere"), "nowhere: no dataset"),
-        (("bras", "--dataset", "nowhere", "--player", "random"), "not both"),
-        (("bras", "--seed", "-1"), "--seed must be 0 to"),
-        (("bras", "--jobs", "0"), "--jobs must be at least 1"),
+        (("--out", "folder"), "--out: `motif inspect WEIGHTS --out DIR` shows what an evaluator looks at"),
+        (("--positions", "200"), "--positions: `motif inspect WEIGHTS --out DIR`"),
+        (("--dataset", "folder"), "--dataset: `motif inspect"),
+        (("--class", "race"), "--class: `motif inspect"),
+        (("--head", "win"), "--head: `motif inspect"),
+        (("--player", "random"), "'random' chooses plays but cannot evaluate"),
+        (("--player", "nobody"), "no player is called 'nobody'"),
+        (("--worst", "-1"), "--worst"),
+        (("--jobs", "0"), "--jobs must be at least 1"),
     ],
 )
-def test_bad_input_is_one_line(motif, tmp_path, words, said):
-    ending = motif("analyse", *words, "--out", tmp_path / "analysis")
+def test_bad_options_are_one_line(motif, mat, words, said):
+    ending = motif("analyse", mat, *words)
     assert (ending.code, ending.out) == (2, "")
     assert said in ending.err
     assert ending.err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_in_use_is_refused(motif, tmp_path):
-    (tmp_path / "kept").write_text("kept")
-    ending = motif("analyse", "bras", "--out", tmp_path)
-    assert ending.code == 2
-    assert "exists already: name a new folder" in ending.err
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no .mat file: it must begin with a line such as '7 point match'"),
+        ("Hello\n", "line 1: no .mat file"),
+        (" 5 point match\n", "nothing to analyse: the record has no roll"),
+        (MATCH.replace("13/8 6/4", "13/8 6/5"), "line 8: game 1, move 4"),
+        (
+            MATCH.replace("Ann : 2                    Bob : 1", "Ann : 3                    Bob : 1"),
+            "game 3: no match",
+        ),
+    ],
+)
+def test_bad_files_are_one_line(motif, tmp_path, text, said):
+    path = tmp_path / "bad.mat"
+    path.write_text(text)
+    ending = motif("analyse", path, "--html", tmp_path / "page.html")
+    assert (ending.code, ending.out) == (2, "")
+    assert f"{path}: " in ending.err
+    assert said in ending.err
+    assert ending.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_page_that_cannot_be_written(motif, mat, tmp_path):
+    ending = motif("analyse", mat, "--player", "bras", "--html", tmp_path)
+    assert (ending.code, ending.out) == (2, "")
+    assert str(tmp_path) in ending.err
+    assert ending.err.count("\n") == 1
+
+
+def test_a_file_that_is_not_there(motif, tmp_path):
+    ending = motif("analyse", tmp_path / "none.mat")
+    assert (ending.code, ending.out) == (2, "")
+    assert "none.mat: cannot be read" in ending.err
+
+
+@pytest.mark.parametrize(
+    "words", [("bras",), ("none.yaml",), ("bras", "--out", "folder"), ("bras", "--worst", "3")]
+)
+@pytest.mark.parametrize("name", ["bras", "none.yaml"])
+def test_evaluators_are_the_subject_of_another_command(motif, name, words):
+    ending = motif("analyse", name, *words)
+    assert (ending.code, ending.out) == (2, "")
+    assert "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at" in ending.err
+    assert ending.err.count("\n") == 1
+
+
+def test_several_matches_are_a_list(motif, motif_json, mat, tmp_path):
+    other = tmp_path / "other.mat"
+    other.write_text(MATCH)
+    words = ("--player", "bras", "--worst", 0)
+    matches = motif_json("analyse", mat, other, *words)["matches"]
+    assert matches == [motif_json("analyse", path, *words) for path in (mat, other)]
+    assert motif("analyse", mat, other, *words).out.count("analysed by bras.\n") == 2
+    ending = motif("analyse", mat, other, "--html", tmp_path / "page.html")
+    assert (ending.code, ending.err) == (2, "motif: error: --html: a page is about one match, not several\n")

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
+from motif.analysis import position_records as records
 from motif.board.identifiers import gnubg_ids, position_key
 from motif.board.match_state import MatchState, match_id
 from motif.board.position import Position, unpack_many
 from motif.board.xgid import xgid
-from motif.cli import records
 from motif.sampling import read_dataset
 
 

@@ -21,7 +21,7 @@ def test_a_pruned_fit_and_its_table_of_terms(motif_json, dataset, tmp_path):
     assert weights.fit["prune"] == PRUNE_Z == 2
     head = weights.classes["contact"]["win"]
     assert len(head.linear) + len(head.pairs) == contact["terms"]
-    told = motif_json("report", path, "--terms", table, "--top", 3)
+    told = motif_json("terms", path, "--terms", table, "--top", 3)
     assert told["count"] == contact["terms"]
     assert all(term["se"] > 0 for term in told["terms"])
 

@@ -25,7 +25,7 @@ SMALLER = {
     "--until-certain": "--until-certain --games 20",
     "tournament simple pubeval bras --games 1000": "tournament simple pubeval bras --games 8",
     "speed --seconds 2": "speed --seconds 0.02 --player pubeval",
-    "analyse bras --out runs/bras": "analyse bras --out runs/bras --positions 300",
+    "inspect bras --out runs/bras": "inspect bras --out runs/bras --positions 300",
     "--out runs/contact --class contact": "--out runs/contact --class contact --positions 300",
     "--player latest@1": "--player pubeval",
     "--save match.mat": "--save another.mat",
@@ -38,7 +38,7 @@ SMALLER = {
 
 QUICK = {"evaluate", "plays", "hint", "cube", "match", "benchmark"}
 """Commands whose examples run in every test; those of the others take a minute or more together."""
-LAST = ("report", "calibrate")
+LAST = ("report", "terms", "calibrate")
 """Commands whose examples need files that those of others make."""
 ASKS = {"play"}
 """Commands that read what is typed; here nothing is."""
@@ -155,7 +155,8 @@ def run(motif, monkeypatch, name: str, line: str) -> None:
     words = words_of(smaller(line))
     if command_of(words) in ASKS:
         monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    jobs = ("--jobs", "1") if "--jobs" not in words else ()
+    offered = any("--jobs" in parameter.opts for parameter in COMMANDS[command_of(words)].params)
+    jobs = ("--jobs", "1") if offered and "--jobs" not in words else ()
     ending = motif(*words, *jobs)
     assert ending.code == 0, f"{line}: {ending.err}"
     assert ending.out or name in ASKS

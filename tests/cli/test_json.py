@@ -10,7 +10,8 @@ from motif.board.dice import ROLLS
 from motif.board.identifiers import gnubg_id, position_from_gnubg_id
 from motif.board.moves import PlayBatch, legal_plays
 from motif.board.position import Position
-from motif.cli.common import DEFAULT_PLAYER, json_line
+from motif.cli.options import DEFAULT_PLAYER
+from motif.cli.printing import json_line
 from motif.evaluators import OUTPUTS, load_evaluator
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from motif.cli.phase_net import train_phase_net
+from motif.cli.learn import train_phase_net
 from motif.phase_net import PhaseNetSettings
 
 TINY = (

@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from motif.board.mat_file import read_mat
-from motif.cli.play import optional_value
+from motif.cli.options import optional_value
 from motif.players import load
 
 OPPONENT = ("pubeval", "--seed", "2027")

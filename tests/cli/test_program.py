@@ -15,10 +15,15 @@ FULL = Path("/dev/full")
 SECONDS = 600
 """Only what hangs takes so long, also where kernels are compiled and the machine is busy."""
 START = "4HPwATDgc/ABMA"
+NO_CHANCE = {"evaluate", "plays", "hint", "bearoff", "cube", "explain", "speed", "analyse", "export"}
+"""Commands in which chance plays no part."""
+AT_ONCE = {"plays", "bearoff", "cube", "cube-windows", "explain", "play", "export"}
+"""Commands whose work is spread over no processes."""
 COMMANDS = [
     "evaluate", "plays", "hint", "rollout", "bearoff", "cube", "cube-efficiency",
     "cube-windows", "explain", "match", "tournament", "play", "benchmark", "speed",
-    "analyse", "report", "sample", "fit", "bootstrap", "calibrate", "export", "train-phase-net",
+    "analyse", "report", "terms", "inspect", "sample", "fit", "bootstrap", "calibrate", "export",
+    "train-phase-net",
 ]  # fmt: skip
 
 
@@ -38,8 +43,9 @@ def test_help_has_an_example_and_the_common_options(motif, command):
     ending = motif(command, "--help")
     assert (ending.code, ending.err) == (0, "")
     assert re.search(rf"\n  Example:\n    motif {command}[ \n]", ending.out)
-    for option in ("--json", "--seed", "--jobs"):
-        assert option in ending.out
+    assert "--json" in ending.out
+    assert ("--seed" in ending.out) == (command not in NO_CHANCE)
+    assert ("--jobs" in ending.out) == (command not in AT_ONCE)
     assert "\x1b" not in ending.out
 
 
@@ -135,7 +141,7 @@ def test_an_interrupt_elsewhere_is_one_line(motif, monkeypatch):
     def interrupt(path: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("motif.cli.records.read_positions", interrupt)
+    monkeypatch.setattr("motif.analysis.position_records.read_positions", interrupt)
     assert motif("evaluate", "--batch", "x") == (130, "", "motif: interrupted\n")
 
 
@@ -143,7 +149,7 @@ def test_a_file_that_the_system_refuses_is_named(motif, monkeypatch):
     def refuse(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("motif.cli.records.read_positions", refuse)
+    monkeypatch.setattr("motif.analysis.position_records.read_positions", refuse)
     assert motif("evaluate", "--batch", "x") == (2, "", "motif: error: x: Permission denied\n")
 
 
@@ -151,7 +157,7 @@ def test_a_fault_of_the_program_shows_its_traceback_on_demand(motif, monkeypatch
     def fail(path: str) -> None:
         raise ZeroDivisionError("two\nlines")
 
-    monkeypatch.setattr("motif.cli.records.read_positions", fail)
+    monkeypatch.setattr("motif.analysis.position_records.read_positions", fail)
     ending = motif("evaluate", "--batch", "x")
     assert ending.code == 1
     assert ending.err.startswith("motif: internal error: ZeroDivisionError: two lines (set MOTIF_TRACEBACK=1")

@@ -4,140 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from motif.analysis.term_report import dataset_terms
-from motif.board.identifiers import gnubg_ids
-from motif.evaluators import read_weight_file
-from motif.fitting.term_table import write_terms
-from motif.sampling import read_dataset
 from tests.reports.made_run import write_run
 
 LINES = Path(__file__).resolve().parent.parent / "data"
-
-_COLUMNS = {
-    "name",
-    "sentence",
-    "full",
-    "moves",
-    "weight",
-    "se",
-    "z",
-    "spread",
-    "effect",
-    "effect_se",
-    "effect_z",
-}
-
-
-@pytest.fixture(scope="module")
-def fitted(dataset, tmp_path_factory):
-    """Weights of the small dataset."""
-    from motif.cli.main import main
-
-    path = tmp_path_factory.mktemp("fitted") / "fitted.yaml"
-    words = ["fit", dataset, "--out", path, "--parameters", "keith", "--jobs", "1", "--json"]
-    assert main(list(map(str, words))) == 0
-    return path
-
-
-def test_its_own_games_show_what_matters(motif_json, weight_file):
-    found = motif_json("report", weight_file, "--top", 5, "--jobs", 1)
-    assert (found["weights"], found["class"], found["plan"], found["head"]) == (
-        "small",
-        "contact",
-        None,
-        "win",
-    )
-    assert found["source"] == "2,000 positions of its own games"
-    assert found["count"] == 20
-    assert found["slope"] > 0
-    assert len(found["terms"]) == 5
-    for term in found["terms"]:
-        assert set(term) == _COLUMNS
-        assert term["se"] is term["z"] is term["effect_se"] is None
-        assert term["sentence"].endswith(".")
-    assert motif_json("report", weight_file, "--top", 5, "--jobs", 2) == found
-    assert motif_json("report", weight_file, "--top", 5, "--seed", 1) != found
-
-
-def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp_path):
-    words = ("report", fitted, "--data", dataset, "--top", 4)
-    found = motif_json(*words)
-    assert found["head"] == "equity"
-    assert f" positions in {dataset}" in found["source"]
-    for term in found["terms"]:
-        assert term["se"] > 0
-        assert term["z"] == pytest.approx(term["weight"] / term["se"])
-        assert " ± " in term["sentence"]
-    told = motif(*words).out
-    for term in found["terms"]:
-        assert term["name"] in told
-        assert term["sentence"].split()[0] in told
-    assert "± is one standard error, games taken as wholes" in told
-
-    weights, table = read_weight_file(fitted), tmp_path / "terms.parquet"
-    write_terms(table, [dataset_terms(dataset, weights, "contact", "", "equity")[0]])
-    from_table = motif_json("report", fitted, "--terms", table, "--top", 4)
-    assert from_table["terms"] == found["terms"]
-    assert from_table["source"] == str(table)
-
-
-def test_positions_from_a_file(motif_json, dataset, weight_file, tmp_path):
-    path = tmp_path / "positions.txt"
-    path.write_text("\n".join(gnubg_ids(read_dataset(dataset).boards)), encoding="utf-8")
-    found = motif_json("report", weight_file, "--positions", path, "--class", "race", "--head", "win_gammon")
-    assert found["source"].endswith(f" positions in {path}")
-    assert (found["class"], found["head"]) == ("race", "win_gammon")
-    assert "the chance of winning a gammon" in found["terms"][0]["sentence"]
-
-
-def test_a_page(motif_json, weight_file, tmp_path):
-    path = tmp_path / "pages" / "terms.html"
-    found = motif_json("report", weight_file, "--html", path, "--jobs", 1)
-    assert found["html"] == str(path)
-    page = path.read_text("utf-8")
-    assert page.startswith("<!DOCTYPE html>")
-    assert page.count("<tr>") == 1 + len(found["terms"])
-    assert found["terms"][0]["name"] in page
-    assert "<script" not in page
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (("pubeval",), "'pubeval' has no weights to report on"),
-        (("nobody",), "no player is called"),
-        (("missing.yaml",), "missing.yaml: no such weight file"),
-        (("{weights}", "--head", "equity"), "have no head 'equity' for contact positions; there are win, "),
-        (("{weights}", "--class", "crashed"), "have none of their own for crashed positions"),
-        (("{weights}", "--plan", "attack"), "no game plan is called 'attack'"),
-        (("{weights}", "--terms", "missing.parquet"), "missing.parquet: there is no such file"),
-        (("{weights}", "--terms", "{weights}"), "small.yaml: no table of terms"),
-        (("{weights}", "--data", "nowhere"), "nowhere"),
-        (("{weights}", "--positions", "nowhere.txt"), "nowhere.txt: cannot be read"),
-        (("{weights}", "--data", "a", "--terms", "b"), "--terms and --data exclude each other"),
-        (("{weights}", "--top", "0"), "--top"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_line(motif, weight_file, words, line):
-    ending = motif("report", *(word.format(weights=weight_file) for word in words))
-    assert ending.code == 2
-    assert ending.out == ""
-    assert ending.err.count("\n") == 1
-    assert line in ending.err
-
-
-def test_too_few_positions_are_named(motif, weight_file, tmp_path):
-    path = tmp_path / "one.txt"
-    path.write_text("4HPwATDgc/ABMA\n", encoding="utf-8")
-    ending = motif("report", weight_file, "--positions", path)
-    assert ending.code == 2
-    assert "at least 100 contact positions are needed to tell how much a term matters, not 1" in ending.err
-
-
-def test_a_page_that_cannot_be_written(motif, weight_file, tmp_path):
-    ending = motif("report", weight_file, "--html", tmp_path, "--jobs", 1)
-    assert ending.code == 2
-    assert str(tmp_path) in ending.err
 
 
 @pytest.fixture(scope="module")
@@ -177,8 +46,12 @@ def test_a_run_is_measured_on_the_lines_that_come_along(motif_json, run):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("{run}", "--class", "contact", "--plan", "x"), "--class, --plan: {run} is the folder of a run"),
-        (("motif-v2", "--worst", "3"), "--worst: 'motif-v2' is no folder of a run"),
+        (("{run}", "--class", "contact", "--plan", "x"), "--class: `motif terms WEIGHTS` tells the terms"),
+        (
+            ("motif-v2", "--worst", "3"),
+            "'motif-v2' is no folder of a run; `motif terms WEIGHTS` tells",
+        ),
+        (("motif-v2", "--data=x"), "--data: `motif terms WEIGHTS` tells the terms of a weight file"),
         (("{run}", "--benchmark", "nowhere.bm"), "nowhere.bm: no such benchmark file"),
         (("{run}/v0",), "config.yaml: cannot be read: there is no such file, so this is no bootstrap run"),
         (("{run}", "--html", "{run}"), "{run}: cannot be written"),

@@ -117,7 +117,7 @@ def test_a_fit_is_the_same_for_any_number_of_workers():
 
 
 def test_too_few():
-    with pytest.raises(SettingError, match="--positions must be at least 2"):
+    with pytest.raises(SettingError, match="positions must be at least 2"):
         fit_efficiency(pubeval(), 1, 20)
 
 

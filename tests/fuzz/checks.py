@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from motif.analysis.position_records import read_decisions, read_positions
 from motif.benchmark import BenchmarkFile, read_benchmark
 from motif.board.identifiers import (
     boards_from_gnubg_ids,
@@ -31,7 +32,6 @@ from motif.board.notation import find_play, format_moves, parse_moves
 from motif.board.parsing import parse_position, parse_roll
 from motif.board.position import BOARD_SIZE, Position, faults
 from motif.board.xgid import position_from_xgid, xgid
-from motif.cli.records import read_decisions, read_positions
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
 from motif.evaluators.weight_reader import read_weight_file
 from motif.learning.bootstrap_config import CONFIG, load_config

@@ -116,48 +116,48 @@ WRONG: list[tuple[str, str, str]] = [
     ("rate: 0.5", "rate: most", "versions[1]: rate: must be float, not 'most'"),
     ("race_rate: null", "race_rate: most", "versions[1]: race_rate: must be float, not 'most'"),
     ("stop_at_race: true", "stop_at_race: 1", "versions[1]: stop_at_race: must be bool, not 1"),
-    ("games: 5", "games: 0", "versions[1]: --games must be at least 1, not 0"),
-    ("rate: 0.5", "rate: .nan", "versions[1]: --rate must be above 0 and at most 1, not nan"),
-    ("race_rate: null", "race_rate: 2", "versions[1]: --race-rate must be above 0 and at most 1, not 2"),
-    ("games: 3", "decide: coin, games: 3", "versions[0]: --decide must be evaluator or rollout, not 'coin'"),
+    ("games: 5", "games: 0", "versions[1]: games must be at least 1, not 0"),
+    ("rate: 0.5", "rate: .nan", "versions[1]: rate must be above 0 and at most 1, not nan"),
+    ("race_rate: null", "race_rate: 2", "versions[1]: race_rate must be above 0 and at most 1, not 2"),
+    ("games: 3", "decide: coin, games: 3", "versions[0]: decide must be evaluator or rollout, not 'coin'"),
     ("pooled: 1", "pooled: -1", "versions[1]: pooled must be at least 0, not -1"),
     ("fit: {", "fit: {speed: 3, ", "fit: speed: unknown key; known are method, "),
     ("parameters: keith", "parameters: [keith]", "fit: parameters: must be str, not ['keith']"),
     ("parameters: keith", "parameters: tesauro", "no parameter set is called 'tesauro'"),
-    ("terms: linear", "terms: cubic", "--terms must be pairs or linear, not 'cubic'"),
-    ("terms: linear", "heads: two", "--heads must be all or win, not 'two'"),
+    ("terms: linear", "terms: cubic", "terms must be pairs or linear, not 'cubic'"),
+    ("terms: linear", "heads: two", "heads must be all or win, not 'two'"),
     ("terms: linear", "method: magic", "unknown method 'magic': choose one of "),
-    ("terms: linear", "validation: 1", "--validation must be at least 0 and below 1, not 1"),
-    ("terms: linear", "ridge: -1", "--ridge must be finite and at least 0, not -1"),
-    ("terms: linear", "equity_ridge: .inf", "--equity-ridge must be finite and at least 0, not inf"),
-    ("terms: linear", "max_passes: 0", "--max-passes must be at least 1, not 0"),
+    ("terms: linear", "validation: 1", "validation must be at least 0 and below 1, not 1"),
+    ("terms: linear", "ridge: -1", "ridge must be finite and at least 0, not -1"),
+    ("terms: linear", "equity_ridge: .inf", "equity_ridge must be finite and at least 0, not inf"),
+    ("terms: linear", "max_passes: 0", "max_passes must be at least 1, not 0"),
     ("terms: linear", "max_passes: few", "fit: max_passes: must be int, not 'few'"),
     ("ranking: null", "ranking: high", "fit: ranking: must be float, not 'high'"),
-    ("ranking: null", "method: coordinate, ranking: 5", "--ranking: coordinate descent does not know the"),
-    ("terms: linear", "seed: -1", "--seed must be at least 0, not -1"),
-    ("terms: linear", "seed: 9223372036854775808", "--seed must be below 2**63, not 9223372036854775808"),
-    ("terms: linear", "ridge: 1" + "0" * 400, "--ridge must be finite and at least 0, not 1000"),
-    ("games: 3", "games: 2147483648", "versions[0]: --games must be below 2**31, not 2147483648"),
-    ("cut: 3", "cut: 1" + "0" * 99, "versions[1]: --cut must be below 2**31, not 1000"),
+    ("ranking: null", "method: coordinate, ranking: 5", "ranking: coordinate descent does not know the"),
+    ("terms: linear", "seed: -1", "seed must be at least 0, not -1"),
+    ("terms: linear", "seed: 9223372036854775808", "seed must be below 2**63, not 9223372036854775808"),
+    ("terms: linear", "ridge: 1" + "0" * 400, "ridge must be finite and at least 0, not 1000"),
+    ("games: 3", "games: 2147483648", "versions[0]: games must be below 2**31, not 2147483648"),
+    ("cut: 3", "cut: 1" + "0" * 99, "versions[1]: cut must be below 2**31, not 1000"),
     ("versions:\n", "versions:\n" + "  - {games: 1, trials: 1}\n" * 99, "versions: at most 100 are possible"),
     (
         "games: 3",
         "games: 3, stratified: true",
-        "versions[0]: --stratified: --trials must be a multiple of 36",
+        "versions[0]: stratified: trials must be a multiple of 36",
     ),
     ("games: 5", "games: 5, fit: 3", "versions[1]: fit: must be a mapping, not 3"),
     ("games: 5", "games: 5, fit: {speed: 3}", "versions[1]: fit: speed: unknown key; known are method, "),
     ("games: 5", "games: 5, fit: {points: 1}", "versions[1]: fit: points: must be bool, not 1"),
-    ("games: 5", "games: 5, fit: {ridge: -1}", "versions[1]: --ridge must be finite and at least 0, not -1"),
-    ("terms: linear", "plan_shrinkage: -1", "--plan-shrinkage must be finite and at least 0, not -1"),
-    ("terms: linear", "plan_rows: 0", "--plan-rows must be at least 1, not 0"),
-    ("ranking: null", "method: coordinate, points: true", "--points: coordinate descent does not know point"),
-    ("ranking: null", "heads: win, plans: true", "--plans: game plans have equity heads, so --heads must be"),
-    ("ranking: null", "prune: -1", "--prune-z must be finite and at least 0, not -1"),
+    ("games: 5", "games: 5, fit: {ridge: -1}", "versions[1]: ridge must be finite and at least 0, not -1"),
+    ("terms: linear", "plan_shrinkage: -1", "plan_shrinkage must be finite and at least 0, not -1"),
+    ("terms: linear", "plan_rows: 0", "plan_rows must be at least 1, not 0"),
+    ("ranking: null", "method: coordinate, points: true", "points: coordinate descent does not know point"),
+    ("ranking: null", "heads: win, plans: true", "plans: game plans have equity heads, so heads must be"),
+    ("ranking: null", "prune: -1", "prune must be finite and at least 0, not -1"),
     ("ranking: null", "prune: true", "fit: prune: must be float, not True"),
-    ("ranking: null", "prune: 2, plans: true", "--prune: with --plans a class keeps all its terms"),
+    ("ranking: null", "prune: 2, plans: true", "prune: with plans a class keeps all its terms"),
     ("seed: 4", "seed: 4\nterms: 1", "terms: must be bool, not 1"),
-    ("ranking: null", "ranking: .nan", "--ranking must be finite and at least 0, not nan"),
+    ("ranking: null", "ranking: .nan", "ranking must be finite and at least 0, not nan"),
 ]
 
 
@@ -198,7 +198,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_fit_settings_in_the_library():
-    with pytest.raises(FitError, match="--ridge must be finite and at least 0, not nan"):
+    with pytest.raises(FitError, match="ridge must be finite and at least 0, not nan"):
         FitSettings(ridge=float("nan")).check()
 
 
@@ -206,5 +206,5 @@ def test_fit_settings_in_the_library():
 def test_a_ranking_term_where_it_is_known(method):
     FitSettings(method=method, ranking=5.0).check()
     FitSettings(method="coordinate", ranking=0.0).check()
-    with pytest.raises(FitError, match="--ranking: coordinate descent does not know the ranking term"):
+    with pytest.raises(FitError, match="ranking: coordinate descent does not know the ranking term"):
         FitSettings(method="coordinate", ranking=5.0).check()

@@ -260,7 +260,7 @@ def test_a_start_player_that_does_not_exist_claims_no_folder(tmp_path, start, er
 
 
 def test_settings_that_make_no_sense_claim_no_folder(tmp_path):
-    with pytest.raises(SettingError, match=r"^versions\[0\]: --games must be at least 1, not 0$"):
+    with pytest.raises(SettingError, match=r"^versions\[0\]: games must be at least 1, not 0$"):
         run_bootstrap(tmp_path / "run", replace(TINY, versions=(replace(STEP, games=0),)))
     assert not (tmp_path / "run").exists()
 

@@ -191,7 +191,7 @@ def test_a_dataset_that_the_weights_know(folder):
 
 def test_what_is_refused(folder, boards, tmp_path):
     for share in (0.0, 1.0, -1.0, float("nan")):
-        with pytest.raises(SettingError, match="--share must lie between 0 and 1"):
+        with pytest.raises(SettingError, match="share must lie between 0 and 1"):
             calibrate(folder, load_static("bras"), share=share)
     samples = labelled(load_static("bras"), boards[:A_GAME])
     with pytest.raises(FitError, match="too few games to fit on some and measure on others"):

@@ -272,17 +272,17 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"games": 0}, "--games must be at least 1, not 0"),
-        ({"boards": 99}, "--boards must be at least 100, not 99"),
-        ({"buffer": 3}, "--buffer must be at least 100, not 3"),
-        ({"round_games": -1}, "--round-games must be at least 1"),
-        ({"final_games": 2}, "--final-games must be at least 4"),
-        ({"rounds": 100_000}, "--rounds must be at most 9900"),
-        ({"rate": 0.0}, "--rate must be above 0"),
-        ({"round_rate": float("nan")}, "--round-rate must be above 0"),
-        ({"gain": -1.0}, "--gain must be at least 0"),
-        ({"seed": -1}, "--seed must be at least 0"),
-        ({"seed": 2**60}, "--seed must be below"),
+        ({"games": 0}, "games must be at least 1, not 0"),
+        ({"boards": 99}, "boards must be at least 100, not 99"),
+        ({"buffer": 3}, "buffer must be at least 100, not 3"),
+        ({"round_games": -1}, "round_games must be at least 1"),
+        ({"final_games": 2}, "final_games must be at least 4"),
+        ({"rounds": 100_000}, "rounds must be at most 9900"),
+        ({"rate": 0.0}, "rate must be above 0"),
+        ({"round_rate": float("nan")}, "round_rate must be above 0"),
+        ({"gain": -1.0}, "gain must be at least 0"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"seed": 2**60}, "seed must be below"),
     ],
 )
 def test_settings_out_of_range(changed, message):

@@ -146,17 +146,17 @@ def test_two_games_have_no_error():
 
 @pytest.mark.parametrize("games", [1, 0, -4])
 def test_too_few_games(games):
-    with pytest.raises(SettingError, match=f"^--games must be at least 2, not {games}$"):
+    with pytest.raises(SettingError, match=f"^games must be at least 2, not {games}$"):
         play_match(SIMPLE, RANDOM, games)
 
 
 def test_too_many_games():
-    with pytest.raises(SettingError, match=r"^--games must be below 2\*\*31, not 2147483648$"):
+    with pytest.raises(SettingError, match=r"^games must be below 2\*\*31, not 2147483648$"):
         play_match(SIMPLE, RANDOM, 2**31)
 
 
 def test_a_bad_number_of_jobs():
-    with pytest.raises(SettingError, match="--jobs must be at least 1"):
+    with pytest.raises(SettingError, match="jobs must be at least 1"):
         play_match(SIMPLE, RANDOM, 2, jobs=0)
 
 
@@ -210,5 +210,5 @@ def test_a_match_of_fixed_length_has_an_interval_too():
 
 @pytest.mark.parametrize("rate", [0, 1, -0.1, math.nan])
 def test_a_bad_error_rate(rate):
-    with pytest.raises(SettingError, match="--error-rate must be above 0 and below 1, not"):
+    with pytest.raises(SettingError, match="error_rate must be above 0 and below 1, not"):
         play_match(SIMPLE, RANDOM, 2, error_rate=rate)

@@ -190,7 +190,7 @@ def test_two_do_not_write_the_same_folder(tmp_path):
 
 def test_options_that_make_no_sense_are_refused_before_any_work(tmp_path):
     bras, out = load_static("bras"), tmp_path / "out"
-    with pytest.raises(SettingError, match="--positions must be at least 100, not 99"):
+    with pytest.raises(SettingError, match="positions must be at least 100, not 99"):
         analyse(bras, out, positions=99)
     with pytest.raises(SettingError, match="not both"):
         analyse(bras, out, positions=100, player=load("bras"), dataset=tmp_path)

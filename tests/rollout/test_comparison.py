@@ -119,7 +119,7 @@ def test_one_play_has_no_rival():
 
 
 def test_bad_comparisons():
-    with pytest.raises(SettingError, match="--candidates must be at least 1, not 0"):
+    with pytest.raises(SettingError, match="candidates must be at least 1, not 0"):
         compared(candidates=0)
     with pytest.raises(PlayError, match="7 is not a die"):
         compared(roll=(7, 1))

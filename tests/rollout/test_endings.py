@@ -156,5 +156,5 @@ def test_luck_in_contact_lowers_the_error():
 def test_numbers_of_lucky_plies():
     assert (parse_luck_plies("0"), parse_luck_plies("12"), parse_luck_plies("all")) == (0, 12, MAX_PLIES)
     for text in ("", "-1", "1.5", "every", "²"):
-        with pytest.raises(SettingError, match="--luck-plies must be a number of plies or all"):
+        with pytest.raises(SettingError, match="luck_plies must be a number of plies or all"):
             parse_luck_plies(text)

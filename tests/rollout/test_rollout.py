@@ -338,17 +338,17 @@ def test_positions_lists_and_arrays(boards):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"trials": 0}, "--trials must be at least 1, not 0"),
-        ({"trials": -5}, "--trials must be at least 1, not -5"),
-        ({"trials": 2**31}, f"--trials must be below 2**31, not {2**31}"),
-        ({"trials": 36.5}, "--trials must be a whole number, not 36.5"),
-        ({"cut": -1}, "--cut must be at least 0, not -1"),
-        ({"luck_plies": -1}, "--luck-plies must be at least 0, not -1"),
-        ({"se": -0.1}, "--se must be at least 0 and finite, not -0.1"),
-        ({"se": float("nan")}, "--se must be at least 0 and finite, not nan"),
-        ({"scoring": "chess"}, "--scoring must be money, dmp or no-gammons, not 'chess'"),
-        ({"seed": -1}, "--seed must be at least 0, not -1"),
-        ({"seed": 2**64}, f"--seed must be below 2**63, not {2**64}"),
+        ({"trials": 0}, "trials must be at least 1, not 0"),
+        ({"trials": -5}, "trials must be at least 1, not -5"),
+        ({"trials": 2**31}, f"trials must be below 2**31, not {2**31}"),
+        ({"trials": 36.5}, "trials must be a whole number, not 36.5"),
+        ({"cut": -1}, "cut must be at least 0, not -1"),
+        ({"luck_plies": -1}, "luck_plies must be at least 0, not -1"),
+        ({"se": -0.1}, "se must be at least 0 and finite, not -0.1"),
+        ({"se": float("nan")}, "se must be at least 0 and finite, not nan"),
+        ({"scoring": "chess"}, "scoring must be money, dmp or no-gammons, not 'chess'"),
+        ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"seed": 2**64}, f"seed must be below 2**63, not {2**64}"),
     ],
 )
 def test_settings_out_of_range(settings, message):
@@ -359,7 +359,7 @@ def test_settings_out_of_range(settings, message):
 
 @pytest.mark.parametrize("positions", [1, 2])
 def test_a_bad_number_of_jobs(positions):
-    with pytest.raises(SettingError, match="--jobs must be at least 1"):
+    with pytest.raises(SettingError, match="jobs must be at least 1"):
         rolled([Position.start()] * positions, trials=1, jobs=0)
 
 

@@ -108,14 +108,14 @@ def test_names():
         ("rollout:pubeval,trials=many", "'trials=many': a whole number is needed"),
         ("rollout:pubeval,trials=-1", "'trials=-1': a whole number is needed"),
         ("rollout:pubeval,trials=" + "9" * 5000, "a whole number is needed"),
-        ("rollout:pubeval,trials=0", "--trials must be at least 1, not 0"),
+        ("rollout:pubeval,trials=0", "trials must be at least 1, not 0"),
         ("rollout:pubeval,stratified=1", "'stratified=1' is no option"),
         ("rollout:pubeval,cut", "'cut' is no option"),
         ("rollout:pubeval,stop_at_race", "'stop_at_race' is no option"),
         ("rollout:pubeval,se=0.1", "'se=0.1' is no option"),
         ("rollout:pubeval,cut=3,cut=3", "'cut=3': given twice"),
-        ("rollout:pubeval,scoring=chess", "--scoring must be money"),
-        ("rollout:pubeval,luck-plies=x", "'luck-plies=x': --luck-plies must be"),
+        ("rollout:pubeval,scoring=chess", "scoring must be money"),
+        ("rollout:pubeval,luck-plies=x", "'luck-plies=x': luck_plies must be"),
     ],
 )
 def test_a_bad_name_is_refused(name, said):
@@ -132,9 +132,9 @@ def test_a_missing_weight_file_is_named():
 
 
 def test_a_player_has_a_number_of_trials():
-    with pytest.raises(SettingError, match="no --se"):
+    with pytest.raises(SettingError, match="no se"):
         evaluator(se=0.01)
-    with pytest.raises(SettingError, match="--candidates must be at least 0"):
+    with pytest.raises(SettingError, match="candidates must be at least 0"):
         evaluator(-1)
 
 

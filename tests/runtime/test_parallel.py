@@ -57,5 +57,5 @@ def test_every_core():
 
 @pytest.mark.parametrize("jobs", [0, -2])
 def test_a_bad_number_of_jobs_is_an_error(jobs):
-    with pytest.raises(SettingError, match=f"--jobs must be at least 1 .* not {jobs}"):
+    with pytest.raises(SettingError, match=f"jobs must be at least 1 .* not {jobs}"):
         list(run_ordered(square, [(1,)], jobs))

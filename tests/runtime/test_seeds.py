@@ -31,13 +31,13 @@ USES = {
     "fit": lambda seed: FitSettings(seed=seed).check(),
 }
 BAD = [
-    (-1, "--seed must be at least 0, not -1"),
-    (SEED_LIMIT, "--seed must be below 2**63, not 9223372036854775808"),
-    (2**64, "--seed must be below 2**63, not 18446744073709551616"),
-    (10**5000, "--seed must be below 2**63, not a number of 16610 bits"),
-    (1.0, "--seed must be a whole number, not 1.0"),
-    (None, "--seed must be a whole number, not None"),
-    ("7", "--seed must be a whole number, not '7'"),
+    (-1, "seed must be at least 0, not -1"),
+    (SEED_LIMIT, "seed must be below 2**63, not 9223372036854775808"),
+    (2**64, "seed must be below 2**63, not 18446744073709551616"),
+    (10**5000, "seed must be below 2**63, not a number of 16610 bits"),
+    (1.0, "seed must be a whole number, not 1.0"),
+    (None, "seed must be a whole number, not None"),
+    ("7", "seed must be a whole number, not '7'"),
 ]
 
 

@@ -311,21 +311,21 @@ def test_the_result_says_what_was_done(tmp_path):
 
 
 BAD: list[tuple[dict, str]] = [
-    ({"games": 0}, "--games must be at least 1, not 0"),
-    ({"trials": 0}, "--trials must be at least 1, not 0"),
-    ({"candidates": -1}, "--candidates must be at least 0, not -1"),
-    ({"cut": -1}, "--cut must be at least 0, not -1"),
-    ({"seed": -1}, "--seed must be at least 0, not -1"),
-    ({"seed": 2**63}, f"--seed must be below 2**63, not {2**63}"),
-    ({"rate": 0.0}, "--rate must be above 0 and at most 1, not 0.0"),
-    ({"rate": 1.5}, "--rate must be above 0 and at most 1, not 1.5"),
-    ({"rate": float("nan")}, "--rate must be above 0 and at most 1, not nan"),
-    ({"crashed_rate": 0.0}, "--crashed-rate must be above 0 and at most 1, not 0.0"),
-    ({"race_rate": 2.0}, "--race-rate must be above 0 and at most 1, not 2.0"),
-    ({"noise": 1.0}, "--noise must be at least 0 and below 1, not 1.0"),
-    ({"noise": -0.1}, "--noise must be at least 0 and below 1, not -0.1"),
-    ({"stratified": True}, "--stratified: --trials must be a multiple of 36, not 3"),
-    ({"decide": "coin"}, "--decide must be evaluator or rollout, not 'coin'"),
+    ({"games": 0}, "games must be at least 1, not 0"),
+    ({"trials": 0}, "trials must be at least 1, not 0"),
+    ({"candidates": -1}, "candidates must be at least 0, not -1"),
+    ({"cut": -1}, "cut must be at least 0, not -1"),
+    ({"seed": -1}, "seed must be at least 0, not -1"),
+    ({"seed": 2**63}, f"seed must be below 2**63, not {2**63}"),
+    ({"rate": 0.0}, "rate must be above 0 and at most 1, not 0.0"),
+    ({"rate": 1.5}, "rate must be above 0 and at most 1, not 1.5"),
+    ({"rate": float("nan")}, "rate must be above 0 and at most 1, not nan"),
+    ({"crashed_rate": 0.0}, "crashed_rate must be above 0 and at most 1, not 0.0"),
+    ({"race_rate": 2.0}, "race_rate must be above 0 and at most 1, not 2.0"),
+    ({"noise": 1.0}, "noise must be at least 0 and below 1, not 1.0"),
+    ({"noise": -0.1}, "noise must be at least 0 and below 1, not -0.1"),
+    ({"stratified": True}, "stratified: trials must be a multiple of 36, not 3"),
+    ({"decide": "coin"}, "decide must be evaluator or rollout, not 'coin'"),
 ]
 
 

@@ -112,7 +112,7 @@ def test_other_games_are_measured_again(page, capsys):
     assert made(page, most_games=20)["simple"][4] == "20"
     # Those who play no more than that already are as they were.
     assert capsys.readouterr().err.count("measuring") == 1
-    with pytest.raises(SettingError, match="--games must be at least 4, not 2"):
+    with pytest.raises(SettingError, match="games must be at least 4, not 2"):
         made(page, most_games=2)
 
 

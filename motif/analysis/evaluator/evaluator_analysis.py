@@ -173,7 +173,8 @@ def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | Non
         plain = evaluator.name.removesuffix(BEAROFF_SUFFIX)
         raise PlayerError(f"tables have no parameters to analyse: give {plain!r} without {BEAROFF_SUFFIX}")
     if class_name is not None and class_name not in CLASS_NAMES:
-        raise SettingError(f"--class must be {', '.join(CLASS_NAMES)} or all, not {class_name!r}")
+        names = ", ".join(CLASS_NAMES)
+        raise SettingError(f"class_name must be {names} or all, not {class_name!r}", "class_name")
     for name in CLASS_NAMES if class_name is None else (class_name,):
         heads = weights.heads_of(name)
         if head not in heads:

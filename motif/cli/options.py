@@ -1,0 +1,282 @@
+"""Options of commands: those that many share, and those that the fields of settings become."""
+
+import ast
+import inspect
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, wraps
+from importlib import import_module
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
+
+import typer
+from typer.core import TyperCommand
+
+from motif.cli.completion import complete_parameters, complete_player
+from motif.evaluators.shipped import default_player
+from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.parallel import worker_count
+
+if TYPE_CHECKING:
+    from motif.evaluators import Evaluator, StaticEvaluator
+
+_LARGEST_SEED = 2**53
+
+DEFAULT_PLAYER = default_player()
+"""Who evaluates when nobody is named."""
+
+
+def _checked_jobs(jobs: int | None) -> int | None:
+    if jobs is not None:
+        worker_count(jobs)
+    return jobs
+
+
+def checked_seed(seed: int | None) -> int | None:
+    """`seed` if it is one, or None; raises `SettingError` otherwise."""
+    if seed is not None and not 0 <= seed <= _LARGEST_SEED:
+        raise SettingError(f"--seed must be 0 to {_LARGEST_SEED}, not {seed}")
+    return seed
+
+
+def player_option(name: str, help: str, **more: Any) -> Any:
+    """An option called `name` whose value is a player."""
+    return typer.Option(name, metavar="PLAYER", help=help, autocompletion=complete_player, **more)
+
+
+def file_option(name: str, help: str, metavar: str = "FILE") -> Any:
+    """An option called `name` whose value is a file or, with the `metavar` DIR, a folder."""
+    return typer.Option(name, metavar=metavar, help=help)
+
+
+PLAYERS = (
+    "A weight file, pubeval, bras, phase, simple, wildbg or onnx:PATH, each with @1 or @2 to look ahead; "
+    "gnubg; rollout:PLAYER."
+)
+POSITION = "A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
+MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
+FirstDie = Annotated[str | None, typer.Argument(metavar="D1", help="One die.", show_default=False)]
+SecondDie = Annotated[str | None, typer.Argument(metavar="D2", help="The other die.", show_default=False)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+SeedOption = Annotated[
+    int,
+    typer.Option("--seed", metavar="N", callback=checked_seed, help="Where chance plays a part, its seed."),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        callback=_checked_jobs,
+        show_default="all cores",
+        help="Processes for long work.",
+    ),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="tcp://HOST:PORT",
+        help="Let the dask cluster with this scheduler do long work, instead of this machine.",
+    ),
+]
+PlayerOption = Annotated[str, player_option("--player", PLAYERS)]
+StaticOption = Annotated[
+    str, player_option("--player", "Plays both sides: a weight file, pubeval, bras, phase or simple.")
+]
+HtmlOption = Annotated[Path | None, file_option("--html", "Write a page, too.")]
+PlotOption = Annotated[Path | None, file_option("--plot", "Draw it, to a PNG or SVG.")]
+
+# What fields of these names become, whatever settings they belong to.
+_SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
+_COMPLETIONS = {"parameters": complete_parameters}
+_METAVARS = {int: "N", int | None: "N", float: "X", float | None: "X"}
+_TYPES: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Marks a parameter of a command that gets an object of a dataclass: its fields become options.
+
+    The dataclass is read from the source of its module, which is not imported before the command runs.
+    """
+
+    home: str
+    """The module of the dataclass."""
+    without: tuple[str, ...] = ()
+    """Fields that become no options."""
+
+
+class _Field(NamedTuple):
+    type: Any
+    default: Any
+    """`inspect.Parameter.empty` where there is none."""
+    doc: str
+
+
+def settings_fields(home: str, name: str) -> dict[str, _Field]:
+    """The fields of the dataclass `name` in the module `home`, also those of its bases there."""
+    return _class_fields(_classes(home), name)
+
+
+@cache
+def _classes(home: str) -> dict[str, ast.ClassDef]:
+    folder = Path(__file__).parent.parent.parent
+    source = folder.joinpath(*home.split(".")).with_suffix(".py").read_text("utf-8")
+    return {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
+
+
+def _class_fields(classes: dict[str, ast.ClassDef], name: str) -> dict[str, _Field]:
+    fields: dict[str, _Field] = {}
+    body = classes[name].body
+    for base in classes[name].bases:
+        fields |= _class_fields(classes, ast.unparse(base))
+    for node, behind in zip_longest(body, body[1:]):
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) not in _SHARED:
+            default = ast.literal_eval(node.value) if node.value else inspect.Parameter.empty
+            doc = ast.literal_eval(behind.value) if isinstance(behind, ast.Expr) else ""
+            fields[ast.unparse(node.target)] = _Field(_type_of(node.annotation), default, doc)
+        elif isinstance(node, ast.AnnAssign):
+            fields[ast.unparse(node.target)] = _Field(*_SHARED[ast.unparse(node.target)], "")
+    return fields
+
+
+def _type_of(node: ast.expr) -> Any:
+    """The type that an annotation means: a plain one, Literal[...], or either with ``| None``."""
+    if isinstance(node, ast.BinOp):
+        return _type_of(node.left) | None
+    if isinstance(node, ast.Subscript):
+        return Literal[ast.literal_eval(node.slice)]
+    return _TYPES[ast.unparse(node)]
+
+
+def option_name(name: str) -> str:
+    """The option of the command line that is called as the setting `name`."""
+    return "--" + name.replace("_", "-")
+
+
+def _parameters(settings: Settings, name: str) -> list[inspect.Parameter]:
+    fields = settings_fields(settings.home, name)
+    annotated: Any = Annotated
+
+    def named(match: re.Match[str]) -> str:
+        return option_name(match[1]) if match[1] in fields else match[0]
+
+    made = []
+    for field, (kind, default, doc) in fields.items():
+        if field in settings.without:
+            continue
+        option = typer.Option(
+            option_name(field),
+            metavar=_METAVARS.get(kind, "NAME" if kind is str else None),
+            help=re.sub(r"`(\w+)`", named, " ".join(doc.split())),
+            autocompletion=_COMPLETIONS.get(field),
+        )
+        kind = kind if field in _SHARED else annotated[kind, option]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        made.append(inspect.Parameter(field, keyword, default=default, annotation=kind))
+    return made
+
+
+def command(
+    *examples: str, cls: type[TyperCommand] | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function; `examples` are what is typed behind ``motif``.
+
+    A parameter that `Settings` marks is made of the options of its fields.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        groups: dict[str, tuple[Settings, str]] = {}
+        shown: list[inspect.Parameter] = []
+        for parameter in inspect.signature(function).parameters.values():
+            kind, *marks = get_args(parameter.annotation) or (Any,)
+            if marks and isinstance(marks[0], Settings):
+                groups[parameter.name] = marks[0], kind.__forward_arg__
+                shown += _parameters(*groups[parameter.name])
+            else:
+                shown.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+        @wraps(function)
+        def run(**values: Any) -> None:
+            for place, (settings, name) in groups.items():
+                fields = [field for field in settings_fields(settings.home, name) if field in values]
+                dataclass_there = getattr(import_module(settings.home), name)
+                values[place] = dataclass_there(**{field: values.pop(field) for field in fields})
+            function(**values)
+
+        lines = ("\b", "Example:", *(f"  motif {line}" for line in examples))
+        described: Any = run
+        described.__signature__ = inspect.Signature(shown)
+        described.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+        described.epilog, described.command_class = "\n".join(lines), cls
+        return run
+
+    return decorate
+
+
+def optional_value(option: str, value: str) -> type[TyperCommand]:
+    """The class of a command whose `option` stands for ``option=value`` where no value follows it.
+
+    None does where the command line ends there, or another option begins.
+    """
+
+    class OptionalValue(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            following = [*args, "-"][1:]
+            filled = [
+                f"{word}={value}" if word == option and behind.startswith("-") else word
+                for word, behind in zip(args, following, strict=True)
+            ]
+            return super().parse_args(ctx, filled)
+
+    return OptionalValue
+
+
+def moved(options: Sequence[str], where: str) -> type[TyperCommand]:
+    """The class of a command that once had `options`, and says `where` they are now."""
+
+    class Moved(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            for word in args:
+                if word.partition("=")[0] in options:
+                    raise SettingError(f"{word.partition('=')[0]}: {where}")
+            return super().parse_args(ctx, args)
+
+    return Moved
+
+
+def check_target(path: Path) -> None:
+    """Fail before the work, not after it, when the file `path` cannot be written; raises `SettingError`."""
+    if path.is_dir():
+        raise SettingError(f"{path}: is a folder, not a file to write")
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")
+
+
+def evaluator_of(name: str) -> "Evaluator":
+    """The evaluator of the player called `name`; raises `PlayerError` when he has none."""
+    from motif.players import load
+
+    evaluator = load(name).evaluator
+    if evaluator is None:
+        raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate a position")
+    return evaluator
+
+
+def static_evaluator(name: str) -> "StaticEvaluator":
+    """The evaluator of the player called `name`; raises `PlayerError` when he is not a static one."""
+    from motif.evaluators import StaticEvaluator
+
+    evaluator = evaluator_of(name)
+    if not isinstance(evaluator, StaticEvaluator):
+        raise PlayerError(
+            "rollouts are played by a weight file, pubeval, bras, phase or simple, without lookahead, "
+            f"not by {name!r}"
+        )
+    return evaluator

@@ -1,0 +1,374 @@
+"""Commands about weight files: terms, inspect, calibrate, export."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from motif.cli.completion import complete_player
+from motif.cli.options import (
+    DEFAULT_PLAYER,
+    PLAYERS,
+    HtmlOption,
+    JobsOption,
+    JsonOption,
+    PlayerOption,
+    PlotOption,
+    SeedOption,
+    check_target,
+    command,
+    evaluator_of,
+    file_option,
+    player_option,
+)
+from motif.cli.printing import json_line, print_table
+from motif.runtime.errors import PlayerError, SettingError
+
+if TYPE_CHECKING:
+    from motif.evaluators import StaticEvaluator, WeightFile
+    from motif.fitting.isotonic import Change
+    from motif.fitting.term_table import HeadTerms
+    from motif.learning.recalibration import Calibration, Measured
+
+_OWN_GAMES = 2000
+"""Positions of an evaluator's own games over which its terms are compared."""
+_Head = Literal["win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"]
+_Weights = Annotated[
+    str,
+    typer.Argument(
+        metavar="WEIGHTS",
+        help="A weight file, the name of one, bras or phase.",
+        autocompletion=complete_player,
+    ),
+]
+TopOption = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many terms.")]
+
+
+@command(
+    "terms motif-v2",
+    "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples --class race --top 5",
+)
+def terms(
+    weights: _Weights,
+    table: Annotated[Path | None, file_option("--terms", "The table of terms made with the weights.")] = None,
+    data: Annotated[Path | None, file_option("--data", "The dataset they were fitted to.", "DIR")] = None,
+    positions: Annotated[
+        str | None,
+        typer.Option(
+            "--positions",
+            metavar="FILE",
+            help="Positions, one a line, over which terms are compared; - is standard input.",
+            show_default=f"{_OWN_GAMES} of its own games",
+        ),
+    ] = None,
+    head: Annotated[
+        _Head | None, typer.Option("--head", help="What they judge.", show_default="what chooses plays")
+    ] = None,
+    class_name: Annotated[
+        Literal["contact", "crashed", "race"], typer.Option("--class", help="Positions of which class.")
+    ] = "contact",
+    plan: Annotated[
+        str | None, typer.Option("--plan", metavar="NAME", help="The weights of this game plan of the class.")
+    ] = None,
+    top: TopOption = 20,
+    html: HtmlOption = None,
+    json: JsonOption = False,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+) -> None:
+    """Tell in words which terms of a weight file matter most.
+
+    With --terms or --data also how sure each is, the standard error of its weight.
+    """
+    from motif.analysis.term_report import chosen_head, told_terms
+    from motif.evaluators import load_static
+    from motif.reports.terms_page import errors_known, moved, reading, signed, terms_page
+
+    sources = {"--terms": table, "--data": data, "--positions": positions}
+    named = [option for option, value in sources.items() if value is not None]
+    if len(named) > 1:
+        raise SettingError(f"{' and '.join(named)} exclude each other")
+    evaluator = load_static(weights)
+    if evaluator.weights is None:
+        raise SettingError(f"{weights!r} has no weights to report on")
+    head_name = chosen_head(evaluator.weights, class_name, plan, head)
+    place = class_name, plan or "", head_name
+    statistics, source = _statistics(evaluator, place, table, data, positions, seed, jobs)
+    sentences = told_terms(evaluator.weights, statistics, top)
+    where = f"positions of the plan {plan!r}" if plan else f"{class_name} positions"
+    title = f"{evaluator.weights.name}: what it looks at in {where}"
+    count = len(statistics.names) - 1
+    opening = (
+        f"The {len(sentences)} most important of the {count:,} terms of the {head_name} head, from {source}. "
+        "The values are those of the player on roll."
+    )
+    notes = reading(sentences, head_name)
+    if html is not None:
+        from motif.runtime.files import write_text
+
+        write_text(html, terms_page(title, opening, notes, sentences, head_name))
+    if json:
+        asked = {"weights": evaluator.weights.name, "class": class_name, "plan": plan, "head": head_name}
+        facts = {"source": source, "count": count, "slope": statistics.statistics.slope, "html": html}
+        print(json_line({**asked, **facts, "terms": [asdict(term) for term in sentences]}))
+        return
+    print(f"{title}\n{opening}")
+    titles = ("what it does", "moves", *(["z"] if errors_known(sentences) else []))
+    rows = [
+        (f"{term.sentence}\n{term.name}", moved(term, head_name), signed(term.effect_z, 1))[: len(titles)]
+        for term in sentences
+    ]
+    print_table(titles, rows)
+    print("\n".join(notes))
+
+
+def _statistics(
+    evaluator: "StaticEvaluator",
+    place: tuple[str, str, str],
+    table: Path | None,
+    data: Path | None,
+    positions: str | None,
+    seed: int,
+    jobs: int | None,
+) -> "tuple[HeadTerms, str]":
+    """The statistics of the head at `place` (class, plan, head), and what they come from."""
+    from motif.analysis.term_report import board_terms, dataset_terms, game_boards, table_terms
+    from motif.players.player import CompiledPlayer
+
+    weights = evaluator.weights
+    assert weights is not None
+    if table is not None:
+        return table_terms(table, weights, *place), str(table)
+    if data is not None:
+        statistics, count = dataset_terms(data, weights, *place)
+        return statistics, f"{count:,} positions in {data}"
+    if positions is not None:
+        from motif.analysis.position_records import read_positions
+
+        statistics, count = board_terms(read_positions(positions), weights, *place)
+        return statistics, f"{count:,} positions in {positions}"
+    player = CompiledPlayer(evaluator.name, evaluator.model, evaluator)
+    boards = game_boards(player, _OWN_GAMES, *place[:2], seed=seed, jobs=jobs)
+    statistics, count = board_terms(boards, weights, *place)
+    return statistics, f"{count:,} positions of its own games"
+
+
+@command("inspect bras --out runs/bras", "inspect motif-v2 --out runs/contact --class contact")
+def inspect(
+    weights: _Weights,
+    out: Annotated[Path, file_option("--out", "The folder that it makes.", "DIR")],
+    player: Annotated[
+        str | None,
+        player_option(
+            "--player", f"Whose games give the positions: random, too. {PLAYERS}", show_default="WEIGHTS"
+        ),
+    ] = None,
+    dataset: Annotated[
+        Path | None, file_option("--dataset", "Take a dataset's positions instead.", "DIR")
+    ] = None,
+    positions: Annotated[
+        int, typer.Option("--positions", metavar="N", help="How many, of a dataset at most.")
+    ] = 10_000,
+    class_name: Annotated[
+        Literal["contact", "crashed", "race", "all"],
+        typer.Option("--class", help="Only positions of this class."),
+    ] = "all",
+    head: Annotated[_Head, typer.Option("--head", help="What the weights judge.")] = "win",
+    json: JsonOption = False,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+) -> None:
+    """Show what an evaluator looks at.
+
+    Scores, features, how these hang together, which are important, and how much each moves the score:
+    pictures, tables and a page, in a new folder; docs/analysis.md explains them.
+    """
+    from motif.evaluators import load_static
+    from motif.players import load
+    from motif.reports.analysis_page import analyse as make_analysis
+
+    facts = make_analysis(
+        load_static(weights),
+        out,
+        player=None if player is None else load(player),
+        dataset=dataset,
+        positions=positions,
+        head=head,
+        class_name=None if class_name == "all" else class_name,
+        seed=seed,
+        jobs=jobs,
+    )
+    if json:
+        print(json_line({**facts, "out": out, "files": [out / name for name in facts["files"]]}))
+        return
+    rows = [
+        (feature["name"], f"{feature['weight']:+.3f}", f"{feature['importance']:.3f}")
+        for feature in facts["most_important"]
+    ]
+    print_table(("most important", "weight", "|weight| x SD"), rows)
+    raw, value = facts["raw"], facts["value"]
+    unit = f" {value['unit']}" if value["unit"] else ""
+    print(
+        f"{raw['name']} {raw['mean']:.2f} ± {raw['std']:.2f}, {value['name']} {value['mean']:.2f} ± "
+        f"{value['std']:.2f}{unit} (SD), over {facts['positions']} positions"
+    )
+    print(out / "report.html")
+
+
+@command(
+    "calibrate runs/try --player bras --out bras-calibrated.yaml --plot bras.png",
+    "evaluate 4HPwATDgc/ABMA --player bras-calibrated.yaml",
+)
+def calibrate(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset made by sample.")],
+    player: PlayerOption = DEFAULT_PLAYER,
+    out: Annotated[
+        Path | None, file_option("--out", "Write the player's weights, calibrated: NAME.yaml.")
+    ] = None,
+    plot: PlotOption = None,
+    share: Annotated[
+        float, typer.Option("--share", metavar="SHARE", help="Share of the games to fit on.")
+    ] = 0.5,
+    json: JsonOption = False,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+) -> None:
+    """Make the win chances of a player agree with rollouts.
+
+    For each class of positions a rising curve from the chance that he states to the share of rollouts
+    won is fitted to some of the games. The Brier score and the log-loss, before and after, are those on
+    the other games; differences are after less before, with their standard errors over games. The curve
+    rises: two plays of one class that the win chance ranks keep their order.
+    """
+    from motif.learning.recalibration import ALL, calibrated_weights, fitted_to, weights_behind
+    from motif.learning.recalibration import calibrate as make_calibration
+    from motif.reports.style import check_picture
+
+    for target in filter(None, (out, plot)):
+        check_target(target)
+    if out is not None and out.suffix not in (".yaml", ".yml"):
+        raise SettingError(f"--out {out}: a weight file's name must end in .yaml or .yml")
+    if plot is not None:
+        check_picture(plot)
+    evaluator = evaluator_of(player)
+    if out is not None:
+        weights_behind(evaluator)
+    calibration = make_calibration(folder, evaluator, share=share, seed=seed, jobs=jobs)
+    seen = fitted_to(evaluator, folder)
+    if out is not None:
+        calibrated_weights(evaluator, calibration, out.stem).save(out)
+    if plot is not None:
+        from motif.reports.calibration_plots import plot_recalibration
+
+        plot_recalibration(calibration, player, plot)
+    if json:
+        print(
+            json_line(_record(calibration, player) | {"seen": seen, "files": {"weights": out, "plot": plot}})
+        )
+        return
+    _print_groups(calibration)
+    whole = calibration.groups[ALL]
+    print(
+        f"fitted on {calibration.facts['positions']:,} positions of {calibration.facts['games']:,} games, "
+        f"measured on {whole.positions:,} of {whole.games:,} others"
+    )
+    print(_verdict(whole.log_loss))
+    if seen:
+        print(f"{player} was itself fitted to this dataset: games that it has not seen tell more")
+    for path in filter(None, (out, plot)):
+        print(path)
+
+
+def _record(calibration: "Calibration", player: str) -> dict[str, Any]:
+    from motif.learning.recalibration import ALL
+
+    def scores(name: str) -> dict[str, Any]:
+        changes = {group: asdict(getattr(of, name)) for group, of in calibration.groups.items()}
+        return {**changes.pop(ALL), "classes": changes}
+
+    whole = calibration.groups[ALL]
+    return {
+        "player": player,
+        "brier": scores("brier"),
+        "log_loss": scores("log_loss"),
+        "fitted": {"positions": calibration.facts["positions"], "games": calibration.facts["games"]},
+        "measured": {
+            "positions": whole.positions,
+            "games": whole.games,
+            "classes": {
+                name: {"positions": of.positions, "games": of.games}
+                for name, of in calibration.groups.items()
+                if name != ALL
+            },
+        },
+        "knots": {name: rows.tolist() for name, rows in calibration.knots.items()},
+    }
+
+
+def _print_groups(calibration: "Calibration") -> None:
+    columns = ("class", "positions", "games", "knots", "log-loss", "after", "difference", "Brier", "after")
+    print_table(
+        (*columns, "difference"),
+        [_cells(name, of, calibration.knots) for name, of in calibration.groups.items()],
+    )
+
+
+def _cells(name: str, measured: "Measured", knots: Mapping[str, Any]) -> list[str]:
+    counts = f"{measured.positions:,}", f"{measured.games:,}", str(len(knots[name])) if name in knots else ""
+    return [name, *counts, *_change_cells(measured.log_loss), *_change_cells(measured.brier)]
+
+
+def _change_cells(of: "Change") -> tuple[str, str, str]:
+    return f"{of.before:.4f}", f"{of.after:.4f}", f"{of.difference:+.4f} ± {of.se:.4f}"
+
+
+def _verdict(log_loss: "Change") -> str:
+    if log_loss.clear:
+        return "a clear gain: the log-loss falls by more than its standard error"
+    return "no clear gain: the log-loss does not fall by more than its standard error"
+
+
+@command("export motif-v2 --onnx motif-v2.onnx")
+def export(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE.yaml", help="A weight file, or the name of one: motif-v2, bras.")
+    ],
+    onnx: Annotated[
+        str,
+        typer.Option("--onnx", metavar="OUT", help="The ONNX file; in a folder that exists, evaluator.onnx."),
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Write a fitted evaluator as one ONNX graph.
+
+    It gives the same probabilities and the same ranking of plays in any program that runs ONNX, and
+    is a player called onnx:OUT here.
+    """
+    from motif.evaluators.nets import write_exported
+
+    weights = _weights_of(file)
+    if Path(file).exists() and Path(onnx).exists() and Path(file).samefile(onnx):
+        raise SettingError(f"--onnx {onnx} is the weight file itself")
+    path = write_exported(weights, onnx)
+    size = path.stat().st_size
+    classes = {name: list(heads) for name, heads in weights.classes.items()}
+    if json:
+        record = {"file": str(path), "bytes": size, "player": f"onnx:{path}", "name": weights.name}
+        print(json_line({**record, "parameters": weights.parameters.name, "classes": classes}))
+        return
+    print(f"{path}: {weights.name} as ONNX, {size:,} bytes; it plays as onnx:{path}")
+
+
+def _weights_of(name: str) -> "WeightFile":
+    """The weight file called `name`; raises `PlayerError` for a player that is none."""
+    from motif.evaluators import load_static
+    from motif.evaluators.static import BEAROFF_SUFFIX
+
+    weights = load_static(name).weights
+    if weights is None:
+        raise PlayerError(f"{name!r} has no weights to export; a weight file is needed")
+    if name.endswith(BEAROFF_SUFFIX):
+        raise PlayerError(f"{name!r} has tables beside its weights; only a weight file can be exported")
+    return weights

@@ -1,0 +1,28 @@
+"""Names of a package that are imported when they are first asked for (PEP 562)."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
+    """The `__getattr__` of `package`, whose names are those of the modules `homes`.
+
+    ``name=there`` stands for something that is called `there` in its module.
+    """
+    places = {
+        name: (home, there or name)
+        for home, names in homes.items()
+        for name, _, there in (entry.partition("=") for entry in names)
+    }
+
+    def attribute(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home, there = places[name]
+        value = getattr(import_module(home), there)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return attribute

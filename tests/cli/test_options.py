@@ -1,0 +1,103 @@
+"""Options that are made from the fields of settings, and settings that errors name as options."""
+
+import dataclasses
+import subprocess
+import sys
+from inspect import Parameter
+from pathlib import Path
+
+import pytest
+
+from motif.cli.main import HOMES, _command
+from motif.cli.options import settings_fields
+from motif.learning.fit_settings import FitSettings
+from motif.phase_net.phase_settings import PhaseNetSettings
+from motif.rollout.rollout_settings import RolloutSettings
+from motif.sampling.sample import SampleSettings
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SETTINGS = {
+    "fit": FitSettings,
+    "train-phase-net": PhaseNetSettings,
+    "rollout": RolloutSettings,
+    "sample": SampleSettings,
+}
+NO_OPTIONS = {"prune", "max_passes", "batch", "patience", "gain", "luck_plies"}
+"""Fields that are no options, or options of another kind."""
+START = "4HPwATDgc/ABMA"
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values())
+def test_fields_are_read_as_the_dataclass_has_them(settings):
+    fields = settings_fields(settings.__module__, settings.__name__)
+    assert list(fields) == [field.name for field in dataclasses.fields(settings)]
+    for field in dataclasses.fields(settings):
+        if field.name in ("seed", "player"):
+            continue
+        default = Parameter.empty if field.default is dataclasses.MISSING else field.default
+        assert (fields[field.name].type, fields[field.name].default) == (field.type, default)
+        assert fields[field.name].doc or field.name in NO_OPTIONS
+
+
+@pytest.mark.parametrize("command", SETTINGS)
+def test_every_field_is_an_option(command):
+    options = {parameter.name for parameter in _command(command).params}
+    assert {field.name for field in dataclasses.fields(SETTINGS[command])} - NO_OPTIONS <= options
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("rollout", START, "--trials", "0"), "--trials must be at least 1, not 0"),
+        (("rollout", START, "--luck-plies", "x"), "--luck-plies must be a number of plies or all, not 'x'"),
+        (
+            ("sample", "--out", "x", "--games", "1", "--trials", "35", "--stratified"),
+            "--stratified: --trials must be a multiple of 36, not 35",
+        ),
+        (
+            ("fit", "none", "--out", "x.yaml", "--plans", "--heads", "win"),
+            "--plans: game plans have equity heads, so --heads must be all",
+        ),
+        (
+            ("fit", "none", "--out", "x.yaml", "--plans", "--prune"),
+            "--prune: with --plans a class keeps all its terms, which its plans are drawn to",
+        ),
+        (("match", "bras", "bras", "--error-rate", "2"), "--error-rate must be above 0 and below 1, not 2.0"),
+        (
+            ("inspect", "bras", "--out", "x", "--dataset", "y", "--player", "bras"),
+            "give either --player, whose games are played, or --dataset, not both",
+        ),
+        (("speed", "--jobs", "0"), "--jobs must be at least 1 (or -1 for every core), not 0"),
+        # A player has no options, only settings.
+        (("evaluate", START, "--player", "rollout:pubeval,trials=0"), "trials must be at least 1, not 0"),
+        (("hint", START, "3", "1", "--player", "rollout:pubeval,se=1"), "and no se"),
+    ],
+)
+def test_errors_name_the_options_of_the_command(motif, monkeypatch, tmp_path, words, line):
+    monkeypatch.chdir(tmp_path)
+    ending = motif(*words)
+    assert (ending.code, ending.out) == (2, "")
+    assert ending.err.endswith(f"{line}\n")
+    assert ending.err.count(line) == 1
+    assert ("--trials" in line) == ("--trials" in ending.err)
+
+
+def test_a_command_imports_its_own_module_alone():
+    code = (
+        "import sys; from motif.cli.main import main; main(['hint', '4HPwATDgc/ABMA', '3', '1', '--json']);"
+        "heavy = {'scipy', 'pyarrow', 'joblib', 'rich', 'matplotlib', 'sklearn', 'motif.cube'};"
+        "sys.stderr.write(' '.join(heavy & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_every_module_of_a_command_is_light():
+    code = (
+        "import sys; from motif.cli.main import main; main(['--help']);"
+        "heavy = {'numpy', 'numba', 'scipy', 'pyarrow', 'joblib', 'rich', 'yaml', 'motif.board'};"
+        "sys.stderr.write(' '.join(heavy & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert all(name in ended.stdout for name in HOMES)

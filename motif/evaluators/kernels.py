@@ -31,7 +31,7 @@ from motif.evaluators.probabilities import (
 )
 from motif.parameters.game_plan import NO_PLAN, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
-from motif.parameters.sets import measure
+from motif.parameters.sets import measure, take_places
 from motif.runtime.jit import inline_kernel, kernel, lean_kernel
 from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
@@ -121,6 +121,8 @@ def _measured(model, words, packed, space):
         features,
         known,
     )
+    if model.places.shape[0] > 0:
+        take_places(model.places, features, known)
     slot = classify(words, packed, own, other)
     if model.form.shape[0] > len(CLASS_NAMES):
         plan = plan_of(words, packed, own_made, other_made, slot)

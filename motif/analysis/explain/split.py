@@ -41,7 +41,7 @@ from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, turned_equities
 from motif.evaluators.weight_file import PAIR, SIDES, WeightFile
 from motif.fitting.link import PROBABILITY
-from motif.parameters import parameter_set
+from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, RACE
 from motif.parameters.sets import features
 
@@ -107,13 +107,15 @@ class _Sums:
     """(k, 800): by these the entries of a point table make the weights that come nearest to it."""
 
 
-def moved_to_parameters(form: Form, set_name: str, to: Seen, since: Seen) -> tuple[FloatArray, FloatArray]:
-    """What the point terms of `form`, over the parameter set `set_name`, share with its parameters.
+def moved_to_parameters(
+    form: Form, chosen: ParameterSet, to: Seen, since: Seen
+) -> tuple[FloatArray, FloatArray]:
+    """What the point terms of `form`, over the parameter set `chosen`, share with its parameters.
 
     How the shared part differs between two positions: (n,) by parameter, and (2, 25) by side and place; the
     two have the same sum.
     """
-    sums = _sums(set_name)
+    sums = _sums(chosen)
     by_parameter = np.zeros(len(form.linear))
     if not form.points.any() or not len(sums.numbers):
         return by_parameter, np.zeros(form.points.shape[:2])
@@ -132,9 +134,8 @@ def _looked_up(tables: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArra
 
 
 @cache
-def _sums(set_name: str) -> _Sums:
+def _sums(chosen: ParameterSet) -> _Sums:
     """Which features are sums over places is found by measuring stacks, and then whole boards."""
-    chosen = parameter_set(set_name)
     sides, places, most = TABLE_SHAPE
     stacks = np.zeros((sides, places, most, BOARD_SIZE), np.int8)
     for place in range(places):
@@ -215,7 +216,7 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
         change = form.change(first.seen, second.seen)
         told = change.total
         terms += _named(change.linear, change.quadratic, change.points, weights)
-        moved, left = moved_to_parameters(form, weights.parameters.name, first.seen, second.seen)
+        moved, left = moved_to_parameters(form, weights.parameters, first.seen, second.seen)
         by_parameter, places = change.by_feature + moved, change.points - left
     rest, cause = difference - told, _cause(first, second)
     if abs(rest) < _NOTHING:  # what rounding leaves

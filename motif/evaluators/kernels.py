@@ -28,7 +28,7 @@ from motif.evaluators.probabilities import (
 )
 from motif.parameters.game_plan import NO_PLAN, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
-from motif.parameters.sets import measure
+from motif.parameters.sets import measure, take_places
 from motif.runtime.jit import NOTHING, WHOLES, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
@@ -116,6 +116,8 @@ def _measured(model, words, packed, space):
         features,
         known,
     )
+    if model.places.shape[0] > 0:
+        take_places(model.places, features, known)
     slot = classify(words, packed, own, other)
     if model.form.shape[0] > len(CLASS_NAMES):
         plan = plan_of(words, packed, own_made, other_made, slot)

@@ -21,8 +21,8 @@ from motif.evaluators.kernels import evaluate_packed, score_by_tables, score_pac
 from motif.evaluators.model import (
     ABSENT,
     HEADS,
+    LEAST_ROW,
     MAX_KEPT,
-    SHIPPED_ROW,
     WEIGHTS,
     Model,
     Workspace,
@@ -158,7 +158,7 @@ def weights_model(weights: WeightFile) -> Model:
     """The compiled form of a weight file; the parameters' scales are folded into the weights."""
     size, (form, forms) = len(weights.parameters), forms_of(weights)
     pointed = np.array([chosen.points is not None for chosen in forms])
-    linear = np.zeros((len(forms), max(SHIPPED_ROW, LANES * blocks_of(size))), np.float32)
+    linear = np.zeros((len(forms), max(LEAST_ROW, LANES * blocks_of(size))), np.float32)
     tiles = np.zeros((len(forms), tile_floats(size)), np.float32)
     points = np.zeros((len(forms) if pointed.any() else 0, *TABLE_SHAPE), np.float32)
     scales = weights.parameters.scales
@@ -168,18 +168,12 @@ def weights_model(weights: WeightFile) -> Model:
         tiles[k, tile_places(high, low)] = chosen.quadratic * scales[low] * scales[high]
         if chosen.points is not None:
             points[k] = tables_of(chosen.points)
-    chosen_filter = weights.pre_filter
-    base = table_model(
-        np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.float32)
-        if chosen_filter is None
-        else chosen_filter.tables()
-    )
-    model = base._replace(
+    model = Model() if weights.pre_filter is None else table_model(weights.pre_filter.tables())
+    model = model._replace(
         kind=WEIGHTS,
         set_code=code_of(weights.parameters),
         blocks=blocks_of(size),
         win_only=weights.head_names() == (OUTPUTS[WIN],),
-        kept=0,
         form=form,
         quadratic=np.array([len(chosen.pairs) > 0 for chosen in forms]),
         pointed=pointed,
@@ -189,6 +183,7 @@ def weights_model(weights: WeightFile) -> Model:
         points=aligned(points),
         knots=knot_tables(weights.calibration, [class_name for class_name, _ in slots_of(weights)]),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
+        places=weights.parameters.places,
     )
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
 
@@ -203,6 +198,9 @@ def model_fingerprint(model: Model) -> str:
     """Identifies what a model plays: a hash over its arrays and numbers."""
     digest = hashlib.sha256()
     for name, value in model._asdict().items():
+        # What the set has learned to measure since the fit changes nothing.
+        if name == "places":
+            continue
         # Bearoff tables are the same wherever there are any.
         known = len(value.rows) > 0 if name == "bearoff" else value
         if name == "own_functions" and (own_set := own_set_of(model)) is not None:
@@ -246,12 +244,14 @@ def without_calibration(evaluator: StaticEvaluator) -> StaticEvaluator:
 
 def pubeval() -> StaticEvaluator:
     """Gerald Tesauro's PubEval (1993)."""
-    return StaticEvaluator("pubeval", table_model(pubeval_tables(), _PUBEVAL_CALIBRATION))
+    return StaticEvaluator(
+        "pubeval", table_model(pubeval_tables())._replace(calibration=_PUBEVAL_CALIBRATION)
+    )
 
 
 def simple() -> StaticEvaluator:
     """The hand-made start player."""
-    return StaticEvaluator("simple", table_model(simple_tables(), _SIMPLE_CALIBRATION))
+    return StaticEvaluator("simple", table_model(simple_tables())._replace(calibration=_SIMPLE_CALIBRATION))
 
 
 def from_weight_file(path: Path | str, name: str | None = None) -> StaticEvaluator:

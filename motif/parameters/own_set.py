@@ -11,28 +11,38 @@
 A function gets the board as motif's positions have it, int8 (26,), seen by the side that is measured:
 ``board[24]`` to ``board[1]`` are the points on its way home, positive numbers its own checkers and
 negative ones the other's, ``board[25]`` its checkers on the bar and ``board[0]`` the other's.  It
-returns a number, and is compiled by numba: numbers, loops and numpy, no dictionaries, no text.
+returns a number, and is compiled by numba: numbers, loops and numpy, no dictionaries, no text.  Before
+that it is tried in Python, where a mistake can be named.
 
-A trial of a function that is to be compiled: in Python, where a mistake can be named.
+The file is read, run, and found again by the weights that were fitted to it.
 """
 
+import ast
 import hashlib
+import importlib.util
 import json
 import math
+import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import sys
+import traceback
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, TypeVar
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.position import BOARD_SIZE, CHECKERS, HOME, POINTS, Position
 from motif.parameters.board_functions import BoardFunction
-from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, OwnFunctions, no_functions
+from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, OwnFunctions
 from motif.parameters.registry import OPPONENT_SUFFIX, ParameterSet, SetBuilder
-from motif.runtime.errors import ParameterError
+from motif.parameters.sets import MAX_PARAMETERS, PARAMETER_SETS
+from motif.runtime.errors import MotifError, ParameterError, plain_text, shown
+from motif.runtime.files import cache_root, reason, write_text
 
 _BOARDS = 60
 _BAR = BOARD_SIZE - 1
@@ -93,34 +103,54 @@ def try_function(function: Callable[[Any], Any]) -> None:
 
 
 _Measure = TypeVar("_Measure", bound=Callable[[Any], Any])
-MOST_PARAMETERS = 256
-"""Parameters of a set at most, with both sides counted."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OwnSet(ParameterSet):
     """A set from a file; its name is the file's."""
 
-    base: str | None
+    base: ParameterSet | None
     """The set of motif's that it extends."""
     text: str
     """The file's text, from which workers make the set anew."""
-    fingerprint_of_all: str
-    functions: OwnFunctions = field(compare=False, repr=False)
+    kinds: tuple[int, ...]
     compiled: tuple[BoardFunction, ...] = field(compare=False, repr=False)
-    """Kept alive with the set: their addresses stand in `functions`."""
+    """The functions of the file in its order, as their `kinds`."""
 
-    def __reduce__(self) -> tuple[Callable[[str, str], "OwnSet"], tuple[str, str]]:
+    def __reduce__(self) -> tuple[Callable[..., "OwnSet"], tuple[str, str, tuple[str, ...]]]:
         # Addresses mean nothing to another process: it makes the set from its text.
-        from motif.parameters.named_sets import own_set_again
-
-        return own_set_again, (self.name, self.text)
+        return _own_set_again, (self.name, self.text, self.names)
 
     @property
     def fingerprint(self) -> str:
         """Changes with the text of the file, and with the base."""
-        return self.fingerprint_of_all
+        return own_fingerprint(self.text, self.base)
+
+    @property
+    def compiled_name(self) -> str | None:
+        """See `ParameterSet.compiled_name`."""
+        return None if self.base is None else self.base.name
+
+    @property
+    def functions(self) -> OwnFunctions:
+        """See `motif.parameters.own_measures`."""
+        if self.whole is not None:
+            return self.whole.functions
+        functions = np.zeros((2 + len(self.kinds), 2), np.int64)
+        if self.base is not None:
+            functions[0] = self.base.side_count, len(self.base) - 2 * self.base.side_count
+        functions[1] = self.kinds.count(SIDE), len(self.kinds) - self.kinds.count(SIDE)
+        functions[2:, 0] = self.kinds
+        functions[2:, 1] = [function.address for function in self.compiled]
+        return functions
+
+    def known_to(self, names: Collection[str]) -> Self:
+        """See `ParameterSet.known_to`: only the base can have grown."""
+        if self.base is None:
+            return self
+        known = super().known_to({*names, *(set(self.names) - set(self.base.names))})
+        return known if known is self else replace(known, base=self.base.known_to(names))
 
 
 def own_fingerprint(text: str, base: ParameterSet | None) -> str:
@@ -194,26 +224,17 @@ class Extension:
         if not self._declared:
             raise ParameterError("declares no parameter")
         declared = self._builder.build()
-        if len(declared) > MOST_PARAMETERS:
-            raise ParameterError(f"a set has at most {MOST_PARAMETERS} parameters, not {len(declared)}")
-        compiled = tuple(_compiled(function) for _, function in self._declared)
-        kinds = [kind for kind, _ in self._declared]
-        functions = np.zeros((2 + len(kinds), 2), np.int64)
-        if self.base is not None:
-            functions[0] = self.base.side_count, len(self.base) - 2 * self.base.side_count
-        functions[1] = kinds.count(SIDE), len(kinds) - kinds.count(SIDE)
-        functions[2:, 0] = kinds
-        functions[2:, 1] = [function.address for function in compiled]
+        if len(declared) > MAX_PARAMETERS:
+            raise ParameterError(f"a set has at most {MAX_PARAMETERS} parameters, not {len(declared)}")
         return OwnSet(
             file_name,
             0,
             declared.parameters,
             declared.side_count,
-            None if self.base is None else self.base.name,
-            text,
-            own_fingerprint(text, self.base),
-            functions,
-            compiled,
+            base=self.base,
+            text=text,
+            kinds=tuple(kind for kind, _ in self._declared),
+            compiled=tuple(_compiled(function) for _, function in self._declared),
         )
 
 
@@ -225,6 +246,146 @@ def _compiled(function: Callable[[Any], Any]) -> BoardFunction:
         raise ParameterError(f"{function.__name__}: {error}") from None
 
 
-def functions_of(chosen: ParameterSet) -> OwnFunctions:
-    """What a kernel calls to measure the parameters of one's own in `chosen`."""
-    return chosen.functions if isinstance(chosen, OwnSet) else no_functions()
+FOLDERS_VARIABLE = "MOTIF_PARAMETERS"
+"""Names folders in which weights find the file that they were fitted to."""
+SUFFIX = ".py"
+_FILE_NAME = re.compile(r"[A-Za-z_][\w-]*\.py", re.ASCII)
+
+
+def extend(base: str | None = None) -> Extension:
+    """Begin a set of one's own with all parameters of the set called `base`, or with none.
+
+    Raises `ParameterError` when motif has no such set.
+    """
+    return Extension(_base(base))
+
+
+def load_own_set(path: Path | str) -> OwnSet:
+    """The set in the file at `path`; raises `ParameterError`."""
+    return _own_set(Path(path).name, _text(Path(path)), str(path))
+
+
+def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection[str]) -> OwnSet:
+    """The set that weights over `names`, in `folder`, were fitted to, whose file is called `name`.
+
+    It may lie in `folder` or one above it, in the current folder, or in one of MOTIF_PARAMETERS.  Nothing
+    but a file of the very text that belongs to `fingerprint` is run.  Raises `ParameterError`.
+    """
+    if not _FILE_NAME.fullmatch(name):
+        raise ParameterError(f"{shown(name)} is no name of a file of parameters, NAME{SUFFIX}")
+    others = {}
+    for path in _places(name, folder):
+        text = _text(path)
+        base = _base(_base_in(text, str(path)))
+        others[path] = own_fingerprint(text, base)
+        if fingerprint in (others[path], own_fingerprint(text, base and base.known_to(names))):
+            return _own_set(name, text, str(path)).fitted(fingerprint, names)
+    for path, other in others.items():
+        raise ParameterError(
+            f"fitted to another {name} than {path}: they say {shown(fingerprint)}, this is {other}"
+        )
+    raise ParameterError(
+        f"no {name} in {folder} or a folder above it, here, or in a folder of {FOLDERS_VARIABLE}"
+    )
+
+
+def _places(name: str, folder: Path) -> list[Path]:
+    """The files called `name` where weights in `folder` look for it, each once."""
+    named = [Path(entry) for entry in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if entry]
+    folder = folder.absolute()
+    folders = dict.fromkeys((folder, *folder.parents, Path.cwd(), *named))
+    return [path for path in (place / name for place in folders) if path.is_file()]
+
+
+def _text(path: Path) -> str:
+    where = plain_text(str(path))
+    if not _FILE_NAME.fullmatch(path.name):
+        raise ParameterError(
+            f"{where}: a file of parameters is called NAME{SUFFIX}, with letters, digits, _ and -"
+        )
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ParameterError(f"{where}: no such file of parameters") from None
+    except OSError as error:
+        raise ParameterError(f"{where}: cannot be read: {reason(error)}") from None
+    except ValueError as error:
+        raise ParameterError(f"{where}: cannot be read: {error}") from None
+
+
+def _base(name: str | None) -> ParameterSet | None:
+    if name is None:
+        return None
+    if name not in PARAMETER_SETS:
+        raise ParameterError(f"no set to extend is called {name!r}; there are {', '.join(PARAMETER_SETS)}")
+    return PARAMETER_SETS[name]
+
+
+def _base_in(text: str, where: str) -> str | None:
+    """The base that a file's call of `extend` names, found without running the file."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise ParameterError(f"{where}{line}: {getattr(error, 'msg', error)}") from None
+    calls = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == extend.__name__
+    ]
+    if len(calls) != 1:
+        raise ParameterError(f"{where}: calls extend {len(calls)} times; a file of parameters does once")
+    given = [*calls[0].args, *(keyword.value for keyword in calls[0].keywords)]
+    if not given:
+        return None
+    if len(given) > 1 or not isinstance(given[0], ast.Constant) or not isinstance(given[0].value, str | None):
+        raise ParameterError(f'{where}:{calls[0].lineno}: name the set itself, as in extend("motif")')
+    return given[0].value
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+@cache
+def _own_set(name: str, text: str, where: str) -> OwnSet:
+    base = _base_in(text, where)
+    # Run from a folder named after the text, where it stays as it is while the user edits his file.
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    kept = cache_root() / "parameters" / digest / name
+    if not kept.is_file():
+        write_text(kept, text)
+    try:
+        module = _run(kept, f"motif_parameters_{digest}")
+        extensions = {id(value): value for value in vars(module).values() if isinstance(value, Extension)}
+        if len(extensions) != 1:
+            raise ParameterError("what extend gives must be kept under a name")
+        (extension,) = extensions.values()
+        if (extension.base.name if extension.base is not None else None) != base:
+            raise ParameterError("extends another set than its call of extend names")
+        return extension.finish(name, text)
+    except MotifError as error:
+        raise ParameterError(f"{where}: {error}") from None
+    except (Exception, SystemExit) as error:
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(kept)
+        ]
+        line = f":{lines[-1]}" if lines else ""
+        raise ParameterError(f"{where}{line}: {type(error).__name__}: {error}") from None
+
+
+def _run(path: Path, module_name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = writes
+    return module
+
+
+def _own_set_again(name: str, text: str, names: Collection[str]) -> OwnSet:
+    """The set of a file that another process has read, as far as it is known there."""
+    return _own_set(name, text, name).known_to(names)

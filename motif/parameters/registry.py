@@ -5,18 +5,21 @@ measures them; the numbers that the declarations return are the places where it 
 parameter is measured for both players by the same code: declared as ``blots``, it yields ``blots``
 for the player on roll and its twin ``blots_opponent``.
 
-Declarations that more than one set makes: the arguments of `SetBuilder`'s methods.
+Sets only grow.  Weights know the parameters that they were fitted to, and their fingerprint covers these:
+what a set has learned to measure since then stands between the old ones and weighs nothing with them.
 """
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Literal, TypedDict
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 OPPONENT_SUFFIX = "_opponent"
+IntArray = npt.NDArray[np.int64]
 Side = Literal["own", "opponent", "both", "difference"]
 """Whom a parameter speaks of; a difference of both changes its sign with the side."""
 
@@ -48,6 +51,8 @@ class ParameterSet:
     parameters: tuple[Parameter, ...]
     side_count: int
     """Features of the player on roll come first, as many of the opponent follow, then the shared ones."""
+    whole: Self | None = None
+    """The set as it is measured, where this is what older weights know of it."""
 
     def __len__(self) -> int:
         return len(self.parameters)
@@ -67,6 +72,38 @@ class ParameterSet:
         """Changes whenever weights fitted to this set would no longer mean the same."""
         facts = [self.name, self.revision, [[p.name, p.scale] for p in self.parameters]]
         return "sha256:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+    @property
+    def places(self) -> IntArray:
+        """Where the parameters (n,) stand among those that are measured; (0,) for a whole set."""
+        names, known = () if self.whole is None else self.whole.names, set(self.names)
+        return np.array([k for k, name in enumerate(names) if name in known], np.int64)
+
+    @property
+    def compiled_name(self) -> str | None:
+        """Name of the set whose compiled function measures it, or what it extends; None where none does."""
+        return self.name
+
+    @property
+    def functions(self) -> IntArray:
+        """What a kernel calls to measure parameters of one's own, see `motif.parameters.own_measures`."""
+        return np.zeros((0, 2), np.int64)
+
+    def known_to(self, names: Collection[str]) -> Self:
+        """The set as it was when it had the parameters in `names` alone; itself where it has no other."""
+        known = tuple(parameter for parameter in self.parameters if parameter.name in names)
+        if len(known) == len(self):
+            return self
+        sides = sum(parameter.side == "own" for parameter in known)
+        return replace(self, parameters=known, side_count=sides, whole=self)
+
+    def fitted(self, fingerprint: object, names: Collection[str]) -> Self:
+        """What weights over `names` were fitted to: of the set, or of this when it was smaller.
+
+        The set itself where `fingerprint` belongs to neither.
+        """
+        known = self.known_to(names)
+        return known if known.fingerprint == fingerprint != self.fingerprint else self
 
 
 class SetBuilder:

@@ -9,7 +9,6 @@ from motif.parameters.bras_set import BRAS_SET, measure_bras
 from motif.parameters.keith_set import KEITH_SET, measure_keith
 from motif.parameters.motif_set import MOTIF_SET, measure_motif
 from motif.parameters.own_measures import BOARD_WORDS, measure_own
-from motif.parameters.own_set import MOST_PARAMETERS, OwnSet, functions_of
 from motif.parameters.phase_set import PHASE_SET, measure_phase
 from motif.parameters.registry import ParameterSet
 from motif.runtime.errors import ParameterError
@@ -31,23 +30,20 @@ _NOTHING_CODE = -1
 _FLAG = PACKED_WORDS // 2
 KNOWN = _FLAG + 1 + 2 * BOARD_WORDS
 """Length of what `measure` remembers of a half board, and writes boards to."""
-MAX_PARAMETERS = max(MOST_PARAMETERS, *map(len, PARAMETER_SETS.values()))
+MAX_PARAMETERS = 256
 """Parameters that any set may have."""
-MAX_SHIPPED = max(map(len, PARAMETER_SETS.values()))
-"""Parameters that the largest of motif's own sets has."""
 
 
 def code_of(chosen: ParameterSet) -> int:
     """The number by which compiled code knows a set, or the one that it extends."""
-    name = chosen.base if isinstance(chosen, OwnSet) else chosen.name
-    return _NOTHING_CODE if name is None else SET_CODES[name]
+    return _NOTHING_CODE if chosen.compiled_name is None else SET_CODES[chosen.compiled_name]
 
 
 @inline_kernel
 def measure(set_code, own_functions, words, packed, own, own_made, other, other_made, out, known):
     """Write the values, unscaled, of a set to `out`; return how many of one's own were not finite.
 
-    `set_code` and `own_functions` are what `code_of` and `functions_of` give for the set.  `known` int64
+    `set_code` is what `code_of` gives for the set, and `own_functions` are its `functions`.  `known` int64
     (KNOWN,), zero at first, belongs to `out`: it says what `out` still holds from the last measurement.
     """
     if set_code == _MOTIF_CODE:
@@ -63,6 +59,14 @@ def measure(set_code, own_functions, words, packed, own, own_made, other, other_
     if own_functions.shape[0] > 0:
         return measure_own(own_functions, packed, out, known[_FLAG + 1 :])
     return 0
+
+
+@inline_kernel
+def take_places(places, out, known):
+    """Leave in `out` the values at `places` (n,), which rise, of a set that was just measured."""
+    for k in range(places.shape[0]):
+        out[k] = out[places[k]]
+    known[_FLAG] = 0
 
 
 @kernel
@@ -89,8 +93,8 @@ def features(chosen: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
 
     Raises `ParameterError` when a function of one's own gives a value that is not finite.
     """
-    values = np.empty((len(boards), len(chosen)), np.float32)
-    measured = code_of(chosen), functions_of(chosen), pack_many(boards)
-    if _measure_packed(*measured, chosen.scales, values):
+    whole = chosen.whole or chosen
+    values = np.empty((len(boards), len(whole)), np.float32)
+    if _measure_packed(code_of(whole), whole.functions, pack_many(boards), whole.scales, values):
         raise ParameterError(f"{chosen.name}: measures a value that is not finite on some positions")
-    return values
+    return values if whole is chosen else values.take(chosen.places, axis=1)

@@ -38,7 +38,7 @@ from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, turned_equities
 from motif.evaluators.weight_file import PAIR, SIDES, WeightFile
 from motif.fitting.link import PROBABILITY
-from motif.parameters import parameter_set
+from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, RACE
 from motif.parameters.sets import features
 
@@ -94,7 +94,7 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
         change = form.change(first.seen, second.seen)
         total = change.total
         terms += _named(change.linear, change.quadratic, change.points, weights)
-        shared, shared_places = moved_to_parameters(form, weights.parameters.name, first.seen, second.seen)
+        shared, shared_places = moved_to_parameters(form, weights.parameters, first.seen, second.seen)
         by_parameter, places = change.by_feature + shared, change.points - shared_places
     rest, cause = difference - total, _cause(first, second)
     if abs(rest) < _NOTHING:  # what rounding leaves
@@ -213,13 +213,15 @@ class _Sums:
     """(k, 800): by these the entries of a point table make the weights that come nearest to it."""
 
 
-def moved_to_parameters(form: Form, set_name: str, to: Seen, since: Seen) -> tuple[FloatArray, FloatArray]:
-    """What the point terms of `form`, over the parameter set `set_name`, share with its parameters.
+def moved_to_parameters(
+    form: Form, parameters: ParameterSet, to: Seen, since: Seen
+) -> tuple[FloatArray, FloatArray]:
+    """What the point terms of `form`, over the set `parameters`, share with its parameters.
 
     How the shared part differs between two positions: (n,) by parameter, and (2, 25) by side and place; the
     two have the same sum.
     """
-    sums = _sums(set_name)
+    sums = _sums(parameters)
     by_parameter = np.zeros(len(form.linear))
     if not form.points.any() or not len(sums.numbers):
         return by_parameter, np.zeros(form.points.shape[:2])
@@ -238,9 +240,8 @@ def _looked_up(tables: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArra
 
 
 @cache
-def _sums(set_name: str) -> _Sums:
+def _sums(parameters: ParameterSet) -> _Sums:
     """Which features are sums over places is found by measuring stacks, and then whole boards."""
-    parameters = parameter_set(set_name)
     sides, places, most = TABLE_SHAPE
     stacks = np.zeros((sides, places, most, BOARD_SIZE), np.int8)
     for place in range(places):

@@ -6,7 +6,7 @@
 ``motif.inputs``          one of `INPUTS`
 ``motif.outputs``         one of `OUTPUTS_OF`, which goes with the inputs
 ``motif.parameters``      name of the parameter set, where features of one are read
-``motif.fingerprint``     of that set: features of another revision are refused
+``motif.fingerprint``     of that set, or of what it was before it grew: others are refused
 ``motif.names``           its parameters in the order of the features, joined by commas
 ``motif.classes``         what each number of ``position_class`` means, joined by commas
 ``motif.plans``           what each number of ``game_plan`` means, joined by semicolons; others are refused
@@ -134,7 +134,8 @@ def read_description(metadata: Mapping[str, str], folder: Path = Path()) -> NetD
     chosen = None
     if inputs in (FEATURES, *WHOLE_EVALUATORS):
         try:
-            chosen = fitted_set(texts.get("parameters"), texts.get("fingerprint"), folder)
+            names = texts.get("names", "").split(_SEPARATOR)
+            chosen = fitted_set(texts.get("parameters"), texts.get("fingerprint"), folder, names)
         except ParameterError as error:
             raise PlayerError(f"the metadata {_PREFIX}parameters: {error}") from None
         if chosen is None:

@@ -1,0 +1,151 @@
+"""Weight files that were read before, kept in the cache folder as arrays and a little JSON.
+
+A person reads YAML; a program takes seconds to parse megabytes of it, and hundredths of a second to load
+this.  What is kept is found by the hash of the YAML's bytes, so whatever changes in a file is read anew.
+It holds numbers and texts alone, nothing that could run; what is damaged or foreign is as good as none,
+and a folder that cannot be written is no error.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
+from motif.parameters import fitted_set
+from motif.runtime.errors import FileError
+from motif.runtime.files import cache_root, replacing
+
+_FORMAT = "motif-kept-weights/1"
+_MOST_KEPT = 16
+_SUFFIX = ".npz"
+_HeadsBy = Mapping[str, Mapping[str, HeadWeights]]
+
+
+def _path(digest: str) -> Path:
+    return cache_root() / "weights" / (digest + _SUFFIX)
+
+
+def kept_weights(digest: str, folder: Path) -> WeightFile | None:
+    """The weight file in `folder` whose bytes have the SHA-256 `digest`; None where it is not kept."""
+    # Whatever a torn or foreign file raises.
+    with suppress(Exception), np.load(_path(digest), allow_pickle=False) as arrays:
+        weights = _unpacked(dict(arrays), digest, folder)
+        _path(digest).touch()
+        return weights
+    return None
+
+
+def keep_weights(digest: str, weights: WeightFile) -> None:
+    """Keep what the weight file of the SHA-256 `digest` holds."""
+    arrays = _packed(weights, digest)
+    # JSON has other keys than YAML: what would not come back as it is stays unkept.
+    if repr(_facts(arrays)["fit"]) != repr(weights.fit):
+        return
+    path = _path(digest)
+    with suppress(OSError, FileError):
+        with replacing(path) as temporary:
+            np.savez(temporary, allow_pickle=False, **arrays)
+        by_age = sorted(path.parent.glob("*" + _SUFFIX), key=lambda kept: kept.stat().st_mtime)
+        for old in by_age[:-_MOST_KEPT]:
+            old.unlink(missing_ok=True)
+
+
+def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
+    heads = [
+        head for by_name in (*weights.classes.values(), *weights.plans.values()) for head in by_name.values()
+    ]
+    points = [head.points for head in heads if head.points is not None]
+    pre_filter, size = weights.pre_filter, len(weights.parameters)
+    facts = {
+        "format": _FORMAT,
+        "digest": digest,
+        "name": weights.name,
+        "version": weights.version,
+        "parent": weights.parent,
+        "set": weights.parameters.name,
+        "fingerprint": weights.parameters.fingerprint,
+        "parameters": weights.parameters.names,
+        "classes": _outline(weights.classes),
+        "plans": _outline(weights.plans),
+        "bearoff": weights.bearoff,
+        "filter": None if pre_filter is None else [pre_filter.kept, *pre_filter.steps],
+        "knots": {name: len(rows) for name, rows in weights.calibration.items()},
+        "fit": weights.fit,
+    }
+    return {
+        "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
+        "bias": np.array([head.bias for head in heads]),
+        "linear": np.array([head.linear for head in heads]).reshape(-1, size),
+        "pairs": np.concatenate([head.pairs for head in heads]).astype(np.int16),
+        "quadratic": np.concatenate([head.quadratic for head in heads]),
+        "points": np.array(points, np.float32),
+        "steps": np.array([] if pre_filter is None else list(pre_filter.steps.values()), np.float32),
+        "knots": np.concatenate([np.zeros((0, 2), np.float32), *weights.calibration.values()]),
+    }
+
+
+def _outline(heads_by: _HeadsBy) -> dict[str, dict[str, list[int]]]:
+    """For each head how many pairs it has, and whether it has point terms."""
+    return {
+        name: {head: [len(of.pairs), of.points is not None] for head, of in heads.items()}
+        for name, heads in heads_by.items()
+    }
+
+
+def _facts(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(arrays["facts"].tobytes())
+    return facts
+
+
+def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path) -> WeightFile:
+    """The weight file in `arrays`; raises anything for what `_packed` cannot have made of this digest."""
+    facts = _facts(arrays)
+    chosen = fitted_set(facts["set"], facts["fingerprint"], folder, facts["parameters"])
+    expected = [_FORMAT, digest, facts["fingerprint"], facts["parameters"]]
+    if chosen is None or [facts["format"], facts["digest"], chosen.fingerprint, [*chosen.names]] != expected:
+        raise ValueError(digest)
+    pairs, size = arrays["pairs"].astype(np.int64), len(chosen)
+    if pairs.size and not (pairs.min() >= 0 and pairs.max() < size):
+        raise ValueError(digest)
+    outlines = [
+        of for part in ("classes", "plans") for heads in facts[part].values() for of in heads.values()
+    ]
+    ends = [0, *accumulate(count for count, _ in outlines)]
+    rows = iter(zip(outlines, ends, arrays["bias"].tolist(), arrays["linear"], strict=False))
+    points = iter(arrays["points"])
+
+    def unpacked(part: str) -> dict[str, dict[str, HeadWeights]]:
+        return {name: {head: following() for head in heads} for name, heads in facts[part].items()}
+
+    def following() -> HeadWeights:
+        (count, pointed), start, bias, linear = next(rows)
+        own = slice(start, start + count)
+        return HeadWeights(
+            bias, linear, pairs[own], arrays["quadratic"][own], next(points) if pointed else None
+        )
+
+    pre_filter, knots, rows_before = None, {}, 0
+    if facts["filter"] is not None:
+        kept, *names = facts["filter"]
+        pre_filter = PreFilter(kept, dict(zip(names, arrays["steps"], strict=True)))
+    for name, count in facts["knots"].items():
+        knots[name] = arrays["knots"][rows_before : rows_before + count]
+        rows_before += count
+    return WeightFile(
+        facts["name"],
+        facts["version"],
+        facts["parent"],
+        chosen,
+        unpacked("classes"),
+        pre_filter,
+        facts["fit"],
+        unpacked("plans"),
+        facts["bearoff"],
+        knots,
+    )

@@ -128,15 +128,15 @@ class _Digester:
         named = function.__globals__
         names = [name for name in sorted(set(names_of(function.__code__))) if name in named]
         of = partial(self._value, home=function)
-        found = _hash(
+        closure = [of(cell.cell_contents) for cell in function.__closure__ or ()]
+        defaults = of(function.__defaults__ or ()), repr(function.__kwdefaults__)
+        _known[function] = _hash(
             *("function", function.__qualname__, _code(function.__code__)),
             *(_hash(name, of(named[name])) for name in names),
-            *("closure", *(of(cell.cell_contents) for cell in function.__closure__ or ())),
-            *("defaults", of(function.__defaults__ or ()), repr(function.__kwdefaults__)),
+            *("closure", *closure, "defaults", *defaults),
         )
         self._under_way.pop()
-        _known[function] = found
-        return found
+        return _known[function]
 
     def _value(self, value: Any, home: FunctionType) -> bytes:
         """Hash of what `home` refers to."""

@@ -55,7 +55,7 @@ def analyse_file(
     """Read, analyse, draw and print; None stands for what the option does when it is not given."""
     from motif.analysis.match import WORST, analyse_match
     from motif.board.mat_file import read_mat
-    from motif.reports.match_page import write_match_page
+    from motif.reports.match_report import write_match_page
 
     record = read_mat(path)
     evaluator = evaluator_of(DEFAULT_PLAYER if player is None else player)
@@ -82,7 +82,7 @@ def analyse_file(
 
 
 def _print(found: "MatchAnalysis") -> None:
-    from motif.reports.match_rows import opening, reading, sections, title, worst_lines
+    from motif.reports.match_report import opening, reading, sections, title, worst_lines
 
     print(f"{title(found)}: {opening(found)}")
     table = [row for name, rows in sections(found) for row in ((name, "", ""), *_indented(rows))]

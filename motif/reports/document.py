@@ -79,6 +79,9 @@ def _environment() -> "Environment":
         """A name whose line may break behind an underscore or a star."""
         return Markup(re.sub(r"([_*])", r"\1<wbr>", str(escape(name))))
 
+    def base64_text(data: bytes) -> str:
+        return base64.b64encode(data).decode("ascii")
+
     environment = Environment(
         autoescape=True,
         loader=PackageLoader("motif.reports"),
@@ -88,5 +91,5 @@ def _environment() -> "Environment":
     )
     functions: list[Any] = [svg_diagram, gnubg_id, match_id, xgid]
     environment.globals |= {function.__name__: function for function in functions} | {"VERSION": VERSION}
-    environment.filters |= {"base64": lambda data: base64.b64encode(data).decode(), "breakable": breakable}
+    environment.filters |= {"base64": base64_text, "breakable": breakable}
     return environment

@@ -93,7 +93,7 @@ class RunTerms:
     source: str
     """Over which positions they are compared: "the positions that it was fitted to", say."""
     told: tuple[ToldTerm, ...]
-    """Those that move its value most, most first."""
+    """Terms that move its value most, most first."""
 
 
 @dataclass(frozen=True)

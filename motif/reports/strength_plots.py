@@ -64,7 +64,7 @@ _NAME_LETTERS, _LONGEST_NAME = 20, 40
 _ROW, _REST = 0.42, 1.5
 """Height of a player's row, and of everything else, in inches."""
 _ROOM = 0.8
-"""Of a panel, on the right, for the numbers."""
+"""Share of a panel, on the right, for the numbers."""
 
 
 def plot_ratings(result: TournamentResult, path: Path) -> None:

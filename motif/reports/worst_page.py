@@ -15,7 +15,7 @@ from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 from motif.runtime.files import write_text
 
 _ROOM = 1.3
-"""Of the longest bar, for the number behind it."""
+"""Reach of the axis over the longest bar, for the number behind it."""
 _DANCE = "no move"
 _SPACE = "\N{NO-BREAK SPACE}"
 
@@ -52,7 +52,7 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
         plot_losses(rates.distribution, player, drawing)
         losses = _losses_picture(rates, drawing.read_bytes())
     rate = rates.overall
-    rows = rates.files | {f"{name} positions": of for name, of in rates.classes.items()}
+    rows = {**rates.files, **{f"{name} positions": of for name, of in rates.classes.items()}}
     page = html_page(
         "worst_page.html",
         f"{player}: benchmark",

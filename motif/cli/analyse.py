@@ -67,7 +67,7 @@ def analyse(
     """
     from motif.analysis.match import analyse_match
     from motif.board.mat_file import read_mat
-    from motif.reports.match_page import write_match_page
+    from motif.reports.match_report import write_match_page
 
     for path in files:
         if not path.is_file() and (path.suffix in _WEIGHT_SUFFIXES or not path.suffix):
@@ -95,7 +95,7 @@ def analyse(
 
 
 def _print(match: "MatchAnalysis") -> None:
-    from motif.reports.match_rows import opening, reading, sections, title, worst_lines
+    from motif.reports.match_report import opening, reading, sections, title, worst_lines
 
     print(f"{title(match)}: {opening(match)}")
     table = [row for name, rows in sections(match) for row in ((name, "", ""), *_indented(rows))]

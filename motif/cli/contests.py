@@ -135,7 +135,7 @@ def tournament(
     with working_on(cluster):
         result = play_tournament(players, games, seed=seed, jobs=jobs)
     if plot:
-        from motif.reports.ratings_plot import plot_ratings
+        from motif.reports.strength_plots import plot_ratings
 
         plot_ratings(result, plot)
     if json:

@@ -1,23 +1,30 @@
-"""The page of an analysis: every picture with what it shows, and the table of the features."""
+"""The folder of an analysis: pictures, tables, and a page that tells what each picture shows."""
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from motif.analysis.evaluator.analysis_tables import components_csv, correlation_csv, features_csv, summary
+from motif.analysis.evaluator.analysis_tables import (
+    HIGH_VIF,
+    MOST_IMPORTANT,
+    components_csv,
+    correlation_csv,
+    features_csv,
+    summary,
+)
 from motif.analysis.evaluator.evaluator_analysis import Analysis, analysis_of, checked_weights
+from motif.analysis.evaluator.statistics import Floats
 from motif.analysis.trial_positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.evaluators import StaticEvaluator
+from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, Player
-from motif.reports import analysis_captions as captions
-from motif.reports.analysis_captions import positions_sentence
 from motif.reports.analysis_plots import (
+    MOST_COMPONENTS,
     draw_components,
     draw_correlations,
     draw_histograms,
@@ -29,96 +36,18 @@ from motif.reports.analysis_plots import (
     draw_transform,
     feature_pages,
 )
-from motif.reports.document import Picture, html_document, html_figure
+from motif.reports.document import Picture, html_page
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
 from motif.runtime.seeds import check_seed
-from motif.runtime.version import VERSION
-
-
-def analysis_page(analysis: Analysis, pictures: Sequence[Picture], found: Mapping[str, Any]) -> str:
-    """The report of an analysis whose summary is `found`."""
-    kind = f"{analysis.class_name} positions" if analysis.class_name else "all positions"
-    title = f"{analysis.name}: analysis"
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        f"<p>{_opening(analysis, kind)}</p>",
-        f"<p>{escape(positions_sentence(analysis))}</p>",
-        *map(html_figure, pictures),
-        "<h2>Features</h2>",
-        f"<p>{_columns(analysis)}</p>",
-        _features_table(analysis),
-        f"<footer>Drawn by motif {escape(VERSION)}. The same numbers, with more digits, are in "
-        f"{escape(', '.join(name for name in found['files'] if name.endswith(('.csv', '.json'))))}.</footer>",
-    ]
-    return html_document(title, parts)
-
-
-def _opening(analysis: Analysis, kind: str) -> str:
-    scale, count = analysis.scale, len(analysis.parameters)
-    degree = "and for pairs of them" if analysis.judged.second_degree else "and none for pairs"
-    most = [analysis.parameters.names[k] for k in analysis.by_importance[:3]]
-    return (
-        f"How <strong>{escape(analysis.name)}</strong> judges {kind}: its head "
-        f"<strong>{escape(analysis.head)}</strong> has weights for {count} features of the set "
-        f"{escape(analysis.parameters.name)} {degree}, adds them up to {escape(scale.raw)}, and squashes "
-        f"that to {escape(scale.named)}. What moves {escape(scale.raw)} most is "
-        f"{escape(', '.join(most))}."
-    )
-
-
-def _columns(analysis: Analysis) -> str:
-    """What the columns mean."""
-    scale = analysis.scale
-    return (
-        f"The most important first. Weight: what {escape(scale.raw)} gains a unit of the feature"
-        f"{', on average over the positions' if analysis.judged.second_degree else ''}; importance: "
-        f"|weight| × SD; gain: what {escape(scale.named)} gains a unit, on average; VIF: variance "
-        "inflation factor."
-    )
-
-
-def _features_table(analysis: Analysis) -> str:
-    table = analysis.table
-    titles = ("weight", "mean", "SD", "importance", "gain", "VIF")
-    heads = "".join(f'<th scope="col">{title}</th>' for title in titles)
-    lines = [f"<thead><tr><td></td>{heads}</tr></thead>", "<tbody>"]
-    for k in analysis.by_importance:
-        parameter = analysis.parameters.parameters[k]
-        numbers = (table.weight[k], table.mean[k], table.std[k], table.importance[k])
-        cells = [f"{number:.3f}" for number in numbers] + [
-            analysis.scale.shown(table.sensitivity[k]),
-            _factor(table.vif[k]),
-        ]
-        row = "".join(f"<td>{cell.replace('-', chr(0x2212))}</td>" for cell in cells)
-        name = f'<th scope="row">{_breakable(parameter.name)}</th>'
-        lines.append(f"<tr>{name}{row}</tr>")
-    lines.append("</tbody>")
-    body = "\n".join(lines)
-    meanings = "\n".join(
-        f"<li><strong>{_breakable(p.name)}</strong>: {escape(p.sentence)}</li>"
-        for p in analysis.parameters.parameters
-    )
-    return (
-        f'<div class="wide"><table>\n{body}\n</table></div>\n'
-        f"<h2>What the features measure</h2>\n<ul>\n{meanings}\n</ul>"
-    )
-
-
-def _breakable(name: str) -> str:
-    """A name whose line may break behind an underscore."""
-    return escape(name).replace("_", "_<wbr>")
-
-
-def _factor(vif: float) -> str:
-    if np.isnan(vif):
-        return "constant"
-    return "∞" if np.isinf(vif) else f"{vif:,.1f}"
-
 
 FEATURES, CORRELATION, COMPONENTS = "features.csv", "correlation.csv", "components.csv"
 SUMMARY, REPORT = "summary.json", "report.html"
+_BRAS = "bras"
+_FEW = 4
+_STRONG = 0.8
+_SLIGHT = 0.1
 
 
 def analyse(
@@ -152,9 +81,9 @@ def analyse(
             boards = dataset_positions(dataset, positions, class_name)
             source = f"the dataset {dataset.name}"
         else:
-            chosen = player or CompiledPlayer(evaluator.name, evaluator.model, evaluator)
-            boards = self_play_positions(chosen, positions, class_name, seed=seed, jobs=jobs)
-            source = f"games of {chosen.name} against itself, one in {EVERY} of each game"
+            player = player or CompiledPlayer(evaluator.name, evaluator.model, evaluator)
+            boards = self_play_positions(player, positions, class_name, seed=seed, jobs=jobs)
+            source = f"games of {player.name} against itself, one in {EVERY} of each game"
         analysis = analysis_of(evaluator, boards, source=source, head=head, class_name=class_name)
         return write_analysis(analysis, folder)
 
@@ -169,10 +98,10 @@ def write_analysis(analysis: Analysis, folder: Path) -> dict[str, Any]:
     ):
         write_text(folder / name, table(analysis))
     files = [*(name for name, _ in pictures), FEATURES, CORRELATION, COMPONENTS, SUMMARY, REPORT]
-    found = summary(analysis, files)
-    write_text(folder / SUMMARY, json.dumps(found, indent=1, allow_nan=False) + "\n")
-    write_text(folder / REPORT, analysis_page(analysis, [shown for _, shown in pictures], found))
-    return found
+    facts = summary(analysis, files)
+    write_text(folder / SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
+    write_text(folder / REPORT, analysis_page(analysis, [shown for _, shown in pictures], files))
+    return facts
 
 
 def _draw(analysis: Analysis, folder: Path) -> Iterator[tuple[str, Picture]]:
@@ -184,21 +113,21 @@ def _draw(analysis: Analysis, folder: Path) -> Iterator[tuple[str, Picture]]:
     scale = analysis.scale
     name = "01_scores.png"
     draw_scores(analysis, folder / name)
-    yield shown(name, "Scores", captions.scores(analysis))
+    yield shown(name, "Scores", scores_caption(analysis))
     pages = list(feature_pages(analysis))
     for number, page in enumerate(pages, 1):
         name = "02_features.png" if len(pages) == 1 else f"02_features_{number}.png"
         draw_histograms(analysis, page, folder / name)
         which = "" if len(pages) == 1 else f", page {number} of {len(pages)}"
-        yield shown(name, f"How features are spread{which}", captions.features(analysis))
+        yield shown(name, f"How features are spread{which}", features_caption(analysis))
     single: list[tuple[str, str, Callable[[Analysis, Path], None], Callable[[Analysis], str]]] = [
-        ("03_correlations.png", "Correlations", draw_correlations, captions.correlations),
-        ("04_importance.png", "Importance", draw_importance, captions.importance),
-        ("05_sensitivity.png", "Sensitivity", draw_sensitivity, captions.sensitivity),
-        ("06_transform.png", f"From {scale.raw} to {scale.value}", draw_transform, captions.transform),
-        ("07_relations.png", f"Features and {scale.value}", draw_relations, captions.relations),
-        ("08_vif.png", "Collinearity", draw_inflation, captions.inflation),
-        ("09_components.png", "Principal components", draw_components, captions.components),
+        ("03_correlations.png", "Correlations", draw_correlations, correlations_caption),
+        ("04_importance.png", "Importance", draw_importance, importance_caption),
+        ("05_sensitivity.png", "Sensitivity", draw_sensitivity, sensitivity_caption),
+        ("06_transform.png", f"From {scale.raw} to {scale.value}", draw_transform, transform_caption),
+        ("07_relations.png", f"Features and {scale.value}", draw_relations, relations_caption),
+        ("08_vif.png", "Collinearity", draw_inflation, inflation_caption),
+        ("09_components.png", "Principal components", draw_components, components_caption),
     ]
     for name, heading, draw, caption in single:
         draw(analysis, folder / name)
@@ -231,3 +160,199 @@ def new_folder(out: Path) -> Iterator[Path]:
         if out.exists():
             out.rmdir()
         temporary.rename(out)
+
+
+def analysis_page(analysis: Analysis, pictures: Sequence[Picture], files: Iterable[str]) -> str:
+    """The report of an analysis that wrote `files`."""
+    table = analysis.table
+    numbers = {
+        analysis.parameters.names[k]: [
+            *(f"{column[k]:.3f}" for column in (table.weight, table.mean, table.std, table.importance)),
+            analysis.scale.shown(table.sensitivity[k]),
+            _factor(table.vif[k]),
+        ]
+        for k in analysis.by_importance
+    }
+    return html_page(
+        "analysis_page.html",
+        f"{analysis.name}: analysis",
+        analysis=analysis,
+        kind=f"{analysis.class_name} positions" if analysis.class_name else "all positions",
+        scale=analysis.scale,
+        pairs=analysis.judged.second_degree,
+        parameters=analysis.parameters.parameters,
+        most=[analysis.parameters.names[k] for k in analysis.by_importance[:3]],
+        positions=positions_sentence(analysis),
+        pictures=pictures,
+        features={
+            name: [cell.replace("-", "\N{MINUS SIGN}") for cell in cells] for name, cells in numbers.items()
+        },
+        data_files=[name for name in files if name.endswith((".csv", ".json"))],
+    )
+
+
+def _factor(vif: float) -> str:
+    if np.isnan(vif):
+        return "constant"
+    return "∞" if np.isinf(vif) else f"{vif:,.1f}"
+
+
+def scores_caption(analysis: Analysis) -> str:
+    """How raw sums and values are spread."""
+    scale = analysis.scale
+    low, high = np.percentile(analysis.values, [25, 75])
+    unit = f" {scale.unit}" if scale.unit else ""
+    text = (
+        f"How the raw sum {scale.raw} is spread, and {scale.named} that comes of it, each class for "
+        "itself; the outermost bins of the raw sum hold what lies beyond. "
+        f"Here {scale.raw} has mean {_mean(analysis.judged.raw)} and standard deviation (SD) "
+        f"{analysis.judged.raw.std():.2f}, {scale.named} mean {_mean(analysis.values)}{unit} and SD "
+        f"{analysis.values.std():.2f}; the middle half lies between {scale.shown(low)} and "
+        f"{scale.shown(high)}{unit}."
+    )
+    if analysis.name == _BRAS:
+        text += " On the article's random positions D had mean -0.20 and SD 0.77, S mean 46.9 and SD 12.1."
+    return text
+
+
+def features_caption(analysis: Analysis) -> str:
+    """How often each feature has which value."""
+    text = "How often each feature has which value; values are as weights multiply them."
+    constant = _names(analysis, np.flatnonzero(np.isnan(analysis.table.vif)))
+    return text + (f" Always the same here: {_listed(constant)}." if constant else " All of them vary here.")
+
+
+def correlations_caption(analysis: Analysis) -> str:
+    """Which features go together."""
+    order = analysis.clusters.order
+    pairs = [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
+    pairs.sort(key=lambda pair: -abs(analysis.correlation[pair]))
+    named = [
+        f"{first} and {second} ({analysis.correlation[i, j]:+.2f})"
+        for i, j in pairs[:_FEW]
+        for first, second in [_names(analysis, (i, j))]
+    ]
+    strong = sum(abs(analysis.correlation[pair]) > _STRONG for pair in pairs)
+    return (
+        "Blue: both are high together; red: one is high when the other is low. Columns have the rows' "
+        "numbers. Features that tell the same stand side by side; the tree joins them at 1 - |r|. "
+        f"The strongest: {_listed(named)}; {strong} of {len(pairs)} pairs are beyond ±{_STRONG}."
+    )
+
+
+def importance_caption(analysis: Analysis) -> str:
+    """What moves the raw sum most."""
+    table, raw = analysis.table, analysis.scale.raw
+    first = analysis.by_importance[:MOST_IMPORTANT]
+    named = [
+        f"{name} {table.importance[k]:.3f}" for name, k in zip(_names(analysis, first), first, strict=True)
+    ]
+    share = table.importance[first].sum() / max(table.importance.sum(), np.finfo(float).tiny)
+    text = f"By how much {raw} changes when a feature changes by its standard deviation: |weight| x SD. "
+    if analysis.judged.second_degree:
+        text += (
+            f"Pairs of features have weights too, so a feature's weight is the mean of d{raw}/df over the "
+            "positions, the line its SD. Diamonds: the SD of all that the feature adds, its half of each "
+            "pair's term included; one far beyond its bar works mainly together with others. "
+        )
+    text += f"The most important: {_listed(named)}; they have {share:.0%} of the sum of all."
+    if analysis.name == _BRAS:
+        text += (
+            " The order depends on the positions: on its random ones the article finds pip, bar, off and "
+            f"blot; these are from {analysis.source}."
+        )
+    return text
+
+
+def sensitivity_caption(analysis: Analysis) -> str:
+    """What a unit of each feature gains."""
+    gains = analysis.table.sensitivity_size
+    first = np.argsort(-gains, kind="stable")[:_FEW]
+    named = [
+        f"{name} {analysis.scale.shown(gains[k])}"
+        for name, k in zip(_names(analysis, first), first, strict=True)
+    ]
+    return (
+        f"What {analysis.scale.named} would gain if one feature grew by 1 and all others stayed: the "
+        "slope there, over the positions. Where the game is as good as decided, nothing gains much. The "
+        f"largest, by the mean of their size: {_listed(named)}."
+    )
+
+
+def transform_caption(analysis: Analysis) -> str:
+    """The curve from raw sums to values."""
+    scale = analysis.scale
+    steepness, most = scale.steepness(analysis.judged.raw), float(scale.steepness(0.0))
+    return (
+        f"Above, what {scale.named} is for each {scale.raw}; in the middle its slope; below, "
+        f"where the positions lie. The slope is {most:.2f} at {scale.raw} = 0 and {steepness.mean():.2f} on "
+        f"average; at {(steepness < most / 2).mean():.0%} of the positions it is below half of the largest."
+    )
+
+
+def relations_caption(analysis: Analysis) -> str:
+    """Features against the value."""
+    table, gone = analysis.table, []
+    for k in analysis.by_importance[:MOST_IMPORTANT]:
+        if table.std[k] > 0 and analysis.values.std() > 0:
+            r = np.corrcoef(analysis.judged.features[:, k], analysis.values)[0, 1]
+            gone += _names(analysis, [k]) if r * np.sign(table.weight[k]) < -_SLIGHT else []
+    against = f" So it does here for {_listed(gone)}." if gone else " Here none does."
+    return (
+        f"The most important features against {analysis.scale.named}; the darker a cell, the more "
+        "positions. The line joins the means of groups of positions; r is the correlation. Where the line "
+        f"goes against a feature's weight, it comes together with others that matter more.{against}"
+    )
+
+
+def inflation_caption(analysis: Analysis) -> str:
+    """How well other features tell one."""
+    vif = analysis.table.vif
+    high, endless = int((vif > HIGH_VIF).sum()), _names(analysis, np.flatnonzero(np.isinf(vif)))
+    text = (
+        "How well the others tell a feature: 1 / (1 - R²) of its regression on them. From about "
+        f"{HIGH_VIF:g} on, how much of a weight belongs to the feature and how much to the others is "
+        f"arbitrary. Here {high} of {int((~np.isnan(vif)).sum())} are above."
+    )
+    if endless:
+        text += f" Others tell exactly: {_listed(endless)}; their weights can be moved among them at no loss."
+    return text
+
+
+def components_caption(analysis: Analysis) -> str:
+    """The directions in which features vary most."""
+    directions = analysis.components
+    parts = []
+    for number, loadings in enumerate(directions.loadings[:2], 1):
+        first = np.argsort(-np.nan_to_num(np.abs(loadings)), kind="stable")[:_FEW]
+        named = [f"{name} {loadings[k]:+.2f}" for name, k in zip(_names(analysis, first), first, strict=True)]
+        parts.append(f"component {number} goes with {_listed(named)}")
+    return (
+        "The directions in which standardised features vary most, and how much of all variance each "
+        "explains; below, the correlation of each feature with the first "
+        f"{min(MOST_COMPONENTS, len(directions.shares))}. "
+        f"{directions.needed(0.9)} of {len(directions.shares)} explain 90 %; {'; '.join(parts)}."
+    )
+
+
+def positions_sentence(analysis: Analysis) -> str:
+    """How many positions of which class, and where they are from."""
+    classes = analysis.judged.classes
+    if analysis.class_name:
+        return f"{len(classes):,} {analysis.class_name} positions from {analysis.source}."
+    counts = {name: int((classes == code).sum()) for code, name in enumerate(CLASS_NAMES)}
+    kinds = _listed([f"{count:,} {name}" for name, count in counts.items() if count])
+    return f"{len(classes):,} positions ({kinds}) from {analysis.source}."
+
+
+def _names(analysis: Analysis, numbers: Iterable[int]) -> list[str]:
+    return [analysis.parameters.names[int(k)] for k in numbers]
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _mean(values: Floats) -> str:
+    """A mean, without the sign of a zero."""
+    return f"{round(float(values.mean()), 2) + 0.0:.2f}"

@@ -1,13 +1,4 @@
-"""Shapes that the pictures of an analysis share: a row a feature, a look a class.
-
-Pictures of features: how each is spread, and how the most important ones go with the value.
-
-Pictures of scores: how raw sums and values are spread, and the curve from one to the other.
-
-Pictures of how features hang together: clustered correlations, principal components.
-
-Pictures with a row a feature: importance, sensitivity, variance inflation.
-"""
+"""Pictures of an analysis: of scores, of features, of their weights, and of how they hang together."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil
@@ -117,16 +108,16 @@ def feature_pages(analysis: Analysis) -> Iterator[tuple[int, ...]]:
         yield tuple(range(first, min(first + per_page, count)))
 
 
-def draw_histograms(analysis: Analysis, chosen: tuple[int, ...], path: Path) -> None:
-    """Draw the distribution of the features with the numbers `chosen` to `path`."""
-    rows = ceil(len(chosen) / _COLUMNS)
-    columns = min(_COLUMNS, len(chosen))
+def draw_histograms(analysis: Analysis, features: tuple[int, ...], path: Path) -> None:
+    """Draw the distribution of the features with the numbers `features` to `path`."""
+    rows = ceil(len(features) / _COLUMNS)
+    columns = min(_COLUMNS, len(features))
     with picture(path, _PAGE_FRAME_HEIGHT + _PANEL_HEIGHT * rows, title_of(analysis, "features")) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, k in zip(grid, chosen, strict=False):
+        for axes, k in zip(grid, features, strict=False):
             axes.set_title(broken_name(analysis.parameters.names[k]), fontsize=SMALL)
             _draw_histogram(axes, analysis.judged.features[:, k])
-        for axes in grid[len(chosen) :]:
+        for axes in grid[len(features) :]:
             axes.remove()
         figure.supylabel("% of positions", fontsize=SMALL)
         figure.supxlabel("value, as weights multiply it", fontsize=SMALL)
@@ -148,11 +139,11 @@ def _draw_histogram(axes: Axes, values: Floats) -> None:
 def draw_relations(analysis: Analysis, path: Path) -> None:
     """Draw how the value goes with each of the most important features to `path`."""
     scale = analysis.scale
-    chosen = [k for k in analysis.by_importance if analysis.table.std[k] > 0][:MOST_IMPORTANT]
-    rows = ceil(len(chosen) / 2)
+    features = [k for k in analysis.by_importance if analysis.table.std[k] > 0][:MOST_IMPORTANT]
+    rows = ceil(len(features) / 2)
     with picture(path, 1.35 + 2.05 * rows, title_of(analysis, f"features and {scale.value}")) as figure:
-        grid = figure.subplots(rows, min(2, len(chosen)), squeeze=False, sharey=True)
-        for axes, k in zip(grid.ravel(), chosen, strict=False):
+        grid = figure.subplots(rows, min(2, len(features)), squeeze=False, sharey=True)
+        for axes, k in zip(grid.ravel(), features, strict=False):
             values = analysis.judged.features[:, k]
             low, high = np.percentile(values, [0.2, 99.8])
             if low == high:
@@ -173,7 +164,7 @@ def draw_relations(analysis: Analysis, path: Path) -> None:
             axes.set_ylim(scale.low, scale.high)
             axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.grid(visible=False)
-        for axes in grid.ravel()[len(chosen) :]:
+        for axes in grid.ravel()[len(features) :]:
             axes.remove()
         for axes in grid[:, 0]:
             axes.set_ylabel(scale.value_label)
@@ -303,17 +294,17 @@ def _percent(values: Floats, edges: Floats) -> Floats:
 
 def _labels(analysis: Analysis) -> list[tuple[str, str]]:
     """Classes that occur, with what a legend says of them."""
-    found, scale = [], analysis.scale
+    labels, scale = [], analysis.scale
     for code in np.unique(analysis.judged.classes):
         here = analysis.judged.classes == code
         mean, deviation = analysis.values[here].mean(), analysis.values[here].std()
-        found.append(
+        labels.append(
             (
                 CLASS_NAMES[code],
                 f"{CLASS_NAMES[code]}: {here.sum():,}\nmean {scale.shown(mean)}, SD {scale.shown(deviation)}",
             )
         )
-    return found
+    return labels
 
 
 MOST_COMPONENTS = 5
@@ -354,14 +345,14 @@ def draw_correlations(analysis: Analysis, path: Path) -> None:
 
 def draw_components(analysis: Analysis, path: Path) -> None:
     """Draw what each principal component explains, and which features it goes with, to `path`."""
-    found, free = analysis.components, analysis.clusters.order
+    components, free = analysis.components, analysis.clusters.order
     rows = [k for k in range(len(analysis.parameters)) if k in free]
-    count = min(MOST_COMPONENTS, len(found.shares))
+    count = min(MOST_COMPONENTS, len(components.shares))
     height = rows_height(len(rows)) + _SCREE_HEIGHT
     with picture(path, height + 0.3, title_of(analysis, "principal components")) as figure:
         ratio = [_SCREE_HEIGHT, height - _SCREE_HEIGHT]
         scree, cells = figure.subplots(2, 1, height_ratios=ratio)
-        shown = found.shares[:_SCREE]
+        shown = components.shares[:_SCREE]
         numbers = np.arange(1, len(shown) + 1)
         scree.bar(numbers, shown, color=BLUE, width=0.7)
         scree.plot(
@@ -373,8 +364,8 @@ def draw_components(analysis: Analysis, path: Path) -> None:
         scree.set_ylabel("of the variance")
         scree.set_xlabel("component (dashed: it and those before)")
         scree.grid(axis="x", visible=False)
-        drawn = _heat_map(cells, found.loadings[:count, rows].T, numbers=True)
-        cells.set_xticks(range(count), [f"{k + 1}: {found.shares[k]:.0%}" for k in range(count)])
+        drawn = _heat_map(cells, components.loadings[:count, rows].T, numbers=True)
+        cells.set_xticks(range(count), [f"{k + 1}: {components.shares[k]:.0%}" for k in range(count)])
         cells.tick_params(axis="x", length=0)
         name_rows(cells, [analysis.parameters.names[k] for k in rows], lines=False)
         _colour_bar(figure, drawn, [scree, cells], "correlation with the component")

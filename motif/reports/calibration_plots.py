@@ -1,9 +1,4 @@
-"""Fitted chances against the chances that rollouts found, on positions that the fit never saw.
-
-How well stated chances agree with rollouts, in numbers.
-
-Win chances before and after a calibration, against what rollouts found on games that it never saw.
-"""
+"""Calibration: how well stated chances agree with those by rollout, on games that no fit has seen."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -121,12 +116,12 @@ def plot_calibration(
         )
         for code, curves, counts in zip(codes, grid[::2], grid[1::2], strict=True):
             for column, (kind, chances) in enumerate(columns):
-                found = {
+                results = {
                     output: _compared(samples, fitted, int(code), output)
                     for output in chances
                     if output in outputs
                 }
-                known = {output: result for output, result in found.items() if result is not None}
+                known = {output: result for output, result in results.items() if result is not None}
                 _draw_curves(curves[column], known, f"{CLASS_NAMES[code]}: {kind}")
                 draw_counts(counts[column], known, _LOOKS)
         for axes in grid[:, 0]:
@@ -147,9 +142,9 @@ def _compared(
     )
 
 
-def _draw_curves(axes: Axes, found: Mapping[str, Reliability], heading: str) -> None:
+def _draw_curves(axes: Axes, results: Mapping[str, Reliability], heading: str) -> None:
     prepare_chances(axes, heading)
-    for corner, (output, result) in zip(_CORNERS, found.items(), strict=False):
+    for corner, (output, result) in zip(_CORNERS, results.items(), strict=False):
         noise = "may all be noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
         label = f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
         axes.errorbar(
@@ -169,16 +164,18 @@ def prepare_chances(axes: Axes, heading: str) -> None:
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
-def draw_counts(axes: Axes, found: Mapping[str, Reliability], looks: Mapping[str, Mapping[str, Any]]) -> None:
-    """Draw how many positions lie in each bin of the curves `found`, each in its look."""
+def draw_counts(
+    axes: Axes, results: Mapping[str, Reliability], looks: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Draw how many positions lie in each bin of the curves of `results`, each in its look."""
     edges = np.linspace(0, 1, BINS + 1)
-    for name, result in found.items():
+    for name, result in results.items():
         look = looks[name]
         axes.stairs(
             result.counts, edges, color=look["color"], linestyle=look["linestyle"], linewidth=1.3,
             fill=False,
         )  # fmt: skip
-    highest = max((int(result.counts.max()) for result in found.values()), default=0)
+    highest = max((int(result.counts.max()) for result in results.values()), default=0)
     axes.set_ylim(0, 1.15 * highest or 1)
     axes.set_yticks([0, highest] if highest else [0])
     axes.yaxis.set_major_formatter("{x:,.0f}")
@@ -225,23 +222,23 @@ def plot_recalibration(calibration: Calibration, player: str, path: Path) -> Non
         grid = figure.subplots(2 * len(codes), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes))
         for code, curves, counts in zip(codes, grid[::2, 0], grid[1::2, 0], strict=True):
             rows = held.rows(held.position_class == code)
-            found = {
+            results = {
                 name: reliability(getattr(rows, name), rows.won, rows.trials, rows.game)
                 for name in _BEFORE_AND_AFTER
             }
-            _draw_before_and_after(curves, found, calibration, CLASS_NAMES[code])
-            draw_counts(counts, found, _BEFORE_AND_AFTER)
+            _draw_before_and_after(curves, results, calibration, CLASS_NAMES[code])
+            draw_counts(counts, results, _BEFORE_AND_AFTER)
             curves.set_ylabel("won in rollouts")
             counts.set_ylabel("positions")
         grid[-1, 0].set_xlabel("stated win chance")
 
 
 def _draw_before_and_after(
-    axes: Axes, found: Mapping[str, Reliability], calibration: Calibration, class_name: str
+    axes: Axes, results: Mapping[str, Reliability], calibration: Calibration, class_name: str
 ) -> None:
     prepare_chances(axes, class_name)
     losses = calibration.groups[class_name].log_loss
-    for name, result in found.items():
+    for name, result in results.items():
         label = f"{name}: log-loss {getattr(losses, name):.4f}"
         axes.errorbar(
             result.fitted,

@@ -101,19 +101,19 @@ def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
 
 
 def _curves(rows: Rows, where: str) -> _Curves:
-    found: _Curves = {}
+    curves: _Curves = {}
     try:
         for row in rows:
-            curve = found.setdefault((row["class"], row["head"]), _Curve([], [], []))
+            curve = curves.setdefault((row["class"], row["head"]), _Curve([], [], []))
             curve.passes.append(int(row["pass"]))
             curve.train.append(float(row["rmse_train"]))
             # None in memory, nothing in a file.
             curve.validation.append(float(row["rmse_validation"] or "nan"))
     except (KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{where}: not the history of a fit: {type(error).__name__} {error}") from None
-    if not found:
+    if not curves:
         raise SettingError(f"{where}: the history of the fit is empty")
-    return found
+    return curves
 
 
 def _known(series: Iterable[float]) -> bool:

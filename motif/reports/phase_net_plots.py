@@ -35,11 +35,11 @@ def draw_training(epochs: Sequence[Sequence[Any]], summary: Mapping[str, Any], f
     Raises `FileError` when a picture cannot be written.
     """
     _plot_loss(epochs, folder / LOSS)
-    rounds, chosen = summary["stage_2"]["rounds"], summary["stage_2"]["chosen_round"]
+    rounds, best = summary["stage_2"]["rounds"], summary["stage_2"]["chosen_round"]
     games = summary["settings"]["test_games"]
     note = f"{games} games a round ± standard error.  Green: the net that is kept."
     _plot_shares(
-        rounds, "versus_heuristic", folder / WIN_RATE, "Games won against the heuristic", note, BLUE, chosen
+        rounds, "versus_heuristic", folder / WIN_RATE, "Games won against the heuristic", note, BLUE, best
     )
     note = f"{games} games a round ± standard error.  Round 1: against stage 1."
     _plot_shares(
@@ -83,9 +83,9 @@ def _plot_shares(
     title: str,
     note: str,
     colour: str,
-    chosen: int | None = None,
+    best: int | None = None,
 ) -> None:
-    """Per cent of the games won in each round, with error bars; the round `chosen` in another colour."""
+    """Per cent of the games won in each round, with error bars; the round `best` in another colour."""
     places = [measured["round"] for measured in rounds]
     shares = [100 * measured[key]["win_share"] for measured in rounds]
     errors = [100 * measured[key]["win_share_se"] for measured in rounds]
@@ -94,8 +94,8 @@ def _plot_shares(
         axes.axhline(_EVEN, color=FAINT, linewidth=1)
         look: dict[str, Any] = {"capsize": 3, "linestyle": "-", "linewidth": 1.0, "marker": "o"}
         axes.errorbar(places, shares, errors, color=colour, **look)
-        if chosen is not None:
-            kept = places.index(chosen)
+        if best is not None:
+            kept = places.index(best)
             axes.plot(places[kept], shares[kept], color=GREEN, marker="D", markersize=8, zorder=5)
         ends = [s + side * e for s, e in zip(shares, errors, strict=True) for side in (-1, 1)]
         low, high = min(*ends, _EVEN - _LEAST_REACH), max(*ends, _EVEN + _LEAST_REACH)

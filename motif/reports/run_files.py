@@ -1,7 +1,4 @@
-"""What lies in the folder of a bootstrap run, read for a report and checked.
-
-The versions of a run on benchmark lines: error rates, and the last one's worst decisions.
-"""
+"""The files of a bootstrap run, read for a report and checked, and its versions on benchmark lines."""
 
 import csv
 import json
@@ -44,9 +41,9 @@ class RunFiles:
     config_text: str
     """Its config.yaml."""
     summaries: Sequence[dict[str, Any]]
-    """Of the finished versions, in order; see `motif.learning.bootstrap_run`."""
+    """One a finished version, in order; see `motif.learning.bootstrap_run`."""
     weights: Sequence[WeightFile]
-    """Of the same versions."""
+    """One a finished version, in order."""
 
     @property
     def homes(self) -> list[Path]:
@@ -96,7 +93,7 @@ def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Pa
 
 
 def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
-    found = []
+    summaries = []
     for version in range(len(config.versions)):
         path = folder / f"v{version}" / SUMMARY
         try:
@@ -106,10 +103,10 @@ def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
         except (OSError, ValueError, RecursionError) as error:
             raise SettingError(f"{path}: cannot be read: {error}") from None
         _check(summary, version, path)
-        found.append(summary)
-    if not found:
+        summaries.append(summary)
+    if not summaries:
         raise SettingError(f"{folder}: no version is finished yet")
-    return found
+    return summaries
 
 
 def _check(summary: object, version: int, path: Path) -> None:
@@ -137,16 +134,16 @@ class RunBenchmark:
     """What measuring a run's versions on benchmark files gave."""
 
     rates: Sequence[ErrorRates]
-    """Of each version."""
+    """Error rates of each version."""
     worst: Sequence[WorstDecision]
-    """Of the last version, the one that cost most first."""
+    """Decisions of the last version, the one that cost most first."""
 
     def rows(self) -> dict[str, list[ErrorRate]]:
         """The error rates of the versions by file, and on all files together where there are several."""
         paths = list(self.rates[0].files)
         names = dict(zip(paths, _short_names(paths), strict=True))
-        found = {name: [rates.files[path] for rates in self.rates] for path, name in names.items()}
-        return found if len(found) == 1 else {**found, "all": [rates.overall for rates in self.rates]}
+        rows = {name: [rates.files[path] for rates in self.rates] for path, name in names.items()}
+        return rows if len(rows) == 1 else {**rows, "all": [rates.overall for rates in self.rates]}
 
 
 def static_player(weights: WeightFile) -> CompiledPlayer:

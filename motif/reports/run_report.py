@@ -1,92 +1,56 @@
-"""Draws what a bootstrap run's folder holds: plots of each version, plots and a page of the run.
+"""The report of a bootstrap run: plots of each version, plots and a page of the whole run."""
 
-How strong each version plays, in points a game.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
-from matplotlib.axes import Axes
-
+from motif.analysis.term_report import (
+    ToldTerm,
+    board_terms,
+    chosen_head,
+    game_boards,
+    table_terms,
+    told_terms,
+)
 from motif.benchmark import BenchmarkFile
+from motif.benchmark.losses import MILLIPOINTS
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
-from motif.learning import BootstrapConfig, load_config
+from motif.evaluators.weight_file import class_of_plan
+from motif.fitting.term_table import HeadTerms
+from motif.learning import BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_config import CONFIG
-from motif.learning.bootstrap_run import WEIGHTS
-from motif.learning.rows import held_out
+from motif.learning.bootstrap_run import TERMS, WEIGHTS
+from motif.learning.rows import class_rows, held_out
+from motif.learning.term_errors import settings_of, term_errors
 from motif.reports.calibration_plots import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
-from motif.reports.document import Picture
-from motif.reports.next_version import advice
+from motif.reports.document import Groups, Picture, html_page
+from motif.reports.next_version import advice, next_commands
 from motif.reports.run_files import (
+    STEPS,
     RunBenchmark,
     RunFiles,
     fitted_pools,
     read_history,
     read_run,
     run_benchmark,
+    static_player,
 )
-from motif.reports.run_page import CLASS, RunTerms, report_page, run_terms
-from motif.reports.style import BLUE, FAINT, SMALL, VERMILION, picture
+from motif.reports.strength_plots import plot_strength
+from motif.reports.terms_page import reading, term_rows
+from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
-
-_MAX_NUMBERED = 7
-"""Versions up to which there is room for numbers below the points."""
-_LETTERS, _FEWEST_LETTERS = 60, 6
-"""What fits on a line below all points together, and what one point gets at least."""
-
-
-def plot_strength(summaries: Sequence[Mapping[str, Any]], path: Path, *, start: str) -> None:
-    """Draw the versions' points a game, against PubEval and against what came before, to `path`.
-
-    `summaries` are those of `run_bootstrap`, in order; `start` names the player before version zero.
-    Raises `FileError` when the picture cannot be written.
-    """
-    names = [f"v{summary['version']}" for summary in summaries]
-    duels = [f"{name} against {other}" for name, other in zip(names, [start, *names], strict=False)]
-    with picture(path, 5.6, "Strength by version") as figure:
-        upper, lower = figure.subplots(2, 1)
-        look: dict[str, Any] = {"color": BLUE, "marker": "o", "linestyle": "-"}
-        _draw(upper, summaries, names, ("ppg_vs_pubeval", "ppg_se"), look)
-        upper.set_title("against PubEval", fontweight="bold")
-        # Each of these has an opponent of its own: no line joins them.
-        look = {"color": VERMILION, "marker": "s", "linestyle": ""}
-        _draw(lower, summaries, duels, ("ppg_vs_previous", "ppg_vs_previous_se"), look)
-        lower.set_title("against the version before", fontweight="bold")
-        figure.supxlabel("Bars and ±: one standard error.  0 is equal strength.", fontsize=SMALL)
-
-
-def _draw(
-    axes: Axes,
-    summaries: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    keys: tuple[str, str],
-    look: Mapping[str, Any],
-) -> None:
-    """One panel; `keys` are those of the points and of their standard errors."""
-    points, errors = ([float(summary[key]) for summary in summaries] for key in keys)
-    axes.axhline(0, color=FAINT, linewidth=1)
-    axes.errorbar(range(len(points)), points, errors, capsize=7, markersize=3.5, **look)
-    letters = max(_LETTERS // len(names), _FEWEST_LETTERS)
-    labels = [fill(name, letters) for name in names]
-    if len(labels) <= _MAX_NUMBERED:
-        numbers = [f"{point:+.3f}\n± {se:.3f}" for point, se in zip(points, errors, strict=True)]
-        labels = [f"{label}\n{number}" for label, number in zip(labels, numbers, strict=True)]
-    axes.set_xticks(range(len(points)), labels)
-    axes.set_xlim(-0.5, len(points) - 0.5)
-    axes.margins(y=0.2)
-    axes.set_ylabel("points a game")
-    axes.grid(axis="x", visible=False)
-
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 REPORT = "report.html"
 _TERMS, _WORST = 20, 10
 """How many terms and worst decisions a page shows unless it is said."""
+CLASS = "contact"
+"""The class whose terms the report of a run tells: most decisions are made there."""
+_POSITIONS = 2000
 _READING = {
     STRENGTH: ("Strength", "Each version's points a game, against PubEval and against the one before."),
     CONVERGENCE: (
@@ -106,6 +70,30 @@ _KEY_FIGURES = (
     "stopped", "choice_error", "choice_error_se", "ppg_vs_pubeval", "ppg_se", "ppg_vs_previous",
     "ppg_vs_previous_se",
 )  # fmt: skip
+_CHOICES = (
+    "The choice error is what the version's own choices cost in decisions of games that the fit never saw, "
+    "by the labels of the plays. Labels have noise, and even perfect choices would have an error: compare it "
+    "only between versions whose trials are alike."
+)
+_LINES = (
+    "On benchmark lines the plays are judged by an engine of others. They are for measuring only, never for "
+    "fitting, and what is to be tried next does not depend on them."
+)
+_STEP_NAMES = dict(zip(STEPS, ("sampling", "fitting", "measuring"), strict=True))
+_UNKNOWN = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class RunTerms:
+    """Terms of the head that chooses plays in contact."""
+
+    head: str
+    count: int
+    """How many terms it has but for the bias."""
+    source: str
+    """Over which positions they are compared: "the positions that it was fitted to", say."""
+    told: tuple[ToldTerm, ...]
+    """Terms that move its value most, most first."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +109,7 @@ class RunReport:
     def as_dict(self) -> dict[str, Any]:
         """Paths and key figures, for JSON."""
         versions = [{key: one[key] for key in _KEY_FIGURES if key in one} for one in self.run.summaries]
-        found: dict[str, Any] = {
+        figures: dict[str, Any] = {
             "run": str(self.run.folder),
             "html": str(self.page),
             "pictures": list(map(str, self.pictures)),
@@ -134,8 +122,8 @@ class RunReport:
             for version, rates in zip(versions, self.benchmark.rates, strict=True):
                 version["benchmark"] = {path: rate.as_dict() for path, rate in rates.files.items()}
                 version["benchmark_all"] = rates.overall.as_dict()
-            found["worst"] = [decision.as_dict() for decision in self.benchmark.worst]
-        return found
+            figures["worst"] = [decision.as_dict() for decision in self.benchmark.worst]
+        return figures
 
 
 def draw_version(home: Path, summary: Mapping[str, Any]) -> None:
@@ -170,7 +158,7 @@ def draw_run(
     files that cannot be read or written, and when no version is finished.
     """
     run = read_run(folder)
-    # Whatever cannot be read is found before anything is drawn.
+    # Whatever cannot be read shows itself before anything is drawn.
     histories = {home.name: read_history(home) for home in run.homes}
     measured = run_benchmark(run.weights, benchmarks, worst)
     terms = run_terms(run, top, seed=seed, jobs=jobs, tell=tell)
@@ -181,7 +169,7 @@ def draw_run(
         drawn.append(CALIBRATION)
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
     path = folder / REPORT if page is None else page
-    write_text(path, report_page(run, terms, measured, pictures))
+    write_text(path, _page(run, terms, measured, pictures))
     return RunReport(run, path, [folder / name for name in drawn], terms, measured)
 
 
@@ -203,3 +191,216 @@ def _draw_calibration(
 def _picture(path: Path) -> Picture:
     heading, caption = _READING[path.name]
     return Picture(heading, path.read_bytes(), f"Plot: {caption}", caption)
+
+
+def run_terms(
+    run: RunFiles,
+    top: int,
+    *,
+    seed: int = 0,
+    jobs: int | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> RunTerms:
+    """The `top` terms of the last version that matter most.
+
+    From its table of terms, or else from the samples that it was fitted to, both with standard errors;
+    where these are gone, from its own games, drawn by `seed`, without.  Raises a `MotifError` for files
+    that cannot be read.
+    """
+    weights = run.weights[run.last]
+    head = chosen_head(weights, CLASS, None, None)
+    terms, source = _head_terms(run, head, seed, jobs, tell)
+    return RunTerms(head, len(terms.names) - 1, source, told_terms(weights, terms, top))
+
+
+def _head_terms(
+    run: RunFiles, head: str, seed: int, jobs: int | None, tell: Callable[[str], None]
+) -> tuple[HeadTerms, str]:
+    weights, fitted = run.weights[run.last], "the positions that it was fitted to"
+    table, place = run.homes[run.last] / TERMS, (CLASS, "", head)
+    if table.exists():
+        return table_terms(table, weights, *place), fitted
+    if run.pools is not None:
+        tell(f"{weights.name}: standard errors of the terms")
+        settings = settings_of(weights)
+        with class_rows(run.pools, weights.parameters, settings.validation, settings.seed) as rows:
+            return term_errors(rows, weights, settings, *place), fitted
+    boards = game_boards(static_player(weights), _POSITIONS, CLASS, "", seed=seed, jobs=jobs)
+    terms, count = board_terms(boards, weights, *place)
+    return terms, f"{count:,} positions of its own games"
+
+
+def _page(
+    run: RunFiles, terms: RunTerms, benchmark: RunBenchmark | None, pictures: Mapping[str, Picture]
+) -> str:
+    """The page; the `pictures` are called strength, convergence and, where known, calibration."""
+    last, weights = run.summaries[run.last], run.weights[run.last]
+    headings = {
+        "run": "How the run went",
+        "strength": "Strength by version",
+        **{name: pictures[name].heading for name in ("convergence", "calibration") if name in pictures},
+        "terms": "The terms that matter",
+        **({} if benchmark is None else {"worst": "The worst decisions"}),
+        "next": "What to try next",
+        "configuration": "Configuration",
+    }
+    return html_page(
+        "run_page.html",
+        f"{run.config.name}: bootstrap report",
+        run=run,
+        name=weights.name,
+        made=_made(run),
+        last=last,
+        last_points=_points(last, "ppg_vs_pubeval", "ppg_se"),
+        headings=headings,
+        versions=[f"v{version}" for version in range(len(run.summaries))],
+        course=list(_course(run)),
+        steps=_steps(run),
+        pictures=pictures,
+        strengths=_strengths(run, benchmark),
+        strength_notes=list(_strength_notes(run, benchmark)),
+        terms=term_rows(terms.told, terms.head),
+        term_notes=[_terms_opening(terms, weights), *reading(terms.told, terms.head)],
+        benchmark=benchmark,
+        worst=[] if benchmark is None else list(map(shown_decision, benchmark.worst)),
+        advice=advice(run.summaries),
+        commands="\n\n".join(next_commands(run.config, run.last)),
+    )
+
+
+def _made(run: RunFiles) -> str:
+    count, planned = len(run.summaries), len(run.config.versions)
+    made = "One version" if count == 1 else f"{count} versions"
+    return made if count == planned else f"{made} of {planned}"
+
+
+def _course(run: RunFiles) -> Iterator[str]:
+    """Sentences on time, and on fits that did not converge."""
+    spent = [sum(summary["seconds_by_step"][step] for summary in run.summaries) for step in STEPS]
+    sample, fit, measure = map(duration, spent)
+    yield (
+        f"The run took {duration(sum(spent))}: {sample} of sampling, {fit} of fitting, {measure} of "
+        "matches that measure strength. Of a version that was interrupted the last go alone is counted."
+    )
+    if missing := len(run.config.versions) - len(run.summaries):
+        ahead = "One version is" if missing == 1 else f"{missing} versions are"
+        yield f"{ahead} not made yet: the command that began the run goes on with it."
+
+
+def _strength_notes(run: RunFiles, benchmark: RunBenchmark | None) -> Iterator[str]:
+    yield "Version zero is compared with the player that the run began with."
+    if any(summary.get("choice_error") for summary in run.summaries):
+        yield _CHOICES
+    if benchmark is not None:
+        yield _LINES
+
+
+def _terms_opening(terms: RunTerms, weights: WeightFile) -> str:
+    opening = (
+        f"How {weights.name} judges {CLASS} positions: of the {terms.count:,} terms of the {terms.head} head "
+        f"those {len(terms.told)} that move its value most, over {terms.source}."
+    )
+    plans = sum(class_of_plan(plan) == CLASS for plan in weights.plans)
+    if plans:
+        opening += f" Not shown: weights of {plans} game plan{'s' if plans > 1 else ''}."
+    return opening
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it, such as "34 minutes"."""
+    for unit, size in (("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.{0 if seconds >= 10 * size else 1}f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def _steps(run: RunFiles) -> Groups:
+    """How the versions came about, from left to right so that each row compares them."""
+    summaries, steps = run.summaries, run.config.versions[: len(run.summaries)]
+    seconds = [summary["seconds_by_step"] for summary in summaries]
+    parents = [run.config.start, *(f"v{summary['version']}" for summary in summaries)]
+    pooled = [min(step.pooled, version) for version, step in enumerate(steps)]
+    samples = {
+        "rolled out by": parents[: len(summaries)],
+        "games": [f"{step.games:,}" for step in steps],
+        "trials a position": [f"{summary['trials']:,}" for summary in summaries],
+        "trials end with": [_ending(step) for step in steps],
+    }
+    if any(pooled):
+        samples["earlier samples added"] = [_pool(version, count) for version, count in enumerate(pooled)]
+    samples["positions fitted"] = [f"{summary['positions']:,}" for summary in summaries]
+    groups: dict[str, Mapping[str, Sequence[str]]] = {
+        "Samples": samples,
+        "Seconds": {
+            **{name: [f"{of[step]:,.0f}" for of in seconds] for step, name in _STEP_NAMES.items()},
+            "all steps": [f"{sum(of[step] for step in STEPS):,.0f}" for of in seconds],
+        },
+        "Fit: error of the win chance (RMSE)": {
+            "training": [_rmse(summary["rmse_train"]) for summary in summaries],
+            "validation": [_rmse(summary["rmse_validation"]) for summary in summaries],
+            "passes at most": [f"{summary['sweeps']}" for summary in summaries],
+            "ended": [summary["stopped"] for summary in summaries],
+        },
+    }
+    return groups
+
+
+def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
+    """How strong the versions play, by all measures that there are."""
+    summaries = run.summaries
+    groups: dict[str, Mapping[str, Sequence[str]]] = {
+        "Points a game": {
+            "against PubEval": [_points(one, "ppg_vs_pubeval", "ppg_se") for one in summaries],
+            "against the one before": [
+                _points(one, "ppg_vs_previous", "ppg_vs_previous_se") for one in summaries
+            ],
+        },
+    }
+    if choices := _choice_rows(summaries):
+        groups["Choice error: millipoints a decision"] = choices
+    if benchmark is not None:
+        groups["Benchmark lines: millipoints a decision"] = {
+            name: [_with_error(rate.er, rate.se) for rate in rates]
+            for name, rates in benchmark.rows().items()
+        }
+    return groups
+
+
+def _points(summary: Mapping[str, Any], value: str, error: str) -> str:
+    """Points a game of a summary with their standard error, by the names of both."""
+    # A line may break before the sign, not behind it.
+    text = f"{summary[value]:+.3f} ±\N{NO-BREAK SPACE}{summary[error]:.3f}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _choice_rows(summaries: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """What validation decisions cost, by class."""
+    names = dict.fromkeys(name for summary in summaries for name in summary.get("choice_error", ()))
+    return {name: [_choice(summary, name) for summary in summaries] for name in names}
+
+
+def _choice(summary: Mapping[str, Any], name: str) -> str:
+    error = summary.get("choice_error", {}).get(name)
+    if error is None:
+        return _UNKNOWN
+    se = summary.get("choice_error_se", {}).get(name)
+    return _with_error(MILLIPOINTS * error, math.nan if se is None else MILLIPOINTS * se)
+
+
+def _with_error(value: float, se: float) -> str:
+    return f"{value:.1f}" if math.isnan(se) else f"{value:.1f} ±\N{NO-BREAK SPACE}{se:.1f}"
+
+
+def _rmse(error: float | None) -> str:
+    return "none held out" if error is None else f"{error:.4f}"
+
+
+def _pool(version: int, pooled: int) -> str:
+    return ", ".join(f"v{k}" for k in range(version - pooled, version)) or "none"
+
+
+def _ending(step: VersionStep) -> str:
+    ends = [f"ply {step.cut}"] if step.cut else []
+    ends += ["contact"] if step.stop_at_race else []
+    ends += ["bearoff"] if step.stop_at_bearoff else []
+    return " or ".join(ends) or "the game"

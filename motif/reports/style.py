@@ -23,7 +23,7 @@ from motif.runtime.errors import SettingError
 from motif.runtime.files import replacing
 
 WIDTH = 5.4
-"""Of every picture, in inches."""
+"""Inches of every picture."""
 DPI = 200
 
 INK, FAINT, GRID = "#222222", "#767676", "#dddddd"

@@ -2,28 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from html import escape
 
 from motif.analysis.term_report import HEAD_NAMES, ToldTerm
-from motif.reports.document import html_document
+from motif.reports.document import html_page
 
 
 def terms_page(title: str, opening: str, notes: Sequence[str], terms: Sequence[ToldTerm], head: str) -> str:
     """A page called `title` of the `terms` of the head called `head`; `opening` and `notes` are sentences."""
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        f"<p>{escape(opening)}</p>",
-        terms_table(terms, head),
-        *(f"<p>{escape(note)}</p>" for note in notes),
+    return html_page("terms_page.html", title, opening=opening, notes=notes, terms=term_rows(terms, head))
+
+
+def term_rows(terms: Sequence[ToldTerm], head: str) -> list[dict[str, str]]:
+    """Rows of a table of `terms` of the head called `head`."""
+    return [
+        {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term))}
+        for term in terms
     ]
-    return html_document(title, parts)
-
-
-def terms_table(terms: Sequence[ToldTerm], head: str) -> str:
-    """An HTML table of `terms` of the head called `head`."""
-    columns = "".join(f'<th scope="col">{name}</th>' for name in ("moves", "what it does"))
-    rows = "\n".join(_row(term, head) for term in terms)
-    return f'<table class="terms"><thead><tr>{columns}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
 
 
 def reading(terms: Sequence[ToldTerm], head: str) -> list[str]:
@@ -57,15 +51,9 @@ def signed(value: float, digits: int) -> str:
     return f"{value:+.{digits}f}" if math.isfinite(value) else ""
 
 
-def _explained(term: ToldTerm) -> str:
+def _facts(term: ToldTerm) -> list[str]:
     """The term's name, and in what its features are measured: the weight is the gain where all are 1."""
-    return f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
-
-
-def _row(term: ToldTerm, head: str) -> str:
-    """Two columns alone, which fit a phone: the numbers stand below the sentence."""
+    name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
     error = f" ± {term.se:.3f}" if math.isfinite(term.se) else ""
-    facts = [_explained(term), f"weight {signed(term.weight, 3)}{error}"]
-    facts += [f"z {signed(term.effect_z, 1)}"] if math.isfinite(term.effect_z) else []
-    told = f"{escape(term.sentence)}<br><small>{escape('; '.join(facts))}</small>"
-    return f"<tr><td>{moved(term, head)}</td><td>{told}</td></tr>"
+    facts = [name, f"weight {signed(term.weight, 3)}{error}"]
+    return [*facts, f"z {signed(term.effect_z, 1)}"] if math.isfinite(term.effect_z) else facts

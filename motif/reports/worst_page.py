@@ -1,10 +1,6 @@
-"""The page of a benchmark: error rates, how the losses are spread, and the worst decisions as boards.
+"""The page of a benchmark: error rates, how the losses are spread, and the worst decisions as boards."""
 
-The distribution of a player's losses, drawn.
-"""
-
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,17 +10,14 @@ from matplotlib.axes import Axes
 from motif.benchmark.choices import ErrorRate, ErrorRates
 from motif.benchmark.losses import LossDistribution
 from motif.benchmark.worst_decisions import JudgedPlay, WorstDecision
-from motif.board.identifiers import gnubg_id
-from motif.board.match_state import match_id
-from motif.board.svg import svg_diagram
-from motif.board.xgid import xgid
-from motif.reports.document import Picture, html_document, html_figure
+from motif.reports.document import Choice, Decision, Picture, html_page
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 from motif.runtime.files import write_text
-from motif.runtime.version import VERSION
 
 _ROOM = 1.3
-"""Of the longest bar, for the number behind it."""
+"""Reach of the axis over the longest bar, for the number behind it."""
+_DANCE = "no move"
+_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def plot_losses(distribution: LossDistribution, player: str, path: Path) -> None:
@@ -52,63 +45,63 @@ def _bars(axes: Axes, shares: list[float], colour: str, label: str) -> None:
     axes.grid(axis="y", visible=False)
 
 
-_DANCE = "no move"
-_SPACE = "\N{NO-BREAK SPACE}"
-
-
 def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecision], path: Path) -> None:
     """Write the page of the decisions that cost `player` most to `path`; raises `FileError`."""
     with TemporaryDirectory() as folder:
-        drawn = Path(folder) / "losses.png"
-        plot_losses(rates.distribution, player, drawn)
-        picture = _losses_picture(rates, drawn.read_bytes())
-    title = f"{player}: benchmark"
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        f"<p>{_opening(player, rates)}</p>",
-        "<h2>Error rates</h2>",
-        _rates_table(rates),
-        html_figure(picture),
-        "<h2>The decisions that cost most</h2>",
-        *worst_parts(worst),
-        f"<footer>Drawn by motif {escape(VERSION)}.</footer>",
+        drawing = Path(folder) / "losses.png"
+        plot_losses(rates.distribution, player, drawing)
+        losses = _losses_picture(rates, drawing.read_bytes())
+    rate = rates.overall
+    rows = {**rates.files, **{f"{name} positions": of for name, of in rates.classes.items()}}
+    page = html_page(
+        "worst_page.html",
+        f"{player}: benchmark",
+        player=player,
+        rate=_with_error(rate),
+        decided=_plural(rate.decisions, "decision", "decisions"),
+        best_found=f"{rates.distribution.best_found:.1%}",
+        unlisted=_unlisted(rate),
+        rates={
+            name: [_with_error(of), f"{of.decisions:,}", f"{of.unlisted:,}"]
+            for name, of in {**rows, "all decisions": rate}.items()
+        },
+        losses=losses,
+        worst=list(map(shown_decision, worst)),
+    )
+    write_text(path, page)
+
+
+def shown_decision(decision: WorstDecision) -> Decision:
+    """A decision of a benchmark file as pages show it."""
+    line = "" if decision.line is None else f", line {decision.line}"
+    # A play that is not listed may have lost more.
+    loss = f"{'' if decision.is_listed else 'at least '}{decision.played.loss:.1f}"
+    choices = [
+        Choice(loss if made else f"{play.loss:.1f}", _name(play), made)
+        for play in decision.listed
+        for made in [play == decision.played]
     ]
-    write_text(path, html_document(title, parts))
-
-
-def worst_parts(worst: Sequence[WorstDecision]) -> list[str]:
-    """HTML of decisions, for a section of a page: how they are to be read, then each under a heading."""
-    decisions = (part for number, decision in enumerate(worst, 1) for part in _decision(number, decision))
-    return [f"<p>{_explanation(worst)}</p>", *decisions]
-
-
-def _opening(player: str, rates: ErrorRates) -> str:
-    rate, spread = rates.overall, rates.distribution
-    unlisted = ""
-    if rate.unlisted:
-        unlisted = (
-            f" {_plural(rate.unlisted, 'choice is', 'choices are')} not among the plays that the files list; "
-            "the worst play listed counts for each."
-        )
-    return (
-        f"<strong>{escape(player)}</strong> loses <strong>{_with_error(rate)}</strong> millipoints a "
-        f"decision over {_plural(rate.decisions, 'decision', 'decisions')}, and finds the best play in "
-        f"{spread.best_found:.1%} of them. A millipoint is a thousandth of a point in cubeless money play; "
-        f"± is one standard error.{unlisted}"
+    if not decision.is_listed:
+        choices.append(Choice(loss, _name(decision.played), made=True))
+    boards = [("Played", decision.played), *(("Best", play) for play in decision.best[:1])]
+    return Decision(
+        "Rolled {}{}: loses {}".format(*decision.roll, loss),
+        decision.position,
+        decision.state,
+        [(f"{what}: {_name(play)}", play.moves) for what, play in boards],
+        ("loses", "play"),
+        choices,
+        place=f"{decision.class_name.capitalize()}; {decision.path}{line}.",
     )
 
 
-def _rates_table(rates: ErrorRates) -> str:
-    rows = [(name, rate) for name, rate in rates.files.items()]
-    rows += [(f"{name} positions", rate) for name, rate in rates.classes.items()]
-    rows.append(("all decisions", rates.overall))
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("error rate", "decisions", "not listed"))
-    lines = [f"<thead><tr><td></td>{heads}</tr></thead>", "<tbody>"]
-    for name, rate in rows:
-        cells = f"<td>{_with_error(rate)}</td><td>{rate.decisions:,}</td><td>{rate.unlisted:,}</td>"
-        lines.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
-    body = "\n".join([*lines, "</tbody>"])
-    return f'<div class="wide"><table>\n{body}\n</table></div>'
+def _unlisted(rate: ErrorRate) -> str:
+    if not rate.unlisted:
+        return ""
+    return (
+        f"{_plural(rate.unlisted, 'choice is', 'choices are')} not among the plays that the files list; the "
+        "worst play listed counts for each."
+    )
 
 
 def _losses_picture(rates: ErrorRates, png: bytes) -> Picture:
@@ -126,56 +119,7 @@ def _losses_picture(rates: ErrorRates, png: bytes) -> Picture:
     )
 
 
-def _explanation(worst: Sequence[WorstDecision]) -> str:
-    if not worst:
-        return "No decision cost anything."
-    return (
-        "The light checkers are on roll and move to the lower right. Losses are in millipoints. Below the "
-        "boards stand a GNUbg ID and an XGID, to look at the position elsewhere."
-    )
-
-
-def _decision(number: int, decision: WorstDecision) -> Iterator[str]:
-    roll = "{}{}".format(*decision.roll)
-    line = "" if decision.line is None else f", line {decision.line}"
-    yield f"<h3>{number}. Rolled {roll}: loses {_loss(decision)}</h3>"
-    yield f"<p>{decision.class_name.capitalize()}; {escape(decision.path)}{line}.</p>"
-    yield '<div class="boards">'
-    yield _board(decision, decision.played, f"Played: {_play(decision.played)}")
-    if decision.best:
-        yield _board(decision, decision.best[0], f"Best: {_play(decision.best[0])}")
-    yield "</div>"
-    yield _plays_table(decision)
-    state = decision.state
-    gnubg = f"{gnubg_id(decision.position)}:{match_id(state)}"
-    yield f"<pre>{escape(gnubg)}\n{escape(xgid(decision.position, state))}</pre>"
-
-
-def _board(decision: WorstDecision, play: JudgedPlay, caption: str) -> str:
-    drawing = svg_diagram(decision.position, decision.state, play.moves, title=caption)
-    return f"<figure>\n{drawing}<figcaption>{escape(caption)}</figcaption>\n</figure>"
-
-
-def _plays_table(decision: WorstDecision) -> str:
-    rows = [(play, play == decision.played) for play in decision.listed]
-    if not decision.is_listed:
-        rows.append((decision.played, True))
-    lines = []
-    for play, is_played in rows:
-        loss = _loss(decision) if is_played else f"{play.loss:.1f}"
-        name = f"<strong>{escape(_play(play))}</strong> (played)" if is_played else escape(_play(play))
-        lines.append(f"<tr><td>{loss}</td><td>{name}</td></tr>")
-    body = "\n".join(lines)
-    heads = '<th scope="col">loses</th><th scope="col">play</th>'
-    return f'<table class="terms">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>'
-
-
-def _loss(decision: WorstDecision) -> str:
-    """What the play lost; a play that is not listed may have lost more."""
-    return f"{'' if decision.is_listed else 'at least '}{decision.played.loss:.1f}"
-
-
-def _play(play: JudgedPlay) -> str:
+def _name(play: JudgedPlay) -> str:
     return play.notation or _DANCE
 
 

@@ -13,9 +13,8 @@ from motif.analysis.evaluator.evaluator_analysis import analysis_of
 from motif.analysis.trial_positions import self_play_positions
 from motif.evaluators import load_static
 from motif.players import load
-from motif.reports import analysis_captions as captions
 from motif.reports import analysis_page as report
-from motif.reports.analysis_page import analyse
+from motif.reports.analysis_page import analyse, features_caption
 from motif.reports.analysis_plots import (
     bins_of,
     draw_components,
@@ -222,7 +221,7 @@ def test_pictures_of_odd_positions(races, draw, tmp_path):
 def test_features_that_are_constant_are_said_so(races):
     names = np.array(races.parameters.names)[np.isnan(races.table.vif)]
     assert {"on_bar", "direct_shots", "indirect_shots"} <= set(names)
-    assert "Always the same here: on_bar, " in captions.features(races)
+    assert "Always the same here: on_bar, " in features_caption(races)
 
 
 def test_every_feature_has_its_place_on_a_page(races):

@@ -13,7 +13,7 @@ from motif.evaluators import OUTPUTS
 from motif.learning.heads import possible
 from motif.reports.calibration_plots import BINS, plot_calibration, reliability
 from motif.reports.convergence import plot_convergence, plot_run_convergence
-from motif.reports.run_report import plot_strength
+from motif.reports.strength_plots import plot_strength
 from motif.runtime.errors import FileError, SettingError
 from motif.sampling import Samples
 from tests.reports.made_run import made_rows, made_samples, made_summary
@@ -173,7 +173,7 @@ import sys, pathlib, matplotlib
 settings = lambda: dict(dict.items(matplotlib.rcParams))
 before = settings()
 import motif.reports.run_report
-from motif.reports.run_report import plot_strength
+from motif.reports.strength_plots import plot_strength
 keys = ("ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se")
 plot_strength([{"version": 0, **dict.fromkeys(keys, 0.1)}], pathlib.Path(sys.argv[1]), start="")
 assert "matplotlib.pyplot" not in sys.modules

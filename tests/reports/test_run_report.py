@@ -27,14 +27,13 @@ from motif.parameters.game_plan import PLANS
 from motif.players import load
 from motif.reports.next_version import advice, next_commands
 from motif.reports.run_files import RunBenchmark
-from motif.reports.run_page import duration
-from motif.reports.run_report import draw_run, draw_version
+from motif.reports.run_report import draw_run, draw_version, duration
 from motif.runtime.errors import DatasetError, MotifError
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 ODD_NAME = "<b>&\"'$x_y$"
-VOID = {"meta", "img", "br"}
+VOID = {"meta", "img", "br", "wbr"}
 DRAWN_EMPTY = {"rect", "circle", "path"}
 SECTIONS = ["run", "strength", "convergence", "calibration", "terms", "next", "configuration"]
 PNG_MARK = b"\x89PNG\r\n\x1a\n"

@@ -18,7 +18,7 @@ from motif.players import load
 from motif.reports.worst_page import plot_losses, write_worst_page
 
 DATA = Path(__file__).resolve().parent.parent / "data"
-VOID = {"meta", "img", "br"}
+VOID = {"meta", "img", "br", "wbr"}
 DRAWN_EMPTY = {"rect", "circle", "path"}
 
 

@@ -8,8 +8,7 @@ import pytest
 from motif.analysis.match import analyse_match
 from motif.board.mat_file import parse_mat
 from motif.evaluators import load_evaluator
-from motif.reports.match_page import match_page
-from motif.reports.match_rows import opening, sections, title, worst_lines
+from motif.reports.match_report import match_page, opening, sections, title, worst_lines
 from tests.analysis.test_match_analysis import MATCH
 
 NAMES = ("Ann <b>", "Bob & Co")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from motif.players.tournament import Pairing, Ratings, TournamentResult
-from motif.reports.ratings_plot import plot_ratings
+from motif.reports.strength_plots import plot_ratings
 from motif.runtime.errors import FileError, SettingError
 from tests.reports.test_plots import checked_size
 

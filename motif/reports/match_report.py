@@ -1,9 +1,7 @@
-"""The figures of a match analysis as rows of text, the same on a screen and on a page.
-
-The decisions that cost most, as text: each play with the boards after it and after the better one.
-"""
+"""The report of a match analysis: figures and what cost most, as rows and lines of text and as a page."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from motif.analysis.match.match_analysis import MatchAnalysis
 from motif.analysis.match.totals import BLUNDER, MILLIPOINTS, Errors, PlayerAnalysis
@@ -12,6 +10,8 @@ from motif.board.diagram import text_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import match_id
 from motif.board.moves import Play
+from motif.reports.document import Choice, Decision, html_page
+from motif.runtime.files import write_text
 
 Row = tuple[str, str, str]
 """What it is, and the figure of either player."""
@@ -45,7 +45,7 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         else "per point of the cube"
     )
     lost = "match winning chances (MWC) at the score" if analysis.length else "points, the cube counted"
-    found = [
+    sentences = [
         f"Error rates are in millipoints a decision, thousandths of an equity {unit}; ± is one standard "
         f"error. What was lost and luck are also given in {lost}.",
         "Decisions are rolls that can be played in more than one way, and close or actual cube decisions. "
@@ -53,11 +53,11 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         "An error is one in the eyes of the analysing player, cubeless for plays.",
     ]
     if any(play.why.sentences for play in analysis.plays):
-        found.append(
+        sentences.append(
             "Reasons compare two plays for money and without looking ahead, so that their sum may differ "
             "from what a play lost."
         )
-    return found
+    return sentences
 
 
 def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
@@ -69,19 +69,19 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         return name, figures[0], figures[1]
 
     def error_rows(kind: str) -> list[Row]:
-        found: list[Errors] = [getattr(player, kind) for player in both]
+        errors: list[Errors] = [getattr(player, kind) for player in both]
         return [
-            row("error rate", [_rate(errors) for errors in found]),
-            row("decisions", [str(errors.decisions) for errors in found]),
-            row("blunders", [str(errors.blunders) for errors in found]),
-            row("lost", [_amount(errors.total, errors.cost, in_match, sign="") for errors in found]),
+            row("error rate", [_rate(one) for one in errors]),
+            row("decisions", [str(one.decisions) for one in errors]),
+            row("blunders", [str(one.blunders) for one in errors]),
+            row("lost", [_amount(one.total, one.cost, in_match, sign="") for one in errors]),
         ]
 
     def mistake(player: PlayerAnalysis, kind: str) -> str:
-        found = player.mistakes[kind]
-        if not found.count:
+        mistakes = player.mistakes[kind]
+        if not mistakes.count:
             return "0"
-        return f"{found.count}, lost {_amount(found.total, found.cost, in_match, sign='')}"
+        return f"{mistakes.count}, lost {_amount(mistakes.total, mistakes.cost, in_match, sign='')}"
 
     luck = [player.luck for player in both]
     return [
@@ -193,3 +193,57 @@ def _board(play: Play) -> list[str]:
     # Without the identifier, which would be that of a player who is not on roll.
     lines = text_diagram(play.position.switch_sides()).split("\n")[1:]
     return [line[:_BOARD_WIDTH].rstrip() for line in lines]
+
+
+def write_match_page(analysis: MatchAnalysis, path: Path) -> None:
+    """Write the page of `analysis` to `path`; raises `FileError`."""
+    write_text(path, match_page(analysis))
+
+
+def match_page(analysis: MatchAnalysis) -> str:
+    """The page of `analysis`: one HTML document that needs nothing else."""
+    in_match = bool(analysis.length)
+    return html_page(
+        "match_page.html",
+        title(analysis),
+        names=analysis.names,
+        opening=opening(analysis),
+        figures={
+            name: {what: list(map(_unbroken, figures)) for what, *figures in rows}
+            for name, rows in sections(analysis)
+        },
+        reading=reading(analysis),
+        plays=[_play_decision(play, in_match) for play in analysis.plays],
+        cubes=[_cube_decision(cube, in_match) for cube in analysis.cubes],
+    )
+
+
+def _play_decision(play: WorstPlay, in_match: bool) -> Decision:
+    drawn = play.played.moves, play.better.moves
+    return Decision(
+        f"{play.heading}: loses {_unbroken(loss_text(play.error, play.cost, in_match))}",
+        play.moment.position,
+        play.moment.state,
+        list(zip(play_text(play), drawn, strict=True)),
+        words=play.why.summary,
+        reasons=play.why.sentences,
+    )
+
+
+def _cube_decision(cube: WorstCube, in_match: bool) -> Decision:
+    return Decision(
+        f"{cube.heading}, loses {_unbroken(loss_text(cube.act.error, cube.cost, in_match))}",
+        cube.act.chance.position,
+        cube.act.chance.state,
+        [("", ())],
+        ("equity", "action"),
+        [Choice(f"{value:+.3f}", what) for what, value in cube.equities],
+        cube.shown_state,
+        words=cube.act.decision.words,
+    )
+
+
+def _unbroken(text: str) -> str:
+    """`text` for a page, where no line breaks between a number and its unit."""
+    space = "\N{NO-BREAK SPACE}"
+    return text.replace(" % MWC", f"{space}%{space}MWC").replace(" points", f"{space}points")

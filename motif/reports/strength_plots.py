@@ -1,0 +1,118 @@
+"""Pictures of strength: the versions of a run, and the players of a tournament, with standard errors."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from motif.players.tournament import Ratings, TournamentResult
+from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, picture
+
+_MAX_NUMBERED = 7
+"""Versions up to which there is room for numbers below the points."""
+_LETTERS, _FEWEST_LETTERS = 60, 6
+"""What fits on a line below all points together, and what one point gets at least."""
+
+
+def plot_strength(summaries: Sequence[Mapping[str, Any]], path: Path, *, start: str) -> None:
+    """Draw the versions' points a game, against PubEval and against what came before, to `path`.
+
+    `summaries` are those of `run_bootstrap`, in order; `start` names the player before version zero.
+    Raises `FileError` when the picture cannot be written.
+    """
+    names = [f"v{summary['version']}" for summary in summaries]
+    duels = [f"{name} against {other}" for name, other in zip(names, [start, *names], strict=False)]
+    with picture(path, 5.6, "Strength by version") as figure:
+        upper, lower = figure.subplots(2, 1)
+        look: dict[str, Any] = {"color": BLUE, "marker": "o", "linestyle": "-"}
+        _draw_points(upper, summaries, names, ("ppg_vs_pubeval", "ppg_se"), look)
+        upper.set_title("against PubEval", fontweight="bold")
+        # Each of these has an opponent of its own: no line joins them.
+        look = {"color": VERMILION, "marker": "s", "linestyle": ""}
+        _draw_points(lower, summaries, duels, ("ppg_vs_previous", "ppg_vs_previous_se"), look)
+        lower.set_title("against the version before", fontweight="bold")
+        figure.supxlabel("Bars and ±: one standard error.  0 is equal strength.", fontsize=SMALL)
+
+
+def _draw_points(
+    axes: Axes,
+    summaries: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    keys: tuple[str, str],
+    look: Mapping[str, Any],
+) -> None:
+    """One panel; `keys` are those of the points and of their standard errors."""
+    points, errors = ([float(summary[key]) for summary in summaries] for key in keys)
+    axes.axhline(0, color=FAINT, linewidth=1)
+    axes.errorbar(range(len(points)), points, errors, capsize=7, markersize=3.5, **look)
+    letters = max(_LETTERS // len(names), _FEWEST_LETTERS)
+    labels = [fill(name, letters) for name in names]
+    if len(labels) <= _MAX_NUMBERED:
+        numbers = [f"{point:+.3f}\n± {se:.3f}" for point, se in zip(points, errors, strict=True)]
+        labels = [f"{label}\n{number}" for label, number in zip(labels, numbers, strict=True)]
+    axes.set_xticks(range(len(points)), labels)
+    axes.set_xlim(-0.5, len(points) - 0.5)
+    axes.margins(y=0.2)
+    axes.set_ylabel("points a game")
+    axes.grid(axis="x", visible=False)
+
+
+_NAME_LETTERS, _LONGEST_NAME = 20, 40
+_ROW, _REST = 0.42, 1.5
+"""Height of a player's row, and of everything else, in inches."""
+_ROOM = 0.8
+"""Share of a panel, on the right, for the numbers."""
+
+
+def plot_ratings(result: TournamentResult, path: Path) -> None:
+    """Draw the players' ratings in points and in Elo, the best on top, to `path`.
+
+    Raises `SettingError` for a name that is no picture's, `FileError` when it cannot be written.
+    """
+    names = [_short(result.names[player]) for player in result.order]
+    title = f"Ratings, {result.games:,} games a pairing"
+    with picture(path, _REST + _ROW * len(names), title) as figure:
+        left, right = figure.subplots(1, 2, sharey=True)
+        _draw_ratings(left, result.points, result.order, 2, {"color": BLUE, "marker": "o"})
+        left.set_xlabel("points a game")
+        _draw_ratings(right, result.elo, result.order, 0, {"color": VERMILION, "marker": "s"})
+        right.set_xlabel("Elo, from games won")
+        left.set_yticks(range(len(names)), names)
+        left.set_ylim(len(names) - 0.4, -0.6)
+        figure.supxlabel("0: the mean of all.  ±: one standard error; bars: two.", fontsize=SMALL)
+
+
+def _draw_ratings(
+    axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: int, look: dict[str, Any]
+) -> None:
+    values, errors = ratings.values[list(order)], ratings.se[list(order)]
+    rows = np.arange(len(order))
+    axes.axvline(0, color=FAINT, linewidth=1)
+    axes.errorbar(values, rows, xerr=2 * errors, linestyle="", capsize=3, **look)
+    low, high = min((values - 2 * errors).min(), 0.0), max((values + 2 * errors).max(), 0.0)
+    span = (high - low) or 1.0
+    axes.set_xlim(low - 0.08 * span, high + (0.08 + _ROOM) * span)
+    for row, value, error in zip(rows, values, errors, strict=True):
+        axes.annotate(
+            f"{value:+.{digits}f} ± {error:.{digits}f}",
+            (value + 2 * error, row),
+            (5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+            color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        )
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+
+
+def _short(name: str) -> str:
+    """`name` on lines that leave room for the panels; a long one loses its middle."""
+    if len(name) > _LONGEST_NAME:
+        half = (_LONGEST_NAME - 3) // 2
+        name = f"{name[:half]}...{name[-half:]}"
+    return fill(name, _NAME_LETTERS)

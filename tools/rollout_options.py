@@ -1,4 +1,4 @@
-"""What each option of a rollout costs, gains and distorts: the table in docs/rollouts.md.
+"""What each option of a rollout costs, gains and distorts: the table in docs/user/rollouts.md.
 
 Fifty positions from games of the player against himself are rolled out with each option and, as what
 is true, with long full rollouts of every one of them.  Positions are taken as they are: errors are

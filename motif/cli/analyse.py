@@ -191,10 +191,10 @@ def analyse(
     """Analyse an evaluator, or a match.
 
     WEIGHTS: scores, features, how these hang together, which are important, and how much each moves the
-    score: pictures, tables and a page, in a new folder; docs/analysis.md explains them.
+    score: pictures, tables and a page, in a new folder; docs/user/analysis.md explains them.
 
     FILE.mat: both players rated, by error rates of chequer plays and of cube decisions and by luck; and what
-    cost most, with the better play and why; docs/match-analysis.md explains it.
+    cost most, with the better play and why; docs/user/match-analysis.md explains it.
     """
     if is_match(subject, has_folder=out is not None):
         _refuse(

@@ -9,9 +9,9 @@ import pytest
 from motif.runtime import cluster as cluster_module
 from motif.runtime.errors import PlayError
 from motif.runtime.parallel import run_ordered, working_on
-from tests.cluster.processes import machines
-from tests.cluster.relay import relay
 from tests.cluster.work import Counted, arrivals, leave_a_mark, met, napping, process_of, refuse, time_out
+from tools.local_cluster import machines
+from tools.relay import relay
 
 
 @pytest.fixture

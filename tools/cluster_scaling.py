@@ -1,6 +1,6 @@
 """What a label costs on a cluster: measured with 1, 2 and 4 workers on this machine.
 
-`make cluster-scaling` runs it and writes the figures into docs/cluster.md, between its markers.  It
+`make cluster-scaling` runs it and writes the figures into docs/user/cluster.md, between its markers.  It
 takes some minutes, and wants a machine that does nothing else.
 """
 
@@ -22,10 +22,10 @@ from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.sampling import SampleSettings, sample
 from motif.sampling.dataset import Part, write_manifest, write_part
 from motif.sampling.sample import sample_games
-from tests.cluster.processes import ROOT, Machines, machines
-from tests.cluster.relay import relay
+from tools.local_cluster import ROOT, Machines, machines
+from tools.relay import relay
 
-PAGE = ROOT / "docs" / "cluster.md"
+PAGE = ROOT / "docs" / "user" / "cluster.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 WORKERS = (1, 2, 4)
 LARGE_PART = 50_000

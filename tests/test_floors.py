@@ -192,17 +192,18 @@ _JIT = "from motif.runtime.jit import kernel\n"
     ],
 )
 def test_openings_in_the_wall_are_seen(low, high, expected):
+    low_kernel = f"{_JIT}{low}\n@kernel\ndef low():\n    return 1"
+    high_kernel = f"{_JIT}from motif.board.low import low\n{high}\n@kernel\ndef high():\n    return low()"
     texts = {
-        Path("motif/runtime/errors.py"): "class PlayError(Exception):\n    pass",
-        Path("motif/runtime/jit.py"): "import motif.runtime.files",
-        Path("motif/board/table.py"): "TABLE = 1",
-        Path("motif/board/shell.py"): "from motif.runtime.errors import PlayError",
-        Path("motif/board/low.py"): f"{_JIT}{low}\n@kernel\ndef low():\n    return 1",
-        Path(
-            "motif/rollout/high.py"
-        ): f"{_JIT}from motif.board.low import low\n{high}\n@kernel\ndef high():\n    return low()",
+        "motif/runtime/errors.py": "class PlayError(Exception):\n    pass",
+        "motif/runtime/jit.py": "import motif.runtime.files",
+        "motif/board/table.py": "TABLE = 1",
+        "motif/board/shell.py": "from motif.runtime.errors import PlayError",
+        "motif/board/low.py": low_kernel,
+        "motif/rollout/high.py": high_kernel,
     }
-    assert len(CompiledCore(texts).breaches()) == expected
+    lines = CompiledCore({Path(name): text for name, text in texts.items()}).breaches()
+    assert len(lines) == expected
 
 
 def text_files(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,7 +35,7 @@ CORE = {"board", "parameters", "evaluators", "rollout", "players", "sampling"}
 _JIT = "motif.runtime.jit"
 _JIT_FILES = {Path("motif/runtime/jit.py"), Path("motif/runtime/simd.py")}
 """What makes kernels."""
-_IMPORTERS = {"__import__", "import_module", "importlib.import_module"}
+_IMPORTERS = {"__import__", "import_module"}
 
 
 @dataclass(frozen=True)
@@ -55,19 +56,24 @@ def sources() -> dict[Path, str]:
     return {path: (ROOT / path).read_text(encoding="utf-8") for path in source_files()}
 
 
-def imports(text: str, path: Path) -> Iterator[Import]:
+@cache
+def imports(text: str, path: Path) -> tuple[Import, ...]:
     """Everything that the source `text` of the module at `path` imports, lazily too.
 
     What only a type checker imports (``if TYPE_CHECKING:``) is left out.
     """
-    for node in _nodes_that_run(ast.parse(text)):
+    return tuple(_imports(ast.parse(text), path))
+
+
+def _imports(tree: ast.Module, path: Path) -> Iterator[Import]:
+    for node in _nodes_that_run(tree):
         if isinstance(node, ast.Import):
             yield from (Import(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = path.parts[: len(path.parts) - node.level] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
             yield from (Import(base, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in _IMPORTERS:
+        elif isinstance(node, ast.Call) and _name(node.func) in _IMPORTERS:
             yield from (Import(str(it.value)) for it in node.args[:1] if isinstance(it, ast.Constant))
 
 
@@ -77,9 +83,14 @@ def _nodes_that_run(tree: ast.AST) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         children: Iterable[ast.AST] = ast.iter_child_nodes(node)
-        if isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
             children = node.orelse
         waiting.extend(children)
+
+
+def _name(node: ast.expr) -> str:
+    """The last part of a dotted name; empty for anything else."""
+    return getattr(node, "attr", getattr(node, "id", ""))
 
 
 def folder_of(name: str) -> str:
@@ -141,6 +152,8 @@ def kernel_references(text: str, path: Path) -> set[tuple[str, str]] | None:
     """
     origin = {it.name: it.module for it in imports(text, path) if it.module.split(".")[0] == "motif"}
     makers = {name for name, module in origin.items() if module == _JIT and name.endswith("kernel")}
+    if not makers:
+        return None
     functions = [
         node
         for node in ast.walk(ast.parse(text))
@@ -167,6 +180,7 @@ class CompiledCore:
         called = {self._files[module] for names in self.references.values() for module, _ in names}
         self.walled = sorted(path for path in called & set(self.references) if path.parts[1] in CORE)
         """Files whose kernels those of other files call."""
+        self._within = self._files_within()
 
     def breaches(self) -> list[str]:
         """What a kernel refers to, or a file within the wall imports, that has neither kernels nor constants
@@ -176,21 +190,22 @@ class CompiledCore:
             f"{path}: a kernel refers to {name} of {self._files[module]}"
             for path, names in self.references.items()
             for module, name in sorted(names)
-            if path.parts[1] in CORE and not self._is_within(self._files[module])
+            if path.parts[1] in CORE and self._files[module] not in self._within
         ]
         lines += [
             f"{path}: kernels of other files call its own, and it imports {imported}"
             for path in self.walled
             for imported in sorted(self._graph[path])
-            if not self._is_within(imported)
+            if imported not in self._within
         ]
         return lines
 
-    def _is_within(self, path: Path, above: frozenset[Path] = frozenset()) -> bool:
-        """Whether a file has kernels, or nothing of motif but what such files and others like it hold."""
-        if path in self.references or path in _JIT_FILES:
-            return True
-        if path.parts[1] == CELLAR:
-            return False
-        below = self._graph[path] - above
-        return all(self._is_within(other, above | {path}) for other in below if other.name != "__init__.py")
+    def _files_within(self) -> set[Path]:
+        """Files that have kernels, or constants: nothing of motif but what such files hold."""
+        firm = {*self.references, *_JIT_FILES}
+        within = firm | {path for path in self._graph if path.parts[1] != CELLAR}
+        while True:
+            leaks = {path for path in within - firm if not self._graph[path] <= within}
+            if not leaks:
+                return within
+            within -= leaks

@@ -18,11 +18,12 @@ from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, Setting
 from motif.runtime.version import VERSION
 from tests.evaluators.made_weights import made_weights
 from tools import player_table
+from tools.marked_page import marks
 from tools.player_table import (
     CLASSES,
-    MARKS,
     PLAYERS,
     PUBLISHED,
+    REGION,
     SEED,
     Conditions,
     Entry,
@@ -36,6 +37,7 @@ from tools.player_table import (
     write_table,
 )
 
+MARKS = marks(REGION)
 LINES = Path(__file__).resolve().parent.parent / "data"
 FEW = (Entry("random", "anything", 20), Entry("pubeval", "the reference", 20), Entry("simple", "a table", 30))
 

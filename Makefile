@@ -10,7 +10,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table players strength fuzz cluster-demo cluster-scaling tutorial lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table players strength architecture fuzz cluster-demo cluster-scaling tutorial lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -21,6 +21,7 @@ help:
 	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/user/rollouts.md"
 	@echo "make players     every player's error rates, points a game and speed, measured into docs/user/players.md"
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
+	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/user/cluster.md"
@@ -59,6 +60,9 @@ players: $(INSTALLED_DEV)
 
 strength: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.strength_table
+
+architecture: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.architecture
 
 fuzz: $(INSTALLED_DEV)
 	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from motif.benchmark import choices as error_rate
-from motif.benchmark import read_benchmark
+from motif.benchmark import error_rate, read_benchmark
 from motif.evaluators.shipped import shipped_weights
 from motif.players import load
 from motif.players.match import play_match

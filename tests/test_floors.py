@@ -28,6 +28,7 @@ ONLY_IN = {
     "dask": [Path("motif/runtime/cluster.py")],
     "distributed": [Path("motif/runtime/cluster.py")],
     "numba": [
+        *(Path("motif/runtime") / f"kernel{part}.py" for part in ("", "_cache", "_digest")),
         Path("motif/runtime/jit.py"),
         Path("motif/runtime/simd.py"),
         Path("motif/parameters/board_functions.py"),
@@ -41,10 +42,13 @@ ONLY_IN = {
         Path("motif/analysis/evaluator/statistics.py"),
     ],
     "llvmlite": [
+        *(Path("motif/runtime") / f"kernel{part}.py" for part in ("", "_digest")),
         Path("motif/runtime/jit.py"),
         Path("motif/runtime/simd.py"),
         Path("motif/parameters/board_functions.py"),
     ],
+    "jinja2": [Path("motif/reports/document.py")],
+    "markupsafe": [Path("motif/reports/document.py")],
 }
 
 _BEFORE_A_PATH = r"(?<![\w.~/}>-])"

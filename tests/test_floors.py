@@ -23,16 +23,17 @@ from tools.house import (
 )
 
 SOURCES = sources()
+COMPILERS = [
+    *(path.relative_to(ROOT) for path in sorted((ROOT / "motif" / "runtime").glob("kernel*.py"))),
+    Path("motif/runtime/jit.py"),
+    Path("motif/runtime/simd.py"),
+    Path("motif/parameters/board_functions.py"),
+]
 ONLY_IN = {
     "joblib": [Path("motif/runtime/parallel.py")],
     "dask": [Path("motif/runtime/cluster.py")],
     "distributed": [Path("motif/runtime/cluster.py")],
-    "numba": [
-        *(Path("motif/runtime") / f"kernel{part}.py" for part in ("", "_cache", "_digest")),
-        Path("motif/runtime/jit.py"),
-        Path("motif/runtime/simd.py"),
-        Path("motif/parameters/board_functions.py"),
-    ],
+    "numba": COMPILERS,
     "onnx": [Path("motif/evaluators/nets/net.py")],
     "onnxruntime": [Path("motif/evaluators/nets/net.py")],
     "skl2onnx": [Path("motif/phase_net/phase_classifier.py")],
@@ -41,12 +42,7 @@ ONLY_IN = {
         Path("motif/fitting/isotonic.py"),
         Path("motif/analysis/evaluator/statistics.py"),
     ],
-    "llvmlite": [
-        *(Path("motif/runtime") / f"kernel{part}.py" for part in ("", "_digest")),
-        Path("motif/runtime/jit.py"),
-        Path("motif/runtime/simd.py"),
-        Path("motif/parameters/board_functions.py"),
-    ],
+    "llvmlite": COMPILERS,
     "jinja2": [Path("motif/reports/document.py")],
     "markupsafe": [Path("motif/reports/document.py")],
 }

@@ -10,7 +10,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table players fuzz cluster-demo cluster-scaling tutorial lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table players strength architecture fuzz cluster-demo cluster-scaling tutorial lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -18,12 +18,14 @@ help:
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
-	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/rollouts.md"
-	@echo "make players     every player's error rates, points a game and speed, measured into docs/players.md"
+	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/user/rollouts.md"
+	@echo "make players     every player's error rates, points a game and speed, measured into docs/user/players.md"
+	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
+	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
-	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/cluster.md"
-	@echo "make tutorial    run every command of docs/tutorial.md and write what it says into the page"
+	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/user/cluster.md"
+	@echo "make tutorial    run every command of docs/user/tutorial.md and write what it says into the page"
 	@echo "make lint        ruff and mypy"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
@@ -43,29 +45,36 @@ test-peers: $(INSTALLED_DEV)
 
 bench: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is left out"
-	$(BIN)/python -m tests.peers.bench
+	$(BIN)/python -m tools.peer_speed
 
 # About six minutes of one core; SHARE=0.05 plays that share of the trials.
 SHARE ?= 1
 rollout-table: $(INSTALLED)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/rollouts.md $(SHARE)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/user/rollouts.md $(SHARE)
 
 # Some minutes on two cores; ONLY=motif-v1 measures that player anew and no other.
 players: $(INSTALLED_DEV)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/players.md \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/user/players.md \
 	    $(if $(ONLY),--only '$(ONLY)')
+	$(BIN)/python -m tools.strength_table
+
+strength: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.strength_table
+
+architecture: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.architecture
 
 fuzz: $(INSTALLED_DEV)
 	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz
 
 cluster-demo: $(INSTALLED_DEV)
-	$(BIN)/python -m tests.cluster.demo
+	$(BIN)/python -m tools.cluster_demo
 
 cluster-scaling: $(INSTALLED_DEV)
-	$(BIN)/python -m tests.cluster.scaling
+	$(BIN)/python -m tools.cluster_scaling
 
 tutorial: $(INSTALLED_DEV)
-	$(BIN)/python -m tests.tutorial docs/tutorial.md
+	$(BIN)/python -m tools.tutorial docs/user/tutorial.md
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

@@ -1,46 +1,39 @@
 """The house rules that a parser can check: which module imports which, what it names."""
 
-import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "motif"
+from tools.house import (
+    CELLAR,
+    FLOORS,
+    ROOT,
+    TOP,
+    CompiledCore,
+    circles,
+    file_graph,
+    folder_of,
+    imports,
+    may_import,
+    source_files,
+    sources,
+)
 
-FLOORS = {
-    "board": 0,
-    "parameters": 1,
-    "evaluators": 2,
-    "rollout": 3,
-    "players": 4,
-    "cube": 4,
-    "sampling": 5,
-    "fitting": 5,
-    "benchmark": 5,
-    "learning": 6,
-    "analysis": 7,
-    "phase_net": 7,
-    "session": 8,
-    "reports": 8,
-    "serve": 9,
-    "cli": 10,
-}
-CELLAR = "runtime"
-TOP = ""
-"""The folder of motif/__init__.py, which may import from everywhere and is imported by nobody inside."""
+SOURCES = sources()
+COMPILERS = [
+    *(path.relative_to(ROOT) for path in sorted((ROOT / "motif" / "runtime").glob("kernel*.py"))),
+    Path("motif/runtime/jit.py"),
+    Path("motif/runtime/simd.py"),
+    Path("motif/parameters/board_functions.py"),
+]
 ONLY_IN = {
     "joblib": [Path("motif/runtime/parallel.py")],
     "dask": [Path("motif/runtime/cluster.py")],
     "distributed": [Path("motif/runtime/cluster.py")],
-    "numba": [
-        *(Path("motif/runtime") / f"kernel{part}.py" for part in ("", "_cache", "_cells", "_digest")),
-        Path("motif/runtime/jit.py"),
-        Path("motif/runtime/simd.py"),
-        Path("motif/parameters/board_functions.py"),
-    ],
+    "numba": COMPILERS,
     "onnx": [Path("motif/evaluators/nets/net.py")],
     "onnxruntime": [Path("motif/evaluators/nets/net.py")],
     "skl2onnx": [Path("motif/phase_net/phase_classifier.py")],
@@ -49,74 +42,44 @@ ONLY_IN = {
         Path("motif/fitting/isotonic.py"),
         Path("motif/analysis/evaluator/statistics.py"),
     ],
-    "llvmlite": [
-        *(Path("motif/runtime") / f"kernel{part}.py" for part in ("", "_cells", "_digest")),
-        Path("motif/runtime/jit.py"),
-        Path("motif/runtime/simd.py"),
-        Path("motif/parameters/board_functions.py"),
-    ],
+    "llvmlite": COMPILERS,
+    "jinja2": [Path("motif/reports/document.py")],
+    "markupsafe": [Path("motif/reports/document.py")],
 }
 
 _BEFORE_A_PATH = r"(?<![\w.~/}>-])"
 MACHINE_PATH = re.compile(
     _BEFORE_A_PATH + r"/(?:home|Users|root|tmp|work|var/tmp|var/folders)/[\w.]" + r"|\b[A-Z]:\\{1,2}Users\b"
 )
-NOT_SOURCE = {"__pycache__", "build", "dist", "runs"}
+NOT_SOURCE = {".git", "__pycache__", "build", "dist", "runs"}
 
 
-def source_files() -> list[Path]:
-    """Modules of the package, relative to the root."""
-    return sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*.py"))
-
-
-def imported_modules(source: str, module: Path) -> Iterator[str]:
+def imported_modules(source: str, module: Path) -> set[str]:
     """Dotted names that `source`, lying at `module`, imports anywhere in it, also lazily.
 
-    ``from motif import board`` yields ``motif.board``; any other ``from a import b`` yields ``a``.
+    ``from motif import board`` gives ``motif.board``; any other ``from a import b`` gives ``a``.
     """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = module.parts[: len(module.parts) - node.level] if node.level else ()
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            yield from (f"{base}.{alias.name}" for alias in node.names) if base == "motif" else [base]
-        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            called = ast.unparse(node.func)
-            if called in ("__import__", "import_module", "importlib.import_module"):
-                yield str(node.args[0].value)
-
-
-def folder_of(name: str) -> str:
-    """The folder of motif that a dotted name lies in; `TOP` for what the package itself offers."""
-    folder = name.split(".")[1] if "." in name else TOP
-    return folder if folder in {*FLOORS, CELLAR} else TOP
-
-
-def may_import(importer: str, imported: str) -> bool:
-    """Whether a module of the folder `importer` may import from the folder `imported`."""
-    if imported in (importer, CELLAR) or importer == TOP:
-        return True
-    if importer == CELLAR or imported == TOP:
-        return False
-    return FLOORS[imported] < FLOORS[importer]
+    return {
+        f"{it.module}.{it.name}" if it.module == "motif" and it.name else it.module
+        for it in imports(source, module)
+    }
 
 
 def breaches(source: str, module: Path) -> list[str]:
     """What `source`, lying at `module` relative to the root, imports against the rules."""
-    names = set(imported_modules(source, module))
+    names = imported_modules(source, module)
     folder = module.parts[1] if len(module.parts) > 2 else TOP
-    found = [
+    lines = [
         f"{module}: {folder} may not import from {imported or 'the package itself'}"
         for imported in sorted({folder_of(name) for name in names if name.split(".")[0] == "motif"})
         if not may_import(folder, imported)
     ]
     for package in sorted({name.split(".")[0] for name in names}):
-        if package == "tests":
-            found.append(f"{module}: the package may not import its tests")
+        if package in ("tests", "tools"):
+            lines.append(f"{module}: the package may not import its {package}")
         if module not in ONLY_IN.get(package, [module]):
-            found.append(f"{module}: only {', '.join(map(str, ONLY_IN[package]))} may import {package}")
-    return found
+            lines.append(f"{module}: only {', '.join(map(str, ONLY_IN[package]))} may import {package}")
+    return lines
 
 
 def test_every_folder_has_a_floor():
@@ -125,8 +88,15 @@ def test_every_folder_has_a_floor():
 
 
 def test_modules_import_only_what_their_floor_allows():
-    found = [line for path in source_files() for line in breaches((ROOT / path).read_text("utf-8"), path)]
-    assert not found, "\n".join(found)
+    lines = [line for path, text in SOURCES.items() for line in breaches(text, path)]
+    assert not lines, "\n".join(lines)
+
+
+def test_tools_import_no_tests():
+    """Tests may use tools, so tools must do without tests."""
+    for path in sorted((ROOT / "tools").glob("*.py")):
+        packages = {it.module.split(".")[0] for it in imports(path.read_text("utf-8"), path)}
+        assert "tests" not in packages, path
 
 
 @pytest.mark.parametrize(
@@ -163,10 +133,77 @@ def test_allowed_imports(module, source):
         ("motif/board/moves.py", "from numba import njit"),
         ("motif/__init__.py", "from numba import njit"),
         ("motif/cli/main.py", "from tests.board import oracle"),
+        ("motif/cli/main.py", "from tools.house import FLOORS"),
     ],
 )
 def test_forbidden_imports(module, source):
     assert len(breaches(source, Path(module))) == 1
+
+
+def test_no_files_import_each_other_in_a_circle():
+    rings = circles(file_graph(SOURCES))
+    assert not rings, "\n".join(" <-> ".join(map(str, ring)) for ring in rings)
+
+
+def test_circles_are_seen():
+    """Also lazy ones and those through a package's `__init__`; not those of a type checker alone."""
+    texts = {
+        Path("motif/a.py"): "def late():\n    from motif.b import B",
+        Path("motif/b.py"): "from motif.c import C",
+        Path("motif/c.py"): "import motif.a",
+        Path("motif/d.py"): "from motif import e",
+        Path("motif/e.py"): "if TYPE_CHECKING:\n    from motif.d import D\nelse:\n    import motif.f",
+        Path("motif/f.py"): "from . import d",
+        Path("motif/g.py"): "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from motif.h import H",
+        Path("motif/h.py"): "from motif.g import G",
+        Path("motif/p/__init__.py"): "from motif.p.q import Q",
+        Path("motif/p/q.py"): "from motif.p import R",
+    }
+    rings = [[path.stem for path in ring] for ring in circles(file_graph(texts))]
+    assert rings == [["a", "b", "c"], ["d", "e", "f"], ["__init__", "q"]]
+
+
+def test_no_two_modules_have_one_name():
+    places = defaultdict(list)
+    for path in source_files():
+        places[path.name].append(str(path))
+    del places["__init__.py"]
+    assert not [same for same in places.values() if len(same) > 1]
+
+
+def test_the_compiled_core_is_kernels_and_constants():
+    lines = CompiledCore(SOURCES).breaches()
+    assert not lines, "\n".join(lines)
+
+
+_JIT = "from motif.runtime.jit import kernel\n"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        ("", "", 0),
+        ("from motif.board.table import TABLE", "", 0),
+        ("from motif.board.shell import Shell", "", 1),
+        ("def late():\n    import motif.runtime.errors", "", 1),
+        ("", "from motif.board.shell import SIZE\n@kernel\ndef more():\n    return SIZE", 1),
+        # What nobody's kernels call may serve people and files, too.
+        ("", "from motif.runtime.errors import PlayError\nfrom motif.board.shell import Shell", 0),
+    ],
+)
+def test_openings_in_the_wall_are_seen(low, high, expected):
+    low_kernel = f"{_JIT}{low}\n@kernel\ndef low():\n    return 1"
+    high_kernel = f"{_JIT}from motif.board.low import low\n{high}\n@kernel\ndef high():\n    return low()"
+    texts = {
+        "motif/runtime/errors.py": "class PlayError(Exception):\n    pass",
+        "motif/runtime/jit.py": "import motif.runtime.files",
+        "motif/board/table.py": "TABLE = 1",
+        "motif/board/shell.py": "from motif.runtime.errors import PlayError",
+        "motif/board/low.py": low_kernel,
+        "motif/rollout/high.py": high_kernel,
+    }
+    lines = CompiledCore({Path(name): text for name, text in texts.items()}).breaches()
+    assert len(lines) == expected
 
 
 def text_files(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -184,13 +221,13 @@ def text_files(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def test_no_file_names_a_path_of_some_machine():
-    found = [
+    lines = [
         f"{path}:{number}: {line.strip()}"
         for path, text in text_files(ROOT)
         for number, line in enumerate(text.splitlines(), 1)
         if MACHINE_PATH.search(line)
     ]
-    assert not found, "\n".join(found)
+    assert not lines, "\n".join(lines)
 
 
 def test_machine_paths_are_recognised():

@@ -10,7 +10,7 @@ from motif.cli.main import app
 from motif.parameters import parameter_set
 from motif.parameters.sets import features
 from tests.fitting.fitting_samples import random_boards
-from tests.tutorial import COMMANDS, FILE, PAGE, SHOWN, blocks, command_lines, run_page, write_file
+from tools.tutorial import COMMANDS, FILE, PAGE, ROOT, SHOWN, blocks, command_lines, run_page, write_file
 
 BLOCKS = blocks(PAGE.read_text("utf-8"))
 
@@ -24,7 +24,7 @@ def test_commands_are_followed_by_what_they_print():
 @pytest.mark.parametrize("line", command_lines(BLOCKS))
 def test_every_command_is_understood(line, monkeypatch):
     # Paths in it are those of a checkout.
-    monkeypatch.chdir(PAGE.parent.parent)
+    monkeypatch.chdir(ROOT)
     program, name, *words = shlex.split(line.partition(" | ")[0])
     assert program == "motif"
     with typer.main.get_command(app).commands[name].make_context(name, words) as context:

@@ -1,17 +1,10 @@
-"""The table of players in docs/players.md: error rates, points a game, evaluations a second.
+"""The table of players in docs/user/players.md: error rates, points a game, evaluations a second.
 
-``python -m tools.player_table docs/players.md`` measures one player after the other.  Figures
-are kept beside the page, in docs/players.json, as they come: a run that was stopped goes on with the
+``python -m tools.player_table docs/user/players.md`` measures one player after the other.  Figures
+are kept beside the page, in docs/user/players.json, as they come: a run that was stopped goes on with the
 next player, and a player who was measured under the same conditions is not measured again, unless
-``--only`` names him.  All but the evaluations a second is the same whoever repeats it.
-
-Who is in the table of players, and what others have measured on the same lines.
-
-The table of players as Markdown.
-
-What was measured of each player: a small file that grows player by player.
-
-Pages written by hand with a part that a program measures, between two marks.
+``--only`` names him.  All but the evaluations a second is the same whoever repeats it.  The table is one
+region of the page; `tools.strength_table` writes a shorter one into others.
 """
 
 import argparse
@@ -19,7 +12,7 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -33,9 +26,10 @@ from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.players.match import play_match
 from motif.rollout.rollout_settings import check_count
-from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, SettingError, plain_text, shown
-from motif.runtime.files import reason, write_text
+from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
+from motif.runtime.files import write_text
 from motif.runtime.version import VERSION
+from tools.marked_page import region, write_region
 
 CLASSES = ("contact", "crashed", "race")
 """The benchmark files, by name, and the columns of error rates."""
@@ -170,7 +164,7 @@ def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Itera
     known = [(entry, records[entry.name]) for entry in entries if entry.name in records]
     measured = [(entry, record) for entry, record in known if not record.missing]
     heads = [f"ER {name}" for name in CLASSES]
-    yield from _table(
+    yield from table_lines(
         ("player", *heads, f"points a game v `{REFERENCE}`", "games", "evaluations/s"),
         [_row(entry, record) for entry, record in known],
     )
@@ -182,7 +176,9 @@ def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Itera
     if comparisons:
         yield "Published for the same lines, and measured here:"
         yield ""
-        yield from _table(("player", "class", "published", "here", "apart, in standard errors"), comparisons)
+        yield from table_lines(
+            ("player", "class", "published", "here", "apart, in standard errors"), comparisons
+        )
         yield ""
     yield from _settings(measured)
 
@@ -190,15 +186,21 @@ def page_lines(entries: Sequence[Entry], records: Mapping[str, Record]) -> Itera
 def _row(entry: Entry, record: Record) -> Sequence[str]:
     if record.missing:
         return (f"`{entry.name}`", f"not measured: {record.missing}", *[""] * (len(CLASSES) + 2))
-    rates = [_rate(record.error_rates[name]) for name in CLASSES]
+    rates = [rate_text(record.error_rates[name]) for name in CLASSES]
     speed = record.evaluations_per_second
     points, games = "0 (himself)", _NONE
     if record.ppg is not None:
-        points, games = f"{record.ppg:+.3f} ± {record.se:.3f}", f"{record.conditions.games:,}"
+        points, games = points_text(record), f"{record.conditions.games:,}"
     return (f"`{entry.name}`", *rates, points, games, _NONE if speed is None else _rounded(speed))
 
 
-def _rate(rate: ErrorRate) -> str:
+def points_text(record: Record) -> str:
+    """Points a game with their standard error."""
+    return f"{record.ppg:+.3f} ± {record.se:.3f}"
+
+
+def rate_text(rate: ErrorRate) -> str:
+    """An error rate with its standard error, in as many digits as it deserves."""
     return f"{rate.er:.1f} ± {rate.se:.1f}" if rate.er >= 10 else f"{rate.er:.2f} ± {rate.se:.2f}"
 
 
@@ -211,7 +213,7 @@ def _comparisons(name: str, record: Record) -> Iterator[Sequence[str]]:
     for kind, (published, error) in PUBLISHED.get(name, {}).items():
         rate = record.error_rates[kind]
         apart = f"{(rate.er - published) / rate.se:+.1f}" if rate.se > 0 else "?"
-        yield f"`{name}`", kind, f"{published} ± {error}", _rate(rate), apart
+        yield f"`{name}`", kind, f"{published} ± {error}", rate_text(rate), apart
 
 
 def _settings(measured: Sequence[tuple[Entry, Record]]) -> Iterator[str]:
@@ -233,45 +235,15 @@ def _settings(measured: Sequence[tuple[Entry, Record]]) -> Iterator[str]:
     )
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lines of a table in Markdown."""
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
     for row in rows:
         yield f"| {' | '.join(cell.replace('|', '/') for cell in row)} |"
 
 
-def write_between(page: Path, start: str, end: str, lines: Iterable[str]) -> None:
-    """Put `lines` between the first line `start` and the next line `end` of `page`.
-
-    All lines are there before the page is touched.  Raises `SettingError` when the page cannot be read
-    or a mark is missing, `FileError` when it cannot be written.
-    """
-    check_marks(page, start, end)
-    text = "".join(line + "\n" for line in lines)
-    before, after = _around(page, start, end)
-    write_text(page, before + start + text + end + after)
-
-
-def check_marks(page: Path, start: str, end: str) -> None:
-    """Raise `SettingError` unless `page` can be read and has both marks, in their order."""
-    _around(page, start, end)
-
-
-def _around(page: Path, start: str, end: str) -> tuple[str, str]:
-    try:
-        text = page.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SettingError(f"{page}: cannot be read: {reason(error)}") from None
-    except UnicodeDecodeError:
-        raise SettingError(f"{page}: cannot be read: it is not UTF-8") from None
-    before, mark, rest = text.partition(start)
-    _, closing, after = rest.partition(end)
-    if not (mark and closing):
-        raise SettingError(f"{page}: the lines {start.strip()} and {end.strip()} are missing")
-    return before, after
-
-
-MARKS = "<!-- player table -->\n", "<!-- end of player table -->\n"
+REGION = "players"
 SEED = 2
 """One that no sampling, no fit and no choice of settings has used."""
 _FOLDER = Path("data/bench")
@@ -364,7 +336,7 @@ def write_table(
     for name in only:
         if name not in names:
             raise PlayerError(f"no player of the table is called {shown(name)}; there are {', '.join(names)}")
-    check_marks(page, *MARKS)
+    region(page, REGION)
     lines = read_lines(folder)
     kept = page.with_suffix(".json")
     records = read_records(kept)
@@ -386,7 +358,7 @@ def _write_page(page: Path, entries: Sequence[Entry], records: Mapping[str, Reco
         for name, record in records.items()
         if (record.conditions.seed, record.conditions.files) == (SEED, lines.digests)
     }
-    write_between(page, *MARKS, page_lines(entries, alike))
+    write_region(page, REGION, page_lines(entries, alike))
 
 
 def _to_be_measured(

@@ -1,4 +1,4 @@
-"""What each option of a rollout costs, gains and distorts: the table in docs/rollouts.md.
+"""What each option of a rollout costs, gains and distorts: the table in docs/user/rollouts.md.
 
 Fifty positions from games of the player against himself are rolled out with each option and, as what
 is true, with long full rollouts of every one of them.  Positions are taken as they are: errors are
@@ -20,13 +20,13 @@ from motif.players import CompiledPlayer
 from motif.rollout import RolloutResult, RolloutSettings, rollout
 from motif.runtime.errors import SettingError
 from motif.runtime.streams import THROWS, derive_states
-from tools.player_table import write_between
+from tools.marked_page import write_region
 
 PLAYER = "motif-v2"
 POSITIONS = {"contact": 40, "crashed": 5, "race": 5}
 """How many of the positions are of which class."""
 WANTED_ERROR = 0.01
-START_MARK, END_MARK = "<!-- rollout table -->\n", "<!-- end of rollout table -->\n"
+REGION = "rollouts"
 
 _GAMES = 600
 _CHANCES = {"contact": 0.004, "crashed": 0.05, "race": 0.01}
@@ -163,7 +163,7 @@ def write_table(page: Path, share: float = 1.0) -> None:
             print(line, file=sys.stderr, flush=True)
             yield line
 
-    write_between(page, START_MARK, END_MARK, told())
+    write_region(page, REGION, told())
 
 
 def main(words: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Measuring: error rates on GNUbg-style benchmark files and on recorded decisions, and speed."""
+"""How well a player chooses: error rates on benchmark files and recorded decisions; and how fast."""
 
 from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmark.choices import ErrorRate, ErrorRates, error_rate, error_rates

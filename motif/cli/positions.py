@@ -291,7 +291,7 @@ def explain(
     """Tell why one play is better than another.
 
     The difference of the two evaluations is split exactly over the terms of the weights and told in groups,
-    the largest first: what speaks for the better play has a plus.  docs/explain.md says how.
+    the largest first: what speaks for the better play has a plus.  docs/user/explain.md says how.
     """
     from motif.analysis.explain import explain_choice
     from motif.board.moves import legal_plays

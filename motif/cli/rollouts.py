@@ -63,7 +63,7 @@ def rollout(
 ) -> None:
     """Play a position to its end many times.
 
-    That gives chances and equity with their standard errors; docs/rollouts.md weighs the options.
+    That gives chances and equity with their standard errors; docs/user/rollouts.md weighs the options.
     """
     from motif.board.parsing import parse_position, parse_roll
     from motif.rollout.rollout_settings import parse_luck_plies

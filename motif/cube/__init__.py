@@ -1,4 +1,4 @@
-"""Cube decisions for money and in matches.
+"""Whether to double or take: cube decisions for money and in matches.
 
 `cube_decision` says what to do, from a position's five cubeless chances and the state of the match, by
 Janowski's model; `cubeful_equity` what a position is worth with the cube where it lies;

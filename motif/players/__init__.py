@@ -1,4 +1,4 @@
-"""Who chooses plays, and matches between them."""
+"""Who chooses plays: players by name, and matches between them."""
 
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
 from motif.players.player_names import load

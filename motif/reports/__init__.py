@@ -1,1 +1,1 @@
-"""What a person reads of a run: plots and the HTML report."""
+"""Plots and pages: what a person reads of a run, an analysis, a match."""

@@ -1,4 +1,4 @@
-"""Rollouts: playing a position to its end many times.
+"""Positions played to their end: many trials, their mean and its standard error.
 
 The package is also the function: `motif.rollout(position, evaluator)` is `motif.rollout.rollout`.
 """

@@ -1,7 +1,7 @@
 import pytest
 
 from motif.runtime import cluster as cluster_module
-from tests.cluster.processes import PATIENCE, machines
+from tools.local_cluster import PATIENCE, machines
 
 
 @pytest.fixture(autouse=True)

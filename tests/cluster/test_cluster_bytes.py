@@ -9,8 +9,8 @@ import motif
 from motif.players.match import play_match
 from motif.runtime.parallel import working_on
 from motif.sampling.dataset import write_part
-from tests.cluster.processes import machines
 from tests.sampling.folders import QUICK, differences, made, on_call
+from tools.local_cluster import machines
 
 sampling = sys.modules["motif.sampling.sample"]
 

@@ -10,8 +10,6 @@ from distributed import Client
 from motif.runtime import cluster as cluster_module
 from motif.runtime.errors import PlayError
 from motif.runtime.parallel import run_ordered, working_on
-from tests.cluster.processes import machines
-from tests.cluster.relay import relay
 from tests.cluster.work import (
     Counted,
     arrivals,
@@ -24,6 +22,8 @@ from tests.cluster.work import (
     time_out,
     wait_until,
 )
+from tools.local_cluster import machines
+from tools.relay import relay
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from motif.cli.main import main
 from motif.runtime import cluster as cluster_module
 from motif.runtime.errors import ClusterError
 from motif.runtime.parallel import run_ordered, working_on
-from tests.cluster.processes import HOST, ROOT, machines
 from tests.cluster.work import napping
+from tools.local_cluster import HOST, ROOT, machines
 
 
 @pytest.fixture

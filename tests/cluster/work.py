@@ -4,7 +4,7 @@ import os
 import time
 
 from motif.runtime.errors import PlayError
-from tests.cluster.processes import PATIENCE
+from tools.local_cluster import PATIENCE
 
 
 def napping(number, seconds=0.0):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers.gnubg import TextGnubg, gnubg_path
+from tools.text_gnubg import TextGnubg, gnubg_path
 
 
 @pytest.fixture

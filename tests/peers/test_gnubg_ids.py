@@ -7,7 +7,7 @@ from motif.board.identifiers import gnubg_id, position_from_gnubg_id
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import CHECKERS, OWN_BAR, POINTS, Position, faults
 from tests.peers.games import decisions
-from tests.peers.gnubg import simple_board
+from tools.text_gnubg import simple_board
 
 POSITIONS = 200
 

@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from tests.players.test_game_session_cube import random_game
 
 from motif.board.mat_file import read_mat, write_mat
 from motif.cli.main import main
@@ -11,6 +10,7 @@ from motif.session.session import GameSession, Seat, SessionRules
 from tests.cli.robot import PROMPT
 from tests.cli.test_play_cube import Keyboard
 from tests.peers.test_gnubg_mat import assert_read_by_gnubg, imported, lines
+from tests.session.test_game_session_cube import random_game
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from motif.benchmark import choices as error_rate
-from motif.benchmark import read_benchmark
+from motif.benchmark import error_rate, read_benchmark
 from motif.evaluators.shipped import shipped_weights
 from motif.players import load
 from motif.players.match import play_match
@@ -18,11 +17,12 @@ from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, Setting
 from motif.runtime.version import VERSION
 from tests.evaluators.made_weights import made_weights
 from tools import player_table
+from tools.marked_page import marks
 from tools.player_table import (
     CLASSES,
-    MARKS,
     PLAYERS,
     PUBLISHED,
+    REGION,
     SEED,
     Conditions,
     Entry,
@@ -36,6 +36,7 @@ from tools.player_table import (
     write_table,
 )
 
+MARKS = marks(REGION)
 LINES = Path(__file__).resolve().parent.parent / "data"
 FEW = (Entry("random", "anything", 20), Entry("pubeval", "the reference", 20), Entry("simple", "a table", 30))
 

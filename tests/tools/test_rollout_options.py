@@ -10,10 +10,10 @@ from motif.parameters.position_class import position_class
 from motif.rollout import RolloutResult, RolloutSettings
 from motif.runtime.errors import SettingError
 from tools import rollout_options
+from tools.marked_page import marks
 from tools.rollout_options import (
-    END_MARK,
     POSITIONS,
-    START_MARK,
+    REGION,
     bias,
     self_play_positions,
     write_table,
@@ -63,13 +63,14 @@ def test_a_bias_that_is_none_is_said_to_be_small():
 
 def test_the_table_stands_between_its_marks(tmp_path, monkeypatch, capsys):
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{START_MARK}old\n{END_MARK}after\n")
+    start, end = marks(REGION)
+    page.write_text(f"before\n{start}old\n{end}after\n")
     few = {"`--cut 1`": RolloutSettings(72, cut=1)}
     monkeypatch.setattr(rollout_options, "_OPTIONS", few)
     monkeypatch.setattr(rollout_options, "PLAYER", "pubeval")
     write_table(page, share=0.0015)
-    before, _, rest = page.read_text().partition(START_MARK)
-    table, _, after = rest.partition(END_MARK)
+    before, _, rest = page.read_text().partition(start)
+    table, _, after = rest.partition(end)
     assert (before, after) == ("before\n", "after\n")
     assert table == capsys.readouterr().err
     assert table.startswith("50 positions, pubeval, one core. The truth: 72 full stratified trials each")

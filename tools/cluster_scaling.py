@@ -1,6 +1,6 @@
 """What a label costs on a cluster: measured with 1, 2 and 4 workers on this machine.
 
-`make cluster-scaling` runs it and writes the figures into docs/cluster.md, between its markers.  It
+`make cluster-scaling` runs it and writes the figures into docs/user/cluster.md, between its markers.  It
 takes some minutes, and wants a machine that does nothing else.
 """
 
@@ -22,11 +22,12 @@ from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.sampling import SampleSettings, sample
 from motif.sampling.dataset import Part, write_manifest, write_part
 from motif.sampling.sample import sample_games
-from tests.cluster.processes import ROOT, Machines, machines
-from tests.cluster.relay import relay
+from tools.local_cluster import ROOT, Machines, machines
+from tools.marked_page import write_region
+from tools.relay import relay
 
-PAGE = ROOT / "docs" / "cluster.md"
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+PAGE = ROOT / "docs" / "user" / "cluster.md"
+REGION = "scaling"
 WORKERS = (1, 2, 4)
 LARGE_PART = 50_000
 """Labels of a part of a large dataset."""
@@ -230,8 +231,7 @@ def main() -> None:
     load_static(PLAYER)
     text = report(games, lambda line: print(line, file=sys.stderr, flush=True))
     print(text)
-    head, rest = PAGE.read_text("utf-8").split(BEGIN)
-    PAGE.write_text(head + BEGIN + text + END + rest.split(END)[1], "utf-8")
+    write_region(PAGE, REGION, text.splitlines())
 
 
 if __name__ == "__main__":

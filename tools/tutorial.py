@@ -1,6 +1,6 @@
 """The tutorial as a program: its blocks in order, and what they print.
 
-``python -m tests.tutorial docs/tutorial.md`` runs them and writes what they print into the page.
+``python -m tools.tutorial docs/user/tutorial.md`` runs them and writes what they print into the page.
 """
 
 import os
@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "tutorial.md"
+PAGE = ROOT / "docs" / "user" / "tutorial.md"
 COMMANDS, FILE, SHOWN = "sh", "python", "text"
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
+    """One fenced block of the page."""
+
     kind: str
     """`COMMANDS`, a file to write (`FILE`), what the commands before it print (`SHOWN`), or another."""
     text: str

@@ -14,7 +14,7 @@ from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.evaluators.shipped import default_player
 from motif.rollout import RolloutSettings, rollout
-from tests.peers.gnubg import TextGnubg, gnubg_path
+from tools.text_gnubg import TextGnubg, gnubg_path
 
 ROUNDS = 3
 SECONDS = 3.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from tests.cluster.processes import HOST
+from tools.local_cluster import HOST
 
 
 class Relay:

@@ -4,6 +4,7 @@
 """
 
 import hashlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -12,10 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cluster.processes import ROOT, machines
+from tools.local_cluster import ROOT, machines
 
-SAMPLE = ("sample", "--player", "motif-v2", "--games", "192", "--trials", "12", "--rate", "0.1")
-SAMPLE += ("--candidates", "4", "--seed", "3")
+SAMPLE = shlex.split("sample --player motif-v2 --games 192 --trials 12 --rate 0.1 --candidates 4 --seed 3")
 KILL_AFTER = "part-00016.parquet"
 
 

@@ -8,9 +8,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 PATIENCE = 300
 """Seconds that only what hangs takes, also on a busy machine."""
@@ -39,7 +40,7 @@ class Machines:
         """Wait until the scheduler knows each worker that lives."""
         for number, worker in enumerate(self.workers, 1):
             log = self._folder / f"worker-{number}.log"
-            self._wait(lambda log=log: "Registered to:" in log.read_text("utf-8"), worker, log)
+            self._wait(partial(_is_registered, log), worker, log)
 
     def end(self) -> None:
         """Kill every process and wait for its end."""
@@ -83,6 +84,10 @@ class Machines:
                 self.end()
                 raise RuntimeError(log.read_text("utf-8"))
             time.sleep(0.05)
+
+
+def _is_registered(log: Path) -> bool:
+    return "Registered to:" in log.read_text("utf-8")
 
 
 @contextmanager

@@ -1,0 +1,97 @@
+"""The page about the architecture: its picture and its list of files are those of the source."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.architecture import (
+    PAGE,
+    PICTURE,
+    REGION,
+    draw,
+    house,
+    links,
+    page_lines,
+    paths,
+    rows,
+    sentence,
+    shown_house,
+)
+from tools.house import sources
+from tools.marked_page import region
+
+SOURCES = sources()
+
+
+def source(words: str, *imported: str) -> str:
+    return "\n".join((f'"""{words}"""', *(f"import motif.{name}" for name in imported)))
+
+
+@pytest.fixture
+def small():
+    """Five folders; the wish of the highest for the lowest follows from what lies between."""
+    texts = {
+        "runtime/__init__.py": source("What every floor may use: errors."),
+        "board/__init__.py": source("The rules."),
+        "board/low.py": '"""L."""\nfrom motif.runtime.jit import kernel\n@kernel\ndef low():\n    return 1',
+        "parameters/__init__.py": source("What is < measured.", "board", "runtime.errors"),
+        "cube/__init__.py": source("Whether to double, or take.", "board"),
+        "players/__init__.py": source("Who chooses plays; by name.", "parameters", "board"),
+        "cli/__init__.py": source("The command\nline: options.", "cube", "players.x", "board", "runtime"),
+    }
+    return house({Path("motif") / path: text for path, text in texts.items()})
+
+
+def test_the_page_lists_every_file():
+    assert region(PAGE, REGION).splitlines() == list(page_lines(SOURCES)), "make architecture"
+
+
+def test_the_picture_shows_the_floors():
+    assert shown_house(PICTURE.read_text("utf-8")) == house(SOURCES).text, "make architecture"
+
+
+def test_a_house_is_told_from_its_imports(small):
+    assert list(small.rooms) == ["cli", "players", "cube", "parameters", "board", "runtime"]
+    assert small.rooms["cli"] == "The command line"
+    assert small.rooms["cube"] == "Whether to double"
+    assert small.doors == {("cli", "cube"), ("cli", "players"), ("players", "parameters")} | {
+        ("parameters", "board"),
+        ("cube", "board"),
+    }
+    assert small.compiled == {"board"}
+
+
+def test_lines_do_not_cross_and_pass_no_room(small):
+    assert ["cube", "cube>board", "board"] in paths(small)
+    order, joined = rows(small), links(small)
+    assert [set(row) for row in order] == [
+        {"cli"},
+        {"players", "cube"},
+        {"parameters", "cube>board"},
+        {"board"},
+    ]
+    assert order[1].index("cube") == order[2].index("cube>board")
+    assert sum(map(len, joined)) == len(small.doors) + 1
+
+
+def test_a_picture_tells_what_it_shows(small):
+    picture = draw(small)
+    assert shown_house(picture) == small.text
+    assert picture == draw(small)
+    assert picture.endswith("</svg>\n")
+
+
+def test_sentences():
+    assert sentence('"""One ``thing``, in\ntwo lines.  And more."""') == "One `thing`, in two lines"
+    assert sentence('"""About 0.5 points.\n\nMore."""') == "About 0.5 points"
+    assert sentence("import x") == ""
+
+
+def test_a_recipe_names_at_most_three_files():
+    recipes = re.findall(r"^## To add (.*?)\n(.*?)(?=^## )", PAGE.read_text("utf-8"), re.M | re.S)
+    assert len(recipes) == 4
+    for _, text in recipes:
+        steps = re.findall(r"^\d\. (.*(?:\n   .*)*)", text, re.M)
+        assert 1 <= len(steps) <= 3
+        assert all(re.search(r"`(?:motif|tools)/", step) for step in steps)

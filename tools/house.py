@@ -1,0 +1,211 @@
+"""The house as its source tells it: which file imports which, on which floor it lies, where kernels are."""
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "motif"
+
+FLOORS = {
+    "board": 0,
+    "parameters": 1,
+    "evaluators": 2,
+    "rollout": 3,
+    "players": 4,
+    "cube": 4,
+    "sampling": 5,
+    "fitting": 5,
+    "benchmark": 5,
+    "learning": 6,
+    "analysis": 7,
+    "phase_net": 7,
+    "session": 8,
+    "reports": 8,
+    "serve": 9,
+    "cli": 10,
+}
+CELLAR = "runtime"
+TOP = ""
+"""The folder of motif/__init__.py, which may import from everywhere and is imported by nobody inside."""
+CORE = {"board", "parameters", "evaluators", "rollout", "players", "sampling"}
+"""Folders of the compiled core."""
+_JIT = "motif.runtime.jit"
+_JIT_FILES = {Path("motif/runtime/jit.py"), Path("motif/runtime/simd.py")}
+"""What makes kernels."""
+_IMPORTERS = {"__import__", "import_module"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name: ``from module import name``; with ``import module`` the name is empty."""
+
+    module: str
+    name: str = ""
+
+
+def source_files() -> list[Path]:
+    """Modules of the package, relative to the root."""
+    return sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*.py"))
+
+
+def sources() -> dict[Path, str]:
+    """The text of every module of the package, by its path relative to the root."""
+    return {path: (ROOT / path).read_text(encoding="utf-8") for path in source_files()}
+
+
+@cache
+def imports(text: str, path: Path) -> tuple[Import, ...]:
+    """Everything that the source `text` of the module at `path` imports, lazily too.
+
+    What only a type checker imports (``if TYPE_CHECKING:``) is left out.
+    """
+    return tuple(_imports(ast.parse(text), path))
+
+
+def _imports(tree: ast.Module, path: Path) -> Iterator[Import]:
+    for node in _nodes_that_run(tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = path.parts[: len(path.parts) - node.level] if node.level else ()
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (Import(base, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Call) and _name(node.func) in _IMPORTERS:
+            yield from (Import(str(it.value)) for it in node.args[:1] if isinstance(it, ast.Constant))
+
+
+def _nodes_that_run(tree: ast.AST) -> Iterator[ast.AST]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        children: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
+            children = node.orelse
+        waiting.extend(children)
+
+
+def _name(node: ast.expr) -> str:
+    """The last part of a dotted name; empty for anything else."""
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def folder_of(name: str) -> str:
+    """The folder of motif that a dotted name lies in; `TOP` for what the package itself offers."""
+    folder = name.split(".")[1] if "." in name else TOP
+    return folder if folder in {*FLOORS, CELLAR} else TOP
+
+
+def may_import(importer: str, imported: str) -> bool:
+    """Whether a module of the folder `importer` may import from the folder `imported`."""
+    if imported in (importer, CELLAR) or importer == TOP:
+        return True
+    if importer == CELLAR or imported == TOP:
+        return False
+    return FLOORS[imported] < FLOORS[importer]
+
+
+def file_graph(texts: Mapping[Path, str]) -> dict[Path, set[Path]]:
+    """Files that each of the files `texts` imports, by their paths relative to the root.
+
+    ``from package import name`` is an import of the package's ``__init__.py``, and of the module `name`
+    where there is one.
+    """
+    files = {_dotted(path): path for path in texts}
+    graph: dict[Path, set[Path]] = {}
+    for path, text in texts.items():
+        names = {name for it in imports(text, path) for name in (it.module, f"{it.module}.{it.name}")}
+        graph[path] = {files[name] for name in names if name in files} - {path}
+    return graph
+
+
+def _dotted(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def circles(graph: Mapping[Path, set[Path]]) -> list[list[Path]]:
+    """Files that reach each other by imports, circle by circle: the strongly connected components."""
+    reach = {path: _reached(graph, path) for path in graph}
+    rings = {frozenset(other for other in reach[path] if path in reach[other]) for path in graph}
+    return sorted(sorted(ring) for ring in rings if ring)
+
+
+def _reached(graph: Mapping[Path, set[Path]], start: Path) -> set[Path]:
+    """Files that `start` reaches; itself only in a circle."""
+    reached: set[Path] = set()
+    waiting = set(graph[start])
+    while waiting:
+        path = waiting.pop()
+        reached.add(path)
+        waiting |= graph[path] - reached
+    return reached
+
+
+def kernel_references(text: str, path: Path) -> set[tuple[str, str]] | None:
+    """Modules of motif and their names that kernels in the source `text` refer to; None without a kernel.
+
+    A kernel is a function decorated with a name that ends in "kernel" and comes from motif/runtime/jit.py.
+    """
+    origin = {it.name: it.module for it in imports(text, path) if it.module.split(".")[0] == "motif"}
+    makers = {name for name, module in origin.items() if module == _JIT and name.endswith("kernel")}
+    if not makers:
+        return None
+    functions = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(decorator).partition("(")[0] in makers for decorator in node.decorator_list)
+    ]
+    if not functions:
+        return None
+    bodies = (node for function in functions for line in function.body for node in ast.walk(line))
+    names = {node.id for node in bodies if isinstance(node, ast.Name)}
+    return {(origin[name], name) for name in names & set(origin)}
+
+
+class CompiledCore:
+    """Files with kernels in the folders of `CORE`, and the wall round those that others' kernels call."""
+
+    def __init__(self, texts: Mapping[Path, str]) -> None:
+        """`texts` are the sources of all files, by their paths relative to the root."""
+        self._files = {_dotted(path): path for path in texts}
+        self._graph = file_graph(texts)
+        references = {path: kernel_references(text, path) for path, text in texts.items()}
+        self.references = {path: names for path, names in references.items() if names is not None}
+        """What kernels refer to, by the files that have kernels; see `kernel_references`."""
+        called = {self._files[module] for names in self.references.values() for module, _ in names}
+        self.walled = sorted(path for path in called & set(self.references) if path.parts[1] in CORE)
+        """Files whose kernels those of other files call."""
+        self._within = self._files_within()
+
+    def breaches(self) -> list[str]:
+        """What a kernel refers to, or a file within the wall imports, that has neither kernels nor constants
+        alone.
+        """
+        lines = [
+            f"{path}: a kernel refers to {name} of {self._files[module]}"
+            for path, names in self.references.items()
+            for module, name in sorted(names)
+            if path.parts[1] in CORE and self._files[module] not in self._within
+        ]
+        lines += [
+            f"{path}: kernels of other files call its own, and it imports {imported}"
+            for path in self.walled
+            for imported in sorted(self._graph[path])
+            if imported not in self._within
+        ]
+        return lines
+
+    def _files_within(self) -> set[Path]:
+        """Files that have kernels, or constants: nothing of motif but what such files hold."""
+        firm = {*self.references, *_JIT_FILES}
+        within = firm | {path for path in self._graph if path.parts[1] != CELLAR}
+        while True:
+            leaks = {path for path in within - firm if not self._graph[path] <= within}
+            if not leaks:
+                return within
+            within -= leaks

@@ -1,0 +1,105 @@
+"""The table of strength, one for several pages: who is how strong, from docs/user/players.json.
+
+``python -m tools.strength_table`` measures nothing; it writes the figures that `tools.player_table` has kept
+into the pages, and the table of players into its own.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import wrap
+
+from motif.evaluators.shipped import shipped_weights
+from motif.runtime.errors import BenchmarkError, MotifError
+from tools import player_table
+from tools.house import ROOT
+from tools.marked_page import write_region
+from tools.player_table import CLASSES, PLAYERS, REFERENCE, Record
+
+REGION = "strength"
+_WIDTH = 106
+RECORDS = Path("docs/user/players.json")
+PAGES = (Path("README.md"), Path("weights/README.md"), Path("docs/dev/strength.md"))
+"""Pages with the table, relative to the root; that of the players lies beside `RECORDS`."""
+
+NOTES = {
+    "random": "",
+    "simple": ", where learning starts",
+    "pubeval": "",
+    "bras": ", the Backgammon Relative Advantage Score",
+    "phase": ", a course project's heuristic",
+    **dict.fromkeys(shipped_weights(), ""),
+    "motif-v6@1": ", looking one ply ahead",
+    "wildbg": "'s nets",
+    "gnubg": ", 0-ply",
+}
+"""Who is in the table, as far as he was measured, and what follows his name."""
+
+
+def records_alike(records: Mapping[str, Record]) -> dict[str, Record]:
+    """Those that were measured on the lines and seed of the reference player; raises `BenchmarkError`."""
+    if REFERENCE not in records:
+        raise BenchmarkError(f"{REFERENCE} has not been measured: make players")
+    conditions = records[REFERENCE].conditions
+    return {
+        name: record
+        for name, record in records.items()
+        if (record.conditions.seed, record.conditions.files) == (conditions.seed, conditions.files)
+    }
+
+
+def strength_lines(records: Mapping[str, Record]) -> Iterator[str]:
+    """The table of those in `NOTES` who have `records`, and what its figures mean."""
+    rows = [(name, records[name]) for name in NOTES if name in records and not records[name].missing]
+    yield from player_table.table_lines(
+        ("player", *(f"ER {name}" for name in CLASSES), f"points a game v `{REFERENCE}`"),
+        [(f"`{name}`{NOTES[name]}", *_figures(record)) for name, record in rows],
+    )
+    rates = records[REFERENCE].error_rates
+    decisions = [f"{rates[name].decisions:,} {name}" for name in CLASSES]
+    yield ""
+    text = (
+        f"ER is the mean loss of a decision in millipoints, on {', '.join(decisions[:-1])} and "
+        f"{decisions[-1]} decisions that fitting never saw. Points are those of cubeless money games with "
+        f"paired dice, {_games(rows)}. ± is the standard error."
+    )
+    yield from wrap(text, _WIDTH)
+
+
+def _figures(record: Record) -> list[str]:
+    rates = [player_table.rate_text(record.error_rates[name]) for name in CLASSES]
+    return [*rates, "0" if record.ppg is None else player_table.points_text(record)]
+
+
+def _games(rows: Sequence[tuple[str, Record]]) -> str:
+    """How many games were played, and who played another number of them."""
+    names: dict[int, list[str]] = {}
+    for name, record in rows:
+        if record.ppg is not None:
+            names.setdefault(record.conditions.games, []).append(f"`{name}`")
+    usual, *others = sorted(names, key=lambda games: -len(names[games]))
+    apart = ", ".join(f"{games:,} for {' and '.join(names[games])}" for games in others)
+    return f"{usual:,} a player" + (f" ({apart})" if apart else "")
+
+
+def write_pages(root: Path = ROOT) -> None:
+    """Write the tables into all pages below `root`; raises a `MotifError` for a page or records that fail."""
+    records = records_alike(player_table.read_records(root / RECORDS))
+    for page in PAGES:
+        write_region(root / page, REGION, strength_lines(records))
+    page = (root / RECORDS).with_suffix(".md")
+    write_region(page, player_table.REGION, player_table.page_lines(PLAYERS, records))
+
+
+def main() -> int:
+    """Write the pages; returns the exit code, 2 after one line for what fails."""
+    try:
+        write_pages()
+    except MotifError as error:
+        print(f"motif: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

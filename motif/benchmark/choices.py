@@ -35,6 +35,7 @@ from motif.benchmark.losses import (
 )
 from motif.board.position import Board, pack_many
 from motif.evaluators import Evaluator
+from motif.evaluators.evaluator import first_best
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
@@ -113,17 +114,9 @@ class RecordedDecisions:
         Of equal plays the first one counts, also of those with equal labels.  A decision is of the class
         that its best play leads to.  Without decisions there is no loss.
         """
-        best, chosen = self._first_highest(self.gains), self._first_highest(values)
+        best, chosen = first_best(self.gains, self.starts), first_best(values, self.starts)
         lost = self.gains[best] - self.gains[chosen]
         return Losses(self.path, lost, np.ones(len(self), np.bool_), self.classes[best])
-
-    def _first_highest(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-        """The play with the highest value of each decision, (n,)."""
-        if not len(self):
-            return np.empty(0, np.intp)
-        peaks = np.maximum.reduceat(values, self.starts)
-        highest = np.flatnonzero(values == np.repeat(peaks, np.diff(self.starts, append=len(values))))
-        return highest[np.searchsorted(highest, self.starts)]
 
 
 def recorded_decisions(

@@ -54,6 +54,13 @@ class PlayBatch(NamedTuple):
     """(m, 26), each seen by the next player on roll."""
     paths: npt.NDArray[np.uint64]
     """(m,), for `decode_path`."""
+    decisions: slice = slice(None)
+    """Which of all the decisions these are."""
+
+    @property
+    def decision(self) -> npt.NDArray[np.int64]:
+        """(m,): the decision that each play belongs to, from 0."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 def thread_play_buffer() -> PlayBuffer:
@@ -104,7 +111,7 @@ def play_batches(
         offsets = np.zeros(len(boards) - done + 1, np.int64)
         count = _fill_batch(boards[done:], rolls[done:], offsets, results, paths, thread_play_buffer())
         used = offsets[count]
-        yield PlayBatch(offsets[: count + 1], results[:used], paths[:used])
+        yield PlayBatch(offsets[: count + 1], results[:used], paths[:used], slice(done, done + count))
         done += count
 
 

@@ -6,13 +6,10 @@ chances the model has the equities of a dead and of a live cube; x is the share 
 live that the rollouts went, by least squares over the positions of a class and the three places of the
 cube.  Its standard error is taken over positions, which are independent.
 
-Both sides decide the cube at the x of the round before, the first time at the default ones.
-
-Games for money with the cube, many at a time in lockstep.
-
 Plays are chosen by cubeless equity, so a game's moves do not depend on its cube: one game is scored with
 the cube in the centre, with either player and without any, which cancels most of the luck of the dice in
-the differences.  Both sides decide the cube by the model at given efficiencies; no Jacoby rule, no beavers.
+the differences.  Both sides decide the cube by the model, at the x of the round before, the first time at the
+default ones; no Jacoby rule, no beavers.
 """
 
 from collections.abc import Iterator
@@ -25,20 +22,17 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import CubeOwner, MatchState
-from motif.board.moves import play_batches
-from motif.board.outcome import finished_points_many
-from motif.board.position import Board, Position, pack_many
+from motif.board.position import Board
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
 from motif.cube.equities import Floats, cube_equities, cubeful_equity
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import WIN, turned_equities
-from motif.rollout.playout import MAX_PLIES
+from motif.rollout.games import Ply, lockstep, starts, stream_dice
 from motif.rollout.rollout_settings import check_count
-from motif.runtime.jit import kernel
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.seeds import check_seed
-from motif.runtime.streams import derive_states, next_roll
+from motif.runtime.streams import derive_states
 
 CENTRE, MINE, THEIRS = range(3)
 """Where the cube lies at first, seen by the player on roll then."""
@@ -80,38 +74,10 @@ class _Cubes:
         self.won[:, games] = np.where(still, points * self.value[:, games], self.won[:, games])
 
 
-def best_boards(evaluator: Evaluator, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
-    """The boards (n, 26) after the best plays of `rolls` (n, 2), as the next players see them."""
-    after = np.empty_like(boards)
-    done = 0
-    for batch in play_batches(boards, rolls):
-        counts = np.diff(batch.offsets)
-        equities = evaluator.play_equities(boards[done : done + len(counts)], batch)
-        best = np.repeat(np.maximum.reduceat(equities, batch.offsets[:-1]), counts)
-        found = np.flatnonzero(equities == best)
-        decision = np.repeat(np.arange(len(counts)), counts)[found]
-        after[done : done + len(counts)] = batch.boards[found[np.unique(decision, return_index=True)[1]]]
-        done += len(counts)
-    return after
-
-
-def plies(
-    evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]
-) -> Iterator[tuple[int, npt.NDArray[np.int64], Board, npt.NDArray[np.int64]]]:
-    """Play on from `boards` (n, 26), with dice from the streams `states` (n,), until all games are over.
-
-    Yields, for each ply, its number, the games still played at its start, their boards seen by the player
-    on roll, and the points that he has won in them: 0 while a game goes on.
-    """
-    games, states = np.arange(len(boards)), states.copy()
-    for ply in range(MAX_PLIES):
-        points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.int64)
-        yield ply, games, boards, points
-        going = points == 0
-        games, boards, states = games[going], boards[going], states[going]
-        if not len(games):
-            return
-        boards = best_boards(evaluator, boards, _rolls(states))
+def self_play(evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]) -> Iterator[Ply]:
+    """Games of `evaluator` against itself from `boards` (n, 26), with dice of the streams `states` (n,)."""
+    dice = stream_dice(states)
+    return lockstep(lambda now, rolls, _: evaluator.best_plays(now, rolls).boards, dice, boards)
 
 
 def cubeful_results(
@@ -125,16 +91,16 @@ def cubeful_results(
     states = np.concatenate([derive_states(seed, first, len(boards), trial) for trial in range(trials)])
     cubes = _Cubes(len(states))
     final = np.zeros(len(states), np.int64)
-    for ply, games, now, points in plies(evaluator, np.tile(boards, (trials, 1)), states):
-        sign = 1 if ply % 2 == 0 else -1
-        over = points != 0
-        final[games[over]] = sign * points[over]
-        cubes.finish(games[over], final[games[over]])
-        if ply:
+    for ply in self_play(evaluator, np.tile(boards, (trials, 1)), states):
+        over = ply.points != 0
+        final[ply.games] = ply.points
+        cubes.finish(ply.games[over], ply.points[over])
+        if ply.number:
             cubes.turn()
-            going = now[~over]
+            going = ply.boards[~over]
             chances = evaluator.evaluate_many(going).astype(np.float64)
-            cubes.decide(games[~over], sign, chances, efficiency.of_boards(going))
+            sign = 1 if ply.number % 2 == 0 else -1
+            cubes.decide(ply.games[~over], sign, chances, efficiency.of_boards(going))
     # A game without an end, which is broken off, is nobody's.
     won = np.nan_to_num(cubes.won).reshape(OWNERS, trials, len(boards)).mean(axis=1).T
     return won, _ends(final.reshape(trials, len(boards)))
@@ -148,18 +114,6 @@ def _ends(points: npt.NDArray[np.int64]) -> Floats:
     for column, most in enumerate((-2, -3)):
         ends[:, 3 + column] = (points <= most).mean(axis=0)
     return ends
-
-
-@kernel
-def _rolls(states):
-    """The next roll (n, 2) of each of the streams `states`, which go on."""
-    rolls = np.empty((states.shape[0], 2), np.int64)
-    stream = np.zeros(1, np.uint64)
-    for k in range(states.shape[0]):
-        stream[0] = states[k]
-        rolls[k, 0], rolls[k, 1] = next_roll(stream)
-        states[k] = stream[0]
-    return rolls
 
 
 _GAMES_AT_ONCE = 2400
@@ -254,12 +208,11 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
     """
     count_games = _GAMES_A_POSITION * count
     states = derive_states(seed, 0, count_games, _SELF_PLAY_TRIAL)
-    start = np.repeat(Position.start().board[None], count_games, axis=0)
     game_parts, board_parts = [], []
-    for ply, games, boards, points in plies(evaluator, start, states):
-        going = points == 0
-        if ply and going.any():
-            games, boards = games[going], boards[going]
+    for ply in self_play(evaluator, starts(count_games), states):
+        going = ply.points == 0
+        if ply.number and going.any():
+            games, boards = ply.games[going], ply.boards[going]
             wins = evaluator.evaluate_many(boards)[:, WIN]
             is_open = (wins >= _OPEN) & (wins <= 1 - _OPEN)
             game_parts.append(games[is_open])

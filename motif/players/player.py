@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import checked_roll
-from motif.board.moves import Play, legal_plays, play_batches
+from motif.board.moves import Play, legal_plays
 from motif.board.position import Board, Position
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import choose_boards
@@ -16,7 +16,7 @@ from motif.runtime.errors import PlayerError
 from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states
 
-_BOARDS_AT_ONCE = 4096
+_PLAYS_AT_ONCE = 4096
 
 
 class Player(ABC):
@@ -92,15 +92,7 @@ class EvaluatorPlayer(Player):
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
     ) -> Board:
         """See `Player.choose_many`."""
-        results = np.empty_like(boards)
-        done = 0
-        for batch in play_batches(boards, rolls, _BOARDS_AT_ONCE):
-            here = boards[done : done + len(batch.offsets) - 1]
-            equities = self._ranking.play_equities(here, batch)
-            for start, end in zip(batch.offsets[:-1], batch.offsets[1:], strict=True):
-                results[done] = batch.boards[start + np.argmax(equities[start:end])]
-                done += 1
-        return results
+        return self._ranking.best_plays(boards, rolls, _PLAYS_AT_ONCE).boards
 
 
 def random_player() -> CompiledPlayer:

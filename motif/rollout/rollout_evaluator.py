@@ -74,13 +74,12 @@ class RolloutEvaluator(Evaluator):
 
         A play that is no candidate keeps its static equity, or the lowest of a candidate if that is less.
         """
-        rivals = np.diff(plays.offsets)
-        items = np.repeat(items_of(pack_many(before)), rivals)
+        rivals, decision = np.diff(plays.offsets), plays.decision
+        items = items_of(pack_many(before))[decision]
         packed = pack_many(plays.boards)
         if self.candidates == 0 or rivals.max(initial=0) <= self.candidates:
             return self._mover_equities(packed, items)
         values = self._judge.play_equities(before, plays)
-        decision = np.repeat(np.arange(len(rivals)), rivals)
         ranked = np.lexsort((-values, decision))
         rolled = np.empty(len(values), np.bool_)
         rolled[ranked] = np.arange(len(values)) - plays.offsets[decision] < self.candidates

@@ -1,9 +1,8 @@
-"""The tutor at the table of `motif play`: speaks up before a person errs, and sums up in the end.
+"""The tutor at the table of `motif play`, and the counsel he goes by: one evaluator's view of plays and cube.
 
-What one evaluator thinks of the decisions at the table of `motif play`: of plays, and of the cube.
-
-Plays are valued as `motif analyse` does: cubeless; in a match by the match winning chances of the five
-probabilities.  With the Jacoby rule gammons count in full, for the cube will be turned before most of them.
+He speaks up before a person errs, and sums up in the end.  Plays are valued as `motif analyse` does:
+cubeless; in a match by the match winning chances of the five probabilities.  With the Jacoby rule gammons
+count in full, for the cube will be turned before most of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,15 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays, stakes_of
+from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays, play_values, stakes_of
 from motif.analysis.match.record_walk import CubeChance, walk
 from motif.analysis.match.totals import MILLIPOINTS, Errors, errors_of
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play, play_batches
 from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import turned
 from motif.players.player import Player
 from motif.runtime.errors import PlayerError
 from motif.session.asking import Asking
@@ -60,9 +57,13 @@ class Counsel:
         self.name = evaluator.name
 
     def ranked(self, session: GameSession) -> list[RankedPlay]:
-        """The plays of the roll, the best first."""
-        values = self._values(session)
-        order = np.argsort(values, kind="stable")[::-1].tolist()
+        """The plays of the roll, the best first; of equal ones in the order of the legal plays."""
+        assert session.roll is not None
+        board = session.position.board[None]
+        plays = next(play_batches(board, np.array([session.roll])))
+        stakes = stakes_of(replace(session.state(), jacoby=False))
+        values = play_values(board, plays, [stakes], self.evaluator)
+        order = np.argsort(-values, kind="stable").tolist()
         return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
 
     def cube(self, session: GameSession) -> "CubeDecision":
@@ -84,17 +85,6 @@ class Counsel:
         before = replace(session.state(), doubled=False, decision="me")
         moment = session.games + 1, session.ply, session.on_roll, session.position
         return judge_cube([CubeChance(*moment, before, doubled=False)], self.evaluator)[0]
-
-    def _values(self, session: GameSession) -> npt.NDArray[np.float64]:
-        """What each of the session's plays is worth to its mover."""
-        assert session.roll is not None
-        board = session.position.board[None]
-        plays = next(play_batches(board, np.array([session.roll])))
-        stakes = stakes_of(replace(session.state(), jacoby=False))
-        if stakes.plain:
-            return self.evaluator.play_equities(board, plays)
-        chances = turned(self.evaluator.evaluate_many(plays.boards).astype(np.float64))
-        return np.asarray((chances * stakes.weights).sum(axis=1) - 1)
 
 
 def decision_lines(decision: "CubeDecision") -> list[str]:

@@ -154,9 +154,8 @@ def _judged(evaluator: Evaluator, rolls: Sequence[PlayedRoll]) -> list[JudgedPla
     stakes = [stakes_of(roll.state) for roll in rolls]
     found: list[JudgedPlay] = []
     for batch in play_batches(boards, thrown, _PLAYS_AT_ONCE):
-        done, ends = len(found), batch.offsets.tolist()
-        here = slice(done, done + len(ends) - 1)
-        values = _play_values(boards[here], batch, stakes[here], evaluator)
+        here, ends = batch.decisions, batch.offsets.tolist()
+        values = play_values(boards[here], batch, stakes[here], evaluator)
         for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
             assert roll.play is not None
             same = (batch.boards[start:end] == roll.play.position.board).all(axis=1)
@@ -175,27 +174,27 @@ def _best_of_each_roll(
     repeated = np.repeat(boards, len(ROLLS), axis=0)
     rolls = np.tile(ROLLS, (len(boards), 1))
     shared = [one for one in stakes for _ in range(len(ROLLS))]
-    best: list[npt.NDArray[np.float64]] = []
-    done = 0
+    best = np.empty(len(rolls))
     for batch in play_batches(repeated, rolls, _PLAYS_AT_ONCE):
-        here = slice(done, done + len(batch.offsets) - 1)
-        values = _play_values(repeated[here], batch, shared[here], evaluator)
-        best.append(np.maximum.reduceat(values, batch.offsets[:-1]))
-        done = here.stop
-    return np.concatenate(best).reshape(len(boards), len(ROLLS))
+        here = batch.decisions
+        values = play_values(repeated[here], batch, shared[here], evaluator)
+        best[here] = np.maximum.reduceat(values, batch.offsets[:-1])
+    return best.reshape(len(boards), len(ROLLS))
 
 
-def _play_values(
+def play_values(
     before: Board, plays: PlayBatch, stakes: Sequence[Stakes], evaluator: Evaluator
 ) -> npt.NDArray[np.float64]:
-    """Normalised equity of each of `plays` (m in all) to its mover: (m,)."""
+    """Normalised equity of each of `plays` (m) of the decisions on `before` (n, 26) to its mover: (m,).
+
+    `stakes` are those of the n decisions.
+    """
     if all(one.plain for one in stakes):
         return evaluator.play_equities(before, plays)
-    counts = np.diff(plays.offsets)
-    weights = np.repeat([one.weights for one in stakes], counts, axis=0)
+    weights = np.array([one.weights for one in stakes])[plays.decision]
     chances = turned(evaluator.evaluate_many(plays.boards).astype(np.float64))
     values: npt.NDArray[np.float64] = (chances * weights).sum(axis=1) - 1
-    plain = np.repeat([one.plain for one in stakes], counts)
+    plain = np.array([one.plain for one in stakes])[plays.decision]
     if plain.any():
         values[plain] = evaluator.play_equities(before, plays)[plain]
     return values

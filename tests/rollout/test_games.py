@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from motif.players.game_dice import SeededDice
+from motif.rollout.games import SeededDice
 from motif.runtime.errors import SettingError
 
 

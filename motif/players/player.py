@@ -1,4 +1,4 @@
-"""Players: who chooses plays."""
+"""Players: who chooses plays, and how they are loaded by name."""
 
 from abc import ABC, abstractmethod
 
@@ -11,6 +11,7 @@ from motif.board.position import Board, Position
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
+from motif.evaluators.named import Kind, entry_of, load_evaluator
 from motif.evaluators.static import prepared
 from motif.runtime.errors import PlayerError
 from motif.runtime.seeds import check_seed
@@ -98,3 +99,24 @@ class EvaluatorPlayer(Player):
 def random_player() -> CompiledPlayer:
     """Plays any legal play, each as likely as the others."""
     return CompiledPlayer("random", random_model())
+
+
+def load(name: str) -> Player:
+    """The player called `name`: ``pubeval``, ``motif-v6@1``, ``FILE.yaml`` or another of `named.roster`.
+
+    ``rollout:PLAYER,trials=36,cut=7``, say, plays by rollouts (see `motif.rollout.rollout_evaluator`).
+    Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad weight file.
+    """
+    entry = entry_of(name)
+    if entry is None or entry.looks_ahead:
+        evaluator = load_evaluator(name)
+    elif not entry.home:
+        raise PlayerError(f"{name!r} plays only in `motif play`")
+    elif entry.kind is Kind.ROLLOUT:
+        evaluator = entry.load(name)
+    else:
+        player: Player = entry.load(name)
+        return player
+    if isinstance(evaluator, StaticEvaluator):
+        return CompiledPlayer(name, evaluator.model, evaluator)
+    return EvaluatorPlayer(evaluator)

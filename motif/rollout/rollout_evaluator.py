@@ -17,6 +17,7 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch
 from motif.board.position import Board, as_boards, pack_many
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_static
+from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared
 from motif.rollout.playout import COLUMNS, roll_out
@@ -120,7 +121,6 @@ def _hash_boards(words, items):
         items[k] = np.int64(state >> np.uint64(1))
 
 
-PREFIX = "rollout:"
 DEFAULT_TRIALS = 36
 """Trials of a position, unless the name says how many."""
 _LONGEST_NUMBER = 20
@@ -144,14 +144,14 @@ _FLAGS = [item.name for item in fields(RolloutSettings) if item.type is bool]
 
 
 def load_rollout(name: str) -> RolloutEvaluator:
-    """The rollout called `name`, which starts with `PREFIX`.
+    """The rollout called `name`, which starts with `ROLLOUT_PREFIX`.
 
     Raises `PlayerError` that names the item it cannot read, or that nobody is left to play;
     `WeightFileError` for a bad weight file.
     """
-    player, *items = name.removeprefix(PREFIX).split(",")
+    player, *items = name.removeprefix(ROLLOUT_PREFIX).split(",")
     if not player:
-        raise PlayerError(f"{shown(name)}: a player is missing: {PREFIX}PLAYER")
+        raise PlayerError(f"{shown(name)}: a player is missing: {ROLLOUT_PREFIX}PLAYER")
     options: dict[str, Any] = {"trials": DEFAULT_TRIALS}
     given = set()
     for item in items:

@@ -17,6 +17,7 @@ from motif.analysis.match.totals import MILLIPOINTS, Errors, errors_of
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play, play_batches
 from motif.evaluators import Evaluator
+from motif.evaluators.named import entry_of
 from motif.players.player import Player
 from motif.runtime.errors import PlayerError
 from motif.session.asking import Asking
@@ -24,11 +25,6 @@ from motif.session.session import GameSession
 
 if TYPE_CHECKING:
     from motif.cube import CubeDecision
-
-
-_SCORES_ALONE = ("pubeval", "simple", "bras", "phase")
-"""Their win chances only rank positions: in games of a motif-v5 they are wrong by 0.09 to 0.23 on
-average, and two of them would double each other time and again."""
 
 
 class RankedPlay(NamedTuple):
@@ -44,9 +40,10 @@ class RankedPlay(NamedTuple):
 def cube_counsel(player: Player | None, adviser: "Counsel") -> "Counsel":
     """Who turns the cube for `player`: his evaluator, or the `adviser` where that gives no chances."""
     evaluator = None if player is None else player.evaluator
-    if evaluator is None or evaluator.without_lookahead.name in _SCORES_ALONE:
+    if evaluator is None:
         return adviser
-    return Counsel(evaluator)
+    entry = entry_of(evaluator.without_lookahead.name)
+    return adviser if entry is not None and not entry.gives_chances else Counsel(evaluator)
 
 
 class Counsel:

@@ -1,8 +1,14 @@
+"""Games side by side, and the dice of games."""
+
 from collections import Counter
 
+import numpy as np
 import pytest
 
-from motif.rollout.games import SeededDice
+from motif.board.moves import legal_plays, play_batches
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.rollout.games import SeededDice, lockstep, starts, stream_dice
 from motif.runtime.errors import SettingError
 
 
@@ -41,3 +47,51 @@ def test_choices_have_seeds_of_their_own():
 def test_what_is_no_seed():
     with pytest.raises(SettingError, match="--seed must be at least 0"):
         SeededDice(-1)
+
+
+def first_play(boards, rolls, states):
+    """The first of the legal plays."""
+    batches = play_batches(boards, rolls)
+    return np.concatenate([batch.boards[batch.offsets[:-1]] for batch in batches])
+
+
+def test_games_side_by_side_are_those_played_alone():
+    dice = SeededDice(7)
+    together = list(lockstep(first_play, dice.of(np.array([3, 8])), starts(2)))
+    for game, number in enumerate((3, 8)):
+        mine = [(ply, int(np.flatnonzero(ply.games == game)[0])) for ply in together if game in ply.games]
+        position = Position.start()
+        for ply, (moment, row) in enumerate(mine[:-1]):
+            assert moment.number == ply
+            assert Position(moment.boards[row]) == position
+            assert moment.points[row] == 0
+            ((high, low),), _ = dice.of(np.array([number]))(np.array([0]), ply)
+            assert ply or high != low
+            assert dice.roll(number, ply) == (high, low) or ply == 0
+            position = legal_plays(position, (int(high), int(low)))[0].position
+        last, row = mine[-1]
+        assert Position(last.boards[row]) == position
+        assert last.points[row] == int(outcome(position)) * (1 if last.number % 2 == 0 else -1) != 0
+
+
+def test_two_players_take_turns():
+    asked = []
+
+    def player(name):
+        def choose(boards, rolls, states):
+            asked.append(name)
+            return first_play(boards, rolls, states)
+
+        return choose
+
+    plies = list(lockstep(player("first"), SeededDice(1).of(np.arange(3)), starts(3), player("second")))
+    assert asked == (["first", "second"] * len(plies))[: len(plies) - 1]
+
+
+def test_streams_go_on_where_a_game_is_not_rolled_for():
+    states = np.arange(2, dtype=np.uint64)
+    dice, alone = stream_dice(states), stream_dice(states)
+    both = [dice(np.array([0, 1]), 0)[0], dice(np.array([1]), 1)[0]]
+    rolls = [alone(np.array([1]), ply)[0][0].tolist() for ply in range(2)]
+    assert [both[0][1].tolist(), both[1][0].tolist()] == rolls
+    assert states.tolist() == [0, 1]

@@ -1,18 +1,10 @@
-"""What a player chooses for the decisions of a benchmark file, and what each choice loses there.
+"""Choices of players, and what they lose: on benchmark files, and among the recorded plays of a dataset.
 
-Decisions of which some plays are recorded with labels: what choices among these lose by the labels.
-
-The best label of several is the best partly by luck, and so even perfect choices lose something: the
-level of these losses says little.  The labels are the same for everyone, though, so that differences
-between players on the same decisions say much.  Weights that were fitted to a dataset know its labels,
-and have an advantage there: they are measured on another one.
-
-What a player chooses among the recorded plays of a dataset's decisions.
-
-A dataset holds the positions after the plays, but neither the roll nor the position before it: choices
-are made by the values of the positions.  Losses are by the labels: see `motif.benchmark.choices`.
-
-Error rates: what a player's choices lose on the decisions of benchmark files.
+A dataset holds labelled positions after plays, but neither the roll nor the position before: choices there
+are made by the values of the positions.  The best label of several is the best partly by luck, and so even
+perfect choices lose something: the level of these losses says little, but differences between players on
+the same decisions say much.  Weights that were fitted to a dataset know its labels: they are measured on
+another one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

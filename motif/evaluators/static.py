@@ -1,7 +1,4 @@
-"""Static evaluators: a compiled model, with no lookahead.
-
-The distinct weights in a weight file, and which of them each head of each class and game plan takes.
-"""
+"""Static evaluators: a compiled model, with no lookahead, and how a weight file becomes one."""
 
 import hashlib
 from pathlib import Path

@@ -1,12 +1,10 @@
-"""Matches of cubeless money games with paired dice.
+"""Matches of cubeless money games with paired dice, and when a difference between two players is certain.
 
 Every sequence of dice is played twice, with the seats swapped, so that luck cancels where both
 players would play alike; the standard error is taken over pairs, which are independent, and not
 over games, which are not.
 
-When a difference between two players is certain: a test that holds whenever one looks.
-
-A gambler bets on each pair of games (games with the same dice) that the first player's mean is not m:
+What is certain holds whenever one looks.  A gambler bets on each pair that the first player's mean is not m:
 of his money K he stakes a part, and has K (1 + b (x - m)) after a pair of mean x.  If m is the true
 mean, no stakes win in the long run, and his money ever reaches 1 / a with chance a at most (Ville's
 inequality).  So one may look after every pair, stop when one likes, and still be wrong at most as

@@ -1,17 +1,8 @@
 """Games between two players, of whom any may be a person, one after another: for money or in a match.
 
 Nothing here asks, prints or decides: whoever runs the session throws its dice, makes the plays and turns
-the cube.  Players are 0 and 1, as in a `MatchRecord`.
-
-One game as it is played: what was done and rolled, and how to go back in it.
-
-What a session of games is played for: money or a match, with the cube or without it.
-
-Source of the rules: the US Backgammon Federation's, which gnubg follows too.  Players are 0 and 1.
-
-Resignations: what can be offered, and whether it is enough for the other player.
-
-Points are in units of the cube.
+the cube.  Players are 0 and 1, as in a `MatchRecord`; points are in units of the cube.  Source of the rules:
+the US Backgammon Federation's, which gnubg follows too.
 """
 
 from collections.abc import Iterable, Sequence

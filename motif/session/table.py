@@ -1,13 +1,4 @@
-"""The conversation of `motif play`: persons are asked, players play, and dice are thrown or typed.
-
-How a person at the table plays a roll.
-
-The cube at the table: persons are asked whether they double and take, players decide by themselves.
-
-How a person at the table resigns.
-
-Why a play is not legal, in words for the person who typed it.
-"""
+"""The conversation of `motif play`: persons are asked, players play, and dice are thrown or typed."""
 
 import re
 from collections.abc import Sequence

@@ -1,18 +1,14 @@
-"""What positions are worth to a player at the score: normalised equity, points, match winning chances.
+"""What the decisions of a match cost, of plays and of the cube, and how lucky its rolls were.
 
-Cubeless: a game ends at the present cube.  Money play: the equity of the five probabilities; with the
-Jacoby rule gammons count only when the cube has been turned.  Match play: the match winning chance (MWC)
-of each of the six ends by the match equity table, weighted with their probabilities; normalised so that
-losing and winning a single game are -1 and +1, as gnubg does (EMG), which makes errors at different scores
-and cubes comparable.
+Positions are valued at the score, cubeless: a game ends at the present cube.  Money play: the equity of the
+five probabilities; with the Jacoby rule gammons count only when the cube has been turned.  Match play: the
+match winning chance (MWC) of each of the six ends by the match equity table, weighted with their
+probabilities; normalised so that losing and winning a single game are -1 and +1, as gnubg does (EMG), which
+makes errors at different scores and cubes comparable.
 
-What the plays of a match cost against the best ones, and how lucky its rolls were.
-
-An error is the value of the best play less that of the play made; the luck of a roll is the value of its
-best play less the mean over all rolls, 1-ply lookahead therefore.  The first roll of a game also decides
-who begins: its luck is measured against the mean over the 15 openings of either player.
-
-What the cube decisions of a match cost.
+The error of a play is the value of the best play less its own; the luck of a roll is the value of its best
+play less the mean over all rolls, 1-ply lookahead therefore.  The first roll of a game also decides who
+begins: its luck is measured against the mean over the 15 openings of either player.
 
 Every turn on which the player on roll may double is judged, and every answer to a double.  As gnubg does, a
 double that was not made is counted as a decision only where it was close: where doubling would have cost

@@ -1,7 +1,4 @@
-"""Players that are nets: ``wildbg``, and ``onnx:PATH`` for a file or folder of one's own.
-
-Whether a net has the inputs and outputs that its description promises.
-"""
+"""Players that are nets: ``wildbg``, and ``onnx:PATH``, where a net must fit its description."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""gnubg as a player and as an evaluator.
-
-What gnubg is asked over its socket, and what its answers mean.
-"""
+"""gnubg as a player and as an evaluator: what it is asked over its socket, and what its answers mean."""
 
 from collections.abc import Iterator
 

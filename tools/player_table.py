@@ -21,7 +21,8 @@ from typing import Any
 from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmark.choices import ErrorRate, error_rate
 from motif.benchmark.speed import bulk_evaluations_per_second
-from motif.evaluators.shipped import NET_PREFIX, shipped_weights
+from motif.evaluators.named import NET_PREFIX, entry_of
+from motif.evaluators.shipped import shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.players.match import play_match
@@ -50,16 +51,15 @@ class Entry:
     """Against `REFERENCE`: few where a game takes long."""
 
 
+def _known(name: str, games: int = _MANY) -> Entry:
+    """Who is in the roster by this name."""
+    entry = entry_of(name)
+    assert entry is not None
+    return Entry(name, entry.who, games)
+
+
 PLAYERS = (
-    Entry("random", "any legal play, each as likely as the others"),
-    Entry("simple", "motif's hand-made table of points and blots, with which learning starts"),
-    Entry(
-        "pubeval",
-        "Gerald Tesauro's public benchmark player of 1993: one linear table for contact, one for race",
-    ),
-    Entry("bras", "eleven hand-weighted features, as the article on BRAS gives them"),
-    Entry("phase", "sixteen features, hand-weighted by early, middle and late phase"),
-    Entry("best-of-four", "one of the four plays that `phase` likes best, by chance"),
+    *map(_known, ("random", "simple", "pubeval", "bras", "phase", "best-of-four")),
     Entry(
         "onnx:weights/phase-net/pretrained.onnx",
         "a net of 48-64-64-1 that learned the opinion of `phase` in random games",
@@ -80,8 +80,8 @@ PLAYERS = (
     Entry("motif-v5", "the next, by `motif-v4`, and by those of `motif-v3` too"),
     Entry("motif-v6", "the next, by `motif-v5`, and by those of two versions before too", _MOST),
     Entry("motif-v6@1", "`motif-v6`, looking one ply ahead", _SOME),
-    Entry("wildbg", "wildbg's neural nets for contact and race, by Carsten Wenderdel"),
-    Entry("gnubg", "GNU Backgammon's neural nets, 0-ply, in a process of its own", _SOME),
+    _known("wildbg"),
+    _known("gnubg", _SOME),
 )
 PUBLISHED = {
     "random": {"contact": (153.9, 1.6), "crashed": (122.4, 1.9), "race": (56.9, 1.8)},

@@ -9,15 +9,18 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from motif.board.position import Board, Position, pack_many
+from motif.board.position import Board, pack_many
 from motif.evaluators import StaticEvaluator, load_static
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import CompiledPlayer
 from motif.rollout import RolloutResult, RolloutSettings, rollout
+from motif.rollout.games import Games, Rolls, States, lockstep, starts
 from motif.runtime.errors import SettingError
 from motif.runtime.streams import THROWS, derive_states
 from tools.marked_page import write_region
@@ -31,7 +34,7 @@ REGION = "rollouts"
 _GAMES = 600
 _CHANCES = {"contact": 0.004, "crashed": 0.05, "race": 0.01}
 """That a game's position is taken at a ply: small, so that they come from early and late in the games."""
-_SAMPLED_PLIES = range(6, 60)
+_SAMPLED_PLIES = range(7, 61)
 _REFERENCE = RolloutSettings(36 * 1296, stratified=True, seed=1)
 _CUT10 = RolloutSettings(4 * 1296, cut=10)
 _OPTIONS = {
@@ -97,30 +100,30 @@ def bias(found: RolloutResult, truth: RolloutResult) -> Bias:
 def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
     """Boards (50, 26), `POSITIONS` of them of each class, each from another game of `evaluator`."""
     player = CompiledPlayer(evaluator.name, evaluator.model)
-    boards = np.repeat(Position.start().board[None], _GAMES, axis=0)
     wanted = dict(POSITIONS)
     taken: list[Board] = []
     free = np.ones(_GAMES, np.bool_)
     random = np.random.default_rng(seed)
-    for ply in range(_SAMPLED_PLIES.stop):
-        throws = derive_states(seed, 0, _GAMES, ply) % np.uint64(THROWS)
-        rolls = np.stack(np.divmod(throws.astype(np.int64), 6), axis=1) + 1
-        rolls = np.sort(rolls, axis=1)[:, ::-1]
-        going = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
-        boards[going] = player.choose_many(boards[going], rolls[going], np.zeros(going.sum(), np.uint64))
-        unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
-        if ply not in _SAMPLED_PLIES:
-            continue
-        classes = classify_many(pack_many(boards))
-        for game in random.permutation(np.flatnonzero(free & unfinished)).tolist():
-            name = CLASS_NAMES[classes[game]]
+    games = lockstep(player.choose_many, partial(_thrown, seed), starts(_GAMES))
+    for ply in islice(games, _SAMPLED_PLIES.start, _SAMPLED_PLIES.stop):
+        rows = np.flatnonzero(free[ply.games] & (ply.points == 0))
+        classes = classify_many(pack_many(ply.boards))
+        for row in random.permutation(rows).tolist():
+            name = CLASS_NAMES[classes[row]]
             if wanted[name] and random.random() < _CHANCES[name]:
                 wanted[name] -= 1
-                free[game] = False
-                taken.append(boards[game].copy())
+                free[ply.games[row]] = False
+                taken.append(ply.boards[row])
     if any(wanted.values()):
         raise SettingError(f"too few games: {wanted} positions are missing")
     return np.array(taken)
+
+
+def _thrown(seed: int, games: Games, ply: int) -> tuple[Rolls, States]:
+    """Dice of the table in docs/rollouts.md: other ones would give it other positions."""
+    states = derive_states(seed, 0, _GAMES, ply)[games]
+    throws = (states % np.uint64(THROWS)).astype(np.int64)
+    return np.sort(np.stack(np.divmod(throws, 6), axis=1) + 1, axis=1)[:, ::-1], states
 
 
 def option_table(share: float = 1.0) -> Iterator[str]:

@@ -1,20 +1,16 @@
 """The positions that an analysis looks at: from a player's own games, or from a dataset."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from itertools import count as count_from
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from motif.board.outcome import finished_points_many
-from motif.board.position import BOARD_SIZE, Board, Position, pack_many
+from motif.board.position import Board, pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
-from motif.players.game_dice import rolls_of_games
-from motif.rollout.playout import MAX_PLIES
+from motif.rollout.games import SeededDice, lockstep, starts
 from motif.runtime.errors import DatasetError, PlayerError
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -83,26 +79,11 @@ def _of_class(boards: Board, class_name: str | None) -> Board:
 
 def _game_positions(player: Player, seed: int, first: int, games: int) -> Board:
     """One in `EVERY` of the positions of the games first .. first + games - 1, game by game."""
-    taken = list(_played(player, seed, first, games))
-    numbers = np.concatenate([going for going, _ in taken])
-    boards = np.concatenate([boards for _, boards in taken])
-    return boards[np.argsort(numbers, kind="stable")]
-
-
-def _played(
-    player: Player, seed: int, first: int, games: int
-) -> Iterator[tuple[npt.NDArray[np.int64], Board]]:
-    """Of each ply the games (k,) whose turn it is to give a position, and their boards (k, 26)."""
-    boards = np.repeat(Position.start().board[None], games, axis=0)
-    going = np.arange(games)
-    yield going[:0], np.empty((0, BOARD_SIZE), np.int8)
-    for ply in range(MAX_PLIES):
+    taken = []
+    dice = SeededDice(seed).of(np.arange(first, first + games))
+    for ply in lockstep(player.choose_many, dice, starts(games)):
         # Games begin to count at different plies, so that all stages of games occur.
-        due = (ply + first + going) % EVERY == 0
-        yield going[due], boards[due]
-        rolls, states = rolls_of_games(seed, first + going, ply)
-        boards = player.choose_many(boards, rolls, states)
-        unfinished = finished_points_many(pack_many(boards).view(np.int64)) == 0
-        boards, going = boards[unfinished], going[unfinished]
-        if not len(going):
-            break
+        due = (ply.points == 0) & ((ply.number + first + ply.games) % EVERY == 0)
+        taken.append((ply.games[due], ply.boards[due]))
+    numbers, boards = (np.concatenate(column) for column in zip(*taken, strict=True))
+    return boards[np.argsort(numbers, kind="stable")]

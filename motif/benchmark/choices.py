@@ -1,18 +1,10 @@
-"""What a player chooses for the decisions of a benchmark file, and what each choice loses there.
+"""Choices of players, and what they lose: on benchmark files, and among the recorded plays of a dataset.
 
-Decisions of which some plays are recorded with labels: what choices among these lose by the labels.
-
-The best label of several is the best partly by luck, and so even perfect choices lose something: the
-level of these losses says little.  The labels are the same for everyone, though, so that differences
-between players on the same decisions say much.  Weights that were fitted to a dataset know its labels,
-and have an advantage there: they are measured on another one.
-
-What a player chooses among the recorded plays of a dataset's decisions.
-
-A dataset holds the positions after the plays, but neither the roll nor the position before it: choices
-are made by the values of the positions.  Losses are by the labels: see `motif.benchmark.choices`.
-
-Error rates: what a player's choices lose on the decisions of benchmark files.
+A dataset holds labelled positions after plays, but neither the roll nor the position before: choices there
+are made by the values of the positions.  The best label of several is the best partly by luck, and so even
+perfect choices lose something: the level of these losses says little, but differences between players on
+the same decisions say much.  Weights that were fitted to a dataset know its labels: they are measured on
+another one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +27,7 @@ from motif.benchmark.losses import (
 )
 from motif.board.position import Board, pack_many
 from motif.evaluators import Evaluator
+from motif.evaluators.evaluator import first_best
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
@@ -113,17 +106,9 @@ class RecordedDecisions:
         Of equal plays the first one counts, also of those with equal labels.  A decision is of the class
         that its best play leads to.  Without decisions there is no loss.
         """
-        best, chosen = self._first_highest(self.gains), self._first_highest(values)
+        best, chosen = first_best(self.gains, self.starts), first_best(values, self.starts)
         lost = self.gains[best] - self.gains[chosen]
         return Losses(self.path, lost, np.ones(len(self), np.bool_), self.classes[best])
-
-    def _first_highest(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-        """The play with the highest value of each decision, (n,)."""
-        if not len(self):
-            return np.empty(0, np.intp)
-        peaks = np.maximum.reduceat(values, self.starts)
-        highest = np.flatnonzero(values == np.repeat(peaks, np.diff(self.starts, append=len(values))))
-        return highest[np.searchsorted(highest, self.starts)]
 
 
 def recorded_decisions(

@@ -6,20 +6,20 @@ what they share (memory, clock, a noisy machine) shows.
 
 import time
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 
-from motif.board.dice import ROLLS
 from motif.board.position import Board, Position, pack_many
 from motif.evaluators import Evaluator, StaticEvaluator, load_static
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.static import filtered, prepared
 from motif.players import load
+from motif.rollout.games import SeededDice, lockstep, starts
 from motif.rollout.playout import play_games
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import run_ordered, worker_count, working_on
-from motif.runtime.streams import derive_states
 
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
@@ -115,13 +115,7 @@ def _evaluations_per_second(model: Model, seconds: float) -> float:
 
 
 def midgame_boards() -> Board:
-    """Boards (3000, 26) that come up when PubEval plays itself."""
-    player = load("pubeval")
-    boards = np.repeat(Position.start().board[None], _GAMES_AT_ONCE, axis=0)
-    parts = []
-    for ply in range(30):
-        states = derive_states(ply, 0, len(boards), 0)
-        rolls = ROLLS[states % len(ROLLS)]
-        boards = player.choose_many(boards, rolls, states)
-        parts.append(boards)
-    return np.concatenate(parts)
+    """Boards (about 3000, 26) that come up when PubEval plays itself: those of 30 plies of each game."""
+    dice = SeededDice(0).of(np.arange(_GAMES_AT_ONCE))
+    games = lockstep(load("pubeval").choose_many, dice, starts(_GAMES_AT_ONCE))
+    return np.concatenate([ply.boards for ply in islice(games, 1, 31)])

@@ -54,6 +54,13 @@ class PlayBatch(NamedTuple):
     """(m, 26), each seen by the next player on roll."""
     paths: npt.NDArray[np.uint64]
     """(m,), for `decode_path`."""
+    decisions: slice = slice(None)
+    """Which of all the decisions these are."""
+
+    @property
+    def decision(self) -> npt.NDArray[np.int64]:
+        """(m,): the decision that each play belongs to, from 0."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 def thread_play_buffer() -> PlayBuffer:
@@ -107,7 +114,7 @@ def play_batches(
         buffer = thread_play_buffer()
         count = _fill_batch(boards[first:], rolls[first:], packed, offsets, results, paths, buffer)
         size = offsets[count]
-        yield PlayBatch(offsets[: count + 1], results[:size], paths[:size])
+        yield PlayBatch(offsets[: count + 1], results[:size], paths[:size], slice(first, first + count))
         first += count
 
 

@@ -5,19 +5,18 @@ from glob import escape
 from importlib import resources
 from pathlib import Path
 
-from motif.evaluators.shipped import LATEST, shipped_weights
+from motif.evaluators.named import ROLLOUT_PREFIX, roster
 
-NAMES = ("pubeval", "bras", "phase", "simple", "wildbg", "gnubg", "random", "best-of-four", LATEST)
-"""Players that are no weight files."""
-BEFORE_A_PLAYER = "rollout:"
+NAMES = tuple(entry.name for entry in roster() if entry.home and entry.is_one)
+"""Players that are no files of one's own."""
 _WEIGHTS = (".yaml", ".yml")
 
 
 def complete_player(incomplete: str) -> list[str]:
     """Names of players, and paths to weight files, that begin with `incomplete`."""
-    begun = BEFORE_A_PLAYER if incomplete.startswith(BEFORE_A_PLAYER) else ""
+    begun = ROLLOUT_PREFIX if incomplete.startswith(ROLLOUT_PREFIX) else ""
     rest = incomplete.removeprefix(begun)
-    known = (*NAMES, *shipped_weights(), *([] if begun else [BEFORE_A_PLAYER]))
+    known = (*NAMES, *([] if begun else [ROLLOUT_PREFIX]))
     return [begun + name for name in (*known, *_paths(rest)) if name.startswith(rest)]
 
 

@@ -124,7 +124,7 @@ def play(
     With the doubling cube, and a tutor if wanted.  The prompt says what can be typed.  With --json the
     conversation goes to stderr.
     """
-    from motif.players.game_dice import SeededDice
+    from motif.rollout.games import SeededDice
     from motif.session.asking import Screen
     from motif.session.session import GameSession, SessionRules
     from motif.session.table import Manners, Table

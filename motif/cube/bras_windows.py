@@ -14,13 +14,14 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from motif.board.match_state import MatchState
-from motif.board.position import Board, Position
+from motif.board.position import Board
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, efficiency_classes
-from motif.cube.efficiency_fit import plies
+from motif.cube.efficiency_fit import self_play
 from motif.cube.equities import Floats, cube_equities
 from motif.evaluators import Evaluator
 from motif.evaluators.bras import SIGMA, bras_scores
 from motif.parameters.position_class import RACE
+from motif.rollout.games import starts
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError
 from motif.runtime.seeds import check_seed
@@ -96,15 +97,14 @@ def bras_percent(boards: Board) -> Floats:
 
 def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray[np.int64], Board]:
     """The games and boards of all positions after the first, up to the first double of each game."""
-    start = np.repeat(Position.start().board[None], games, axis=0)
     undoubled = np.ones(games, np.bool_)
     parts = []
-    for ply, numbers, boards, points in plies(evaluator, start, derive_states(seed, 0, games, _TRIAL)):
-        waiting = undoubled[numbers] & (points == 0)
+    for ply in self_play(evaluator, starts(games), derive_states(seed, 0, games, _TRIAL)):
+        waiting = undoubled[ply.games] & (ply.points == 0)
         if not undoubled.any():
             break
-        if ply and waiting.any():
-            numbers, boards = numbers[waiting], boards[waiting]
+        if ply.number and waiting.any():
+            numbers, boards = ply.games[waiting], ply.boards[waiting]
             parts.append((numbers, boards))
             undoubled[numbers[_decisions(evaluator, boards)[0]]] = False
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])

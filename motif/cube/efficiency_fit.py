@@ -22,20 +22,17 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import CubeOwner, MatchState
-from motif.board.moves import play_batches
-from motif.board.outcome import finished_points_many
-from motif.board.position import Board, Position, pack_many
+from motif.board.position import Board
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
 from motif.cube.equities import Floats, cube_equities, cubeful_equity
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import WIN
-from motif.rollout.playout import MAX_PLIES
+from motif.rollout.games import Ply, lockstep, starts, stream_dice
 from motif.rollout.rollout_settings import check_count
-from motif.runtime.jit import kernel
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.seeds import check_seed
-from motif.runtime.streams import derive_states, next_roll
+from motif.runtime.streams import derive_states
 
 OWNERS: tuple[CubeOwner, ...] = ("centre", "me", "opponent")
 """Where the cube lies at first, seen by the player on roll then."""
@@ -121,12 +118,11 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
     """
     count_games = _GAMES_A_POSITION * count
     states = derive_states(seed, 0, count_games, _SELF_PLAY_TRIAL)
-    start = np.repeat(Position.start().board[None], count_games, axis=0)
     game_parts, board_parts = [], []
-    for ply, games, boards, points in plies(evaluator, start, states):
-        going = points == 0
-        if ply and going.any():
-            games, boards = games[going], boards[going]
+    for ply in self_play(evaluator, starts(count_games), states):
+        going = ply.points == 0
+        if ply.number and going.any():
+            games, boards = ply.games[going], ply.boards[going]
             wins = evaluator.evaluate_many(boards)[:, WIN]
             is_open = (wins >= _OPEN) & (wins <= 1 - _OPEN)
             game_parts.append(games[is_open])
@@ -152,53 +148,25 @@ def cubeful_results(
     states = np.concatenate([derive_states(seed, first, len(boards), trial) for trial in range(trials)])
     cubes = _Cubes(len(states))
     final = np.zeros(len(states), np.int64)
-    for ply, games, now, points in plies(evaluator, np.tile(boards, (trials, 1)), states):
-        sign = 1 if ply % 2 == 0 else -1
-        over = points != 0
-        final[games[over]] = sign * points[over]
-        cubes.finish(games[over], final[games[over]])
-        if ply:
+    for ply in self_play(evaluator, np.tile(boards, (trials, 1)), states):
+        over = ply.points != 0
+        final[ply.games] = ply.points
+        cubes.finish(ply.games[over], ply.points[over])
+        if ply.number:
             cubes.turn()
-            going = now[~over]
+            going = ply.boards[~over]
             chances = evaluator.evaluate_many(going).astype(np.float64)
-            cubes.decide(games[~over], sign, chances, efficiency.of_boards(going))
+            sign = 1 if ply.number % 2 == 0 else -1
+            cubes.decide(ply.games[~over], sign, chances, efficiency.of_boards(going))
     # A game without an end, which is broken off, is nobody's.
     won = np.nan_to_num(cubes.won).reshape(len(OWNERS), trials, len(boards)).mean(axis=1).T
     return won, _ends(final.reshape(trials, len(boards)))
 
 
-def plies(
-    evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]
-) -> Iterator[tuple[int, npt.NDArray[np.int64], Board, npt.NDArray[np.int64]]]:
-    """Play on from `boards` (n, 26), with dice from the streams `states` (n,), until all games are over.
-
-    Yields, for each ply, its number, the games still played at its start, their boards seen by the player
-    on roll, and the points that he has won in them: 0 while a game goes on.
-    """
-    games, states = np.arange(len(boards)), states.copy()
-    for ply in range(MAX_PLIES):
-        points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.int64)
-        yield ply, games, boards, points
-        going = points == 0
-        games, boards, states = games[going], boards[going], states[going]
-        if not len(games):
-            return
-        boards = best_boards(evaluator, boards, _rolls(states))
-
-
-def best_boards(evaluator: Evaluator, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
-    """The boards (n, 26) after the best plays of `rolls` (n, 2), as the next players see them."""
-    after = np.empty_like(boards)
-    first = 0
-    for batch in play_batches(boards, rolls):
-        counts = np.diff(batch.offsets)
-        equities = evaluator.play_equities(boards[first : first + len(counts)], batch)
-        best = np.repeat(np.maximum.reduceat(equities, batch.offsets[:-1]), counts)
-        ties = np.flatnonzero(equities == best)
-        decision = np.repeat(np.arange(len(counts)), counts)[ties]
-        after[first : first + len(counts)] = batch.boards[ties[np.unique(decision, return_index=True)[1]]]
-        first += len(counts)
-    return after
+def self_play(evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]) -> Iterator[Ply]:
+    """Games of `evaluator` against itself from `boards` (n, 26), with dice of the streams `states` (n,)."""
+    dice = stream_dice(states)
+    return lockstep(lambda now, rolls, _: evaluator.best_plays(now, rolls).boards, dice, boards)
 
 
 class _Cubes:
@@ -291,15 +259,3 @@ def _ends(points: npt.NDArray[np.int64]) -> Floats:
     for column, most in enumerate((-2, -3)):
         ends[:, 3 + column] = (points <= most).mean(axis=0)
     return ends
-
-
-@kernel
-def _rolls(states):
-    """The next roll (n, 2) of each of the streams `states`, which go on."""
-    rolls = np.empty((states.shape[0], 2), np.int64)
-    stream = np.zeros(1, np.uint64)
-    for k in range(states.shape[0]):
-        stream[0] = states[k]
-        rolls[k, 0], rolls[k, 1] = next_roll(stream)
-        states[k] = stream[0]
-    return rolls

@@ -1,15 +1,39 @@
 """What every evaluator is: something that gives a position its probabilities."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.moves import PlayBatch
+from motif.board.moves import PlayBatch, play_batches
 from motif.board.position import Board, Position
 from motif.evaluators.probabilities import Probabilities, equities, turned_equities
 from motif.runtime.errors import PlayerError
+
+_PLAYS_AT_ONCE = 1 << 20
+
+
+class BestPlays(NamedTuple):
+    """The best play of each of n decisions."""
+
+    boards: Board
+    """(n, 26): after the plays, seen by the next player on roll."""
+    equities: npt.NDArray[np.float64]
+    """(n,): what they are worth to their movers."""
+
+
+def first_best(values: npt.NDArray[np.float64], starts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """The rows (n,) of the highest of `values` (m,) of each decision, which begin at `starts` (n,).
+
+    The first of those that are equal, in the order of the legal plays: the rule for ties, everywhere.
+    """
+    if not len(starts):
+        return np.empty(0, np.int64)
+    peaks = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
+    # Not ==, which finds none of a decision with a value that is no number.
+    highest = np.flatnonzero(~(values < peaks))
+    return highest[np.searchsorted(highest, starts)]
 
 
 class Evaluator(ABC):
@@ -44,6 +68,17 @@ class Evaluator(ABC):
         This is how plays are ranked everywhere.
         """
         return turned_equities(self.equity_many(plays.boards))
+
+    def best_plays(
+        self, boards: Board, rolls: npt.NDArray[np.int64], plays_at_once: int = _PLAYS_AT_ONCE
+    ) -> BestPlays:
+        """The best plays of `rolls` (n, 2; higher die first) on `boards` (n, 26): see `first_best`."""
+        after, equities = np.empty_like(boards), np.empty(len(boards))
+        for batch in play_batches(boards, rolls, plays_at_once):
+            values = self.play_equities(boards[batch.decisions], batch)
+            best = first_best(values, batch.offsets[:-1])
+            after[batch.decisions], equities[batch.decisions] = batch.boards[best], values[best]
+        return BestPlays(after, equities)
 
     def details(self, position: Position) -> dict[str, Any]:
         """What it sees in one position, by name: ``features`` (name -> value), raw sums, scores.

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.position import Board, as_boards, pack_many
 from motif.evaluators.evaluator import Evaluator
@@ -61,32 +60,14 @@ class LookaheadEvaluator(Evaluator):
         going = np.flatnonzero(~finished)
         if not len(going):
             return values
-        best_boards, best_equities = self._best_replies(boards[going])
+        every_roll = np.tile(ROLLS, (len(going), 1))
+        best = self._below.best_plays(np.repeat(boards[going], len(ROLLS), axis=0), every_roll)
         if want_probabilities:
-            replies = turned(self._below.evaluate_many(best_boards)).reshape(len(going), len(ROLLS), -1)
+            replies = turned(self._below.evaluate_many(best.boards)).reshape(len(going), len(ROLLS), -1)
             values[going] = (replies * _ROLL_WEIGHTS[:, None]).sum(axis=1)
         else:
-            values[going] = (best_equities.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
+            values[going] = (best.equities.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
         return values
-
-    def _best_replies(self, boards: Board) -> tuple[Board, npt.NDArray[np.float64]]:
-        """For each board and each of the 21 rolls the board after the best reply and its mover's equity."""
-        repeated = np.repeat(boards, len(ROLLS), axis=0)
-        rolls = np.tile(ROLLS, (len(boards), 1))
-        best_boards, best_equities = [], []
-        done = 0
-        for batch in play_batches(repeated, rolls):
-            starts = batch.offsets[:-1]
-            equities = self._below.play_equities(repeated[done : done + len(starts)], batch)
-            done += len(starts)
-            best = np.maximum.reduceat(equities, starts)
-            # The first play that reaches the decision's maximum.
-            decision = np.repeat(np.arange(len(starts)), np.diff(batch.offsets))
-            reaching = np.flatnonzero(equities == best[decision])
-            first = reaching[np.unique(decision[reaching], return_index=True)[1]]
-            best_boards.append(batch.boards[first])
-            best_equities.append(best)
-        return np.concatenate(best_boards), np.concatenate(best_equities)
 
 
 def _slices(count: int) -> list[slice]:

@@ -1,91 +1,186 @@
-"""Evaluators by name: ``pubeval``, ``bras``, ``motif-v2``, ``FILE.yaml``, any with ``@1`` or ``@2``.
+"""The roster: everyone who can be asked to play, by name.  Loading, help, completion and errors read it.
 
-``latest`` is the newest ``motif-vN`` that came along.
-Weights also with ``+bearoff``, as in ``motif-v2+bearoff@1``; ``wildbg`` and ``onnx:PATH`` are nets.
+To add a player: write the module that makes him, and give him an entry in `roster`; where he is to be
+measured, name him in tools/player_table.py too.
 """
 
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from motif.board.identifiers import quoted
-from motif.evaluators.bras import BrasEvaluator
-from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.lookahead import LookaheadEvaluator
-from motif.evaluators.phase import PhaseEvaluator
-from motif.evaluators.shipped import (
-    LATEST,
-    NET_PREFIX,
-    RANDOM_NAME,
-    WILDBG_NAME,
-    default_player,
-    shipped_weights,
-)
-from motif.evaluators.static import (
-    BEAROFF_SUFFIX,
-    StaticEvaluator,
-    from_weight_file,
-    pubeval,
-    simple,
-    with_bearoff,
-)
+from motif.evaluators.shipped import LATEST, shipped_weights
 from motif.runtime.errors import PlayerError
 
-# Each loads the static evaluator of that name.
-_STATIC: dict[str, Callable[[], StaticEvaluator]] = {
-    "pubeval": pubeval,
-    "simple": simple,
-    "bras": BrasEvaluator,
-    "phase": PhaseEvaluator,
-}
+if TYPE_CHECKING:
+    from motif.evaluators.evaluator import Evaluator
+    from motif.evaluators.static import StaticEvaluator
+
+WILDBG_NAME, NET_PREFIX, ROLLOUT_PREFIX = "wildbg", "onnx:", "rollout:"
+_FILLED_IN = re.compile("FILE|PATH|PLAYER|@N")
 _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})")
 
 
-def load_static(name: str) -> StaticEvaluator:
-    """The static evaluator called `name`: a known one, weights that come with motif, or a file's path.
+class Kind(StrEnum):
+    """What a player is, and so what he can do."""
 
-    Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad file.
+    STATIC = "a static evaluator"
+    """Evaluates, looks ahead with ``@1``, rolls out and samples."""
+    NET = "a net"
+    """Evaluates and looks ahead; needs the extra ``onnx``."""
+    ROLLOUT = "a rollout"
+    """Evaluates."""
+    PROGRAM = "another program"
+    """Evaluates, and chooses by itself, where it is installed."""
+    CHOOSER = "no evaluator"
+    """Chooses plays."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One player, or many of a kind."""
+
+    name: str
+    """By which he is asked for; what stands in capitals is filled in."""
+    kind: Kind
+    home: str = ""
+    """``module:function`` that makes him, imported when he is asked for; empty for a person."""
+    pattern: str = ""
+    """Of his name, or of the names of many: its groups are what `home` is given."""
+    who: str = ""
+    """In one line."""
+    gives_chances: bool = True
+    """Whether his chances are worth the name.  Else they only rank positions: in games of a motif-v5 they are
+    wrong by 0.09 to 0.23 on average, and two such players would double each other time and again."""
+
+    @property
+    def is_one(self) -> bool:
+        """Whether he is called what his entry is."""
+        return not _FILLED_IN.search(self.name)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether ``@1`` may follow his name."""
+        return self.kind in (Kind.STATIC, Kind.NET)
+
+    def match(self, name: str) -> re.Match[str] | None:
+        """Whether he is called `name`."""
+        return re.fullmatch(self.pattern or re.escape(self.name), name, re.DOTALL)
+
+    def load(self, name: str) -> Any:
+        """The evaluator called `name`, or the player where he is a program or only chooses plays."""
+        match = self.match(name)
+        assert match
+        module, _, function = self.home.partition(":")
+        return getattr(import_module(module), function)(*match.groups())
+
+
+def roster() -> tuple[Entry, ...]:
+    """All there are; a name belongs to the first that it matches."""
+    evaluators, players = "motif.evaluators.", "motif.players."
+    static, net, chooser, program = Kind.STATIC, Kind.NET, Kind.CHOOSER, Kind.PROGRAM
+    return (
+        Entry("pubeval", static, evaluators + "static:pubeval", gives_chances=False,
+              who="Gerald Tesauro's public benchmark player of 1993: "
+              "one linear table for contact, one for race"),
+        Entry("simple", static, evaluators + "static:simple", gives_chances=False,
+              who="motif's hand-made table of points and blots, with which learning starts"),
+        Entry("bras", static, evaluators + "bras:BrasEvaluator", gives_chances=False,
+              who="eleven hand-weighted features, as the article on BRAS gives them"),
+        Entry("phase", static, evaluators + "phase:PhaseEvaluator", gives_chances=False,
+              who="sixteen features, hand-weighted by early, middle and late phase"),
+        *(Entry(name, static, evaluators + "shipped:load_shipped", f"({re.escape(name)})",
+                who="weights that came with motif")
+          for name in (LATEST, *shipped_weights())),
+        Entry("FILE.yaml", static, evaluators + "static:from_weight_file",
+              rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}).*\.ya?ml)", who="a weight file"),
+        Entry(WILDBG_NAME, net, evaluators + "nets:load_wildbg",
+              who="wildbg's neural nets for contact and race, by Carsten Wenderdel"),
+        Entry("onnx:PATH", net, evaluators + "nets:load_net", f"{NET_PREFIX}(.*)", who="a net of one's own"),
+        Entry("random", chooser, players + "player:random_player",
+              who="any legal play, each as likely as the others"),
+        Entry("best-of-four", chooser, players + "best_of_four:best_of_four",
+              who="one of the four plays that `phase` likes best, by chance"),
+        Entry("gnubg", program, players + "gnubg:load_gnubg",
+              who="GNU Backgammon's neural nets, 0-ply, in a process of its own"),
+        Entry("gnubg@N", program, players + "gnubg:load_gnubg", "(gnubg@.*)",
+              who="`gnubg`, looking N plies ahead, 1 to 3"),
+        Entry("rollout:PLAYER", Kind.ROLLOUT, "motif.rollout.rollout_evaluator:load_rollout",
+              f"({ROLLOUT_PREFIX}.*)", who="a static evaluator, every play of his rolled out"),
+        Entry("human", chooser, who="you, in `motif play`"),
+    )  # fmt: skip
+
+
+def entry_of(name: str) -> Entry | None:
+    """Whose name it is, if anybody's as it stands; not with ``+bearoff`` or the plies of a lookahead."""
+    return next((entry for entry in roster() if entry.match(name)), None)
+
+
+def static_words() -> str:
+    """Who can roll out and sample, in words."""
+    return _either("a weight file", *_hand_made())
+
+
+def player_words() -> str:
+    """Who can evaluate, in words."""
+    nets = [entry.name for entry in roster() if entry.kind is Kind.NET]
+    others = [entry.name for entry in roster() if entry.kind in (Kind.PROGRAM, Kind.ROLLOUT)]
+    ahead = _either("a weight file", *_hand_made(), *nets)
+    return f"{ahead}, each with @1 or @2 to look ahead; {', '.join(others)}"
+
+
+def _hand_made() -> list[str]:
+    return [entry.name for entry in roster() if entry.kind is Kind.STATIC and not entry.pattern]
+
+
+def _either(*names: str) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def load_static(name: str) -> "StaticEvaluator":
+    """The static evaluator called `name`, also with ``+bearoff``.
+
+    Raises `PlayerError` for a name that means nothing here, `WeightFileError` for a bad file.
     """
+    from motif.board.identifiers import quoted
+    from motif.evaluators.static import BEAROFF_SUFFIX, with_bearoff
+
     if name.endswith(BEAROFF_SUFFIX):
         without = name.removesuffix(BEAROFF_SUFFIX)
         if without.endswith(BEAROFF_SUFFIX):
             raise PlayerError(f"{quoted(name)} has {BEAROFF_SUFFIX} more than once")
         return with_bearoff(load_static(without))
-    if name == LATEST:
-        return load_static(default_player())
-    if name in _STATIC:
-        return _STATIC[name]()
-    if name.endswith((".yaml", ".yml")):
-        return from_weight_file(name)
-    if name in shipped_weights():
-        return from_weight_file(shipped_weights()[name], name)
+    entry = entry_of(name)
+    if entry is not None and entry.kind is Kind.STATIC:
+        evaluator: StaticEvaluator = entry.load(name)
+        return evaluator
     if _WITH_PLIES.fullmatch(name):
         raise PlayerError(f"{quoted(name)} looks ahead; a player without @ is needed here")
-    if name == RANDOM_NAME:
-        raise PlayerError("the player 'random' has no values: it cannot evaluate, look ahead or roll out")
-    if name == WILDBG_NAME or name.startswith(NET_PREFIX):
-        raise PlayerError(
-            f"{quoted(name)} is a net; rollouts and self-play need a static evaluator of motif's"
-        )
-    known = ", ".join((*_STATIC, LATEST, *shipped_weights(), "FILE.yaml", WILDBG_NAME, f"{NET_PREFIX}PATH"))
+    if entry is None:
+        raise PlayerError(_nobody(quoted(name)))
+    if entry.kind is Kind.CHOOSER:
+        raise PlayerError(f"the player {name!r} has no values: it cannot evaluate, look ahead or roll out")
     raise PlayerError(
-        f"no player is called {quoted(name)}; there are {known}, each also with @1 or @2, and random, "
-        "best-of-four, gnubg, rollout:PLAYER"
+        f"{quoted(name)} is {entry.kind}; rollouts and self-play need a static evaluator: {static_words()}"
     )
 
 
-def load_evaluator(name: str) -> Evaluator:
+def load_evaluator(name: str) -> "Evaluator":
     """The evaluator called `name`, with its lookahead: ``weights/motif-v1.yaml@1``, say."""
-    if match := _WITH_PLIES.fullmatch(name):
-        plies = int(match[2])
-        base = _load_base(match[1])
-        return LookaheadEvaluator(base, plies) if plies else base
-    return _load_base(name)
+    from motif.evaluators.lookahead import LookaheadEvaluator
+
+    match = _WITH_PLIES.fullmatch(name)
+    without, plies = (match[1], int(match[2])) if match else (name, 0)
+    entry = entry_of(without)
+    evaluator = entry.load(without) if entry and entry.kind is Kind.NET else load_static(without)
+    return LookaheadEvaluator(evaluator, plies) if plies else evaluator
 
 
-def _load_base(name: str) -> Evaluator:
-    """The evaluator without lookahead called `name`, a net too."""
-    if name == WILDBG_NAME or name.startswith(NET_PREFIX):
-        from motif.evaluators.nets import load_net, load_wildbg
-
-        return load_wildbg() if name == WILDBG_NAME else load_net(name.removeprefix(NET_PREFIX))
-    return load_static(name)
+def _nobody(quoted_name: str) -> str:
+    ahead = [entry.name for entry in roster() if entry.looks_ahead]
+    others = [entry.name for entry in roster() if entry.home and not entry.looks_ahead]
+    return (
+        f"no player is called {quoted_name}; there are {', '.join(ahead)}, each also with @1 or @2, and "
+        + ", ".join(others)
+    )

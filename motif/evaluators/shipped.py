@@ -1,16 +1,20 @@
-"""Names of evaluators, and the weight files that come with the checkout, in `weights/`, by theirs."""
+"""The weight files that come with the checkout, in `weights/`, by their short names."""
 
 import re
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from motif.runtime.errors import PlayerError
+
+if TYPE_CHECKING:
+    from motif.evaluators.static import StaticEvaluator
 
 LATEST = "latest"
 """Name that stands for the newest ``motif-vN``."""
-RANDOM_NAME, WILDBG_NAME, NET_PREFIX = "random", "wildbg", "onnx:"
 
 _FOLDER = Path(__file__).resolve().parent.parent.parent / "weights"
 _VERSION = re.compile(r"motif-v(\d+)")
-_WITHOUT_WEIGHTS = "pubeval"
 
 
 @cache
@@ -20,6 +24,16 @@ def shipped_weights() -> dict[str, Path]:
 
 
 def default_player() -> str:
-    """The newest ``motif-vN`` that came along; PubEval where none did."""
+    """The newest ``motif-vN`` that came along; `LATEST`, which nobody can load, where none did."""
     versions = [int(match[1]) for name in shipped_weights() if (match := _VERSION.fullmatch(name))]
-    return f"motif-v{max(versions)}" if versions else _WITHOUT_WEIGHTS
+    return f"motif-v{max(versions)}" if versions else LATEST
+
+
+def load_shipped(name: str) -> "StaticEvaluator":
+    """The evaluator of weights that came along, or of the `LATEST`; raises `PlayerError` where none did."""
+    from motif.evaluators.static import from_weight_file
+
+    name = default_player() if name == LATEST else name
+    if name not in shipped_weights():
+        raise PlayerError(f"no weights came with this motif for {name!r} to play by: name another player")
+    return from_weight_file(shipped_weights()[name], name)

@@ -1,7 +1,4 @@
-"""Static evaluators: a compiled model, with no lookahead.
-
-The distinct weights in a weight file, and which of them each head of each class and game plan takes.
-"""
+"""Static evaluators: a compiled model, with no lookahead, and how a weight file becomes one."""
 
 import hashlib
 from pathlib import Path
@@ -124,10 +121,8 @@ class StaticEvaluator(Evaluator):
         """See `Evaluator.play_equities`.  A point table is that of the class BEFORE the play."""
         if self.model.kind == WEIGHTS:
             return super().play_equities(before, plays)
-        packed, decision = pack_many(before), np.repeat(np.arange(len(before)), np.diff(plays.offsets))
-        classes = classify_many(packed)[decision]
-        scores = np.empty(len(decision))
-        after = pack_many(plays.boards)
+        classes = classify_many(pack_many(before))[plays.decision]
+        after, scores = pack_many(plays.boards), np.empty(len(plays.boards))
         score_by_tables(self.model, after, classes, scores)
         intercept, slope = self.model.calibration[classes].T
         points = finished_points_many(after.view(np.int64)).astype(np.float64)

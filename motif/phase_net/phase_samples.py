@@ -1,12 +1,9 @@
 """What the network is shown: inputs and targets of boards from games.
 
-Boards of a player's games against himself, and who won them.
-
-The replay buffer of stage 2: boards with outcomes, of which new ones push out old ones by lot.
-
-So most of it is recent, and some of it old: a board in a full buffer is still there after k rounds of m
-new ones with the chance (1 - m / size)**k.  The source trims its file of samples to a size; which of
-them go it does not say.
+Stage 1 learns the heuristic's scores of a random player's boards; stage 2 learns who won, from boards of
+best-of-four's games.  Of these a replay buffer holds the last ones and some old ones: new boards push out old
+ones by lot, so that a board in a full buffer is still there after k rounds of m new ones with the chance
+(1 - m / size)**k.  The source trims its file of samples to a size; which of them go it does not say.
 """
 
 from dataclasses import dataclass
@@ -15,18 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.outcome import finished_points_many
-from motif.board.position import Board, Position, pack_many
+from motif.board.position import Board
 from motif.evaluators.phase import phase_scores
-from motif.evaluators.probabilities import turned_equities
 from motif.parameters.phase_set import PHASE_SET
 from motif.parameters.sets import features
 from motif.phase_net.phase_settings import PhaseNetSettings
 from motif.players import Player
 from motif.players.best_of_four import best_of_four
-from motif.players.game_dice import rolls_of_games
 from motif.players.player import random_player
-from motif.rollout.playout import MAX_PLIES
+from motif.rollout.games import SeededDice, lockstep, starts
 
 
 @dataclass(frozen=True)
@@ -47,22 +41,14 @@ class PlayedBoards:
 
 def play_games(player: Player, games: int, seed: int) -> PlayedBoards:
     """Every board of `games` games; those that do not end in `MAX_PLIES` plies are left out."""
-    boards = np.repeat(Position.start().board[None], games, axis=0)
-    going = np.arange(games)
     # 1 where the player who makes the even plies has won, -1 where the other one has.
     winners = np.zeros(games, np.int64)
     kept: list[tuple[Board, npt.NDArray[np.int64], int]] = []
-    for ply in range(MAX_PLIES):
-        rolls, states = rolls_of_games(seed, going, ply)
-        boards = player.choose_many(boards, rolls, states)
-        points = finished_points_many(pack_many(boards).view(np.int64))
-        side = 1 if ply % 2 == 0 else -1
-        # The points are the next player's.
-        winners[going] = turned_equities(np.sign(points)) * side
-        boards, going = boards[points == 0], going[points == 0]
-        if not len(going):
-            break
-        kept.append((boards, going, side))
+    for ply in lockstep(player.choose_many, SeededDice(seed).of(np.arange(games)), starts(games)):
+        winners[ply.games] = np.sign(ply.points)
+        if ply.number:
+            going = ply.points == 0
+            kept.append((ply.boards[going], ply.games[going], 1 if ply.number % 2 else -1))
     every = np.concatenate([rows for rows, _, _ in kept])
     game = np.concatenate([numbers for _, numbers, _ in kept])
     sides = np.repeat([side for _, _, side in kept], [len(rows) for rows, _, _ in kept])

@@ -1,6 +1,5 @@
 """Who chooses plays: players by name, and matches between them."""
 
-from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
-from motif.players.player_names import load
+from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player, load
 
 __all__ = ["CompiledPlayer", "EvaluatorPlayer", "Player", "load"]

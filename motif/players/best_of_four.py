@@ -15,7 +15,6 @@ from motif.players.player import CompiledPlayer
 from motif.runtime.jit import inline_kernel, kernel, words_of
 from motif.runtime.streams import next_unit
 
-BEST_OF_FOUR_NAME = "best-of-four"
 _FOUR = 4
 
 
@@ -74,4 +73,4 @@ class BestOfFour(CompiledPlayer):
 
 def best_of_four() -> BestOfFour:
     """The player called ``best-of-four``; ask ``phase`` for its opinion of a position."""
-    return BestOfFour(BEST_OF_FOUR_NAME, PhaseEvaluator().model)
+    return BestOfFour("best-of-four", PhaseEvaluator().model)

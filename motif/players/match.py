@@ -1,12 +1,10 @@
-"""Matches of cubeless money games with paired dice.
+"""Matches of cubeless money games with paired dice, and when a difference between two players is certain.
 
 Every sequence of dice is played twice, with the seats swapped, so that luck cancels where both
 players would play alike; the standard error is taken over pairs, which are independent, and not
 over games, which are not.
 
-When a difference between two players is certain: a test that holds whenever one looks.
-
-A gambler bets on each pair of games (games with the same dice) that the first player's mean is not m:
+What is certain holds whenever one looks.  A gambler bets on each pair that the first player's mean is not m:
 of his money K he stakes a part, and has K (1 + b (x - m)) after a pair of mean x.  If m is the true
 mean, no stakes win in the long run, and his money ever reaches 1 / a with chance a at most (Ville's
 inequality).  So one may look after every pair, stop when one likes, and still be wrong at most as
@@ -30,12 +28,10 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from motif.board.outcome import Outcome, finished_points_many
-from motif.board.position import Board, Position, pack_many
+from motif.board.outcome import Outcome
 from motif.evaluators.probabilities import turned_equities
-from motif.players.game_dice import rolls_of_games
 from motif.players.player import Player
-from motif.rollout.playout import MAX_PLIES
+from motif.rollout.games import Dice, SeededDice, lockstep, starts
 from motif.rollout.rollout_settings import check_count
 from motif.rollout.tally import p_value
 from motif.runtime.errors import SettingError, shown
@@ -262,34 +258,14 @@ def match_result(
 
 def play_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> npt.NDArray[np.int64]:
     """Points of `first` in the pairs start .. start + count - 1: (count, 2), he moves first in column 0."""
-    pairs = np.tile(np.arange(start, start + count), 2)
-    boards = np.repeat(Position.start().board[None], 2 * count, axis=0)
-    # Who is on roll: `first` (True) in the first half of the games, `second` in the other half.
-    first_on_roll = np.arange(2 * count) < count
-    points = np.zeros(2 * count, np.int64)
-    going = np.arange(2 * count)
-    for ply in range(MAX_PLIES):
-        rolls, states = rolls_of_games(seed, pairs[going], ply)
-        boards[going] = _one_ply(first, second, boards[going], first_on_roll[going], rolls, states)
-        first_on_roll[going] = ~first_on_roll[going]
-        result = finished_points_many(pack_many(boards[going]).view(np.int64)).astype(np.int64)
-        points[going] = np.where(first_on_roll[going], result, turned_equities(result))
-        going = going[result == 0]
-        if not len(going):
-            break
-    return points.reshape(2, count).T
+    dice = SeededDice(seed).of(np.arange(start, start + count))
+    begun, answered = (_points(*seats, dice, count) for seats in ((first, second), (second, first)))
+    return np.stack([begun, turned_equities(answered)], axis=1)
 
 
-def _one_ply(
-    first: Player,
-    second: Player,
-    boards: Board,
-    first_on_roll: npt.NDArray[np.bool_],
-    rolls: npt.NDArray[np.int64],
-    states: npt.NDArray[np.uint64],
-) -> Board:
-    results = np.empty_like(boards)
-    for player, his in ((first, first_on_roll), (second, ~first_on_roll)):
-        if his.any():
-            results[his] = player.choose_many(boards[his], rolls[his], states[his])
-    return results
+def _points(first: Player, second: Player, dice: Dice, count: int) -> npt.NDArray[np.int64]:
+    """Points of `first` (count,) in games that he begins; none in one that does not end."""
+    points = np.zeros(count, np.int64)
+    for ply in lockstep(first.choose_many, dice, starts(count), second.choose_many):
+        points[ply.games] = ply.points
+    return points

@@ -1,4 +1,4 @@
-"""Players: who chooses plays."""
+"""Players: who chooses plays, and how they are loaded by name."""
 
 from abc import ABC, abstractmethod
 
@@ -6,17 +6,18 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import checked_roll
-from motif.board.moves import Play, legal_plays, play_batches
+from motif.board.moves import Play, legal_plays
 from motif.board.position import Board, Position
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
+from motif.evaluators.named import Kind, entry_of, load_evaluator
 from motif.evaluators.static import prepared
 from motif.runtime.errors import PlayerError
 from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states
 
-_BOARDS_AT_ONCE = 4096
+_PLAYS_AT_ONCE = 4096
 
 
 class Player(ABC):
@@ -92,17 +93,30 @@ class EvaluatorPlayer(Player):
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
     ) -> Board:
         """See `Player.choose_many`."""
-        results = np.empty_like(boards)
-        done = 0
-        for batch in play_batches(boards, rolls, _BOARDS_AT_ONCE):
-            here = boards[done : done + len(batch.offsets) - 1]
-            equities = self._ranking.play_equities(here, batch)
-            for start, end in zip(batch.offsets[:-1], batch.offsets[1:], strict=True):
-                results[done] = batch.boards[start + np.argmax(equities[start:end])]
-                done += 1
-        return results
+        return self._ranking.best_plays(boards, rolls, _PLAYS_AT_ONCE).boards
 
 
 def random_player() -> CompiledPlayer:
     """Plays any legal play, each as likely as the others."""
     return CompiledPlayer("random", random_model())
+
+
+def load(name: str) -> Player:
+    """The player called `name`: ``pubeval``, ``motif-v6@1``, ``FILE.yaml`` or another of `named.roster`.
+
+    ``rollout:PLAYER,trials=36,cut=7``, say, plays by rollouts (see `motif.rollout.rollout_evaluator`).
+    Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad weight file.
+    """
+    entry = entry_of(name)
+    if entry is None or entry.looks_ahead:
+        evaluator = load_evaluator(name)
+    elif not entry.home:
+        raise PlayerError(f"{name!r} plays only in `motif play`")
+    elif entry.kind is Kind.ROLLOUT:
+        evaluator = entry.load(name)
+    else:
+        player: Player = entry.load(name)
+        return player
+    if isinstance(evaluator, StaticEvaluator):
+        return CompiledPlayer(name, evaluator.model, evaluator)
+    return EvaluatorPlayer(evaluator)

@@ -1,13 +1,11 @@
-"""Tournaments: everyone against everyone, money games with paired dice.
+"""Tournaments: everyone against everyone, money games with paired dice, and ratings by points a game and Elo.
 
-Ratings of players who have all met: in points a game, and in Elo from the games won.
-
-Both are fitted to all pairings at once and have mean zero.  Their standard errors come from the scatter
-of pairs of games with the same dice, since the two games of a pair are not independent.
+Both ratings are fitted to all pairings at once and have mean zero.  Their standard errors come from the
+scatter of pairs of games with the same dice, since the two games of a pair are not independent.
 
 A pairing counts as if half a pair of games more had been played, half of it won by either side with a
-single game each: half a win for each side.  Without that a player who wins every game would have an
-infinite Elo, and results without any spread infinite weight.
+single game each: half a win for each side.  Without that a player who wins every game would have an infinite
+Elo, and results without any spread infinite weight.
 """
 
 import math

@@ -1,6 +1,4 @@
-"""A rollout is an evaluator: values of positions are means of trials.
-
-Rollouts as players, by name: ``rollout:PLAYER`` and after it any options, split by commas.
+"""A rollout as an evaluator: values of positions are means of trials.
 
 ``rollout:motif-v2,trials=72,cut=7,stratified`` is motif-v2 rolled out.  The options are those of the
 command rollout, without dashes in front, and ``candidates=N``: only the N best plays by static
@@ -17,6 +15,7 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch
 from motif.board.position import Board, as_boards, pack_many
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_static
+from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared
 from motif.rollout.playout import COLUMNS, roll_out
@@ -74,13 +73,12 @@ class RolloutEvaluator(Evaluator):
 
         A play that is no candidate keeps its static equity, or the lowest of a candidate if that is less.
         """
-        rivals = np.diff(plays.offsets)
-        items = np.repeat(items_of(pack_many(before)), rivals)
+        rivals, decision = np.diff(plays.offsets), plays.decision
+        items = items_of(pack_many(before))[decision]
         packed = pack_many(plays.boards)
         if self.candidates == 0 or rivals.max(initial=0) <= self.candidates:
             return self._mover_equities(packed, items)
         values = self._judge.play_equities(before, plays)
-        decision = np.repeat(np.arange(len(rivals)), rivals)
         ranked = np.lexsort((-values, decision))
         rolled = np.empty(len(values), np.bool_)
         rolled[ranked] = np.arange(len(values)) - plays.offsets[decision] < self.candidates
@@ -121,7 +119,6 @@ def _hash_boards(words, items):
         items[k] = np.int64(state >> np.uint64(1))
 
 
-PREFIX = "rollout:"
 DEFAULT_TRIALS = 36
 """Trials of a position, unless the name says how many."""
 _LONGEST_NUMBER = 20
@@ -145,14 +142,14 @@ _FLAGS = [item.name for item in fields(RolloutSettings) if item.type is bool]
 
 
 def load_rollout(name: str) -> RolloutEvaluator:
-    """The rollout called `name`, which starts with `PREFIX`.
+    """The rollout called `name`, which starts with `ROLLOUT_PREFIX`.
 
     Raises `PlayerError` that names the item it cannot read, or that nobody is left to play;
     `WeightFileError` for a bad weight file.
     """
-    player, *items = name.removeprefix(PREFIX).split(",")
+    player, *items = name.removeprefix(ROLLOUT_PREFIX).split(",")
     if not player:
-        raise PlayerError(f"{shown(name)}: a player is missing: {PREFIX}PLAYER")
+        raise PlayerError(f"{shown(name)}: a player is missing: {ROLLOUT_PREFIX}PLAYER")
     options: dict[str, Any] = {"trials": DEFAULT_TRIALS}
     given = set()
     for item in items:

@@ -129,7 +129,7 @@ class _Digester:
         names = [name for name in sorted(set(names_of(function.__code__))) if name in named]
         of = partial(self._value, home=function)
         closure = [of(cell.cell_contents) for cell in function.__closure__ or ()]
-        defaults = of(function.__defaults__ or ()), repr(function.__kwdefaults__)
+        defaults: list[str | bytes] = [of(function.__defaults__ or ()), repr(function.__kwdefaults__)]
         _known[function] = _hash(
             *("function", function.__qualname__, _code(function.__code__)),
             *(_hash(name, of(named[name])) for name in names),

@@ -24,7 +24,7 @@ from motif.board.game_record import (
     Turn,
 )
 from motif.board.match_state import LARGEST_SCORE, CubeOwner, GameState, MatchState
-from motif.board.moves import Play, legal_plays, play_batches
+from motif.board.moves import Play, legal_plays
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
@@ -195,8 +195,7 @@ def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: E
     board = position.board[None]
     if roll is None:
         return float(turned_equities(evaluator.equity_many(board))[0])
-    equities = evaluator.play_equities(board, next(play_batches(board, np.array([roll]))))
-    return float(turned_equities(equities).min())
+    return float(turned_equities(evaluator.best_plays(board, np.array([roll])).equities)[0])
 
 
 def is_accepted(session: "GameSession", evaluator: Evaluator, offered: str) -> bool:

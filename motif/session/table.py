@@ -15,7 +15,7 @@ from motif.board.notation import MOST_MOVES, OFF, MarkedMove, find_play, parse_m
 from motif.board.parsing import parse_roll
 from motif.board.position import HOME, OWN_BAR, Position
 from motif.evaluators import Evaluator
-from motif.players.game_dice import SeededDice
+from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError
 from motif.session.asking import Asking, Screen
 from motif.session.game_facts import game_facts

@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays, stakes_of
+from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays, play_values, stakes_of
 from motif.analysis.match.record_walk import CubeChance, walk
 from motif.analysis.match.totals import MILLIPOINTS, Errors, errors_of
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play, play_batches
 from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import turned
+from motif.evaluators.named import entry_of
 from motif.players.player import Player
 from motif.runtime.errors import PlayerError
 from motif.session.asking import Asking
@@ -25,11 +24,6 @@ from motif.session.session import GameSession
 
 if TYPE_CHECKING:
     from motif.cube import CubeDecision
-
-
-_SCORES_ALONE = ("pubeval", "simple", "bras", "phase")
-"""Their win chances only rank positions: in games of a motif-v5 they are wrong by 0.09 to 0.23 on
-average, and two of them would double each other time and again."""
 
 
 class RankedPlay(NamedTuple):
@@ -45,9 +39,10 @@ class RankedPlay(NamedTuple):
 def cube_counsel(player: Player | None, adviser: "Counsel") -> "Counsel":
     """Who turns the cube for `player`: his evaluator, or the `adviser` where that gives no chances."""
     evaluator = None if player is None else player.evaluator
-    if evaluator is None or evaluator.without_lookahead.name in _SCORES_ALONE:
+    if evaluator is None:
         return adviser
-    return Counsel(evaluator)
+    entry = entry_of(evaluator.without_lookahead.name)
+    return adviser if entry is not None and not entry.gives_chances else Counsel(evaluator)
 
 
 class Counsel:
@@ -58,9 +53,13 @@ class Counsel:
         self.name = evaluator.name
 
     def ranked(self, session: GameSession) -> list[RankedPlay]:
-        """The plays of the roll, the best first."""
-        values = self._values(session)
-        order = np.argsort(values, kind="stable")[::-1].tolist()
+        """The plays of the roll, the best first; of equal ones in the order of the legal plays."""
+        assert session.roll is not None
+        board = session.position.board[None]
+        plays = next(play_batches(board, np.array([session.roll])))
+        stakes = stakes_of(replace(session.state(), jacoby=False))
+        values = play_values(board, plays, [stakes], self.evaluator)
+        order = np.argsort(-values, kind="stable").tolist()
         return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
 
     def cube(self, session: GameSession) -> "CubeDecision":
@@ -82,17 +81,6 @@ class Counsel:
         before = replace(session.state(), doubled=False, decision="me")
         moment = session.games + 1, session.ply, session.on_roll, session.position
         return judge_cube([CubeChance(*moment, before, doubled=False)], self.evaluator)[0]
-
-    def _values(self, session: GameSession) -> npt.NDArray[np.float64]:
-        """What each of the session's plays is worth to its mover."""
-        assert session.roll is not None
-        board = session.position.board[None]
-        plays = next(play_batches(board, np.array([session.roll])))
-        stakes = stakes_of(replace(session.state(), jacoby=False))
-        if stakes.plain:
-            return self.evaluator.play_equities(board, plays)
-        chances = turned(self.evaluator.evaluate_many(plays.boards).astype(np.float64))
-        return np.asarray((chances * stakes.weights).sum(axis=1) - 1)
 
 
 def decision_lines(decision: "CubeDecision") -> list[str]:

@@ -9,10 +9,11 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at
 from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
-from motif.cube.efficiency_fit import _rolls, best_boards, cubeful_results, drawn_positions, fit_efficiency
+from motif.cube.efficiency_fit import cubeful_results, drawn_positions, fit_efficiency
 from motif.evaluators import load_static
 from motif.evaluators.shipped import default_player
 from motif.evaluators.static import pubeval
+from motif.rollout.games import next_rolls
 from motif.runtime.errors import SettingError
 from motif.runtime.streams import derive_states
 
@@ -41,7 +42,7 @@ def one_game(evaluator, position: Position, item: int, trial: int) -> tuple[list
                     cube[0], cube[1] = 2 * cube[0], "opponent"
                 else:
                     cube[2] = sign * cube[0]
-        (roll,) = _rolls(states)
+        (roll,) = next_rolls(states)
         (batch,) = play_batches(position.board[None], roll[None])
         equities = evaluator.play_equities(position.board[None], batch)
         plays = legal_plays(position, (int(roll[0]), int(roll[1])))
@@ -86,7 +87,7 @@ def test_it_helps_to_own_the_cube():
 def test_best_boards_are_legal():
     boards = np.stack([Position.start().board, BACK.board, RACE.board])
     rolls = np.array([[3, 1], [6, 6], [5, 2]])
-    after = best_boards(pubeval(), boards, rolls)
+    after = pubeval().best_plays(boards, rolls).boards
     for board, roll, found in zip(boards, rolls.tolist(), after, strict=True):
         legal = [play.position for play in legal_plays(Position(board), (roll[0], roll[1]))]
         assert Position(found) in legal

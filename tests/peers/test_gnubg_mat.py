@@ -11,7 +11,7 @@ from motif.board.mat_file import read_mat, write_mat
 from motif.board.position import Position
 from motif.cli.main import main
 from motif.players import load
-from motif.players.game_dice import SeededDice
+from motif.rollout.games import SeededDice
 from motif.session.session import GameSession, Seat
 from tests.board.test_mat_file import played
 

@@ -11,8 +11,8 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.players import EvaluatorPlayer, load
 from motif.players import match as match_module
-from motif.players.game_dice import rolls_of_games
 from motif.players.match import ALL_PLAYED, CERTAIN, MatchResult, certain_interval, play_match
+from motif.rollout.games import rolls_of_games
 from motif.runtime.errors import SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 

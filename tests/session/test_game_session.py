@@ -10,7 +10,7 @@ from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.players import load
-from motif.players.game_dice import SeededDice
+from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError
 from motif.session.session import RESIGNATIONS, GameSession, Seat, expected_loss, is_accepted
 

@@ -185,6 +185,24 @@ def opponents_stakes(stakes: Stakes) -> Stakes:
     return stakes._replace(weights=weights)
 
 
+def play_values(
+    before: Board, plays: PlayBatch, stakes: Sequence[Stakes], evaluator: Evaluator
+) -> npt.NDArray[np.float64]:
+    """Normalised equity of each of `plays` (m) of the decisions on `before` (n, 26) to its mover: (m,).
+
+    `stakes` are those of the n decisions.
+    """
+    if all(one.plain for one in stakes):
+        return evaluator.play_equities(before, plays)
+    weights = np.array([one.weights for one in stakes])[plays.decision]
+    chances = turned(evaluator.evaluate_many(plays.boards).astype(np.float64))
+    values: npt.NDArray[np.float64] = (chances * weights).sum(axis=1) - 1
+    plain = np.array([one.plain for one in stakes])[plays.decision]
+    if plain.any():
+        values[plain] = evaluator.play_equities(before, plays)[plain]
+    return values
+
+
 @lru_cache(maxsize=256)
 def _match_stakes(state: MatchState) -> Stakes:
     table = match_equity_table()
@@ -202,9 +220,8 @@ def _judged(evaluator: Evaluator, rolls: Sequence[PlayedRoll]) -> list[JudgedPla
     stakes = [stakes_of(roll.state) for roll in rolls]
     judgements: list[JudgedPlay] = []
     for batch in play_batches(boards, dice, _PLAYS_AT_ONCE):
-        first, ends = len(judgements), batch.offsets.tolist()
-        here = slice(first, first + len(ends) - 1)
-        values = _play_values(boards[here], batch, stakes[here], evaluator)
+        here, ends = batch.decisions, batch.offsets.tolist()
+        values = play_values(boards[here], batch, stakes[here], evaluator)
         for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
             assert roll.play is not None
             same = (batch.boards[start:end] == roll.play.position.board).all(axis=1)
@@ -223,30 +240,12 @@ def _best_of_each_roll(
     before = np.repeat(boards, len(ROLLS), axis=0)
     rolls = np.tile(ROLLS, (len(boards), 1))
     stakes_of_each = [one for one in stakes for _ in range(len(ROLLS))]
-    best: list[npt.NDArray[np.float64]] = []
-    first = 0
+    best = np.empty(len(rolls))
     for batch in play_batches(before, rolls, _PLAYS_AT_ONCE):
-        here = slice(first, first + len(batch.offsets) - 1)
-        values = _play_values(before[here], batch, stakes_of_each[here], evaluator)
-        best.append(np.maximum.reduceat(values, batch.offsets[:-1]))
-        first = here.stop
-    return np.concatenate(best).reshape(len(boards), len(ROLLS))
-
-
-def _play_values(
-    before: Board, plays: PlayBatch, stakes: Sequence[Stakes], evaluator: Evaluator
-) -> npt.NDArray[np.float64]:
-    """Normalised equity of each of `plays` (m in all) to its mover: (m,)."""
-    if all(one.plain for one in stakes):
-        return evaluator.play_equities(before, plays)
-    counts = np.diff(plays.offsets)
-    weights = np.repeat([one.weights for one in stakes], counts, axis=0)
-    chances = turned(evaluator.evaluate_many(plays.boards).astype(np.float64))
-    values: npt.NDArray[np.float64] = (chances * weights).sum(axis=1) - 1
-    plain = np.repeat([one.plain for one in stakes], counts)
-    if plain.any():
-        values[plain] = evaluator.play_equities(before, plays)[plain]
-    return values
+        here = batch.decisions
+        values = play_values(before[here], batch, stakes_of_each[here], evaluator)
+        best[here] = np.maximum.reduceat(values, batch.offsets[:-1])
+    return best.reshape(len(boards), len(ROLLS))
 
 
 def _acts(chance: CubeChance, decision: CubeDecision) -> Iterator[CubeAct]:

@@ -1,7 +1,4 @@
-"""Players that are nets: ``wildbg``, and ``onnx:PATH`` for a file or folder of one's own.
-
-Whether a net has the inputs and outputs that its description promises.
-"""
+"""Players that are nets: ``wildbg``, and ``onnx:PATH``, where a net must fit its description."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
 from motif.evaluators.nets.description import (
     EXCLUSIVE_CHANCES,
     PLANNED_INPUTS,
@@ -35,7 +33,6 @@ from motif.evaluators.nets.mover_score import MoverScoreEvaluator
 from motif.evaluators.nets.net import Net, read_net
 from motif.evaluators.nets.wildbg import CONTACT_WIDTH, EXCLUSIVE, RACE_WIDTH, WildbgEvaluator
 from motif.evaluators.probabilities import OUTPUTS
-from motif.evaluators.shipped import NET_PREFIX, WILDBG_NAME
 from motif.runtime.errors import PlayerError, plain_text
 
 

@@ -12,7 +12,7 @@ __all__ = ["GnubgEvaluator", "GnubgPlayer", "gnubg_path", "load_gnubg"]
 _NAME = re.compile(r"gnubg(?:@([0-9]))?")
 
 
-def load_gnubg(name: str) -> GnubgPlayer:
+def load_gnubg(name: str = "gnubg") -> GnubgPlayer:
     """The player called ``gnubg`` (0-ply), or ``gnubg@2`` for lookahead, up to 3 plies in gnubg's count.
 
     Raises `PlayerError` for another name, and when gnubg is not installed.

@@ -1,7 +1,4 @@
-"""gnubg as a player and as an evaluator.
-
-What gnubg is asked over its socket, and what its answers mean.
-"""
+"""gnubg as a player and as an evaluator: what it is asked over its socket, and what its answers mean."""
 
 from collections.abc import Iterator
 
@@ -179,18 +176,15 @@ class GnubgPlayer(Player):
     def _asked_for(self, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
         """Boards after gnubg's own choices."""
         results = np.empty_like(boards)
-        done = 0
         for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
-            counts = np.diff(batch.offsets)
-            here = slice(done, done + len(counts))
+            here = batch.decisions
             results[here] = batch.boards[batch.offsets[:-1]]
-            free = np.flatnonzero(counts > 1)
+            free = np.flatnonzero(np.diff(batch.offsets) > 1)
             questions = play_questions(boards[here][free], rolls[here][free])
             for decision, question in zip(free.tolist(), questions, strict=True):
                 legal = batch.boards[batch.offsets[decision] : batch.offsets[decision + 1]]
-                row = done + decision
+                row = here.start + decision
                 results[row] = self._chosen(question, boards[row], rolls[row], legal)
-            done += len(counts)
         return results
 
     def _chosen(self, question: str, board: Board, roll: npt.NDArray[np.int64], legal: Board) -> Board:

@@ -1,0 +1,99 @@
+"""The roster of players: who is in it, who loads, and what is said of those who do not."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from motif.cli.completion import NAMES
+from motif.evaluators import load_evaluator, load_static, shipped
+from motif.evaluators.named import Kind, entry_of, player_words, roster, static_words
+from motif.evaluators.shipped import LATEST, default_player, shipped_weights
+from motif.players import load
+from motif.runtime.errors import PlayerError
+
+
+def test_every_entry_has_a_home_a_name_and_a_line():
+    entries = roster()
+    assert len({entry.name for entry in entries}) == len(entries)
+    for entry in entries:
+        assert len(entry.who.splitlines()) == 1
+        module, _, function = entry.home.partition(":")
+        assert callable(getattr(import_module(module), function)) if entry.home else entry.name == "human"
+        if entry.is_one:
+            assert entry_of(entry.name).name == entry.name
+        if entry.looks_ahead:
+            assert module.startswith("motif.evaluators.")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("bras", Kind.STATIC),
+        ("latest", Kind.STATIC),
+        ("motif-v6", Kind.STATIC),
+        ("some/file.yml", Kind.STATIC),
+        ("wildbg", Kind.NET),
+        ("onnx:some.yaml", Kind.NET),
+        ("rollout:some.yaml", Kind.ROLLOUT),
+        ("gnubg@2", Kind.PROGRAM),
+        ("human", Kind.CHOOSER),
+        ("bras@1", None),
+        ("motif-v6+bearoff", None),
+        ("", None),
+    ],
+)
+def test_whose_name_it_is(name, kind):
+    entry = entry_of(name)
+    assert (entry and entry.kind) == kind
+
+
+@pytest.mark.parametrize(("name", "what"), [("gnubg", "another program"), ("rollout:bras", "a rollout")])
+def test_who_is_no_static_evaluator(name, what):
+    with pytest.raises(PlayerError, match=f"^'{name}' is {what}; rollouts and self-play need a static "):
+        load_static(name)
+
+
+@pytest.mark.parametrize("name", ["best-of-four@1", "human@1"])
+def test_who_only_chooses_cannot_look_ahead(name):
+    with pytest.raises(PlayerError, match=f"^the player '{name[:-2]}' has no values: it cannot evaluate"):
+        load(name)
+
+
+def test_words():
+    assert static_words() == "a weight file, pubeval, simple, bras or phase"
+    assert player_words() == (
+        "a weight file, pubeval, simple, bras, phase, wildbg or onnx:PATH, each with @1 or @2 to look ahead; "
+        "gnubg, gnubg@N, rollout:PLAYER"
+    )
+
+
+@pytest.fixture
+def no_weights(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "_FOLDER", tmp_path)
+    shipped_weights.cache_clear()
+    yield
+    shipped_weights.cache_clear()
+
+
+@pytest.mark.usefixtures("no_weights")
+@pytest.mark.parametrize("name", ["latest", "latest@1", "latest+bearoff"])
+def test_nobody_stands_in_for_weights_that_did_not_come(name):
+    assert default_player() == LATEST
+    for loader in (load, load_evaluator):
+        with pytest.raises(PlayerError, match=r"^no weights came with this motif for 'latest' to play by: "):
+            loader(name)
+    with pytest.raises(PlayerError, match=r"^no player is called 'motif-v6'; there are pubeval, "):
+        load("motif-v6")
+
+
+def test_the_names_cost_no_players():
+    """Help and completion need the names, and load nobody for them."""
+    code = (
+        "import sys; from motif.evaluators.named import roster; names = [entry.name for entry in roster()];"
+        "assert not [name for name in sys.modules if name.startswith(('motif.players', 'motif.rollout'))];"
+        "print(len(names))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(ended.stdout) > len(NAMES)

@@ -3,6 +3,7 @@
 import math
 import shutil
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,9 +15,9 @@ from motif.cli.options import (
     ClusterOption,
     JobsOption,
     JsonOption,
-    PlotOption,
     SeedOption,
     command,
+    file_option,
 )
 from motif.cli.printing import json_line, print_table
 from motif.runtime.parallel import working_on
@@ -113,7 +114,9 @@ def tournament(
     games: Annotated[
         int, typer.Option("--games", metavar="N", help="Money games of each pairing, an even number.")
     ] = 1000,
-    plot: PlotOption = None,
+    plot: Annotated[
+        Path | None, file_option("--plot", "Draw the ratings, with error bars: .png or .svg.")
+    ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,

@@ -13,7 +13,6 @@ from motif.cli.options import (
     ClusterOption,
     JobsOption,
     JsonOption,
-    PlotOption,
     Settings,
     check_target,
     checked_seed,
@@ -87,7 +86,7 @@ def fit(
     parent: Annotated[
         str | None, typer.Option("--parent", metavar="NAME", help="Whose rollouts labelled the samples.")
     ] = None,
-    plot: PlotOption = None,
+    plot: Annotated[Path | None, file_option("--plot", "Draw how the error fell, to a PNG or SVG.")] = None,
     term_table: Annotated[
         Path | None, file_option("--term-table", "Write terms and standard errors, NAME.parquet.")
     ] = None,

@@ -89,7 +89,6 @@ StaticOption = Annotated[
     str, player_option("--player", "Plays both sides: a weight file, pubeval, bras, phase or simple.")
 ]
 HtmlOption = Annotated[Path | None, file_option("--html", "Write a page, too.")]
-PlotOption = Annotated[Path | None, file_option("--plot", "Draw it, to a PNG or SVG.")]
 
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
@@ -136,12 +135,15 @@ def _class_fields(classes: dict[str, ast.ClassDef], name: str) -> dict[str, _Fie
     for base in classes[name].bases:
         fields |= _class_fields(classes, ast.unparse(base))
     for node, behind in zip_longest(body, body[1:]):
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) not in _SHARED:
-            default = ast.literal_eval(node.value) if node.value else inspect.Parameter.empty
-            doc = ast.literal_eval(behind.value) if isinstance(behind, ast.Expr) else ""
-            fields[ast.unparse(node.target)] = _Field(_type_of(node.annotation), default, doc)
-        elif isinstance(node, ast.AnnAssign):
-            fields[ast.unparse(node.target)] = _Field(*_SHARED[ast.unparse(node.target)], "")
+        if not isinstance(node, ast.AnnAssign):
+            continue
+        field = ast.unparse(node.target)
+        if field in _SHARED:
+            fields[field] = _Field(*_SHARED[field], "")
+            continue
+        default = ast.literal_eval(node.value) if node.value else inspect.Parameter.empty
+        doc = ast.literal_eval(behind.value) if isinstance(behind, ast.Expr) else ""
+        fields[field] = _Field(_type_of(node.annotation), default, doc)
     return fields
 
 
@@ -191,22 +193,23 @@ def command(
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        groups: dict[str, tuple[Settings, str]] = {}
+        groups: dict[str, tuple[str, str, list[str]]] = {}
         shown: list[inspect.Parameter] = []
         for parameter in inspect.signature(function).parameters.values():
             kind, *marks = get_args(parameter.annotation) or (Any,)
             if marks and isinstance(marks[0], Settings):
-                groups[parameter.name] = marks[0], kind.__forward_arg__
-                shown += _parameters(*groups[parameter.name])
+                options = _parameters(marks[0], kind.__forward_arg__)
+                fields = [option.name for option in options]
+                groups[parameter.name] = marks[0].home, kind.__forward_arg__, fields
+                shown += options
             else:
                 shown.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
         @wraps(function)
         def run(**values: Any) -> None:
-            for place, (settings, name) in groups.items():
-                fields = [field for field in settings_fields(settings.home, name) if field in values]
-                dataclass_there = getattr(import_module(settings.home), name)
-                values[place] = dataclass_there(**{field: values.pop(field) for field in fields})
+            for place, (home, name, fields) in groups.items():
+                made = {field: values.pop(field) for field in fields}
+                values[place] = getattr(import_module(home), name)(**made)
             function(**values)
 
         lines = ("\b", "Example:", *(f"  motif {line}" for line in examples))

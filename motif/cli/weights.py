@@ -15,7 +15,6 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     PlayerOption,
-    PlotOption,
     SeedOption,
     check_target,
     command,
@@ -227,7 +226,9 @@ def calibrate(
     out: Annotated[
         Path | None, file_option("--out", "Write the player's weights, calibrated: NAME.yaml.")
     ] = None,
-    plot: PlotOption = None,
+    plot: Annotated[
+        Path | None, file_option("--plot", "Draw chances before and after, to a PNG or SVG.")
+    ] = None,
     share: Annotated[
         float, typer.Option("--share", metavar="SHARE", help="Share of the games to fit on.")
     ] = 0.5,

@@ -28,7 +28,7 @@ from motif.board.position import (
     first_bad_board,
 )
 from motif.runtime.errors import PositionError
-from motif.runtime.jit import kernel
+from motif.runtime.jit import inline_kernel, kernel
 
 ID_LENGTH = 14
 KEY_LENGTH = 20
@@ -218,6 +218,23 @@ def _encode_boards(boards):
     return characters
 
 
+@inline_kernel
+def _fill_octets(characters, octets):
+    """Write what an ID's characters (n,) stand for; return whether they stand for whole octets."""
+    window, width, index = 0, 0, 0
+    for k in range(ID_LENGTH):
+        value = np.int64(_VALUES[characters[k]])
+        if value == _NOT_BASE64:
+            return False
+        window = (window << 6 | value) & 0xFFFF
+        width += 6
+        if width >= 8:
+            width -= 8
+            octets[index] = window >> width & 0xFF
+            index += 1
+    return window & ((1 << width) - 1) == 0
+
+
 @kernel
 def _decode_boards(characters, boards):
     """Fill `boards` (n, 26), all zero, from the `characters` (n, 14) of IDs.
@@ -226,18 +243,7 @@ def _decode_boards(characters, boards):
     """
     octets = np.empty(_BYTES, np.int64)
     for row in range(characters.shape[0]):
-        window, width, index = 0, 0, 0
-        for k in range(ID_LENGTH):
-            value = np.int64(_VALUES[characters[row, k]])
-            if value == _NOT_BASE64:
-                return row
-            window = (window << 6 | value) & 0xFFFF
-            width += 6
-            if width >= 8:
-                width -= 8
-                octets[index] = window >> width & 0xFF
-                index += 1
-        if window & ((1 << width) - 1):
+        if not _fill_octets(characters[row], octets):
             return row
         place, count = 0, 0
         for bit in range(_BITS):

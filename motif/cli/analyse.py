@@ -62,8 +62,8 @@ def analyse(
     """Analyse matches.
 
     Both players are rated, by error rates of chequer plays and of cube decisions and by luck; then comes
-    what cost most, with the better play and why; docs/user/match-analysis.md explains it.  With --json several
-    records are a list, `matches`.
+    what cost most, with the better play and why; docs/user/match-analysis.md explains it.  With --json
+    several records are a list, `matches`.
     """
     from motif.analysis.match import analyse_match
     from motif.board.mat_file import read_mat

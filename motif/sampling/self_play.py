@@ -95,6 +95,47 @@ def _pick_candidates(count, chosen, wanted, scores, order, stream):
         order[k], order[other] = order[other], order[k]
 
 
+@inline_kernel
+def _roll_of(ply, stream):
+    """The roll of a ply; the first one of a game is no double."""
+    high, low = next_roll(stream)
+    while ply == 1 and high == low:
+        high, low = next_roll(stream)
+    return high, low
+
+
+@inline_kernel
+def _put_plays(tried, plays, count, item, ply):
+    for k in range(count):
+        _put(tried, k, plays.words[k], item, ply, False)
+
+
+@inline_kernel
+def _best_by_rollouts(tried, count, scores):
+    """The best of `count` plays that were rolled out, whose values for the mover go to `scores`."""
+    best = 0
+    for k in range(count):
+        scores[k] = turn_value(tried.sums[k, _EQUITY])
+        if scores[k] > scores[best]:
+            best = k
+    return best
+
+
+@inline_kernel
+def _record(record, rows, tried, order, wanted, chosen):
+    """Add the first `wanted` of the plays in `order` that do not end the game; return the number of rows."""
+    for k in range(wanted):
+        play = order[k]
+        source = words_of(tried.boards[play])
+        if finished_points(source) == 0:
+            _put(record, rows, source, tried.items[play], tried.plies[play], play == chosen)
+            record.sums[rows] = tried.sums[play]
+            record.squares[rows] = tried.squares[play]
+            record.trials[rows] = tried.trials[play]
+            rows += 1
+    return rows
+
+
 @kernel
 def self_play(
     model,
@@ -131,24 +172,16 @@ def self_play(
         _put(record, 0, words, item, 0, True)
         rows = 1
     for ply in range(1, MAX_PLIES):
-        high, low = next_roll(stream)
-        while ply == 1 and high == low:
-            high, low = next_roll(stream)
+        high, low = _roll_of(ply, stream)
         item += 1
         if by_rollout:
             count = generate(words, high, low, space.plays)
-            for k in range(count):
-                _put(tried, k, space.plays.words[k], item, ply, False)
+            _put_plays(tried, space.plays, count, item, ply)
             _label(model, tried, count, seed, trials, rules, space)
-            play = 0
-            for k in range(count):
-                scores[k] = turn_value(tried.sums[k, _EQUITY])
-                if scores[k] > scores[play]:
-                    play = k
+            play = _best_by_rollouts(tried, count, scores)
         else:
             play, count = choose(model, words, current, high, low, space, stream)
-            for k in range(count):
-                _put(tried, k, space.plays.words[k], item, ply, False)
+            _put_plays(tried, space.plays, count, item, ply)
         if next_unit(stream) < noise:
             play = next_below(stream, count)
         own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
@@ -159,14 +192,7 @@ def self_play(
             _pick_candidates(count, play, wanted, scores, order, stream)
             if rows + wanted > MAX_ROWS:
                 break
-            for k in range(wanted):
-                source = words_of(tried.boards[order[k]])
-                if finished_points(source) == 0:
-                    _put(record, rows, source, item, ply, order[k] == play)
-                    record.sums[rows] = tried.sums[order[k]]
-                    record.squares[rows] = tried.squares[order[k]]
-                    record.trials[rows] = tried.trials[order[k]]
-                    rows += 1
+            rows = _record(record, rows, tried, order, wanted, play)
         current[:] = tried.boards[play]
         if finished_points(words) != 0:
             break

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmark.choices import ErrorRate, error_rate
@@ -27,6 +26,7 @@ from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.players.match import play_match
 from motif.rollout.rollout_settings import check_count
+from motif.runtime import documents
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
 from motif.runtime.files import write_text
 from motif.runtime.version import VERSION
@@ -130,16 +130,16 @@ class Record:
 def read_records(path: Path) -> dict[str, Record]:
     """Records by the players' names; none where there is no file.  Raises `BenchmarkError`."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if document["format"] != FORMAT:
-            raise ValueError(f"its format is not {FORMAT}")
-        return {name: _record(content) for name, content in document["players"].items()}
+        document = documents.Entry(json.loads(path.read_text(encoding="utf-8")), path.name, BenchmarkError)
+        document.mapping(("format", "players"))
+        if document["format"].value != FORMAT:
+            document["format"].fail(f"must be {FORMAT}")
+        return {name: _record(record) for name, record in document["players"].items()}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        why = plain_text(f"{type(error).__name__}: {error}")
+    except (OSError, ValueError, BenchmarkError) as error:
         raise BenchmarkError(
-            f"{path}: holds no measured players ({why}); delete it to measure anew"
+            f"{path}: holds no measured players ({plain_text(str(error))}); delete it to measure anew"
         ) from None
 
 
@@ -149,10 +149,13 @@ def write_records(path: Path, records: Mapping[str, Record]) -> None:
     write_text(path, json.dumps({"format": FORMAT, "players": players}, indent=1) + "\n")
 
 
-def _record(content: Mapping[str, Any]) -> Record:
-    rates = {name: ErrorRate(**rate) for name, rate in content["error_rates"].items()}
-    conditions = Conditions(**content["conditions"])
-    return Record(**{**content, "conditions": conditions, "error_rates": rates})
+def _record(record: documents.Entry) -> Record:
+    values = record.fields(Record)
+    rates = {
+        name: ErrorRate(**rate.fields(ErrorRate)) for name, rate in record.get("error_rates", {}).items()
+    }
+    conditions = Conditions(**record["conditions"].fields(Conditions))
+    return Record(**{**values, "conditions": conditions, "error_rates": rates})
 
 
 _NONE = "-"

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
+from motif.board.position import PACKED_BAR
+from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, PreFilter, WeightFile
 from motif.parameters import fitted_set
 from motif.runtime.errors import FileError
 from motif.runtime.files import cache_root, replacing
@@ -34,7 +35,12 @@ def _path(digest: str) -> Path:
 def kept_weights(digest: str, folder: Path) -> WeightFile | None:
     """The weight file in `folder` whose bytes have the SHA-256 `digest`; None where it is not kept."""
     # Whatever a torn or foreign file raises.
-    with suppress(Exception), np.load(_path(digest), allow_pickle=False) as arrays:
+    # Opened here, because np.load leaves a file open that it cannot read.
+    with (
+        suppress(Exception),
+        open(_path(digest), "rb") as handle,
+        np.load(handle, allow_pickle=False) as arrays,
+    ):
         weights = _unpacked(dict(arrays), digest, folder)
         _path(digest).touch()
         return weights
@@ -62,6 +68,7 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
     ]
     points = [head.points for head in heads if head.points is not None]
     pre_filter, size = weights.pre_filter, len(weights.parameters)
+    no_steps = np.zeros((2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
     facts = {
         "format": _FORMAT,
         "digest": digest,
@@ -84,8 +91,8 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
         "linear": np.array([head.linear for head in heads]).reshape(-1, size),
         "pairs": np.concatenate([head.pairs for head in heads]).astype(np.int16),
         "quadratic": np.concatenate([head.quadratic for head in heads]),
-        "points": np.array(points, np.float32),
-        "steps": np.array([] if pre_filter is None else list(pre_filter.steps.values()), np.float32),
+        "points": np.stack([no_steps, *points])[1:],
+        "steps": np.stack([no_steps, *(pre_filter.steps.values() if pre_filter else ())])[1:],
         "knots": np.concatenate([np.zeros((0, 2), np.float32), *weights.calibration.values()]),
     }
 
@@ -110,13 +117,26 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
     expected = [_FORMAT, digest, facts["fingerprint"], facts["parameters"]]
     if chosen is None or [facts["format"], facts["digest"], chosen.fingerprint, [*chosen.names]] != expected:
         raise ValueError(digest)
-    pairs, size = arrays["pairs"].astype(np.int64), len(chosen)
-    if pairs.size and not (pairs.min() >= 0 and pairs.max() < size):
-        raise ValueError(digest)
     outlines = [
         of for part in ("classes", "plans") for heads in facts[part].values() for of in heads.values()
     ]
     ends = [0, *accumulate(count for count, _ in outlines)]
+    kept, *filtered = facts["filter"] or [0]
+    steps = (2, PACKED_BAR + 1, FILTER_STEPS)
+    shapes = {
+        "bias": (len(outlines),),
+        "linear": (len(outlines), len(chosen)),
+        "pairs": (ends[-1], 2),
+        "quadratic": (ends[-1],),
+        "points": (sum(pointed for _, pointed in outlines), *steps),
+        "steps": (len(filtered), *steps),
+        "knots": (sum(facts["knots"].values()), 2),
+    }
+    pairs = arrays["pairs"].astype(np.int64)
+    if any(arrays[name].shape != shape for name, shape in shapes.items()) or (
+        pairs.size and not (pairs.min() >= 0 and pairs.max() < len(chosen))
+    ):
+        raise ValueError(digest)
     rows = iter(zip(outlines, ends, arrays["bias"].tolist(), arrays["linear"], strict=False))
     points = iter(arrays["points"])
 
@@ -130,13 +150,8 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
             bias, linear, pairs[own], arrays["quadratic"][own], next(points) if pointed else None
         )
 
-    pre_filter, knots, rows_before = None, {}, 0
-    if facts["filter"] is not None:
-        kept, *names = facts["filter"]
-        pre_filter = PreFilter(kept, dict(zip(names, arrays["steps"], strict=True)))
-    for name, count in facts["knots"].items():
-        knots[name] = arrays["knots"][rows_before : rows_before + count]
-        rows_before += count
+    pre_filter = PreFilter(kept, dict(zip(filtered, arrays["steps"], strict=True))) if kept else None
+    knots = np.split(arrays["knots"], [*accumulate(facts["knots"].values())])
     return WeightFile(
         facts["name"],
         facts["version"],
@@ -147,5 +162,5 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
         facts["fit"],
         unpacked("plans"),
         facts["bearoff"],
-        knots,
+        dict(zip(facts["knots"], knots, strict=False)),
     )

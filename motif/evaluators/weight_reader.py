@@ -27,7 +27,7 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
 from motif.runtime.errors import ParameterError, WeightFileError, plain_text, shown
 from motif.runtime.files import reason
-from motif.runtime.yaml_text import YamlTextError, parse_yaml
+from motif.runtime.yaml_text import YamlTextError, parse_large_yaml
 
 _TOP_KEYS = (
     "format",
@@ -85,7 +85,7 @@ def _content(path: Path, where: str) -> bytes:
 def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     """The weight file with that `content`, which lies in `folder`."""
     try:
-        parsed = parse_yaml(content.decode("utf-8"))
+        parsed = parse_large_yaml(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise WeightFileError(f"{where}: cannot be read: {error}") from None
     except YamlTextError as error:

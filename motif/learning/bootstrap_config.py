@@ -1,6 +1,6 @@
 """Configurations of bootstrap runs: versions, how each is sampled and fitted, how strength is measured."""
 
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -8,22 +8,14 @@ from typing import Any
 import yaml
 
 from motif.learning.fit import FitSettings
-from motif.runtime.errors import MotifError, SettingError, plain_text, shown
+from motif.runtime.documents import Entry
+from motif.runtime.errors import MotifError, SettingError, shown
 from motif.runtime.files import write_text
 from motif.runtime.seeds import SEED_LIMIT
 from motif.runtime.yaml_text import YamlTextError, parse_yaml
 from motif.sampling import SamplePlan, SampleSettings
 
 CONFIG = "config.yaml"
-_VALUE_TYPES: dict[Any, tuple[type, ...]] = {
-    int: (int,),
-    float: (float, int),
-    str: (str,),
-    bool: (bool,),
-    int | None: (int, type(None)),
-    float | None: (float, int, type(None)),
-    FitSettings.__annotations__["method"]: (str,),
-}
 _SEEDS_A_RUN = 1000
 _FIRST_STRENGTH_SEED = 900
 _MOST_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
@@ -137,12 +129,12 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
         document = parse_yaml(text)
     except YamlTextError as error:
         raise SettingError(f"{where}: not YAML: {error}") from None
-    values = _checked(document, BootstrapConfig, where)
-    steps = values.get("versions")
-    if not isinstance(steps, list) or not steps:
-        raise SettingError(f"{where}: versions: must list at least one version")
-    values["versions"] = tuple(_step(step, f"{where}: versions[{k}]") for k, step in enumerate(steps))
-    values["fit"] = _checked(values.get("fit", {}), FitSettings, f"{where}: fit")
+    entry = Entry(document, where, SettingError, joint=": ")
+    values = _values(entry, BootstrapConfig)
+    steps = entry.get("versions")
+    if not isinstance(steps.value, list) or not steps.value:
+        steps.fail("must list at least one version")
+    values["versions"] = tuple(VersionStep(**_values(step, VersionStep)) for step in steps.entries())
     config = BootstrapConfig(**values)
     try:
         config.check()
@@ -151,28 +143,6 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
     return config
 
 
-def _step(mapping: object, where: str) -> VersionStep:
-    values = _checked(mapping, VersionStep, where)
-    values["fit"] = _checked(values.get("fit", {}), FitSettings, f"{where}: fit")
-    return VersionStep(**values)
-
-
-def _checked(mapping: object, kind: Any, where: str) -> dict[str, Any]:
-    """`mapping` if its keys are fields of the dataclass `kind` and its values look like theirs."""
-    if not isinstance(mapping, dict):
-        raise SettingError(f"{where}: must be a mapping, not {shown(mapping)}")
-    known = {item.name: item for item in fields(kind)}
-    for key, value in mapping.items():
-        if key not in known:
-            raise SettingError(f"{where}: {plain_text(str(key))}: unknown key; known are {', '.join(known)}")
-        expected = _VALUE_TYPES.get(known[key].type)
-        if expected and (not isinstance(value, expected) or isinstance(value, bool) != (expected == (bool,))):
-            raise SettingError(f"{where}: {key}: must be {expected[0].__name__}, not {shown(value)}")
-    for name, item in known.items():
-        if name not in mapping and kind is not FitSettings and _is_required(item):
-            raise SettingError(f"{where}: {name}: missing")
-    return dict(mapping)
-
-
-def _is_required(item: Any) -> bool:
-    return item.default is MISSING and item.default_factory is MISSING
+def _values(entry: Entry, kind: Any) -> dict[str, Any]:
+    """The fields of `kind`, one of which says how to fit."""
+    return {**entry.fields(kind), "fit": entry.get("fit", {}).fields(FitSettings, partly=True)}

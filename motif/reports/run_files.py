@@ -17,6 +17,7 @@ from motif.learning.bootstrap_config import CONFIG
 from motif.learning.bootstrap_run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
 from motif.players.player import CompiledPlayer
 from motif.reports.convergence import Rows
+from motif.runtime.documents import Entry
 from motif.runtime.errors import SettingError
 from motif.sampling.dataset import MANIFEST
 
@@ -102,31 +103,23 @@ def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
             break
         except (OSError, ValueError, RecursionError) as error:
             raise SettingError(f"{path}: cannot be read: {error}") from None
-        _check(summary, version, path)
+        _check(Entry(summary, str(path), SettingError), version)
         summaries.append(summary)
     if not summaries:
         raise SettingError(f"{folder}: no version is finished yet")
     return summaries
 
 
-def _check(summary: object, version: int, path: Path) -> None:
+def _check(summary: Entry, version: int) -> None:
     """Raise `SettingError` for a summary that lacks what a report tells."""
-    if not isinstance(summary, dict):
-        raise SettingError(f"{path}: is no summary of a version")
-    kinds = {**_NEEDED, **{name: (dict,) for name in _MAY_LACK if name in summary}}
-    for name, kind in kinds.items():
-        _check_value(summary, name, kind, path)
+    if not isinstance(summary.value, dict):
+        summary.fail("is no summary of a version")
+    for name, kind in {**_NEEDED, **{name: (dict,) for name in _MAY_LACK if name in summary.value}}.items():
+        summary[name].of(*kind)
     for step in STEPS:
-        _check_value(summary["seconds_by_step"], step, _NUMBER, path)
-    if summary["version"] != version:
-        raise SettingError(f"{path}: version: must be {version}, not {summary['version']}")
-
-
-def _check_value(mapping: dict[str, Any], name: str, kind: tuple[type, ...], path: Path) -> None:
-    if name not in mapping:
-        raise SettingError(f"{path}: {name}: missing")
-    if not isinstance(mapping[name], kind) or isinstance(mapping[name], bool):
-        raise SettingError(f"{path}: {name}: must be {kind[0].__name__}, not {type(mapping[name]).__name__}")
+        summary["seconds_by_step"][step].of(*_NUMBER)
+    if summary["version"].value != version:
+        summary["version"].fail(f"must be {version}, not {summary['version'].value}")
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,20 @@ weights.yaml: classes.contact.win.bias: must be a number, not None
 
 import math
 from collections.abc import Collection, Iterator
+from dataclasses import MISSING, fields
 from typing import Any, NoReturn, Self
 
 from motif.runtime.errors import MotifError, plain_text, shown
+
+_KINDS: dict[Any, tuple[type, ...]] = {
+    int: (int,),
+    float: (float, int),
+    str: (str,),
+    bool: (bool,),
+    int | None: (int, type(None)),
+    float | None: (float, int, type(None)),
+}
+"""What may stand for a field of a dataclass, by its annotation; anything for other ones."""
 
 
 class Entry:
@@ -71,6 +82,20 @@ class Entry:
     def entries(self, wanted: str = "a list") -> list[Self]:
         """The entries of a list."""
         return [self._at(value, f"{self.key}[{k}]") for k, value in enumerate(self.of(list, wanted=wanted))]
+
+    def fields(self, kind: Any, *, partly: bool = False) -> dict[str, Any]:
+        """The fields of the dataclass `kind`; none without a default may lack, unless given `partly`."""
+        known = {item.name: item for item in fields(kind)}
+        needed = [
+            name
+            for name, item in known.items()
+            if not partly and item.default is MISSING and item.default_factory is MISSING
+        ]
+        self.mapping(known)
+        for name, entry in self.items():
+            if kinds := _KINDS.get(known[name].type):
+                entry.of(*kinds)
+        return dict(self.mapping(needed=needed))
 
     def text(self) -> str:
         """The text."""

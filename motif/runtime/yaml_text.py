@@ -5,6 +5,8 @@ refused, because a small file of it can take all memory or time: aliases (a list
 lists ...), explicit tags, deep nesting.  A date stays the text that it is, and so do yes, no, on and off.
 """
 
+import re
+from contextlib import suppress
 from typing import Any
 
 import yaml
@@ -82,3 +84,54 @@ def _check_shape(text: str) -> None:
 def _line(marked: Any) -> str:
     """Where a node or an event stands."""
     return f"line {marked.start_mark.line + 1}"
+
+
+_NUMBERS = re.compile(
+    r"^(?P<margin> *)(?P<key>[a-z_]+):\n"
+    r'(?P<lines>(?:(?P=margin)  (?:[a-z]\w*|"[a-z][\w*]*"): -?\d+\.\d+(?:e[-+]\d+)?\n)+)'
+    r"(?!(?P=margin)  )",
+    re.MULTILINE | re.ASCII,
+)
+"""A key, and below it nothing but names with a number each."""
+_NO_NAMES = {"null", "true", "false"}
+_MARK = "numbers left out: "
+
+
+def parse_large_yaml(text: str) -> Any:
+    """What `parse_yaml` gives for `text`, sooner where most of it are lines of a name and a number.
+
+    These are read apart, and the rest as YAML; whatever is unusual is read as a whole.  Raises
+    `YamlTextError`.
+    """
+    left_out: list[dict[str, float]] = []
+
+    def marked(match: re.Match[str]) -> str:
+        pairs = [line.split(": ") for line in match["lines"].splitlines()]
+        numbers = {name.strip(' "'): float(number) for name, number in pairs}
+        if len(numbers) < len(pairs) or not _NO_NAMES.isdisjoint(numbers):
+            return match[0]
+        left_out.append(numbers)
+        return f"{match['margin']}{match['key']}: '{_MARK}{len(left_out) - 1}'\n"
+
+    if _MARK not in text:
+        rest = _NUMBERS.sub(marked, text)
+        # A mark that was not made here is a LookupError.
+        with suppress(ValueError, LookupError):
+            document = parse_yaml(rest)
+            if _put_back(document, left_out) == len(left_out):
+                return document
+    return parse_yaml(text)
+
+
+def _put_back(document: Any, left_out: list[dict[str, float]]) -> int:
+    """Put the numbers where their marks stand in the mappings of `document`; return how many there are."""
+    if not isinstance(document, dict):
+        return 0
+    count = 0
+    for key, value in document.items():
+        if isinstance(value, str) and value.startswith(_MARK):
+            document[key] = left_out[int(value.removeprefix(_MARK))]
+            count += 1
+        else:
+            count += _put_back(value, left_out)
+    return count

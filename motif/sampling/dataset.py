@@ -1,14 +1,12 @@
 """The dataset on disk: Parquet parts, and the manifest that says which of them are whole.
 
 Each part is written to a temporary name, flushed and renamed, and carries the settings that made it.  The
-manifest holds these settings too; it is replaced after each part that is written, so it never names one
-that is not on disk.
+manifest is replaced after each part that is written, so it never names one that is not on disk.
 
-Of what an earlier run has left in the folder a resumed one keeps a part when its bytes are those that the
-manifest names.  Without a manifest that can be understood, parts speak for themselves: each carries the
-settings that made it, and is kept when it can be read to its end and holds games that belong into it.
-That finds a part that is torn, empty or in another's place; a single byte that has changed within it may
-go unseen, which only checksums find.
+A run that is resumed keeps a part when its bytes are those that the manifest names.  Without a manifest
+that can be understood, parts speak for themselves: each carries the settings that made it, and is kept when
+it can be read to its end and holds games that belong into it.  That finds a part that is torn, empty or
+in another's place; a single byte that has changed within it may go unseen, which only checksums find.
 """
 
 import hashlib
@@ -28,6 +26,7 @@ from motif.board.identifiers import boards_from_gnubg_ids
 from motif.board.position import Board
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.documents import Entry
 from motif.runtime.errors import DatasetError, PositionError, shown
 from motif.runtime.files import contents, reason, replacing, write_text
 
@@ -88,48 +87,32 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
         raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
     except (ValueError, RecursionError) as error:
         raise DamagedManifestError(f"{path}: damaged: no JSON: {error}") from None
-    fields = _Fields(path, document)
-    if fields.take("format", str) != FORMAT:
+    manifest = Entry(document, f"{path}: damaged", DamagedManifestError, "the document")
+    manifest.mapping(wanted="an object")
+    if _of(manifest["format"], str) != FORMAT:
         raise DatasetError(f"{path}: format must be {FORMAT!r}, not {shown(document['format'])}")
-    settings = fields.take("settings", dict)
-    listed = fields.take("parts", list)
-    parts = [_part(_Fields(path, entry, f"parts[{k}].")) for k, entry in enumerate(listed)]
+    settings = _of(manifest["settings"], dict)
+    parts = [_part(entry) for entry in manifest["parts"].entries(wanted="of type list")]
     if len({part.name for part in parts}) < len(parts):
-        raise fields.damage("parts", "one is listed twice")
-    return settings, parts, fields.take("complete", bool)
+        manifest["parts"].fail("one is listed twice")
+    return settings, parts, _of(manifest["complete"], bool)
 
 
-class _Fields:
-    """The values of a JSON object by name, each of the type that it must have."""
-
-    def __init__(self, path: Path, document: Any, prefix: str = "") -> None:
-        self._path, self._document, self._prefix = path, document, prefix
-        if not isinstance(document, dict):
-            raise self.damage("", f"must be an object, not {shown(document)}")
-
-    def take(self, name: str, kind: type) -> Any:
-        if name not in self._document:
-            raise self.damage(name, "missing")
-        value = self._document[name]
-        # Not isinstance, for which True is a number.
-        if type(value) is not kind:
-            raise self.damage(name, f"must be of type {kind.__name__}, not {shown(value)}")
-        return value
-
-    def damage(self, name: str, problem: str) -> DamagedManifestError:
-        where = f"{self._prefix}{name}".rstrip(".")
-        return DamagedManifestError(f"{self._path}: damaged: {where or 'the document'}: {problem}")
+def _of(entry: Entry, kind: type) -> Any:
+    return entry.of(kind, wanted=f"of type {kind.__name__}")
 
 
-def _part(fields: _Fields) -> Part:
-    name, rows, sha256 = fields.take("name", str), fields.take("rows", int), fields.take("sha256", str)
-    if not _PART_NAME.fullmatch(name):
-        raise fields.damage("name", f"{shown(name)} is not the name of a part")
-    if rows < 0:
-        raise fields.damage("rows", f"must be at least 0, not {shown(rows)}")
-    if not _CHECKSUM.fullmatch(sha256):
-        raise fields.damage("sha256", f"{shown(sha256)} is no checksum")
-    return Part(name, rows, sha256)
+def _part(entry: Entry) -> Part:
+    entry.mapping(wanted="an object")
+    name, rows, sha256 = entry["name"], entry["rows"], entry["sha256"]
+    part = Part(_of(name, str), _of(rows, int), _of(sha256, str))
+    if not _PART_NAME.fullmatch(part.name):
+        name.fail(f"{shown(part.name)} is not the name of a part")
+    if part.rows < 0:
+        rows.fail(f"must be at least 0, not {shown(part.rows)}")
+    if not _CHECKSUM.fullmatch(part.sha256):
+        sha256.fail(f"{shown(part.sha256)} is no checksum")
+    return part
 
 
 def read_manifest_positions(folder: Path) -> int:

@@ -75,7 +75,7 @@ def test_the_first_signal_finishes_what_is_under_way(tmp_path, jobs, send):
 STARTING = {
     "before they start": "motif.runtime.parallel:starting_workers",
     "as Python starts in them": "popen_loky",
-    "when all is imported": "motif.runtime.interruption:begin_worker",
+    "when all is imported": "motif.runtime.parallel:begin_worker",
     "as they begin to work": PART,
 }
 

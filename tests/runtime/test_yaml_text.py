@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from motif.runtime.yaml_text import MAX_DEPTH, YamlTextError, parse_yaml
+from motif.runtime.yaml_text import MAX_DEPTH, YamlTextError, parse_large_yaml, parse_yaml
 
 
 def refusal(text: str) -> str:
@@ -70,3 +70,44 @@ def test_long_values():
 )
 def test_what_is_no_yaml(text):
     assert refusal(text)
+
+
+NUMBERS = 'a:\n  one: 1.0\n  "one*two": -2.5e-07\n  off: 0.25\nb: {}\n'
+INSIDE = [
+    NUMBERS,
+    NUMBERS.replace("b: {}\n", ""),
+    NUMBERS.replace("a:", "x:\n a:").replace("\n  ", "\n   "),
+    NUMBERS.replace("  off", "  null"),
+    NUMBERS.replace("  off", "  one"),
+    NUMBERS.replace("off: 0.25", "off: many"),
+    NUMBERS.replace("off: 0.25", "off: 7"),
+    NUMBERS.replace("off: 0.25", "off:\n    deep: 1.0"),
+    NUMBERS.replace("  off", "# aside\n  off"),
+    NUMBERS.replace("  off", "\n  off"),
+    NUMBERS.replace("  off", "   off"),
+    NUMBERS.replace("  off", " off"),
+    NUMBERS.replace("one: 1.0", '"one: 1.0'),
+    NUMBERS.replace("a:", "t: |\n a:").replace("\n  ", "\n   "),
+    NUMBERS.replace("a:", 't: "').replace("b:", '"\nb:'),
+    NUMBERS.replace("a:", 't: "\na:').replace("b:", '"\nb:'),
+    NUMBERS + NUMBERS,
+    NUMBERS + "a: &x [1]\n",
+    "- " + NUMBERS.replace("\n", "\n  "),
+    "numbers left out: 0\n" + NUMBERS,
+    "t: 'numbers left out: 0'\n" + NUMBERS,
+    't: "numbers left ou\\x74: 0"\n' + NUMBERS,
+    't: "numbers left ou\\x74: 7"\n' + NUMBERS,
+    't: "numbers left ou\\x74: x"\n' + NUMBERS,
+]
+
+
+def outcome(parse, text: str) -> str:
+    try:
+        return repr(parse(text))
+    except YamlTextError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("text", INSIDE)
+def test_numbers_that_are_read_apart_are_what_yaml_has(text):
+    assert outcome(parse_large_yaml, text) == outcome(parse_yaml, text)

@@ -3,7 +3,8 @@
 import numpy as np
 
 from motif.board.outcome import finished_points_many
-from motif.board.position import Board, Position, pack_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
 from motif.players import load
 from motif.runtime.streams import derive_states
 

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from motif.board.position import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS, Position, faults
+from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
+from motif.board.position import Position, faults
 
 PLACES = range(1, OWN_BAR + 1)
 

@@ -8,7 +8,7 @@ import typer
 
 from motif.cli.main import app
 from motif.parameters import parameter_set
-from motif.parameters.sets import features
+from motif.parameters.named_sets import features
 from tests.fitting.fitting_samples import random_boards
 from tools.tutorial import COMMANDS, FILE, PAGE, ROOT, SHOWN, blocks, command_lines, run_page, write_file
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.moves import PlayBatch, decode_path, play_batches
 from motif.board.notation import format_moves
+from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.board.parsing import parse_position, parse_roll
-from motif.board.position import BOARD_SIZE, Board, pack_many
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many

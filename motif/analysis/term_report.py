@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from motif.analysis.trial_positions import FEWEST, self_play_positions
-from motif.board.position import Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.weight_file import HeadWeights, class_of_plan
@@ -26,8 +26,8 @@ from motif.learning.rows import class_rows
 from motif.learning.term_errors import settings_of, term_errors
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.game_plan import PLANS, plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import features
 from motif.players import Player
 from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
 

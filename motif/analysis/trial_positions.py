@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from motif.board.position import Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
 from motif.rollout.games import SeededDice, lockstep, starts

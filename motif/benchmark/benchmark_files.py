@@ -37,7 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.identifiers import boards_from_keys, position_from_key
-from motif.board.position import BOARD_SIZE, Board
+from motif.board.packed import BOARD_SIZE, Board
 from motif.runtime.errors import BenchmarkError, PositionError, plain_text, shown
 
 CubeAction = Literal["ND", "D/T", "D/D", "TG"]

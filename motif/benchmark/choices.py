@@ -25,16 +25,15 @@ from motif.benchmark.losses import (
     loss_distribution,
     mean_and_error,
 )
-from motif.board.position import Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.evaluators import Evaluator
 from motif.evaluators.evaluator import first_best
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
-from motif.runtime.errors import BenchmarkError, PlayerError
+from motif.runtime.errors import BenchmarkError, PlayerError, check_seed
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states
 
 _DECISIONS_AT_ONCE = 500

@@ -10,7 +10,8 @@ from itertools import islice
 
 import numpy as np
 
-from motif.board.position import Board, Position, pack_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, load_static
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.model import Model, random_model

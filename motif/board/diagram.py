@@ -2,7 +2,8 @@
 
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
-from motif.board.position import CHECKERS, OPPONENT_BAR, OWN_BAR, Position
+from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR
+from motif.board.position import Position
 
 _ROWS = 5
 """Checkers drawn of a stack; the innermost shows the number of a higher one."""

@@ -17,16 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import (
-    BOARD_SIZE,
-    CHECKERS,
-    OWN_BAR,
-    Board,
-    Position,
-    as_boards,
-    faults,
-    first_bad_board,
-)
+from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
+from motif.board.position import Position, as_boards, faults, first_bad_board
 from motif.runtime.errors import PositionError
 from motif.runtime.jit import inline_kernel, kernel
 

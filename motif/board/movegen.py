@@ -14,8 +14,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.masks import ALL_POINTS, BAR_BIT, made, mirrored, occupied
-from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_SIZE, PACKED_WORDS, POINTS
+from motif.board.packed import (
+    ALL_POINTS,
+    BAR_BIT,
+    CHECKERS,
+    OPPONENT_HALF,
+    PACKED_BAR,
+    PACKED_SIZE,
+    PACKED_WORDS,
+    POINTS,
+    made,
+    mirrored,
+    occupied,
+)
 from motif.runtime.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel, trailing_zeros
 
 # A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it

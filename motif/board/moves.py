@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import checked_roll
 from motif.board.movegen import (
     MAX_PLAYS,
     PATH_HIT,
@@ -19,8 +18,9 @@ from motif.board.movegen import (
     new_play_buffer,
 )
 from motif.board.outcome import outcome
-from motif.board.position import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, Position, pack, unpack
-from motif.runtime.errors import PositionError
+from motif.board.packed import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, pack, unpack
+from motif.board.position import Position
+from motif.runtime.errors import PlayError, PositionError, shown
 from motif.runtime.jit import WHOLE, lean_kernel, words_of
 
 _thread = local()
@@ -133,3 +133,12 @@ def _fill_batch(boards, rolls, packed, offsets, results, paths, buffer):
         row += 1
         offsets[row] = start + count
     return row
+
+
+def checked_roll(first: int, second: int) -> tuple[int, int]:
+    """The roll of two dice, the higher first; raises `PlayError` for a die that is not 1 to 6."""
+    for die in (first, second):
+        if die not in range(1, 7):
+            # Not as it is: Python refuses to write a number of thousands of digits.
+            raise PlayError(f"no roll: {shown(die) if type(die) is int else die} is not a die (1 to 6)")
+    return int(max(first, second)), int(min(first, second))

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from motif.board.identifiers import quoted
-from motif.board.position import OWN_BAR, POINTS, Position
+from motif.board.packed import OWN_BAR, POINTS
+from motif.board.position import Position
 from motif.runtime.errors import PlayError
 
 OFF = 0

@@ -4,8 +4,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from motif.board.masks import BAR_BIT, occupied
-from motif.board.position import CHECKERS, PACKED_WORDS, Position, pack_many
+from motif.board.packed import BAR_BIT, CHECKERS, PACKED_WORDS, occupied, pack_many
+from motif.board.position import Position
 from motif.runtime.jit import inline_kernel, kernel
 
 _OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT

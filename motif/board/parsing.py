@@ -5,7 +5,6 @@ Each form is recognised by its looks; then its own module reads it and says what
 
 import re
 
-from motif.board.dice import checked_roll
 from motif.board.identifiers import (
     ID_LENGTH,
     KEY_LENGTH,
@@ -14,7 +13,9 @@ from motif.board.identifiers import (
     quoted,
 )
 from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_from_id
-from motif.board.position import BOARD_SIZE, Position
+from motif.board.moves import checked_roll
+from motif.board.packed import BOARD_SIZE
+from motif.board.position import Position
 from motif.board.xgid import PREFIX, position_from_xgid
 from motif.runtime.errors import PlayError, PositionError, shown
 

@@ -5,10 +5,7 @@ points, 25 is the own bar, 0 the opponent's bar.  Own checkers count positive, t
 negative, bars included: ``board[0] <= 0 <= board[25]``.  Checkers off are 15 minus those on the
 board.  (This is wildbg's convention.)
 
-**Packed board** ``int8[64]``, for the kernels alone: own points 1..24 at 0..23, own bar at 24; the
-opponent's points *in his own numbering* at 32..55, his bar at 56; all counts positive, all other
-bytes zero.  Switching sides swaps the two halves; eight 64-bit words are copied faster than 26
-signed bytes.  My point p is his point 25 - p.
+Kernels work on packed boards, which `motif.board.packed` describes.
 
 A play's result is a board seen by the OTHER player, who is next on roll.
 """
@@ -18,23 +15,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
 from motif.runtime.errors import PositionError
-from motif.runtime.jit import inline_kernel, kernel
-
-CHECKERS = 15
-POINTS = 24
-BOARD_SIZE = 26
-OWN_BAR = 25
-OPPONENT_BAR = 0
-HOME = 6
-
-PACKED_SIZE = 64
-PACKED_WORDS = 8
-PACKED_BAR = 24
-OPPONENT_HALF = 32
-"""Offset of the opponent's half in a packed board."""
-
-Board = npt.NDArray[np.int8]
+from motif.runtime.jit import kernel
 
 _START = {24: 2, 13: 5, 8: 3, 6: 5}
 
@@ -187,49 +170,6 @@ def first_bad_board(boards):
         if own_home == HOME and opponent_home == HOME and bar > 0 and opponent_bar < 0:
             return row
     return -1
-
-
-@inline_kernel
-def pack(board, packed):
-    """Write the int8[26] `board` into the int8[64] `packed`."""
-    for k in range(PACKED_SIZE):
-        packed[k] = 0
-    for point in range(1, OWN_BAR):
-        count = board[point]
-        if count > 0:
-            packed[point - 1] = count
-        elif count < 0:
-            packed[OPPONENT_HALF + POINTS - point] = -count
-    packed[PACKED_BAR] = board[OWN_BAR]
-    packed[OPPONENT_HALF + PACKED_BAR] = -board[OPPONENT_BAR]
-
-
-@inline_kernel
-def unpack(packed, board):
-    """Write the int8[64] `packed` into the int8[26] `board`."""
-    for point in range(1, OWN_BAR):
-        board[point] = packed[point - 1] - packed[OPPONENT_HALF + POINTS - point]
-    board[OWN_BAR] = packed[PACKED_BAR]
-    board[OPPONENT_BAR] = -packed[OPPONENT_HALF + PACKED_BAR]
-
-
-def pack_many(boards: Board) -> Board:
-    """Packed boards int8 (n, 64) of `boards` int8 (n, 26)."""
-    packed = np.zeros((len(boards), PACKED_SIZE), np.int8)
-    np.maximum(boards[:, 1:OWN_BAR], 0, out=packed[:, :POINTS])
-    np.maximum(-boards[:, POINTS:0:-1], 0, out=packed[:, OPPONENT_HALF : OPPONENT_HALF + POINTS])
-    packed[:, PACKED_BAR] = boards[:, OWN_BAR]
-    packed[:, OPPONENT_HALF + PACKED_BAR] = -boards[:, OPPONENT_BAR]
-    return packed
-
-
-def unpack_many(packed: Board) -> Board:
-    """Boards int8 (n, 26) of packed boards int8 (n, 64)."""
-    boards = np.empty((len(packed), BOARD_SIZE), np.int8)
-    boards[:, 1:OWN_BAR] = packed[:, :POINTS] - packed[:, OPPONENT_HALF + POINTS - 1 : OPPONENT_HALF - 1 : -1]
-    boards[:, OWN_BAR] = packed[:, PACKED_BAR]
-    boards[:, OPPONENT_BAR] = -packed[:, OPPONENT_HALF + PACKED_BAR]
-    return boards
 
 
 def _checked_place(point: int) -> int:

@@ -13,7 +13,8 @@ from math import hypot
 from motif.board.diagram import describe_rules, describe_turn
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState
-from motif.board.position import OPPONENT_BAR, OWN_BAR, POINTS, Position
+from motif.board.packed import OPPONENT_BAR, OWN_BAR, POINTS
+from motif.board.position import Position
 from motif.runtime.errors import SettingError
 
 _COLUMN, _RADIUS, _STEP, _ROWS = 46, 20, 41, 5

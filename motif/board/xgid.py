@@ -16,7 +16,8 @@ import numpy as np
 
 from motif.board.identifiers import quoted
 from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
-from motif.board.position import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board, Position
+from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
+from motif.board.position import Position
 from motif.runtime.errors import PositionError
 
 PREFIX = "XGID="

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from motif.board.match_state import MatchState
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, efficiency_classes
 from motif.cube.efficiency_fit import self_play
 from motif.cube.equities import Floats, cube_equities
@@ -23,8 +23,7 @@ from motif.evaluators.bras import SIGMA, bras_scores
 from motif.parameters.position_class import RACE
 from motif.rollout.games import starts
 from motif.rollout.rollout_settings import check_count
-from motif.runtime.errors import SettingError
-from motif.runtime.seeds import check_seed
+from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.streams import derive_states
 
 LIVE_FROM = (62.0, 65.0)

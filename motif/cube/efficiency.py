@@ -11,7 +11,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import HOME, POINTS, Board, Position, pack_many
+from motif.board.packed import HOME, POINTS, Board, pack_many
+from motif.board.position import Position
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, RACE, classify_many
 from motif.runtime.errors import SettingError
 

@@ -22,16 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import CubeOwner, MatchState
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
 from motif.cube.equities import Floats, cube_equities, cubeful_equity
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import WIN
 from motif.rollout.games import Ply, lockstep, starts, stream_dice
 from motif.rollout.rollout_settings import check_count
+from motif.runtime.errors import check_seed
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states
 
 OWNERS: tuple[CubeOwner, ...] = ("centre", "me", "opponent")

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board, Position
+from motif.board.packed import Board
+from motif.board.position import Position
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters.bras_set import BRAS_SET
-from motif.parameters.sets import features
+from motif.parameters.named_sets import features
 
 SIGMA = 3.0
 WEIGHTS = {

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.moves import PlayBatch, play_batches
-from motif.board.position import Board, Position
+from motif.board.packed import Board
+from motif.board.position import Position
 from motif.evaluators.probabilities import Probabilities, equities, turned_equities
 from motif.runtime.errors import PlayerError
 

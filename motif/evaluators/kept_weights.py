@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import PACKED_BAR
+from motif.board.packed import PACKED_BAR
 from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, PreFilter, WeightFile
 from motif.parameters import fitted_set
 from motif.runtime.errors import FileError

@@ -5,15 +5,23 @@ Scores rank plays; they are values BEFORE the squash, because squashed floats ti
 
 import numpy as np
 
-from motif.board.masks import made, occupied
 from motif.board.movegen import generate, generate_scored
 from motif.board.outcome import checkers_on_board, finished_points
-from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_SIZE, PACKED_WORDS, pack, unpack
+from motif.board.packed import (
+    CHECKERS,
+    OPPONENT_HALF,
+    PACKED_SIZE,
+    PACKED_WORDS,
+    made,
+    occupied,
+    pack,
+    unpack,
+)
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
-from motif.evaluators.model import ABSENT, EQUITY_HEAD, RANDOM, TABLE, WEIGHTS
 from motif.evaluators.point_table import points_of_side, table_score_of_mover
 from motif.evaluators.probabilities import (
+    EQUITY_HEAD,
     LOSE_GAMMON,
     WIN,
     agree_with_equity,
@@ -33,6 +41,10 @@ from motif.runtime.jit import NOTHING, WHOLES, inline_kernel, kernel, lean_kerne
 from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
 
+RANDOM, TABLE, WEIGHTS = range(3)
+"""Kinds of model."""
+ABSENT = -1
+"""Number of the form of a head that is not there."""
 SOURCES = ("finished game", "bearoff tables", "weights", "point table")
 """What a value comes from; the first that applies."""
 FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))

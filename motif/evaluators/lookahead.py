@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points_many
-from motif.board.position import Board, as_boards, pack_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import as_boards
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.runtime.errors import PlayerError

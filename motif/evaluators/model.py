@@ -10,21 +10,14 @@ import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
 from motif.evaluators.bearoff import BearoffTables, no_tables
+from motif.evaluators.kernels import ABSENT, RANDOM, TABLE
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
-from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters.own_measures import OwnFunctions, no_functions
 from motif.parameters.own_set import OwnSet
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import KNOWN, MAX_PARAMETERS
 from motif.runtime.simd import ALIGNMENT, LANES, blocks_of
-
-HEADS = (*OUTPUTS, "equity")
-EQUITY_HEAD = HEADS.index("equity")
-
-RANDOM, TABLE, WEIGHTS = range(3)
-"""Kinds of model."""
-ABSENT = -1
-"""Number of the form of a head that is not there."""
 
 MAX_ROW = LANES * blocks_of(MAX_PARAMETERS)
 """Features are padded with zeros to this length."""

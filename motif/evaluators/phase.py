@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board, Position, pack_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
+from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET, PHASES, mover_phases
-from motif.parameters.sets import features
 
 WEIGHTS = np.array(
     [

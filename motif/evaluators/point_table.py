@@ -12,7 +12,7 @@ from importlib import resources
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR, POINTS
+from motif.board.packed import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR, POINTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.jit import inline_kernel, trailing_zeros
 

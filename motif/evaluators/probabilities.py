@@ -24,6 +24,8 @@ from motif.runtime.jit import inline_kernel, kernel, words_of
 
 OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
 WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
+HEADS = (*OUTPUTS, "equity")
+EQUITY_HEAD = HEADS.index("equity")
 _Number = TypeVar("_Number", bound=np.number[Any])
 EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 

@@ -10,17 +10,15 @@ import numpy.typing as npt
 
 from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
-from motif.board.position import Board, Position, as_boards, pack_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position, as_boards
 from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.kernels import evaluate_packed, score_by_tables, score_packed
+from motif.evaluators.kernels import ABSENT, WEIGHTS, evaluate_packed, score_by_tables, score_packed
 from motif.evaluators.model import (
-    ABSENT,
-    HEADS,
     LEAST_ROW,
     MAX_KEPT,
-    WEIGHTS,
     Model,
     Workspace,
     aligned,
@@ -30,13 +28,14 @@ from motif.evaluators.model import (
     with_own_set,
 )
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
-from motif.evaluators.probabilities import EQUITY_BOUND, OUTPUTS, WIN, turned_equities
+from motif.evaluators.probabilities import EQUITY_BOUND, HEADS, OUTPUTS, WIN, turned_equities
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.game_plan import NO_PLAN, PLAN_CLASS, PLANS, plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.own_set import OwnSet
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import code_of, features
+from motif.parameters.sets import code_of
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.simd import LANES, blocks_of, tile_floats, tile_places
 

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from motif.board.position import Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
-from motif.evaluators.model import HEADS
 from motif.evaluators.point_table import table_sums, tables_of
+from motif.evaluators.probabilities import HEADS
 from motif.parameters import ParameterSet
 from motif.parameters.game_plan import PLAN_CLASS, PLANS
 from motif.parameters.position_class import CLASS_NAMES

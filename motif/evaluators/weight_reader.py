@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import PACKED_BAR
+from motif.board.packed import PACKED_BAR
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.kept_weights import keep_weights, kept_weights
-from motif.evaluators.model import HEADS, MAX_KEPT
+from motif.evaluators.model import MAX_KEPT
+from motif.evaluators.probabilities import HEADS
 from motif.evaluators.weight_file import (
     FILTER_STEPS,
     FORMAT,

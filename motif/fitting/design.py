@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.fitting.terms import FloatArray, Terms, add_products, add_sums
 from motif.runtime.jit import fast_kernel
 from motif.runtime.parallel import worker_count

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.evaluators.probabilities import turned_equities
 from motif.fitting.problem import decision_starts
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, step_columns

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board, faults, first_bad_board
+from motif.board.packed import Board
+from motif.board.position import faults, first_bad_board
 from motif.fitting.link import PROBABILITY, Link
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.fitting.curvature import centring
 from motif.fitting.design import in_threads, raw_predictions, term_sums
 from motif.fitting.gauss_newton import Preconditioner

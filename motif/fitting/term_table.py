@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from motif.evaluators.model import HEADS
+from motif.evaluators.probabilities import HEADS
 from motif.evaluators.weight_file import PAIR, SIDES, HeadWeights
 from motif.fitting.significance import TermStatistics
 from motif.fitting.terms import POINT_SHAPE, FloatArray, Terms

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import BOARD_SIZE, CHECKERS, OWN_BAR, PACKED_BAR, Board
+from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, PACKED_BAR, Board
 from motif.evaluators.point_table import tables_of
 from motif.evaluators.weight_file import FILTER_STEPS
 from motif.runtime.errors import FitError

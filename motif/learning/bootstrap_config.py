@@ -9,9 +9,8 @@ import yaml
 
 from motif.learning.fit import FitSettings
 from motif.runtime.documents import Entry
-from motif.runtime.errors import MotifError, SettingError, shown
+from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, shown
 from motif.runtime.files import write_text
-from motif.runtime.seeds import SEED_LIMIT
 from motif.runtime.yaml_text import YamlTextError, parse_yaml
 from motif.sampling import SamplePlan, SampleSettings
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from motif.benchmark.choices import recorded_decisions
 from motif.benchmark.losses import Rows, rows_of_classes
-from motif.board.position import pack_many
+from motif.board.packed import pack_many
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared, weights_model

@@ -7,8 +7,7 @@ from typing import Literal
 from motif.fitting import coordinate
 from motif.fitting.solve import solver
 from motif.parameters import parameter_set
-from motif.runtime.errors import FitError, shown
-from motif.runtime.seeds import check_seed
+from motif.runtime.errors import FitError, check_seed, shown
 
 _RANKING = 5.0
 

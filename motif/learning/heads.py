@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import CHECKERS, Board
+from motif.board.packed import CHECKERS, Board
 from motif.evaluators import OUTPUTS
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.probabilities import bounds

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.bearoff import covered_boards
 from motif.evaluators.calibration import KnotRows, calibrated_chances, raw_knots

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import BOARD_SIZE, Board, pack_many
+from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.evaluators import OUTPUTS
 from motif.fitting.terms import IntArray
 from motif.parameters import ParameterSet
 from motif.parameters.game_plan import plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
-from motif.parameters.sets import features
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
 from motif.runtime.streams import derive_states

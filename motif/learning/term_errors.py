@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from motif.evaluators.model import HEADS
+from motif.evaluators.probabilities import HEADS
 from motif.evaluators.weight_file import HeadWeights, WeightFile, class_of_plan
 from motif.fitting.problem import Problem
 from motif.fitting.significance import significance, term_statistics

@@ -7,9 +7,17 @@ example.
 
 import numpy as np
 
-from motif.board.masks import ALL_POINTS, BAR_BIT, HOME_POINTS, longest_run
 from motif.board.outcome import checkers_on_board
-from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_WORDS
+from motif.board.packed import (
+    ALL_POINTS,
+    BAR_BIT,
+    CHECKERS,
+    HOME_POINTS,
+    OPPONENT_HALF,
+    PACKED_BAR,
+    PACKED_WORDS,
+    longest_run,
+)
 from motif.parameters.registry import SetBuilder
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 

@@ -6,9 +6,8 @@ them easy to calculate.
 
 import numpy as np
 
-from motif.board.masks import BAR_BIT, HOME_POINTS, mirrored
 from motif.board.outcome import checkers_on_board
-from motif.board.position import CHECKERS, OPPONENT_HALF, PACKED_BAR
+from motif.board.packed import BAR_BIT, CHECKERS, HOME_POINTS, OPPONENT_HALF, PACKED_BAR, mirrored
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros

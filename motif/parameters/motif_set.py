@@ -8,8 +8,18 @@ How the parameters of the set ``motif`` are measured: the compiled twin of their
 
 import numpy as np
 
-from motif.board.masks import ALL_POINTS, BAR_BIT, HOME_POINTS, longest_run, mirrored
-from motif.board.position import CHECKERS, HOME, PACKED_BAR, PACKED_WORDS, POINTS
+from motif.board.packed import (
+    ALL_POINTS,
+    BAR_BIT,
+    CHECKERS,
+    HOME,
+    HOME_POINTS,
+    PACKED_BAR,
+    PACKED_WORDS,
+    POINTS,
+    longest_run,
+    mirrored,
+)
 from motif.parameters.half_sums import above_third, checkers_in, pips_in, squares_in
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder

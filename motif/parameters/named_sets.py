@@ -1,11 +1,15 @@
-"""Parameter sets by name: those of motif, and files of one's own."""
+"""Parameter sets by name, those of motif and files of one's own, and what they measure on boards."""
 
 from collections.abc import Collection
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import Board, pack_many
 from motif.parameters.own_set import SUFFIX, find_own_set, load_own_set
 from motif.parameters.registry import ParameterSet
-from motif.parameters.sets import PARAMETER_SETS
+from motif.parameters.sets import PARAMETER_SETS, code_of, measure_packed
 from motif.runtime.errors import ParameterError
 
 KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
@@ -37,3 +41,15 @@ def fitted_set(
     if name.endswith(SUFFIX):
         return find_own_set(name, fingerprint, folder, names)
     return PARAMETER_SETS[name].fitted(fingerprint, names) if name in PARAMETER_SETS else None
+
+
+def features(chosen: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
+    """Scaled features float32 (n, len(chosen)) of `boards` int8 (n, 26), in the set's order.
+
+    Raises `ParameterError` when a function of one's own gives a value that is not finite.
+    """
+    whole = chosen.whole or chosen
+    values = np.empty((len(boards), len(whole)), np.float32)
+    if measure_packed(code_of(whole), whole.functions, pack_many(boards), whole.scales, values):
+        raise ParameterError(f"{chosen.name}: measures a value that is not finite on some positions")
+    return values if whole is chosen else values.take(chosen.places, axis=1)

@@ -8,7 +8,7 @@ stands for a set that is motif's own.
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import BOARD_SIZE, unpack
+from motif.board.packed import BOARD_SIZE, unpack
 from motif.parameters.board_functions import call_board_function
 from motif.runtime.jit import WHOLE, bytes_of, inline_kernel, lean_kernel
 

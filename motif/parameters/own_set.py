@@ -36,7 +36,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import BOARD_SIZE, CHECKERS, HOME, POINTS, Position
+from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS
+from motif.board.position import Position
 from motif.parameters.board_functions import BoardFunction
 from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, OwnFunctions
 from motif.parameters.registry import OPPONENT_SUFFIX, ParameterSet, SetBuilder

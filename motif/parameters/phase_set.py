@@ -11,9 +11,8 @@ largest sums, 360 and 270, leave the bar out); checkers on the bar count as out 
 
 import numpy as np
 
-from motif.board.masks import BAR_BIT
 from motif.board.outcome import checkers_on_board
-from motif.board.position import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR
+from motif.board.packed import BAR_BIT, CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR
 from motif.parameters.registry import SetBuilder
 from motif.runtime.jit import NOTHING, inline_kernel, kernel, lean_kernel, popcount, trailing_zeros, words_of
 

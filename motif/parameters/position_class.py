@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from motif.board.masks import occupied
 from motif.board.outcome import checkers_on_board
-from motif.board.position import OPPONENT_HALF, PACKED_WORDS, Position, as_boards, pack_many
+from motif.board.packed import OPPONENT_HALF, PACKED_WORDS, occupied, pack_many
+from motif.board.position import Position, as_boards
 from motif.runtime.jit import inline_kernel, kernel, leading_zeros, words_of
 
 CLASS_NAMES = ("contact", "crashed", "race")

@@ -1,17 +1,14 @@
 """The sets that exist, and the compiled function that measures any of them."""
 
 import numpy as np
-import numpy.typing as npt
 
-from motif.board.masks import made, occupied
-from motif.board.position import PACKED_WORDS, Board, pack_many
+from motif.board.packed import PACKED_WORDS, made, occupied
 from motif.parameters.bras_set import BRAS_SET, measure_bras
 from motif.parameters.keith_set import KEITH_SET, measure_keith
 from motif.parameters.motif_set import MOTIF_SET, measure_motif
 from motif.parameters.own_measures import BOARD_WORDS, measure_own
 from motif.parameters.phase_set import PHASE_SET, measure_phase
 from motif.parameters.registry import ParameterSet
-from motif.runtime.errors import ParameterError
 from motif.runtime.jit import inline_kernel, kernel, words_of
 
 PARAMETER_SETS: dict[str, ParameterSet] = {
@@ -70,7 +67,9 @@ def take_places(places, out, known):
 
 
 @kernel
-def _measure_packed(set_code, own_functions, packed, scales, features):
+def measure_packed(set_code, own_functions, packed, scales, features):
+    """Write the scaled values of packed boards (n, 64) to `features` float32 (n, size of the set); return how
+    many of one's own were not finite."""
     words = words_of(packed)
     half = PACKED_WORDS // 2
     known = np.zeros(KNOWN, np.int64)
@@ -86,15 +85,3 @@ def _measure_packed(set_code, own_functions, packed, scales, features):
         for k in range(features.shape[1]):
             out[k] *= scales[k]
     return strange
-
-
-def features(chosen: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
-    """Scaled features float32 (n, len(chosen)) of `boards` int8 (n, 26), in the set's order.
-
-    Raises `ParameterError` when a function of one's own gives a value that is not finite.
-    """
-    whole = chosen.whole or chosen
-    values = np.empty((len(boards), len(whole)), np.float32)
-    if _measure_packed(code_of(whole), whole.functions, pack_many(boards), whole.scales, values):
-        raise ParameterError(f"{chosen.name}: measures a value that is not finite on some positions")
-    return values if whole is chosen else values.take(chosen.places, axis=1)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.masks import ALL_POINTS, BAR_BIT
+from motif.board.packed import ALL_POINTS, BAR_BIT
 from motif.runtime.jit import inline_kernel, leading_zeros, popcount, reversed_bits
 
 RollSets = npt.NDArray[np.uint32]

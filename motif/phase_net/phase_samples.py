@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.evaluators.phase import phase_scores
+from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
-from motif.parameters.sets import features
 from motif.phase_net.phase_settings import PhaseNetSettings
 from motif.players import Player
 from motif.players.best_of_four import best_of_four

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from motif.rollout.rollout_settings import check_count
-from motif.runtime.errors import SettingError
-from motif.runtime.seeds import SEED_LIMIT, check_seed
+from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
 
 _SEEDS_A_RUN = 10_000
 _FIRST_ROUND_SEED = 100

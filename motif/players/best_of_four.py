@@ -8,7 +8,7 @@ than four it takes the best.
 import numpy as np
 
 from motif.board.movegen import MAX_PLAYS, generate
-from motif.board.position import PACKED_SIZE, pack, unpack
+from motif.board.packed import PACKED_SIZE, pack, unpack
 from motif.evaluators.kernels import score_plays
 from motif.evaluators.phase import SLOPE, PhaseEvaluator
 from motif.players.player import CompiledPlayer
@@ -16,6 +16,8 @@ from motif.runtime.jit import inline_kernel, kernel, words_of
 from motif.runtime.streams import next_unit
 
 _FOUR = 4
+_SOFTNESS = SLOPE
+"""A play whose score is less by so much is drawn 1/e times as often."""
 
 
 @inline_kernel
@@ -36,10 +38,10 @@ def _drawn(scores, stream):
     """One of the first four, with chances in proportion to exp(min-max score)."""
     total = 0.0
     for k in range(_FOUR):
-        total += np.exp((scores[k] - scores[0]) / SLOPE)
+        total += np.exp((scores[k] - scores[0]) / _SOFTNESS)
     rest = total * next_unit(stream)
     for k in range(_FOUR):
-        rest -= np.exp((scores[k] - scores[0]) / SLOPE)
+        rest -= np.exp((scores[k] - scores[0]) / _SOFTNESS)
         if rest < 0:
             return k
     return 0

@@ -34,10 +34,9 @@ from motif.players.player import Player
 from motif.rollout.games import Dice, SeededDice, lockstep, starts
 from motif.rollout.rollout_settings import check_count
 from motif.rollout.tally import p_value
-from motif.runtime.errors import SettingError, shown
+from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.seeds import check_seed
 
 ERROR_RATE = 0.05
 """Share of matches between equal players that may end with a difference called certain."""

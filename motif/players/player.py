@@ -5,16 +5,15 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import checked_roll
-from motif.board.moves import Play, legal_plays
-from motif.board.position import Board, Position
+from motif.board.moves import Play, checked_roll, legal_plays
+from motif.board.packed import Board
+from motif.board.position import Position
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.named import Kind, entry_of, load_evaluator
 from motif.evaluators.static import prepared
-from motif.runtime.errors import PlayerError
-from motif.runtime.seeds import check_seed
+from motif.runtime.errors import PlayerError, check_seed
 from motif.runtime.streams import derive_states
 
 _PLAYS_AT_ONCE = 4096

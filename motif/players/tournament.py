@@ -26,10 +26,9 @@ from motif.evaluators.probabilities import turned_equities
 from motif.players.match import MatchResult, blocks_of_pairs, match_result, play_pairs
 from motif.players.player import Player
 from motif.rollout.rollout_settings import check_count
-from motif.runtime.errors import SettingError, shown
+from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive_states
 
 Pairings = npt.NDArray[np.int64]

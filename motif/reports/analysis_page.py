@@ -38,9 +38,8 @@ from motif.reports.analysis_plots import (
 )
 from motif.reports.document import Picture, html_page
 from motif.rollout.rollout_settings import check_count
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
-from motif.runtime.seeds import check_seed
 
 FEATURES, CORRELATION, COMPONENTS = "features.csv", "correlation.csv", "components.csv"
 SUMMARY, REPORT = "summary.json", "report.html"

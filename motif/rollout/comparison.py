@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import checked_roll
-from motif.board.moves import Play, legal_plays, play_batches
-from motif.board.position import Position, pack_many
+from motif.board.moves import Play, checked_roll, legal_plays, play_batches
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
 from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
 from motif.rollout.tally import Tally, p_value

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import finished_points_many
-from motif.board.position import Board, Position, pack_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
 from motif.evaluators.probabilities import turned_equities
 from motif.rollout.playout import MAX_PLIES
+from motif.runtime.errors import check_seed
 from motif.runtime.jit import kernel
-from motif.runtime.seeds import check_seed
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
 
 _SIDES = 6

@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.masks import occupied
 from motif.board.outcome import finished_points
-from motif.board.position import PACKED_WORDS
+from motif.board.packed import PACKED_WORDS, occupied
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import choose, trace_value
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities

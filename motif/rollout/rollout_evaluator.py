@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.moves import PlayBatch
-from motif.board.position import Board, as_boards, pack_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_static
 from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities

@@ -19,8 +19,7 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
 from motif.rollout.playout import MAX_PLIES
-from motif.runtime.errors import SettingError, shown
-from motif.runtime.seeds import check_seed
+from motif.runtime.errors import SettingError, check_seed, shown
 
 MONEY = "money"
 SCORINGS = (MONEY, "dmp", "no-gammons")

@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import BOARD_SIZE, Board, Position, as_boards, pack_many
+from motif.board.packed import BOARD_SIZE, Board, pack_many
+from motif.board.position import Position, as_boards
 from motif.evaluators import Probabilities, StaticEvaluator
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS, turned

@@ -5,6 +5,7 @@ with code 2; a library caller catches `MotifError` or the subclass that it can h
 """
 
 import reprlib
+from numbers import Integral
 
 
 class MotifError(Exception):
@@ -98,3 +99,17 @@ def shown(value: object) -> str:
 def plain_text(text: str) -> str:
     """`text` as it is where that is one short line, otherwise as `shown` has it."""
     return text if text.isprintable() and len(text) <= _LONGEST_LINE else shown(text)
+
+
+SEED_LIMIT = 2**63
+"""Seeds are below this: compiled code takes them as 64-bit numbers."""
+
+
+def check_seed(seed: object) -> None:
+    """Raise `SettingError` unless `seed` is a whole number, at least 0 and below `SEED_LIMIT`."""
+    if not isinstance(seed, Integral):
+        raise SettingError(f"seed must be a whole number, not {shown(seed)}", "seed")
+    if int(seed) < 0:
+        raise SettingError(f"seed must be at least 0, not {shown(seed)}", "seed")
+    if int(seed) >= SEED_LIMIT:
+        raise SettingError(f"seed must be below 2**63, not {shown(seed)}", "seed")

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from motif.board.identifiers import boards_from_gnubg_ids
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry

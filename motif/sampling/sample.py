@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from motif.board.identifiers import gnubg_ids
 from motif.board.movegen import MAX_PLAYS
-from motif.board.position import Position, pack_many, unpack_many
+from motif.board.packed import pack_many, unpack_many
+from motif.board.position import Position
 from motif.evaluators import StaticEvaluator, load_static
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS
@@ -25,11 +26,10 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.rollout.playout import ROUND, first_rolls
 from motif.rollout.rollout_settings import PlayoutRules, check_count, playout_rules
 from motif.rollout.tally import Tally, mean_and_error
-from motif.runtime.errors import SettingError, shown
+from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
 from motif.runtime.parallel import run_ordered, stop_request
 from motif.runtime.progress import progress
-from motif.runtime.seeds import check_seed
 from motif.runtime.version import VERSION
 from motif.sampling.dataset import Part, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.self_play import LabelledPositions, new_record, self_play

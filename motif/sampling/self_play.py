@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.masks import occupied
 from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.outcome import finished_points
-from motif.board.position import PACKED_SIZE, PACKED_WORDS
+from motif.board.packed import PACKED_SIZE, PACKED_WORDS, occupied
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import equity_of, turn_value
 from motif.parameters.position_class import CONTACT, classify

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from motif.board.dice import checked_roll
 from motif.board.game_record import (
     Action,
     CubeAction,
@@ -24,7 +23,7 @@ from motif.board.game_record import (
     Turn,
 )
 from motif.board.match_state import LARGEST_SCORE, CubeOwner, GameState, MatchState
-from motif.board.moves import Play, legal_plays
+from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities

@@ -12,8 +12,9 @@ from pathlib import Path
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play
 from motif.board.notation import MOST_MOVES, OFF, MarkedMove, find_play, parse_moves
+from motif.board.packed import HOME, OWN_BAR
 from motif.board.parsing import parse_roll
-from motif.board.position import HOME, OWN_BAR, Position
+from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from motif.analysis.evaluator.evaluator_analysis import analysis_of, judgement
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.evaluators.bras import SIGMA, WEIGHTS, bras_scores
 from motif.evaluators.static import with_bearoff
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
 from motif.parameters.game_plan import PLANS
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import classify_many
-from motif.parameters.sets import features
 from motif.runtime.errors import PlayerError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.written_out import raw_sum

@@ -10,12 +10,13 @@ from motif.analysis.explain import explain_choice
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.outcome import outcome
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_evaluator, load_static
 from motif.evaluators.static import weights_model, with_bearoff
 from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import features
 from motif.runtime.errors import PlayerError, PlayError
 from tests.evaluators.made_weights import made_weights
 from tests.games import some_decisions

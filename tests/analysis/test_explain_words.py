@@ -15,8 +15,9 @@ from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import StaticEvaluator, load_static
 from motif.parameters import parameter_set
+from motif.parameters.named_sets import features
 from motif.parameters.registry import SetBuilder
-from motif.parameters.sets import PARAMETER_SETS, features
+from motif.parameters.sets import PARAMETER_SETS
 from motif.reports.explain_page import explanation_page
 from tests.games import some_boards
 

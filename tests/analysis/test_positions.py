@@ -5,7 +5,8 @@ import pytest
 
 from motif.analysis import trial_positions as positions
 from motif.analysis.trial_positions import dataset_positions, self_play_positions
-from motif.board.position import first_bad_board, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import first_bad_board
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.runtime.errors import DatasetError, PlayerError

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from motif.analysis.term_report import board_terms, chosen_head, game_boards, table_terms, told_terms
-from motif.board.position import Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.fitting.term_table import term_names, weight_vector, write_terms
 from motif.parameters import parameter_set
 from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many, plans_of_class
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import features
 from motif.players.player import CompiledPlayer
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from tests.reports.made_run import made_boards

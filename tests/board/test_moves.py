@@ -11,7 +11,8 @@ from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.movegen import MAX_PLAYS
 from motif.board.moves import Play, decode_path, legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
-from motif.board.position import Board, Position
+from motif.board.packed import Board
+from motif.board.position import Position
 from motif.runtime.errors import PlayError
 from tests.board import oracle
 from tests.board.oracle import PlainBoard

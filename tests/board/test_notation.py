@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from motif.board.identifiers import position_from_gnubg_id
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play, format_moves, parse_moves
-from motif.board.position import CHECKERS, Position
+from motif.board.packed import CHECKERS
+from motif.board.position import Position
 from motif.runtime.errors import PlayError
 from tests.strategies import positions, rolls
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from motif.board.outcome import Outcome, checkers_on_board, finished_points_many, outcome
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.runtime.jit import kernel
 
 FIFTEEN_HOME = {6: 15}

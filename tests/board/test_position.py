@@ -7,15 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from motif.board.position import (
-    PACKED_SIZE,
-    Position,
-    as_boards,
-    faults,
-    first_bad_board,
-    pack_many,
-    unpack_many,
-)
+from motif.board.packed import PACKED_SIZE, pack_many, unpack_many
+from motif.board.position import Position, as_boards, faults, first_bad_board
 from motif.runtime.errors import PositionError
 from tests.strategies import positions
 

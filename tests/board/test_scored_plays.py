@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from motif.board.dice import ROLLS
 from motif.board.movegen import STEPS_SHAPE, generate, generate_scored, new_play_buffer
-from motif.board.position import OPPONENT_HALF, Position, pack_many
+from motif.board.packed import OPPONENT_HALF, pack_many
+from motif.board.position import Position
 from tests.strategies import positions
 
 BUFFERS = new_play_buffer(), new_play_buffer()

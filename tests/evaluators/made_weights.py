@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile
-from motif.evaluators.model import HEADS
+from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import weights_model
 from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, PreFilter
 from motif.parameters import parameter_set

@@ -6,7 +6,8 @@ import pytest
 from motif.board.position import Position, as_boards, first_bad_board
 from motif.evaluators import load_evaluator
 from motif.evaluators.bras import SIGMA, bras_scores
-from motif.parameters.sets import PARAMETER_SETS, features
+from motif.parameters.named_sets import features
+from motif.parameters.sets import PARAMETER_SETS
 
 BRAS = PARAMETER_SETS["bras"]
 SAMPLE_2 = Position.from_points(

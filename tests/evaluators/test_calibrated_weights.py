@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motif.board.moves import legal_plays
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile, load_static, read_weight_file
 from motif.evaluators.calibration import calibrated_chances, knot_fault, raw_knots
 from motif.evaluators.nets import exported

@@ -13,7 +13,7 @@ from motif.evaluators import (
     load_evaluator,
     load_static,
 )
-from motif.evaluators.model import HEADS
+from motif.evaluators.probabilities import HEADS
 from motif.evaluators.shipped import default_player
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load

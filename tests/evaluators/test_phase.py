@@ -5,7 +5,8 @@ import pytest
 
 from motif.board.moves import legal_plays
 from motif.board.outcome import finished_points_many
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators import load_evaluator
 from motif.evaluators.phase import HIGHEST, LOWEST, WEIGHTS, phase_scores
 from motif.parameters.phase_set import PHASES, mover_phases

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators.bearoff import bearoff_chances
-from motif.evaluators.model import HEADS
-from motif.evaluators.probabilities import equities
+from motif.evaluators.probabilities import HEADS, equities
 from motif.evaluators.static import forms_of, model_fingerprint, weights_model, with_bearoff
 from motif.evaluators.weight_file import class_of_plan
 from motif.parameters.game_plan import PLANS, plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import features
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights, random_steps
 from tests.evaluators.written_out import expected, head_equity, raw_sum

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from motif.board.position import OWN_BAR, Position, pack_many
+from motif.board.packed import OWN_BAR, pack_many
+from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, table_score_of_mover
 from motif.evaluators.weight_file import PreFilter

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators.point_table import checkers_by_place, tables_of
 from motif.fitting import design
 from motif.fitting.coordinate import solve_coordinate

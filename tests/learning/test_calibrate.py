@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.board.position import pack_many
+from motif.board.packed import pack_many
 from motif.evaluators import StaticEvaluator, load_evaluator, load_static
 from motif.learning import recalibration as module
 from motif.learning.recalibration import ALL, calibrate, calibrated_weights, fitted_to, weights_behind

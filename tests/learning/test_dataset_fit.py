@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.board.position import pack_many
+from motif.board.packed import pack_many
 from motif.evaluators import OUTPUTS, StaticEvaluator, read_weight_file
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import weights_model
@@ -23,8 +23,8 @@ from motif.learning.fit_settings import FitSettings
 from motif.learning.rows import held_out, pooled_parts, validation_games
 from motif.parameters import parameter_set
 from motif.parameters.game_plan import PLANS, plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
-from motif.parameters.sets import features
 from motif.runtime.errors import DatasetError, FileError, FitError
 from motif.sampling import Samples, SampleSettings, dataset, read_column, read_dataset, read_parts
 from tests.learning.stored import put_behind, stored

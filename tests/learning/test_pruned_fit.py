@@ -16,8 +16,8 @@ from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import head_problem
 from motif.learning.rows import class_rows
 from motif.learning.term_errors import heads_in, settings_of, term_errors
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
-from motif.parameters.sets import features
 from tests.reports.made_run import made_samples, write_samples
 
 _WHOLE = FitSettings(parameters="keith", ranking=5.0, validation=0.3, seed=3)

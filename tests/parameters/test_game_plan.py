@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from motif.board.position import Position, as_boards, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position, as_boards
 from motif.parameters.game_plan import (
     AIMS,
     BACK,

@@ -13,7 +13,7 @@ from motif.evaluators.model import own_set_of
 from motif.evaluators.static import model_fingerprint, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
-from motif.parameters.sets import features
+from motif.parameters.named_sets import features
 from motif.runtime.errors import ParameterError, WeightFileError
 from tests.fitting.fitting_samples import random_boards
 

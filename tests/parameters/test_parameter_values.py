@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
 from motif.parameters import PARAMETER_SETS
-from motif.parameters.sets import features
+from motif.parameters.named_sets import features
 from tests.games import some_boards
 from tests.parameters import reference
 from tests.strategies import positions

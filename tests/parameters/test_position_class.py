@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.parameters.position_class import CLASS_NAMES, classify_many, position_class
 from tests.games import some_boards
 from tests.parameters import reference

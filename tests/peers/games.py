@@ -7,7 +7,8 @@ import numpy as np
 
 from motif.board.moves import Play, legal_plays
 from motif.board.outcome import Outcome, outcome
-from motif.board.position import Board, Position
+from motif.board.packed import Board
+from motif.board.position import Position
 
 Decision = tuple[Position, tuple[int, int], list[Play]]
 Scorer = Callable[[Board, np.random.Generator], np.ndarray]

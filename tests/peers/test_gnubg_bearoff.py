@@ -20,9 +20,15 @@ import pytest
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.movegen import MAX_PLAYS, new_play_buffer
 from motif.evaluators.bearoff import bearoff_tables
-from motif.evaluators.bearoff.numbering import FIRST_FULL, HOME_POSITIONS, TWO_SIDED_POSITIONS, home_words
+from motif.evaluators.bearoff.numbering import (
+    FIRST_FULL,
+    FIRST_OFF,
+    HOME_POSITIONS,
+    TWO_SIDED_POSITIONS,
+    home_words,
+)
 from motif.evaluators.bearoff.one_sided import home_plays
-from motif.evaluators.bearoff.tables import FIRST_OFF, distribution, equities, mean_rolls
+from motif.evaluators.bearoff.tables import distribution, equities, mean_rolls
 from motif.runtime.jit import kernel
 
 FOLDERS = [

@@ -5,7 +5,8 @@ import pytest
 
 from motif.board.identifiers import gnubg_id, position_from_gnubg_id
 from motif.board.outcome import Outcome, outcome
-from motif.board.position import CHECKERS, OWN_BAR, POINTS, Position, faults
+from motif.board.packed import CHECKERS, OWN_BAR, POINTS
+from motif.board.position import Position, faults
 from tests.peers.games import decisions
 from tools.text_gnubg import simple_board
 

@@ -14,8 +14,8 @@ from motif.board.position import Position
 from motif.evaluators.nets.mover_score import MoverScoreEvaluator
 from motif.evaluators.nets.net import Net
 from motif.evaluators.phase import phase_scores
+from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
-from motif.parameters.sets import features
 from motif.phase_net import PhaseNetSettings, train_phase_net
 from motif.phase_net.phase_classifier import PhaseNet, onnx_bytes
 from motif.phase_net.phase_run import ALL_EPOCHS, SMALL_GAIN, duel, learn_heuristic

@@ -10,7 +10,7 @@ from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, load_static
-from motif.evaluators.model import HEADS
+from motif.evaluators.probabilities import HEADS
 from motif.players import CompiledPlayer, EvaluatorPlayer, Player, load
 from motif.runtime.errors import PlayerError, PlayError, PositionError, WeightFileError
 from motif.runtime.streams import derive_states

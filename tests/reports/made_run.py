@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
-from motif.board.position import Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.evaluators import OUTPUTS, WeightFile
 from motif.evaluators.weight_file import HeadWeights
 from motif.learning import BootstrapConfig, VersionStep

@@ -6,7 +6,8 @@ import numpy as np
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.outcome import outcome
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators.probabilities import certain, equities
 from motif.evaluators.static import prepared
 from motif.players import Player

@@ -6,7 +6,8 @@ import pytest
 from motif.benchmark import choices as error_rate
 from motif.benchmark.benchmark_files import BenchmarkFile
 from motif.board.moves import legal_plays, play_batches
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.players import EvaluatorPlayer, load
 from motif.players.match import play_match
 from motif.rollout import RolloutEvaluator, RolloutSettings, load_rollout

@@ -11,8 +11,7 @@ from motif.learning.fit_settings import FitSettings
 from motif.players import load
 from motif.players.match import play_match
 from motif.rollout import RolloutSettings, rollout
-from motif.runtime.errors import SettingError
-from motif.runtime.seeds import SEED_LIMIT, check_seed
+from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
 from motif.sampling import SampleSettings
 
 START = Position.start()

@@ -22,15 +22,15 @@ from motif.analysis.evaluator.statistics import (
     varying,
 )
 from motif.analysis.term_report import HEAD_WORDS
-from motif.board.position import Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
 from motif.evaluators.bras import SIGMA, BrasEvaluator
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.parameters import ParameterSet
 from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import features
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import one_thread
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from motif.analysis.explain.form import FloatArray, Form, Seen
 from motif.board.outcome import finished_points_many
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.bearoff import covered_rows
 from motif.evaluators.calibration import calibrated, calibrated_chances
@@ -24,8 +25,8 @@ from motif.evaluators.probabilities import (
 )
 from motif.fitting.link import PROBABILITY
 from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
-from motif.parameters.sets import features
 from motif.runtime.errors import PlayerError
 from motif.runtime.jit import kernel
 

@@ -32,15 +32,15 @@ import numpy.typing as npt
 
 from motif.analysis.explain.form import FloatArray, Form, Seen, combined
 from motif.analysis.explain.judged import EQUITY, FINISHED, TABLES, WEIGHTS, Judged, calibrated_raw
-from motif.board.position import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS, pack_many
+from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS, pack_many
 from motif.evaluators import OUTPUTS
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, turned_equities
 from motif.evaluators.weight_file import PAIR, SIDES, WeightFile
 from motif.fitting.link import PROBABILITY
 from motif.parameters import ParameterSet
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, RACE
-from motif.parameters.sets import features
 
 Terms = tuple[tuple[str, float], ...]
 _SAME = 1e-9

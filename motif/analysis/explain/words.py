@@ -18,7 +18,7 @@ import numpy as np
 from motif.analysis.explain.judged import TABLES, Judged
 from motif.analysis.explain.split import CLASS, CRASH, END, LIMITS, PLAN, Split
 from motif.board.outcome import outcome
-from motif.board.position import HOME, PACKED_BAR, POINTS
+from motif.board.packed import HOME, PACKED_BAR, POINTS
 from motif.evaluators.bearoff import race_distribution
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.game_plan import AIMS

@@ -28,7 +28,7 @@ from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, play_batches
-from motif.board.position import Board
+from motif.board.packed import Board
 from motif.cube import CubeDecision, cube_decision_at, match_equity_table
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import EQUITY_WEIGHTS, WIN, turned, turned_equities

@@ -14,9 +14,8 @@ Backgammons are impossible: everyone is home.
 
 import numpy as np
 
-from motif.board.position import PACKED_WORDS
-from motif.evaluators.bearoff.numbering import FIRST_FULL, TWO_SIDED_POSITIONS, home_number
-from motif.evaluators.bearoff.tables import FIRST_OFF
+from motif.board.packed import PACKED_WORDS
+from motif.evaluators.bearoff.numbering import FIRST_FULL, FIRST_OFF, TWO_SIDED_POSITIONS, home_number
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,
     LOSE_GAMMON,

@@ -11,7 +11,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import CHECKERS, HOME
+from motif.board.packed import CHECKERS, HOME
 from motif.runtime.jit import inline_kernel
 
 TWO_SIDED_CHECKERS = 6
@@ -27,6 +27,8 @@ HOME_POSITIONS = positions_of(CHECKERS)
 """All home positions, the empty one included: 54,264."""
 FIRST_FULL = positions_of(CHECKERS - 1)
 """The lowest number with all fifteen checkers on the board; 15,504 numbers are left from there on."""
+FIRST_OFF = HOME_POSITIONS - FIRST_FULL
+"""Added to the number of a position with all fifteen checkers it gives the row of its first checker."""
 TWO_SIDED_POSITIONS = positions_of(TWO_SIDED_CHECKERS)
 """924"""
 

@@ -7,17 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import outcome
-from motif.board.position import HOME, OWN_BAR, PACKED_SIZE, PACKED_WORDS, Position, pack, pack_many
+from motif.board.packed import HOME, OWN_BAR, PACKED_SIZE, PACKED_WORDS, pack, pack_many
+from motif.board.position import Position
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.bearoff.numbering import FIRST_FULL, TWO_SIDED_POSITIONS, home_number
-from motif.evaluators.bearoff.tables import (
-    FIRST_OFF,
-    BearoffTables,
-    bearoff_tables,
-    distribution,
-    mean_rolls,
-    variances,
-)
+from motif.evaluators.bearoff.numbering import FIRST_FULL, FIRST_OFF, TWO_SIDED_POSITIONS, home_number
+from motif.evaluators.bearoff.tables import BearoffTables, bearoff_tables, distribution, mean_rolls, variances
 from motif.evaluators.probabilities import OUTPUTS, Probabilities
 from motif.runtime.errors import PositionError
 from motif.runtime.jit import kernel, words_of

@@ -24,14 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators.bearoff.numbering import FIRST_FULL, HOME_POSITIONS, TWO_SIDED_POSITIONS
+from motif.evaluators.bearoff.numbering import FIRST_FULL, FIRST_OFF, HOME_POSITIONS, TWO_SIDED_POSITIONS
 from motif.evaluators.bearoff.one_sided import build_one_sided, build_two_sided
 from motif.runtime.errors import FileError
 from motif.runtime.files import cache_root, replacing
 from motif.runtime.progress import progress
 
-FIRST_OFF = HOME_POSITIONS - FIRST_FULL
-"""Added to the number of a position with all fifteen checkers it gives the row of its first checker."""
 ROWS = HOME_POSITIONS + FIRST_OFF
 MEANS = TWO_SIDED_POSITIONS * TWO_SIDED_POSITIONS
 VARIANCES = MEANS + HOME_POSITIONS

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.position import CHECKERS
-from motif.evaluators.model import ABSENT, EQUITY_HEAD
+from motif.board.packed import CHECKERS
+from motif.evaluators.kernels import ABSENT
 from motif.evaluators.nets.description import (
     BY_EQUITY,
     BY_WIN,
@@ -38,6 +38,7 @@ from motif.evaluators.nets.graph_evaluator import (
 from motif.evaluators.nets.net import onnx_package
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
+    EQUITY_HEAD,
     EQUITY_WEIGHTS,
     LOSE_BACKGAMMON,
     LOSE_GAMMON,

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import checkers_on_board, finished_points_many
-from motif.board.position import CHECKERS, PACKED_BAR, PACKED_WORDS, Board, as_boards, pack_many
+from motif.board.packed import CHECKERS, PACKED_BAR, PACKED_WORDS, Board, pack_many
+from motif.board.position import as_boards
 from motif.evaluators.bearoff import bearoff_tables, covered_rows, no_tables
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.nets.description import BY_WIN, EVALUATOR_INPUTS, PLANNED_INPUTS, NetDescription
@@ -16,8 +17,8 @@ from motif.evaluators.point_table import checkers_by_place
 from motif.evaluators.probabilities import WIN, equities
 from motif.parameters import ParameterSet
 from motif.parameters.game_plan import plans_many
+from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.parameters.sets import features
 from motif.runtime.jit import kernel, words_of
 
 FEATURES_INPUT, CLASS_INPUT, OFF_INPUT = "features", "position_class", "checkers_off"

@@ -4,12 +4,13 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import finished_points_many
-from motif.board.position import Board, as_boards, pack_many
+from motif.board.packed import Board, pack_many
+from motif.board.position import as_boards
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.nets.net import Net
 from motif.evaluators.probabilities import OUTPUTS, WIN, turned_equities, write_finished
 from motif.parameters import ParameterSet
-from motif.parameters.sets import features
+from motif.parameters.named_sets import features
 
 _STRAIGHT = 0.98
 """Equities up to this, either way, are what the score says; beyond it they are drawn in, see `_within`."""

@@ -17,16 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import checkers_on_board, finished_points_many
-from motif.board.position import (
-    CHECKERS,
-    OPPONENT_BAR,
-    OWN_BAR,
-    PACKED_WORDS,
-    POINTS,
-    Board,
-    as_boards,
-    pack_many,
-)
+from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR, PACKED_WORDS, POINTS, Board, pack_many
+from motif.board.position import as_boards
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.nets.net import Net
 from motif.evaluators.probabilities import (

@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.identifiers import quoted
-from motif.board.position import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board, Position
+from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
+from motif.board.position import Position
 from motif.runtime.errors import PositionError
 
 PREFIX = "board"

@@ -9,7 +9,8 @@ from motif.board.identifiers import gnubg_ids, quoted
 from motif.board.moves import play_batches
 from motif.board.notation import OFF, parse_moves
 from motif.board.outcome import finished_points_many
-from motif.board.position import OPPONENT_BAR, Board, as_boards, pack_many
+from motif.board.packed import OPPONENT_BAR, Board, pack_many
+from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import write_finished
 from motif.parameters.position_class import RACE, classify_many

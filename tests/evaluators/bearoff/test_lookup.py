@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motif.board.outcome import outcome
-from motif.board.position import HOME, POINTS, Position, pack_many
+from motif.board.packed import HOME, POINTS, pack_many
+from motif.board.position import Position
 from motif.evaluators.bearoff import (
     BearoffTables,
     bearoff_chances,

@@ -7,6 +7,7 @@ import pytest
 
 from motif.evaluators.bearoff.numbering import (
     FIRST_FULL,
+    FIRST_OFF,
     HOME_POSITIONS,
     TWO_SIDED_POSITIONS,
     home_number,
@@ -15,7 +16,6 @@ from motif.evaluators.bearoff.numbering import (
     positions_of,
 )
 from motif.evaluators.bearoff.tables import (
-    FIRST_OFF,
     ROWS,
     bearoff_tables,
     build_tables,

@@ -7,12 +7,13 @@ import pytest
 
 from motif.board.moves import legal_plays
 from motif.board.outcome import finished_points_many
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.evaluators import load_evaluator
 from motif.evaluators.nets import NetDescription, described
 from motif.evaluators.nets.description import FEATURES
+from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
-from motif.parameters.sets import features
 from motif.players import load
 from tests.evaluators.nets.made_nets import linear_parts, one_ply_equity, score_net
 from tests.games import some_boards, some_decisions

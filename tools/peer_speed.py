@@ -12,7 +12,7 @@ from pathlib import Path
 from motif.benchmark.speed import measure_speed
 from motif.board.position import Position
 from motif.evaluators import load_static
-from motif.evaluators.shipped import default_player
+from motif.evaluators.named import default_player
 from motif.rollout import RolloutSettings, rollout
 from tools.text_gnubg import TextGnubg, gnubg_path
 

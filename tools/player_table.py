@@ -20,8 +20,7 @@ from pathlib import Path
 from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmark.choices import ErrorRate, error_rate
 from motif.benchmark.speed import bulk_evaluations_per_second
-from motif.evaluators.named import NET_PREFIX, entry_of
-from motif.evaluators.shipped import shipped_weights
+from motif.evaluators.named import NET_PREFIX, entry_of, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.players.match import play_match

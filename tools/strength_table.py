@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from motif.evaluators.shipped import shipped_weights
+from motif.evaluators.named import shipped_weights
 from motif.runtime.errors import BenchmarkError, MotifError
 from tools import player_table
 from tools.house import ROOT

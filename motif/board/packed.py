@@ -1,38 +1,38 @@
-"""Packed boards, which kernels work on, and bit masks of their places.
+"""Packed boards, which kernels work on, bit masks of their places, and sums over their checkers.
 
 A packed board is int8[64]: own points 1..24 at 0..23, own bar at 24; the opponent's points *in his own
 numbering* at 32..55, his bar at 56; all counts positive, all other bytes zero.  Switching sides swaps the
 two halves; eight 64-bit words are copied faster than 26 signed bytes.  My point p is his point 25 - p.
 
 Of a mask bit p - 1 stands for point p, bit 24 for the bar.
+
+A half of a packed board is four 64-bit words of eight places, a byte each.  Multiplying a word by a row of
+eight byte weights leaves the weighted sum of its bytes in the highest byte, as long as no sum reaches 256;
+a side has 15 checkers, so weights up to 17 are safe.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.runtime.jit import inline_kernel, reversed_bits
+from motif.runtime.jit import inline_kernel, popcount, reversed_bits
 
 Board = npt.NDArray[np.int8]
-
 CHECKERS = 15
 POINTS = 24
 BOARD_SIZE = 26
 OWN_BAR = 25
 OPPONENT_BAR = 0
 HOME = 6
-
 PACKED_SIZE = 64
 PACKED_WORDS = 8
 PACKED_BAR = 24
 OPPONENT_HALF = 32
 """Offset of the opponent's half in a packed board."""
-
 _ONES = np.uint64(0x0101010101010101)
 _GATHER = np.uint64(0x0102040810204080)
 _AT_LEAST_1 = np.uint64(0x7F7F7F7F7F7F7F7F)
 _AT_LEAST_2 = np.uint64(0x7E7E7E7E7E7E7E7E)
 _S7, _S8, _S16, _S24, _S40, _S56 = (np.uint64(n) for n in (7, 8, 16, 24, 40, 56))
-
 ALL_POINTS = np.uint64(0xFFFFFF)
 BAR_BIT = np.uint64(1 << 24)
 HOME_POINTS = np.uint64(0x3F)
@@ -125,3 +125,43 @@ def longest_run(points):
         run += np.int64(points != 0)
         points &= points >> _ONE
     return run
+
+
+_ONE_TO_EIGHT = np.uint64(0x0102030405060708)
+_EVEN_BYTES = np.uint64(0x00FF00FF00FF00FF)
+# Squares of 1 to 8 would overflow a byte: the even and the odd places are summed in 16 bits each.
+_EVEN_SQUARES = np.uint64(0x0001000900190031)
+_ODD_SQUARES = np.uint64(0x0004001000240040)
+_ADD_TO_FLAG_FOUR = np.uint64(0x7C7C7C7C7C7C7C7C)
+_S48 = np.uint64(48)
+
+
+@inline_kernel
+def checkers_in(word):
+    """Checkers in one word."""
+    return np.int64((word * _ONES) >> _S56)
+
+
+@inline_kernel
+def pips_in(word):
+    """Checkers times 1 to 8, for the eight places of one word."""
+    return np.int64((word * _ONE_TO_EIGHT) >> _S56)
+
+
+@inline_kernel
+def squares_in(word):
+    """Checkers times the squares of 1 to 8, for the eight places of one word."""
+    even = ((word & _EVEN_BYTES) * _EVEN_SQUARES) >> _S48
+    odd = (((word >> _S8) & _EVEN_BYTES) * _ODD_SQUARES) >> _S48
+    return np.int64(even + odd)
+
+
+@inline_kernel
+def above_third(first, second, third, fourth):
+    """Checkers above the third on each place of four words."""
+    excess, piles = np.uint64(0), 0
+    for word in (first, second, third, fourth):
+        flags = ((word + _ADD_TO_FLAG_FOUR) >> _S7) & _ONES
+        excess += word & ((flags << _S8) - flags)
+        piles += np.int64(popcount(flags))
+    return checkers_in(excess) - 3 * piles

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from motif.cli.completion import complete_player
 from motif.cli.options import (
     PLAYERS,
     ClusterOption,
@@ -17,6 +16,7 @@ from motif.cli.options import (
     JsonOption,
     SeedOption,
     command,
+    complete_player,
     file_option,
 )
 from motif.cli.printing import json_line, print_table

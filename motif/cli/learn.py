@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motif.cli.completion import complete_preset
 from motif.cli.interruption import resumable
 from motif.cli.options import (
     ClusterOption,
@@ -17,6 +16,7 @@ from motif.cli.options import (
     check_target,
     checked_seed,
     command,
+    complete_preset,
     file_option,
     static_evaluator,
 )

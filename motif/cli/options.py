@@ -1,13 +1,15 @@
-"""Options of commands: those that many share, and those that the fields of settings become."""
+"""Options of commands: those that many share, those that the fields of settings become, and what a shell
+offers to complete them, which loads nothing heavy."""
 
 import ast
 import inspect
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, wraps
-from importlib import import_module
+from glob import escape
+from importlib import import_module, resources
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
@@ -15,16 +17,57 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 import typer
 from typer.core import TyperCommand
 
-from motif.cli.completion import complete_parameters, complete_player
-from motif.evaluators.shipped import default_player
+from motif.evaluators.named import ROLLOUT_PREFIX, default_player, roster
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import worker_count
 
 if TYPE_CHECKING:
     from motif.evaluators import Evaluator, StaticEvaluator
 
-_LARGEST_SEED = 2**53
 
+NAMES = tuple(entry.name for entry in roster() if entry.home and entry.is_one)
+"""Players that are no files of one's own."""
+_WEIGHTS = (".yaml", ".yml")
+
+
+def complete_player(incomplete: str) -> list[str]:
+    """Names of players, and paths to weight files, that begin with `incomplete`."""
+    begun = ROLLOUT_PREFIX if incomplete.startswith(ROLLOUT_PREFIX) else ""
+    rest = incomplete.removeprefix(begun)
+    known = (*NAMES, *([] if begun else [ROLLOUT_PREFIX]))
+    return [begun + name for name in (*known, *_paths(rest)) if name.startswith(rest)]
+
+
+def complete_preset(incomplete: str) -> list[str]:
+    """Names of presets that begin with `incomplete`."""
+    presets = resources.files("motif").joinpath("data", "presets")
+    names = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir())
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_parameters(incomplete: str) -> list[str]:
+    """Paths to Python files, and folders, that begin with `incomplete`, behind motif's own sets."""
+    names = ("motif", "keith", "bras", "phase", *_paths(incomplete, (".py",)))
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _paths(begun: str, suffixes: tuple[str, ...] = _WEIGHTS) -> Iterator[str]:
+    """Files with one of `suffixes` and folders that begin with `begun`, hidden ones only where it says so."""
+    folder, _, name = begun.rpartition("/")
+    place = Path(folder or ("/" if begun.startswith("/") else "."))
+    if not place.is_dir():
+        return
+    before = begun[: len(begun) - len(name)]
+    for path in sorted(place.glob(f"{escape(name)}*")):
+        if path.name.startswith(".") and not name.startswith("."):
+            continue
+        if path.is_dir():
+            yield f"{before}{path.name}/"
+        elif path.suffix in suffixes:
+            yield before + path.name
+
+
+_LARGEST_SEED = 2**53
 DEFAULT_PLAYER = default_player()
 """Who evaluates when nobody is named."""
 
@@ -89,7 +132,6 @@ StaticOption = Annotated[
     str, player_option("--player", "Plays both sides: a weight file, pubeval, bras, phase or simple.")
 ]
 HtmlOption = Annotated[Path | None, file_option("--html", "Write a page, too.")]
-
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters}

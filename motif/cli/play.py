@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from motif.cli.completion import complete_player
 from motif.cli.interruption import Interrupted
 from motif.cli.options import (
     DEFAULT_PLAYER,
@@ -18,6 +17,7 @@ from motif.cli.options import (
     JsonOption,
     checked_seed,
     command,
+    complete_player,
     evaluator_of,
     file_option,
     optional_value,

@@ -354,7 +354,7 @@ def bearoff(
 
 
 def _show_tables(json: bool) -> None:
-    from motif.evaluators.bearoff.numbering import HOME_POSITIONS, TWO_SIDED_POSITIONS
+    from motif.evaluators.bearoff.lookup import HOME_POSITIONS, TWO_SIDED_POSITIONS
     from motif.evaluators.bearoff.tables import CHANCES, loaded_tables
 
     tables, file, built, seconds = loaded_tables()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from motif.cli.completion import complete_player
 from motif.cli.options import (
     DEFAULT_PLAYER,
     PLAYERS,
@@ -18,6 +17,7 @@ from motif.cli.options import (
     SeedOption,
     check_target,
     command,
+    complete_player,
     evaluator_of,
     file_option,
     player_option,

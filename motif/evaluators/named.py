@@ -1,21 +1,52 @@
 """The roster: everyone who can be asked to play, by name.  Loading, help, completion and errors read it.
 
 To add a player: write the module that makes him, and give him an entry in `roster`; where he is to be
-measured, name him in tools/player_table.py too.
+measured, name him in tools/player_table.py too.  Weight files that come along, in `weights/`, are entries by
+their short names.
 """
 
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motif.evaluators.shipped import LATEST, shipped_weights
 from motif.runtime.errors import PlayerError
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
     from motif.evaluators.static import StaticEvaluator
+
+
+LATEST = "latest"
+"""Name that stands for the newest ``motif-vN``."""
+_FOLDER = Path(__file__).resolve().parent.parent.parent / "weights"
+_VERSION = re.compile(r"motif-v(\d+)")
+
+
+@cache
+def shipped_weights() -> dict[str, Path]:
+    """Short name (``motif-v2``) -> weight file; empty where motif was installed without its checkout."""
+    return {path.stem: path for path in sorted(_FOLDER.glob("*.yaml"))}
+
+
+def default_player() -> str:
+    """The newest ``motif-vN`` that came along; `LATEST`, which nobody can load, where none did."""
+    versions = [int(match[1]) for name in shipped_weights() if (match := _VERSION.fullmatch(name))]
+    return f"motif-v{max(versions)}" if versions else LATEST
+
+
+def load_shipped(name: str) -> "StaticEvaluator":
+    """The evaluator of weights that came along, or of the `LATEST`; raises `PlayerError` where none did."""
+    from motif.evaluators.static import from_weight_file
+
+    name = default_player() if name == LATEST else name
+    if name not in shipped_weights():
+        raise PlayerError(f"no weights came with this motif for {name!r} to play by: name another player")
+    return from_weight_file(shipped_weights()[name], name)
+
 
 WILDBG_NAME, NET_PREFIX, ROLLOUT_PREFIX = "wildbg", "onnx:", "rollout:"
 _FILLED_IN = re.compile("FILE|PATH|PLAYER|@N")

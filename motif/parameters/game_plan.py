@@ -7,8 +7,7 @@ crashed position the plan says whose board has crashed, and who still has checke
 
 import numpy as np
 
-from motif.board.packed import PACKED_WORDS, made, occupied
-from motif.parameters.half_sums import checkers_in
+from motif.board.packed import PACKED_WORDS, checkers_in, made, occupied
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, classify, side_is_crashed
 from motif.runtime.jit import WHOLE, inline_kernel, kernel, lean_kernel, popcount, words_of
 

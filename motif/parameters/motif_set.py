@@ -17,10 +17,13 @@ from motif.board.packed import (
     PACKED_BAR,
     PACKED_WORDS,
     POINTS,
+    above_third,
+    checkers_in,
     longest_run,
     mirrored,
+    pips_in,
+    squares_in,
 )
-from motif.parameters.half_sums import above_third, checkers_in, pips_in, squares_in
 from motif.parameters.position_class import highest_place
 from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder
 from motif.parameters.shots import best_block, escapes, shots

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from motif.cli.completion import NAMES, complete_parameters, complete_player, complete_preset
+from motif.cli.options import NAMES, complete_parameters, complete_player, complete_preset
+from motif.evaluators.named import shipped_weights
 from motif.evaluators.nets import net as packages
-from motif.evaluators.shipped import shipped_weights
 from motif.learning.bootstrap_config import preset_names
 from motif.parameters import PARAMETER_SETS
 from motif.players import load

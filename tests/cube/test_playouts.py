@@ -11,7 +11,7 @@ from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at
 from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
 from motif.cube.efficiency_fit import cubeful_results, drawn_positions, fit_efficiency
 from motif.evaluators import load_static
-from motif.evaluators.shipped import default_player
+from motif.evaluators.named import default_player
 from motif.evaluators.static import pubeval
 from motif.rollout.games import next_rolls
 from motif.runtime.errors import SettingError

@@ -13,8 +13,8 @@ from motif.evaluators import (
     load_evaluator,
     load_static,
 )
+from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import HEADS
-from motif.evaluators.shipped import default_player
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
 from motif.runtime.errors import PlayerError, PositionError

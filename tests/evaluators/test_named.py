@@ -6,10 +6,19 @@ from importlib import import_module
 
 import pytest
 
-from motif.cli.completion import NAMES
-from motif.evaluators import load_evaluator, load_static, shipped
-from motif.evaluators.named import Kind, entry_of, player_words, roster, static_words
-from motif.evaluators.shipped import LATEST, default_player, shipped_weights
+from motif.cli.options import NAMES
+from motif.evaluators import load_evaluator, load_static
+from motif.evaluators import named as shipped
+from motif.evaluators.named import (
+    LATEST,
+    Kind,
+    default_player,
+    entry_of,
+    player_words,
+    roster,
+    shipped_weights,
+    static_words,
+)
 from motif.players import load
 from motif.runtime.errors import PlayerError
 

@@ -2,7 +2,7 @@ import pytest
 
 from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
-from motif.evaluators.shipped import default_player, shipped_weights
+from motif.evaluators.named import default_player, shipped_weights
 
 SHIPPED = ("keith-v0", "keith-v1", *(f"motif-v{version}" for version in range(7)))
 

@@ -20,7 +20,7 @@ import pytest
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.movegen import MAX_PLAYS, new_play_buffer
 from motif.evaluators.bearoff import bearoff_tables
-from motif.evaluators.bearoff.numbering import (
+from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
     FIRST_OFF,
     HOME_POSITIONS,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from motif.benchmark import error_rate, read_benchmark
-from motif.evaluators.shipped import shipped_weights
+from motif.evaluators.named import shipped_weights
 from motif.players import load
 from motif.players.match import play_match
 from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, SettingError

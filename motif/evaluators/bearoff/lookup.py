@@ -1,4 +1,4 @@
-"""What the tables say of a board, for kernels.
+"""Numbers of home positions, and what the tables say of a board, for kernels.
 
 Where both sides have at most six checkers the win chance is exact.  Elsewhere each side is taken to
 play so that its own mean number of rolls is least, whatever the other does.  With N rolls needed by the
@@ -10,12 +10,19 @@ player on roll to bear off all checkers and F to bear off the first, and N', F' 
 
 because the player on roll has had n rolls, and the opponent n - 1, when the player's n-th is played.
 Backgammons are impossible: everyone is home.
+
+Each way in which a side's checkers can stand in its home board has one number.  With ``s_k`` checkers on the k rearmost home points (6, 5, ...) the number is the sum over k = 1..6 of
+``C(s_k + k - 1, k)``: the combinatorial number system (Knuth, The Art of Computer Programming,
+section 7.2.1.3).  It is dense: positions of at most n checkers are the numbers below C(n + 6, 6).  And
+it orders them: every move lowers it, so the positions that a play leads to come first.
 """
 
-import numpy as np
+from math import comb
 
-from motif.board.packed import PACKED_WORDS
-from motif.evaluators.bearoff.numbering import FIRST_FULL, FIRST_OFF, TWO_SIDED_POSITIONS, home_number
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import CHECKERS, HOME, PACKED_WORDS
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,
     LOSE_GAMMON,
@@ -25,6 +32,64 @@ from motif.evaluators.probabilities import (
     make_consistent,
 )
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel
+
+TWO_SIDED_CHECKERS = 6
+"""Checkers that a side may have at most where both sides are looked up at once."""
+
+
+def positions_of(checkers: int) -> int:
+    """How many home positions have at most `checkers` checkers; they are the numbers below that."""
+    return comb(checkers + HOME, HOME)
+
+
+HOME_POSITIONS = positions_of(CHECKERS)
+"""All home positions, the empty one included: 54,264."""
+FIRST_FULL = positions_of(CHECKERS - 1)
+"""The lowest number with all fifteen checkers on the board; 15,504 numbers are left from there on."""
+FIRST_OFF = HOME_POSITIONS - FIRST_FULL
+"""Added to the number of a position with all fifteen checkers it gives the row of its first checker."""
+TWO_SIDED_POSITIONS = positions_of(TWO_SIDED_CHECKERS)
+"""924"""
+_TERMS = np.array([[comb(s + k, k + 1) for s in range(CHECKERS + 1)] for k in range(HOME)], np.int64)
+_BYTE = np.uint64(0xFF)
+_HOME_BYTES = np.uint64(0xFFFFFFFFFFFF)
+_EVERY_BYTE = np.uint64(0x010101010101)
+_S8, _S16, _S24, _S32, _S40 = (np.uint64(bits) for bits in (8, 16, 24, 32, 40))
+
+
+@inline_kernel
+def home_number(word):
+    """Number of the home position whose points 1 to 6 are the low six bytes of the int64 `word`.
+
+    That is the first word of a half of a packed board; the number is an int64 from 0 to 54,263.
+    """
+    counts = np.uint64(word) & _HOME_BYTES
+    # Byte p - 1 of the product counts points 1 to p; all minus that, one byte up, counts p to 6.
+    up_to = counts * _EVERY_BYTE
+    rear = ((up_to >> _S40) & _BYTE) * _EVERY_BYTE - ((up_to << _S8) & _HOME_BYTES)
+    number = _TERMS[0, np.int64((rear >> _S40) & _BYTE)] + _TERMS[1, np.int64((rear >> _S32) & _BYTE)]
+    number += _TERMS[2, np.int64((rear >> _S24) & _BYTE)] + _TERMS[3, np.int64((rear >> _S16) & _BYTE)]
+    return number + _TERMS[4, np.int64((rear >> _S8) & _BYTE)] + _TERMS[5, np.int64(rear & _BYTE)]
+
+
+def home_words(count: int) -> npt.NDArray[np.int64]:
+    """Words int64 (count,) of the home positions 0 to `count` - 1, as `home_number` reads them."""
+    words, left, in_front = np.zeros(count, np.int64), np.arange(count), np.zeros(count, np.int64)
+    for k in range(HOME - 1, -1, -1):
+        # The checkers on the k + 1 rearmost points, from all six down to the 6 point alone.
+        rear = np.searchsorted(_TERMS[k], left, side="right") - 1
+        left -= _TERMS[k, rear]
+        if k < HOME - 1:
+            words += (in_front - rear) << (8 * (HOME - 2 - k))
+        in_front = rear
+    return words + (in_front << (8 * (HOME - 1)))
+
+
+def number_of(checkers: npt.ArrayLike) -> int:
+    """Number of the home position with `checkers` (6,) on the points 1 to 6."""
+    rear = np.cumsum(np.asarray(checkers)[::-1])
+    return int(_TERMS[np.arange(HOME), rear].sum())
+
 
 _OPPONENT = PACKED_WORDS // 2
 _HOME_BITS = 48

@@ -31,7 +31,7 @@ import numpy.typing as npt
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.movegen import MAX_PLAYS, generate, new_play_buffer
 from motif.board.packed import PACKED_WORDS
-from motif.evaluators.bearoff.numbering import (
+from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
     HOME_POSITIONS,
     TWO_SIDED_POSITIONS,

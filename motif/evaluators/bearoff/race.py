@@ -9,8 +9,14 @@ import numpy.typing as npt
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, OWN_BAR, PACKED_SIZE, PACKED_WORDS, pack, pack_many
 from motif.board.position import Position
-from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.bearoff.numbering import FIRST_FULL, FIRST_OFF, TWO_SIDED_POSITIONS, home_number
+from motif.evaluators.bearoff.lookup import (
+    FIRST_FULL,
+    FIRST_OFF,
+    TWO_SIDED_POSITIONS,
+    bearoff_probabilities,
+    covered,
+    home_number,
+)
 from motif.evaluators.bearoff.tables import BearoffTables, bearoff_tables, distribution, mean_rolls, variances
 from motif.evaluators.probabilities import OUTPUTS, Probabilities
 from motif.runtime.errors import PositionError

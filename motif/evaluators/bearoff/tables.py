@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators.bearoff.numbering import FIRST_FULL, FIRST_OFF, HOME_POSITIONS, TWO_SIDED_POSITIONS
+from motif.evaluators.bearoff.lookup import FIRST_FULL, FIRST_OFF, HOME_POSITIONS, TWO_SIDED_POSITIONS
 from motif.evaluators.bearoff.one_sided import build_one_sided, build_two_sided
 from motif.runtime.errors import FileError
 from motif.runtime.files import cache_root, replacing

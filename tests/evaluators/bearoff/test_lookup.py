@@ -19,8 +19,7 @@ from motif.evaluators.bearoff import (
     no_tables,
     race_distribution,
 )
-from motif.evaluators.bearoff.lookup import chance_before
-from motif.evaluators.bearoff.numbering import TWO_SIDED_CHECKERS, TWO_SIDED_POSITIONS, number_of
+from motif.evaluators.bearoff.lookup import TWO_SIDED_CHECKERS, TWO_SIDED_POSITIONS, chance_before, number_of
 from motif.evaluators.bearoff.tables import equities
 from motif.runtime.errors import PositionError
 from motif.runtime.jit import kernel

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from motif.evaluators.bearoff.numbering import (
+from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
     FIRST_OFF,
     HOME_POSITIONS,

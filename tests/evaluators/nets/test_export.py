@@ -12,9 +12,9 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_static
+from motif.evaluators.named import shipped_weights
 from motif.evaluators.nets import PLANNED_INPUTS, exported, graph_inputs, load_net, write_exported
 from motif.evaluators.probabilities import HEADS
-from motif.evaluators.shipped import shipped_weights
 from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import EvaluatorPlayer

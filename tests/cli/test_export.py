@@ -78,6 +78,6 @@ def test_help_has_an_example(motif):
 
 
 def test_json_is_one_object(motif, weight_file, tmp_path):
-    ending = motif("export", weight_file, "--onnx", tmp_path / "a", "--json", "--seed", 3, "--jobs", 1)
+    ending = motif("export", weight_file, "--onnx", tmp_path / "a", "--json")
     assert json.loads(ending.out)["player"] == f"onnx:{tmp_path / 'a'}"
     assert load_static(str(weight_file)).weights.name == json.loads(ending.out)["name"]

@@ -32,8 +32,6 @@ from motif.board.parsing import parse_roll
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.files import reason, write_text
 
-EVENT_DATE = "EventDate"
-"""The tag that holds the day, such as 2026.11.20."""
 _LONGEST_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
 """gnubg ends a name at a colon, and takes what follows a comma for a rating."""

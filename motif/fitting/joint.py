@@ -28,12 +28,12 @@ from motif.fitting.design import CHUNK_ROWS, in_threads, raw_predictions, term_s
 from motif.fitting.gauss_newton import conjugate_gradients, descend
 from motif.fitting.objective import (
     CONVERGED,
-    EXACT_ERROR,
     PASS_LIMIT,
     Objective,
     PassRecord,
     Point,
     check_stopping,
+    has_converged,
     sum_of_squares,
 )
 from motif.fitting.problem import Problem, checked_weights
@@ -197,8 +197,7 @@ def solve_jointly(
         direction = _direction(design, weights, point)
         weights, point = descend(design.at, weights, point, direction)
         note()
-        before, after = history[-2].error, history[-1].error
-        if after <= EXACT_ERROR or before - after <= tolerance * before:
+        if has_converged(history, tolerance):
             stopped = CONVERGED
             break
     return JointResult(weights, tuple(history), stopped)

@@ -5,7 +5,7 @@ Every solver notes its passes with a `Recorder` and returns a `FitResult`.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -146,6 +146,14 @@ def sum_of_squares(values: FloatArray) -> float:
     return float(np.sum(values * values))
 
 
+def has_converged(history: Sequence[PassRecord], tolerance: float) -> bool:
+    """Whether the last pass, if there was one, gained no more than `tolerance` of the error or left none."""
+    if len(history) == 1:
+        return False
+    before, after = history[-2].error, history[-1].error
+    return after <= EXACT_ERROR or before - after <= tolerance * before
+
+
 class Recorder:
     """Keeps the history of one fit and says when something other than convergence ends it."""
 
@@ -174,19 +182,13 @@ class Recorder:
         self.history.append(PassRecord(len(self.history), error, rmse_train, validation, seconds))
         is_stopped = self._on_pass is not None and self._on_pass(self.history[-1]) is True
         rises = self._patience is not None and self._validation_rises(weights, self._patience)
-        if self._has_converged():
+        if has_converged(self.history, self._tolerance):
             return CONVERGED
         if rises:
             return VALIDATION_RISES
         if is_stopped:
             return STOPPED_BY_CALLER
         return PASS_LIMIT if len(self.history) > self._max_passes else None
-
-    def _has_converged(self) -> bool:
-        if len(self.history) == 1:
-            return False
-        before, after = self.history[-2].error, self.history[-1].error
-        return after <= EXACT_ERROR or before - after <= self._tolerance * before
 
     def _validation_rises(self, weights: FloatArray, patience: int) -> bool:
         errors = [math.inf if r.rmse_validation is None else r.rmse_validation for r in self.history]

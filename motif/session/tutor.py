@@ -2,7 +2,8 @@
 
 He goes by a `Counsel`: what one evaluator thinks of plays and of the cube.  Plays are valued as `motif
 analyse` does: cubeless; in a match by the match winning chances of the five probabilities.  With the Jacoby
-rule gammons count in full, for the cube will be turned before most of them."""
+rule gammons count in full, for the cube will be turned before most of them.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.benchmark import choices as error_rate
-from motif.benchmark import error_rates, read_benchmark
+from motif.benchmark import error_rate, error_rates, read_benchmark
 from motif.benchmark.choices import player_choices
 from motif.benchmark.losses import loss_distribution
 from motif.board.position import Position

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from motif.benchmark import choices as error_rate
+from motif.benchmark import error_rate
 from motif.benchmark.benchmark_files import BenchmarkFile
 from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many

@@ -189,7 +189,10 @@ def load_static(name: str) -> "StaticEvaluator":
     if _WITH_PLIES.fullmatch(name):
         raise PlayerError(f"{quoted(name)} looks ahead; a player without @ is needed here")
     if entry is None:
-        raise PlayerError(_nobody(quoted(name)))
+        ahead = ", ".join(entry.name for entry in roster() if entry.looks_ahead)
+        others = ", ".join(entry.name for entry in roster() if entry.home and not entry.looks_ahead)
+        known = f"{ahead}, each also with @1 or @2, and {others}"
+        raise PlayerError(f"no player is called {quoted(name)}; there are {known}")
     if entry.kind is Kind.CHOOSER:
         raise PlayerError(f"the player {name!r} has no values: it cannot evaluate, look ahead or roll out")
     raise PlayerError(
@@ -206,12 +209,3 @@ def load_evaluator(name: str) -> "Evaluator":
     entry = entry_of(without)
     evaluator = entry.load(without) if entry and entry.kind is Kind.NET else load_static(without)
     return LookaheadEvaluator(evaluator, plies) if plies else evaluator
-
-
-def _nobody(quoted_name: str) -> str:
-    ahead = [entry.name for entry in roster() if entry.looks_ahead]
-    others = [entry.name for entry in roster() if entry.home and not entry.looks_ahead]
-    return (
-        f"no player is called {quoted_name}; there are {', '.join(ahead)}, each also with @1 or @2, and "
-        + ", ".join(others)
-    )

@@ -36,12 +36,6 @@ _SETS = {(high, low): roll_set((high, low)) for high, low in ROLLS.tolist()}
 _DOUBLES = np.uint64(sum(_SETS[die, die] for die in range(1, _DICE + 1)))
 
 
-def _with_die(distances: int) -> int:
-    """Rolls that show a die among `distances`, a mask of 1 to 6."""
-    shown = [die for die in range(1, _DICE + 1) if distances >> (die - 1) & 1]
-    return roll_set(*(roll for roll in _SETS if set(roll) & set(shown)))
-
-
 def _to_distance(distance: int, landing: int) -> int:
     """Rolls that bring one checker exactly `distance` pips, by several dice.
 
@@ -61,23 +55,24 @@ def _to_distance(distance: int, landing: int) -> int:
 
 
 def _tables() -> tuple[RollSets, RollSets, RollSets, RollSets]:
-    with_die = np.array([_with_die(mask) for mask in range(_NEAR)], np.uint32)
-    by_distance = [[_to_distance(d, mask) for mask in range(_NEAR)] for d in range(_REACH + 1)]
-    near, far, entering = np.zeros((3, _NEAR, _NEAR), np.uint32)
-    for landing in range(_NEAR):
-        for shooters in range(_NEAR):
-            near[landing, shooters] = with_die[shooters]
-            for bit in range(_DICE):
-                if shooters >> bit & 1:
-                    near[landing, shooters] |= np.uint32(by_distance[bit + 1][landing])
-                    far[landing, shooters] |= np.uint32(by_distance[bit + 1 + _DICE][landing])
-    for entries in range(_NEAR):
-        for hitting in range(_NEAR):
-            for high, low in _SETS:
-                for enters, hits in ((high, low), (low, high)):
-                    if high != low and entries >> (enters - 1) & 1 and hitting >> (hits - 1) & 1:
-                        entering[entries, hitting] |= np.uint32(_SETS[high, low])
-    return with_die, near, far, entering
+    masks = np.arange(_NEAR)
+    bits = (masks[:, None] >> np.arange(_DICE) & 1).astype(np.bool_)
+    showing = [roll_set(*(roll for roll in _SETS if die in roll)) for die in range(1, _DICE + 1)]
+    by_distance = [[_to_distance(d, mask) for d in range(1, _REACH + 1)] for mask in masks.tolist()]
+    reaching = np.array(by_distance, np.uint32)[:, None]
+    with_die = _united(bits, np.array(showing, np.uint32))
+    near, far = _united(bits, reaching[..., :_DICE]), _united(bits, reaching[..., _DICE:])
+    entering = np.zeros((_NEAR, _NEAR), np.uint32)
+    for (high, low), roll in _SETS.items():
+        for enters, hits in ((high, low), (low, high)):
+            if high != low:
+                entering |= np.uint32(roll) * (bits[:, None, enters - 1] & bits[:, hits - 1])
+    return with_die, with_die | near, far, entering
+
+
+def _united(bits: npt.NDArray[np.bool_], sets: RollSets) -> RollSets:
+    """The union of those of `sets` (..., n) whose bit is set in `bits` (masks, n)."""
+    return np.asarray(np.bitwise_or.reduce(sets * bits, axis=-1), np.uint32)
 
 
 _WITH_DIE, _NEAR_SHOTS, _FAR_SHOTS, _ENTER_AND_HIT = _tables()
@@ -255,11 +250,9 @@ def _escape_table() -> npt.NDArray[np.uint8]:
     of a double, two dice count.  (The measure is Berliner's and gnubg's "escapes".)
     """
     table = np.zeros(1 << _REACH, np.uint8)
-    for blocked in range(1 << _REACH):
-        closed = [False] + [bool(blocked >> d & 1) for d in range(_REACH)]
-        for (high, low), count in zip(ROLLS.tolist(), ROLL_COUNTS.tolist(), strict=True):
-            if not closed[high + low] and not (closed[high] and closed[low]):
-                table[blocked] += count
+    blocked = np.arange(2 * len(table), step=2)[:, None] >> np.arange(_REACH + 1) & 1 == 1
+    for (high, low), count in zip(ROLLS.tolist(), ROLL_COUNTS.tolist(), strict=True):
+        table[~blocked[:, high + low] & ~(blocked[:, high] & blocked[:, low])] += np.uint8(count)
     return table
 
 

@@ -1,9 +1,8 @@
 """The set ``motif``: 34 measurements a side and two that speak of both.
 
 They follow the published ideas of Berliner's BKG 9.8, of Tesauro's and gnubg's input lists and of
-Keith's Motif, each written from its definition in the sentence beside it; `motif_measures` takes them.
-
-How the parameters of the set ``motif`` are measured: the compiled twin of their sentences.
+Keith's Motif, each written from its definition in the sentence beside it; the kernels below are its
+compiled twin.
 """
 
 import numpy as np
@@ -12,7 +11,7 @@ from motif.board.masks import ALL_POINTS, BAR_BIT, HOME_POINTS, longest_run, mir
 from motif.board.position import CHECKERS, HOME, PACKED_BAR, PACKED_WORDS, POINTS
 from motif.parameters.half_sums import above_third, checkers_in, pips_in, squares_in
 from motif.parameters.position_class import highest_place
-from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder
+from motif.parameters.registry import BAR, BORNE_OFF, LEAD, OF_BACK, OF_REAR, PIP_COUNT, REAR, SetBuilder
 from motif.parameters.shots import best_block, escapes, shots
 from motif.runtime.jit import inline_kernel, popcount, trailing_zeros
 
@@ -78,6 +77,7 @@ CONTAINED = _side(
     unit="rolls",
     full=36,
     group="blocking",
+    hint=OF_REAR,
 )
 BEST_BLOCK = _side(
     "best_block",
@@ -165,6 +165,7 @@ TO_PASS = _side(
     unit="pips",
     full=100,
     group="race",
+    hint=OF_REAR,
 )
 PASSED = _side(
     "pips_past",
@@ -172,6 +173,7 @@ PASSED = _side(
     unit="pips",
     full=50,
     group="race",
+    hint=OF_REAR,
 )
 GAP = _side(
     "widest_gap",
@@ -189,7 +191,12 @@ SPARE_PIPS = _side(
     group="timing",
 )
 BLOTS_BACK = _side(
-    "blots_back", "blots of {side} in {other}'s home board", unit="blots", full=2, group="safety"
+    "blots_back",
+    "blots of {side} in {other}'s home board",
+    unit="blots",
+    full=2,
+    group="safety",
+    hint=OF_BACK,
 )
 FACED = _side(
     "points_ahead",
@@ -212,6 +219,7 @@ CONTACT_LEFT = _shared(
     unit="pips",
     full=25,
     group="timing",
+    hint=OF_REAR,
 )
 MOTIF_SET = _builder.build()
 

@@ -1,9 +1,8 @@
 """The set ``motif``: 34 measurements a side and two that speak of both.
 
 They follow the published ideas of Berliner's BKG 9.8, of Tesauro's and gnubg's input lists and of
-Keith's Motif, each written from its definition in the sentence beside it; `motif_measures` takes them.
-
-How the parameters of the set ``motif`` are measured: the compiled twin of their sentences.
+Keith's Motif, each written from its definition in the sentence beside it; the kernels below are its
+compiled twin.
 """
 
 import numpy as np
@@ -25,7 +24,7 @@ from motif.board.packed import (
     squares_in,
 )
 from motif.parameters.position_class import highest_place
-from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder
+from motif.parameters.registry import BAR, BORNE_OFF, LEAD, OF_BACK, OF_REAR, PIP_COUNT, REAR, SetBuilder
 from motif.parameters.shots import best_block, escapes, shots
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
@@ -91,6 +90,7 @@ CONTAINED = _side(
     unit="rolls",
     full=36,
     group="blocking",
+    hint=OF_REAR,
 )
 BEST_BLOCK = _side(
     "best_block",
@@ -178,6 +178,7 @@ TO_PASS = _side(
     unit="pips",
     full=100,
     group="race",
+    hint=OF_REAR,
 )
 PASSED = _side(
     "pips_past",
@@ -185,6 +186,7 @@ PASSED = _side(
     unit="pips",
     full=50,
     group="race",
+    hint=OF_REAR,
 )
 GAP = _side(
     "widest_gap",
@@ -202,7 +204,12 @@ SPARE_PIPS = _side(
     group="timing",
 )
 BLOTS_BACK = _side(
-    "blots_back", "blots of {side} in {other}'s home board", unit="blots", full=2, group="safety"
+    "blots_back",
+    "blots of {side} in {other}'s home board",
+    unit="blots",
+    full=2,
+    group="safety",
+    hint=OF_BACK,
 )
 FACED = _side(
     "points_ahead",
@@ -225,6 +232,7 @@ CONTACT_LEFT = _shared(
     unit="pips",
     full=25,
     group="timing",
+    hint=OF_REAR,
 )
 MOTIF_SET = _builder.build()
 

@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Literal, Self, TypedDict
+from typing import Literal, NotRequired, Self, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ OPPONENT_SUFFIX = "_opponent"
 IntArray = npt.NDArray[np.int64]
 Side = Literal["own", "opponent", "both", "difference"]
 """Whom a parameter speaks of; a difference of both changes its sign with the side."""
+OF_BAR, OF_REAR, OF_BACK = "bar", "rear", "back"
+"""Hints: of checkers on the bar, which are under attack; of how one stands towards the other's rearmost
+checker, which a hit changes; of the checkers back, split or anchored, which are one matter."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Parameter:
     side: Side
     twin: str | None
     """Name of the same measurement for the other player; None when it speaks of both."""
+    hint: str = ""
+    """Where what it says goes beyond its group: `OF_BAR`, `OF_REAR` or `OF_BACK`."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ class SetBuilder:
         self._twins: list[Parameter] = list(given[sides : 2 * sides])
         self._shared: list[Parameter] = list(given[2 * sides :])
 
-    def side(self, name: str, sentence: str, *, unit: str, full: float, group: str) -> int:
+    def side(self, name: str, sentence: str, *, unit: str, full: float, group: str, hint: str = "") -> int:
         """Declare a parameter of one side whose large value is `full`; return its place in the side's block.
 
         In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one.
@@ -125,18 +130,20 @@ class SetBuilder:
         own = sentence.format(side="the player on roll", other="the opponent")
         twin = sentence.format(side="the opponent", other="the player on roll")
         twin_name = name + OPPONENT_SUFFIX
-        self._sides.append(Parameter(name, own, unit, 1 / full, group, "own", twin_name))
-        self._twins.append(Parameter(twin_name, twin, unit, 1 / full, group, "opponent", name))
+        self._sides.append(Parameter(name, own, unit, 1 / full, group, "own", twin_name, hint))
+        self._twins.append(Parameter(twin_name, twin, unit, 1 / full, group, "opponent", name, hint))
         return len(self._sides) - 1
 
-    def shared(self, name: str, sentence: str, *, unit: str, full: float, group: str) -> int:
+    def shared(self, name: str, sentence: str, *, unit: str, full: float, group: str, hint: str = "") -> int:
         """Declare a parameter that speaks of both sides; return its place behind both blocks."""
-        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None))
+        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None, hint))
         return len(self._shared) - 1
 
-    def difference(self, name: str, sentence: str, *, unit: str, full: float, group: str) -> int:
+    def difference(
+        self, name: str, sentence: str, *, unit: str, full: float, group: str, hint: str = ""
+    ) -> int:
         """Like `shared`, for what the player on roll has more than the opponent."""
-        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "difference", None))
+        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "difference", None, hint))
         return len(self._shared) - 1
 
     def build(self) -> ParameterSet:
@@ -153,6 +160,7 @@ class Declaration(TypedDict):
     unit: str
     full: float
     group: str
+    hint: NotRequired[str]
 
 
 PIP_COUNT = Declaration(
@@ -162,7 +170,12 @@ BORNE_OFF = Declaration(
     name="borne_off", sentence="checkers that {side} has borne off", unit="checkers", full=15, group="race"
 )
 BAR = Declaration(
-    name="on_bar", sentence="checkers of {side} on the bar", unit="checkers", full=2, group="attack"
+    name="on_bar",
+    sentence="checkers of {side} on the bar",
+    unit="checkers",
+    full=2,
+    group="attack",
+    hint=OF_BAR,
 )
 REAR = Declaration(
     name="rearmost",
@@ -172,5 +185,10 @@ REAR = Declaration(
     group="race",
 )
 LEAD = Declaration(
-    name="pip_lead", sentence="pips by which the player on roll leads", unit="pips", full=100, group="race"
+    name="pip_lead",
+    sentence="pips by which the player on roll leads",
+    unit="pips",
+    full=100,
+    group="race",
+    hint=OF_REAR,
 )

@@ -22,7 +22,7 @@ from motif.board.packed import HOME, PACKED_BAR, POINTS
 from motif.evaluators.bearoff import race_distribution
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.game_plan import AIMS
-from motif.parameters.registry import BAR, OPPONENT_SUFFIX
+from motif.parameters.registry import OF_BACK, OF_BAR, OF_REAR
 
 _ON_ROLL, _OPPONENT = "the player on roll", "the opponent"
 _MOVED_LAST = "the player who moved last"
@@ -35,12 +35,6 @@ _OF_RACES = (RACE, "timing")
 _GROUPS = {"back game": BACK_CHECKERS}
 """Groups whose name says too much of an ordinary play."""
 ATTACK, HITTING, SAFETY = "attack", "hitting", "safety"
-_OF_THE_HIT = ("contained", "pips_to_pass", "pips_past")
-_OF_BOTH_SIDES = ("pip_lead", "contact_left")
-"""Besides the opponent's own measurements and the attack on him, what changes when he is hit: how one
-stands towards his rearmost checker."""
-_OF_BACK_CHECKERS = ("blots_back",)
-"""Whether checkers back are split or anchored is one matter, though one parameter counts blots."""
 _LEAST_SHARE = 0.2
 """What a measurement brings at least that is told, of the largest of its group."""
 _SAME = 1e-9
@@ -128,23 +122,24 @@ class View:
 
     def group(self, parameter: Parameter) -> str:
         """What the viewer would file it under: a threat of the opponent's is a matter of his own safety."""
-        name = parameter.name.removesuffix(OPPONENT_SUFFIX)
         if self.race:
             return parameter.group if parameter.group == RACE else DISTRIBUTION
         if parameter.side not in ("own", "opponent"):
-            hit = self.hit and name in _OF_BOTH_SIDES
+            hit = self.hit and parameter.hint == OF_REAR
             return HITTING if hit else _GROUPS.get(parameter.group, parameter.group)
         yours = parameter.side == ("own" if self.you_are_on_roll else "opponent")
-        group = self._side_group(parameter.group, name, yours)
-        if self.hit and (group == ATTACK or (name in _OF_THE_HIT if yours else group != SAFETY)):
+        group = self._side_group(parameter, yours)
+        # Besides the attack on him and his own measurements, a hit changes how one stands towards him.
+        if self.hit and (group == ATTACK or (parameter.hint == OF_REAR if yours else group != SAFETY)):
             return HITTING
         return group
 
-    def _side_group(self, group: str, name: str, yours: bool) -> str:
-        if name in _OF_BACK_CHECKERS:
+    def _side_group(self, parameter: Parameter, yours: bool) -> str:
+        group = parameter.group
+        if parameter.hint == OF_BACK:
             return BACK_CHECKERS if yours else ATTACK
         # A checker on the bar is under attack; all else in that group attacks.
-        if group == ATTACK and name != BAR["name"]:
+        if group == ATTACK and parameter.hint != OF_BAR:
             return ATTACK if yours else SAFETY
         if group in (ATTACK, SAFETY):
             return SAFETY if yours else ATTACK

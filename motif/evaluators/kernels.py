@@ -280,6 +280,12 @@ def trace_value(model, words, packed, space, row):
     return source, position_class
 
 
+@lean_kernel(WHOLES)
+def trace_packed(model, packed, space):
+    """`trace_value` of the one board of `packed` (1, 64), with its probabilities in ``space.row``."""
+    return trace_value(model, words_of(packed)[0], packed[0], space, space.row)
+
+
 @lean_kernel(NOTHING)
 def evaluate_packed(model, packed, space, rows):
     """The probabilities of each packed board (n, 64): written to float32 (n, 5) `rows`."""

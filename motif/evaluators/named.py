@@ -121,7 +121,7 @@ def roster() -> tuple[Entry, ...]:
               who="eleven hand-weighted features, as the article on BRAS gives them"),
         Entry("phase", static, evaluators + "phase:PhaseEvaluator", gives_chances=False,
               who="sixteen features, hand-weighted by early, middle and late phase"),
-        *(Entry(name, static, evaluators + "shipped:load_shipped", f"({re.escape(name)})",
+        *(Entry(name, static, evaluators + "named:load_shipped", f"({re.escape(name)})",
                 who="weights that came with motif")
           for name in (LATEST, *shipped_weights())),
         Entry("FILE.yaml", static, evaluators + "static:from_weight_file",

@@ -15,7 +15,15 @@ from motif.board.position import Position, as_boards
 from motif.evaluators.bearoff import bearoff_tables, no_tables
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.kernels import ABSENT, WEIGHTS, evaluate_packed, score_by_tables, score_packed
+from motif.evaluators.kernels import (
+    ABSENT,
+    SOURCES,
+    WEIGHTS,
+    evaluate_packed,
+    score_by_tables,
+    score_packed,
+    trace_packed,
+)
 from motif.evaluators.model import (
     LEAST_ROW,
     MAX_KEPT,
@@ -31,7 +39,7 @@ from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tab
 from motif.evaluators.probabilities import EQUITY_BOUND, HEADS, OUTPUTS, WIN, turned_equities
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
-from motif.parameters.game_plan import NO_PLAN, PLAN_CLASS, PLANS, plans_many
+from motif.parameters.game_plan import PLAN_CLASS, PLANS
 from motif.parameters.named_sets import features
 from motif.parameters.own_set import OwnSet
 from motif.parameters.position_class import CLASS_NAMES, classify_many
@@ -90,6 +98,20 @@ def thread_workspace() -> Workspace:
     return space
 
 
+class Trace(NamedTuple):
+    """How the value of one position came about, as the compiled evaluator recorded it."""
+
+    source: str
+    """One of `motif.evaluators.kernels.SOURCES`."""
+    class_name: str
+    plan: str | None
+    """The game plan whose weights were read, if any has weights of its own."""
+    raws: dict[str, float]
+    """Raw sums of the heads that were read, in single precision."""
+    probabilities: npt.NDArray[np.float64]
+    """The five of the player on roll (5,), before they are rounded to float32."""
+
+
 class StaticEvaluator(Evaluator):
     """Evaluates with a compiled model."""
 
@@ -129,23 +151,29 @@ class StaticEvaluator(Evaluator):
         chances = np.tanh(intercept + slope * turned_equities(scores))
         return turned_equities(np.where(points, points, chances))
 
+    def trace(self, position: Position) -> Trace:
+        """How the value of `position` comes about."""
+        model, space = prepared(self.model)
+        space.raws[:] = np.nan
+        source, slot = trace_packed(model, pack_many(position.board[None]), space)
+        plan = slot - len(CLASS_NAMES)
+        return Trace(
+            SOURCES[source],
+            CLASS_NAMES[slot if plan < 0 else PLAN_CLASS[plan]],
+            None if plan < 0 else PLANS[plan],
+            {head: raw for head, raw in zip(HEADS, space.raws.tolist(), strict=True) if raw == raw},
+            space.row.copy(),
+        )
+
     def details(self, position: Position) -> dict[str, Any]:
-        """The features of a weight file, the raw sums of its heads and the game plan that they are those of,
-        where the file has any; see `Evaluator.details`."""
+        """The features of a weight file, the raw sums of the heads that it reads of them, and the game plan
+        whose weights these are, where the file has any; see `Evaluator.details`."""
         if self.weights is None:
             return super().details(position)
-        boards = position.board[None]
-        chosen = self.weights.parameters
-        row = features(chosen, boards)[0]
-        packed = pack_many(boards)
-        class_name, plan = CLASS_NAMES[int(classify_many(packed)[0])], int(plans_many(packed)[0])
-        plan_name = PLANS[plan] if plan != NO_PLAN else None
-        heads = self.weights.heads_at(class_name, plan_name)
-        found: dict[str, Any] = {
-            "features": dict(zip(chosen.names, row.tolist(), strict=True)),
-            "raw": {head: weights.raw(row, position.board) for head, weights in heads.items()},
-        }
-        return {**found, "plan": plan_name} if self.weights.plans and plan_name else found
+        parameters, trace = self.weights.parameters, self.trace(position)
+        row = features(parameters, position.board[None])[0]
+        facts = {"features": dict(zip(parameters.names, row.tolist(), strict=True)), "raw": trace.raws}
+        return {**facts, "plan": trace.plan} if trace.plan else facts
 
 
 def weights_model(weights: WeightFile) -> Model:

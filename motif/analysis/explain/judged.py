@@ -7,34 +7,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from motif.analysis.explain.form import FloatArray, Form, Seen
-from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
-from motif.evaluators.bearoff import covered_rows
 from motif.evaluators.calibration import calibrated, calibrated_chances
+from motif.evaluators.kernels import SOURCES
 from motif.evaluators.point_table import checkers_by_place
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
     WIN,
-    certain,
     equity_of,
     equity_to_raw,
     make_consistent,
     probability_to_raw,
 )
 from motif.fitting.link import PROBABILITY
-from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
+from motif.parameters.position_class import CLASS_NAMES, RACE
 from motif.runtime.errors import PlayerError
 from motif.runtime.jit import kernel
 
-WEIGHTS, TABLES, FINISHED = "weights", "bearoff tables", "finished game"
+FINISHED, TABLES, WEIGHTS = SOURCES[:3]
 """What a value comes from."""
 EQUITY = "equity"
 _WIN_NAME = OUTPUTS[WIN]
-_OUTPUT_COUNT = len(OUTPUTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,25 +81,17 @@ def both_races(first: Judged, second: Judged) -> bool:
 def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
     """How `evaluator` comes to its value of `position`; raises `PlayerError` for one without weights."""
     _, weights = explainable(evaluator)
-    boards = position.board[None]
-    packed = pack_many(boards)
-    class_name, number = CLASS_NAMES[int(classify_many(packed)[0])], int(plans_many(packed)[0])
-    plan = PLANS[number] if weights.plans and number != NO_PLAN else None
-    counts = checkers_by_place(packed)[0].astype(np.int64)
-    seen = Seen(features(weights.parameters, boards)[0].astype(np.float64), counts)
+    trace = evaluator.trace(position)
+    counts = checkers_by_place(pack_many(position.board[None]))[0].astype(np.int64)
+    seen = Seen(features(weights.parameters, position.board[None])[0].astype(np.float64), counts)
     win_only, direct = evaluator.model.win_only, False
     forms: dict[str, Form] = {}
     tables = evaluator.model.knots
-    knots = tables[CLASS_NAMES.index(class_name)] if len(tables) else np.zeros((0, 2))
-    known, rows = covered_rows(evaluator.model.bearoff, packed)
-    points = int(finished_points_many(packed.view(np.int64))[0])
-    if points:
-        source, x = FINISHED, float(_finished_raw(points, win_only))
-    elif len(known):
-        source, x = TABLES, float(_raw(rows[0], win_only))
+    knots = tables[CLASS_NAMES.index(trace.class_name)] if len(tables) else np.zeros((0, 2))
+    if trace.source != WEIGHTS:
+        x = float(_raw(trace.probabilities, win_only))
     else:
-        source = WEIGHTS
-        heads = weights.heads_at(class_name, plan)
+        heads = weights.heads_at(trace.class_name, trace.plan)
         alone = _WIN_NAME if win_only else EQUITY
         direct = alone in heads
         if direct:
@@ -111,17 +99,10 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
             x = forms[alone].value(seen)
             x = float(calibrated_raw(knots, x)) if win_only else x
         else:
-            forms = {name: Form.of_head(heads[name]) for name in heads if _possible(name, position)}
+            forms = {name: Form.of_head(heads[name]) for name in heads if name in trace.raws}
             x = float(_raw(_chances(forms, seen, position, knots), win_only))
     value = bound_of(evaluator) * math.tanh(x)
-    return Judged(position, seen, class_name, plan, source, x, value, forms, direct, knots)
-
-
-def _possible(head: str, position: Position) -> bool:
-    """Whether checkers borne off do not rule out what the head judges."""
-    if head.startswith("win_"):
-        return position.opponent_off == 0
-    return not head.startswith("lose_") or position.own_off == 0
+    return Judged(position, seen, trace.class_name, trace.plan, trace.source, x, value, forms, direct, knots)
 
 
 def _chances(forms: Mapping[str, Form], seen: Seen, position: Position, knots: FloatArray) -> FloatArray:
@@ -150,10 +131,3 @@ def _agree(row, own_off, opponent_off):
 @kernel
 def _raw(row, win_only):
     return probability_to_raw(row[WIN]) if win_only else equity_to_raw(equity_of(row))
-
-
-@kernel
-def _finished_raw(points, win_only):
-    row = np.zeros(_OUTPUT_COUNT)
-    certain(points, row)
-    return _raw(row, win_only)

@@ -128,9 +128,11 @@ def _record(record, rows, tried, order, wanted, chosen):
         source = words_of(tried.boards[play])
         if finished_points(source) == 0:
             _put(record, rows, source, tried.items[play], tried.plies[play], play == chosen)
-            record.sums[rows] = tried.sums[play]
-            record.squares[rows] = tried.squares[play]
-            record.trials[rows] = tried.trials[play]
+            for j in range(COLUMNS):
+                record.sums[rows, j] = tried.sums[play, j]
+                record.squares[rows, j] = tried.squares[play, j]
+            for number in range(tried.trials.shape[1]):
+                record.trials[rows, number] = tried.trials[play, number]
             rows += 1
     return rows
 

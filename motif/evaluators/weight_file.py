@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from motif.board.packed import Board, pack_many
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.point_table import table_sums, tables_of
 from motif.evaluators.probabilities import HEADS
@@ -49,13 +48,6 @@ class HeadWeights:
     """(m,)"""
     points: npt.NDArray[np.float32] | None = None
     """(2, 25, FILTER_STEPS) raw point terms, by side and place; None for a head without them."""
-
-    def raw(self, row: npt.NDArray[np.float32], board: Board) -> float:
-        """The raw sum, before the squash, of `board` int8 (26,), whose row of features (n,) is `row`."""
-        low, high = self.pairs.T
-        terms = self.linear * row, self.quadratic * row[low] * row[high]
-        by_features = float(sum(part.sum(dtype=np.float64) for part in terms))
-        return float(self.bias) + by_features + float(self.point_sums(pack_many(board[None]))[0])
 
     def point_sums(self, packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         """What the point terms add to the raw sums (n,) of packed boards (n, 64)."""

@@ -18,6 +18,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
+from tests.evaluators.written_out import row_sum
 from tests.reports.made_run import made_boards
 
 _KEITH = parameter_set("keith")
@@ -75,14 +76,14 @@ def test_sentences_say_what_the_evaluator_does():
     assert count == len(boards)
     head = weights.classes["contact"]["equity"]
     rows = features(_KEITH, boards)
-    slope = np.mean(3 * (1 - np.tanh([head.raw(*pair) for pair in zip(rows, boards, strict=True)]) ** 2))
+    slope = np.mean(3 * (1 - np.tanh([row_sum(head, *pair) for pair in zip(rows, boards, strict=True)]) ** 2))
     average, board = rows.mean(axis=0), boards[0]
 
     def raw(**steps: float) -> float:
         row = average.copy()
         for name, step in steps.items():
             row[_NAMES.index(name)] += step * _KEITH.parameters[_NAMES.index(name)].scale
-        return head.raw(row, board)
+        return row_sum(head, row, board)
 
     told = {term.name: term for term in told_terms(weights, found, 10_000)}
     assert len(told) == len(found.names) - 1

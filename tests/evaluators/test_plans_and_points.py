@@ -16,7 +16,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights, random_steps
-from tests.evaluators.written_out import expected, head_equity, raw_sum
+from tests.evaluators.written_out import expected, head_equity, raw_sum, row_sum
 from tests.games import some_boards
 
 WITH_EQUITY = dict.fromkeys(CLASS_NAMES, HEADS)
@@ -187,4 +187,4 @@ def test_a_raw_sum_without_points_is_that_of_the_features(boards):
     head = replace(MADE.classes["contact"]["win"], points=None)
     low, high = head.pairs.T
     total = head.bias + (head.linear * row).sum() + (head.quadratic * row[low] * row[high]).sum()
-    assert head.raw(row, boards[0]) == pytest.approx(total, abs=1e-5)
+    assert row_sum(head, row, boards[0]) == pytest.approx(total, abs=1e-5)

@@ -82,3 +82,11 @@ def expected(weights: WeightFile, position: Position) -> Probabilities:
     five = head_chances(weights, position)
     win = five.win + (head_equity(weights, position) - five.equity) / 2
     return five._replace(win=float(np.clip(win, five.win_gammon, 1 - five.lose_gammon)))
+
+
+def row_sum(head: HeadWeights, row: np.ndarray, board: np.ndarray) -> float:
+    """The raw sum of a head for a board int8 (26,) whose row of features (n,) is `row`."""
+    low, high = head.pairs.T
+    terms = head.linear * row, head.quadratic * row[low] * row[high]
+    points = 0.0 if head.points is None else point_sum(head.points, Position(board))
+    return float(head.bias) + float(sum(part.sum(dtype=np.float64) for part in terms)) + points

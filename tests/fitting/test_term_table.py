@@ -15,6 +15,7 @@ from motif.fitting.terms import Terms
 from motif.parameters import parameter_set
 from motif.parameters.game_plan import plans_of_class
 from motif.runtime.errors import DatasetError
+from tests.evaluators.written_out import row_sum
 from tests.reports.made_run import made_boards
 
 _KEITH = parameter_set("keith")
@@ -53,7 +54,9 @@ def test_the_order_of_a_weight_file_is_that_of_the_terms():
     terms, weights = weight_vector(head)
     rows, boards = rng.random((20, len(_KEITH)), np.float32), made_boards(20, rng)
     raw = terms.expand(rows, boards) @ weights
-    np.testing.assert_allclose(raw, [head.raw(*pair) for pair in zip(rows, boards, strict=True)], rtol=1e-5)
+    np.testing.assert_allclose(
+        raw, [row_sum(head, *pair) for pair in zip(rows, boards, strict=True)], rtol=1e-5
+    )
     plain, weights = weight_vector(replace(head, points=None))
     assert not plain.points
     assert len(weights) == plain.count

@@ -15,11 +15,13 @@ from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.runtime.errors import ParameterError, WeightFileError
+from tests.evaluators.written_out import row_sum
 from tests.fitting.fitting_samples import random_boards
 
 FILE = "tall_towers.py"
 TEXT = """
 from motif.parameters import extend
+from tests.evaluators.written_out import row_sum
 
 mine = extend("{base}")
 
@@ -130,7 +132,7 @@ def test_play_reads_what_a_fit_has_measured(tmp_path, base):
     assert evaluator.weights.parameters == chosen
     boards = random_boards(200, seed=8)
     head = evaluator.weights.classes["contact"]["win"]
-    raw = [head.raw(row, board) for row, board in zip(features(chosen, boards), boards, strict=True)]
+    raw = [row_sum(head, row, board) for row, board in zip(features(chosen, boards), boards, strict=True)]
     # Another evaluator between two of its calls uses the same memory.
     load_static("motif-v1").evaluate_many(boards)
     unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motif.board.position import Position
-from motif.players.gnubg.fibs_board import UNLIMITED, fibs_board, fibs_lines, parse_fibs_board
+from motif.players.gnubg.gnubg_player import fibs_lines
 from motif.runtime.errors import PositionError
+from tests.players.fibs_board import UNLIMITED, fibs_board, parse_fibs_board
 from tests.strategies import positions, rolls
 
 # Requests of gnubg 1.07: its player 0, "gnubg", plays 52, and later "root" has doubled.

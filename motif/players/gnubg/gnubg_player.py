@@ -9,12 +9,11 @@ from motif.board.identifiers import gnubg_ids, quoted
 from motif.board.moves import play_batches
 from motif.board.notation import OFF, parse_moves
 from motif.board.outcome import finished_points_many
-from motif.board.packed import OPPONENT_BAR, Board, pack_many
+from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import write_finished
 from motif.parameters.position_class import RACE, classify_many
-from motif.players.gnubg.fibs_board import fibs_lines
 from motif.players.gnubg.process import idle_processes, installed_gnubg
 from motif.players.player import EvaluatorPlayer, Player
 from motif.runtime.errors import PlayerError, PlayError, PositionError
@@ -40,6 +39,20 @@ def settings_for(plies: int) -> tuple[str, ...]:
 def play_questions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[str]:
     """Which play is best, for each of `boards` (n, 26) and `rolls` (n, 2)?"""
     return fibs_lines(boards, rolls)
+
+
+def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
+    """The board lines of FIBS, in gnubg's dialect, for each of `boards` (n, 26) and, where there are any,
+    `rolls` (n, 2): money games, in which the player on roll is "you".
+
+    A line has two names, the match length and scores, 26 points, the turn, two dice of each player, the cube
+    and sixteen more numbers (source: the FIBS client protocol).  Boards and dice are taken as they are.
+    """
+    off = np.stack([np.maximum(boards, 0).sum(axis=1), -np.minimum(boards, 0).sum(axis=1)], axis=1)
+    dice = np.zeros((len(boards), 2), np.int64) if rolls is None else rolls
+    for points, roll, both_off in zip(boards.tolist(), dice.tolist(), (CHECKERS - off).tolist(), strict=True):
+        numbers = (0, 0, 0, *points, 1, *roll, 0, 0, 1, 1, 1, 0, 1, -1, OPPONENT_BAR, OWN_BAR, *both_off)
+        yield ":".join(map(str, ("board", "you", "opponent", *numbers, 0, 0, 0, 0, 0, 0)))
 
 
 def evaluation_questions(boards: Board, plies: int) -> Iterator[str]:

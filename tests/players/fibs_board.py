@@ -1,4 +1,5 @@
-"""The board line of FIBS, the First Internet Backgammon Server, which gnubg's sockets speak too; both ways.
+"""The board line of FIBS, the First Internet Backgammon Server, which gnubg's sockets speak too: all
+of it, read and written, to hold the lines against that `motif.players.gnubg` writes.
 
 ``board:`` and 52 fields with colons between them: two names, the match length, two scores, 26 points,
 whose turn it is, two dice of each player, the cube, and sixteen numbers that `FibsBoard` names.
@@ -13,15 +14,11 @@ direction -1; whose turn it is shows in `turn` alone, and both pairs of dice hol
 games have the length 0, on FIBS they have `UNLIMITED`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from motif.board.identifiers import quoted
-from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
+from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
 from motif.runtime.errors import PositionError
 
@@ -36,7 +33,6 @@ _FIELDS = 52
 _POINTS = slice(6, 6 + BOARD_SIZE)
 _YOUR_DICE = slice(33, 35)
 _OPPONENT_DICE = slice(35, 37)
-_OFF = slice(45, 47)
 _LONGEST_NUMBER = 9
 _NO_DICE = (0, 0)
 _NO_OR_YES = (0, 1)
@@ -130,20 +126,6 @@ def fibs_board(position: Position, roll: tuple[int, int] | None = None) -> FibsB
         your_off=position.own_off,
         opponent_off=position.opponent_off,
     )
-
-
-def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
-    """The text of `fibs_board` for each of `boards` (n, 26) and, where there are any, `rolls` (n, 2).
-
-    Boards and dice are taken as they are.
-    """
-    fields: list[object] = list(str(fibs_board(Position.start())).split(_SEPARATOR))
-    off = np.stack([np.maximum(boards, 0).sum(axis=1), -np.minimum(boards, 0).sum(axis=1)], axis=1)
-    dice = np.zeros((len(boards), 2), np.int64) if rolls is None else rolls
-    rows = zip(boards.tolist(), dice.tolist(), (CHECKERS - off).tolist(), strict=True)
-    for points, roll, both_off in rows:
-        fields[_POINTS], fields[_YOUR_DICE], fields[_OFF] = points, roll, both_off
-        yield _SEPARATOR.join(map(str, fields))
 
 
 def parse_fibs_board(text: str) -> FibsBoard:

@@ -20,6 +20,7 @@ from motif.cli.options import (
     check_target,
     command,
     evaluator_of,
+    option,
     player_option,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table
@@ -41,13 +42,9 @@ _BOARD_WIDTH = 48
 """Letters of a text diagram from its left rim to the checkers borne off."""
 _GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
-PositionBatch = Annotated[
-    str | None,
-    typer.Option("--batch", metavar="FILE", help="Instead of ID: a file with one a line; - is stdin."),
-]
+PositionBatch = Annotated[str | None, option("Instead of ID: a file with one a line; - is stdin.", "FILE")]
 DecisionBatch = Annotated[
-    str | None,
-    typer.Option("--batch", metavar="FILE", help="Instead of ID D1 D2: a file with them a line; - is stdin."),
+    str | None, option("Instead of ID D1 D2: a file with them a line; - is stdin.", "FILE")
 ]
 
 
@@ -60,7 +57,7 @@ def evaluate(
     identifier: MaybeId = None,
     player: PlayerOption = DEFAULT_PLAYER,
     batch: PositionBatch = None,
-    detailed: Annotated[bool, typer.Option("--detailed", help="Show what the player sees, by name.")] = False,
+    detailed: Annotated[bool, option("Show what the player sees, by name.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -273,16 +270,11 @@ def explain(
     identifier: IdArgument,
     die1: Annotated[str, typer.Argument(metavar="D1", help="One die.")],
     die2: SecondDie = None,
-    player: Annotated[
-        str, player_option("--player", "Whose choice: a weight file, bras or phase.")
-    ] = DEFAULT_PLAYER,
+    player: Annotated[str, player_option("Whose choice: a weight file, bras or phase.")] = DEFAULT_PLAYER,
     versus: Annotated[
         str | None,
-        typer.Option(
-            "--versus",
-            metavar="PLAY",
-            help="The play to compare with the best, such as '13/8 6/5'.",
-            show_default="the second best",
+        option(
+            "The play to compare with the best, such as '13/8 6/5'.", "PLAY", show_default="the second best"
         ),
     ] = None,
     html: HtmlOption = None,

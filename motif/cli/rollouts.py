@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from motif.cli.options import (
     DEFAULT_PLAYER,
     ClusterOption,
@@ -16,6 +14,7 @@ from motif.cli.options import (
     Settings,
     StaticOption,
     command,
+    option,
     static_evaluator,
 )
 from motif.cli.printing import json_line, print_board, print_table
@@ -42,20 +41,11 @@ def rollout(
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: StaticOption = DEFAULT_PLAYER,
-    luck_plies: Annotated[
-        str,
-        typer.Option("--luck-plies", metavar="N", help="Take off the luck of the first N rolls, or of all."),
-    ] = "0",
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Roll out the best plays of the roll D1 D2 with the same dice.")
-    ] = False,
-    candidates: Annotated[
-        int | None,
-        typer.Option("--candidates", metavar="N", help="How many plays to compare.", show_default="5"),
-    ] = None,
+    luck_plies: Annotated[str, option("Take off the luck of the first N rolls, or of all.", "N")] = "0",
+    compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False,
+    candidates: Annotated[int | None, option("How many plays to compare.", show_default="5")] = None,
     play: Annotated[
-        list[str] | None,
-        typer.Option("--play", metavar="PLAY", help="Compare this play, such as '8/5 6/5'; may be repeated."),
+        list[str] | None, option("Compare this play, such as '8/5 6/5'; may be repeated.", "PLAY")
     ] = None,
     json: JsonOption = False,
     jobs: JobsOption = None,

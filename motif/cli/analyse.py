@@ -44,7 +44,6 @@ def analyse(
         bool | None,
         option(
             "For money play: gammons count only after a double.",
-            name="--jacoby/--no-jacoby",
             show_default="as the record shows",
         ),
     ] = None,

@@ -123,16 +123,9 @@ def cube(
     ] = None,
     score: Annotated[str | None, option("Points won by me and by the opponent.", "A-B")] = None,
     length: Annotated[int | None, option("Points of the match; 0: money play.")] = None,
-    crawford: Annotated[
-        bool | None, option("Whether this is the Crawford game.", name="--crawford/--no-crawford")
-    ] = None,
-    jacoby: Annotated[
-        bool | None,
-        option("Money: gammons count only once the cube was turned.", name="--jacoby/--no-jacoby"),
-    ] = None,
-    beavers: Annotated[
-        bool | None, option("Money: a double may be beavered.", name="--beavers/--no-beavers")
-    ] = None,
+    crawford: Annotated[bool | None, option("Whether this is the Crawford game.")] = None,
+    jacoby: Annotated[bool | None, option("Money: gammons count only once the cube was turned.")] = None,
+    beavers: Annotated[bool | None, option("Money: a double may be beavered.")] = None,
     met: Annotated[
         str | None,
         option(

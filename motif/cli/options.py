@@ -90,8 +90,8 @@ def checked_seed(seed: int | None) -> int | None:
 def option(help: str, metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
     """An option of a command.
 
-    It is called `name`, by default as its parameter is.  `metavar` stands for its value, by default what
-    stands for the type.
+    It is called `name`, by default as its parameter is, with a --no- beside it where that says something.
+    `metavar` stands for its value, by default what stands for the type.
     """
     return typer.Option(..., *filter(None, [name]), metavar=metavar, help=help, **more)
 
@@ -207,7 +207,9 @@ def _parameter(name: str, kind: Any, mark: OptionInfo, default: Any) -> inspect.
     """The parameter `name` of a command, an option in which `mark` leaves nothing open."""
     annotated: Any = Annotated
     declared = copy(mark)
-    declared.param_decls = mark.param_decls or (option_name(name),)
+    both_ways = kind == bool | None or default is True
+    derived = option_name(name) + f"/--no-{name.replace('_', '-')}" * both_ways
+    declared.param_decls = mark.param_decls or (derived,)
     declared.metavar = mark.metavar or _METAVARS.get(kind)
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, keyword, default=default, annotation=annotated[kind, declared])

@@ -69,12 +69,11 @@ def play(
         ),
     ] = None,
     length: Annotated[int, option("Points that the match is to; 0: games for money.")] = 0,
-    cube: Annotated[bool, option("Whether there is a doubling cube.", name="--cube/--no-cube")] = True,
+    cube: Annotated[bool, option("Whether there is a doubling cube.")] = True,
     jacoby: Annotated[
         bool | None,
         option(
             "Whether gammons count only after a double.",
-            name="--jacoby/--no-jacoby",
             show_default="for money with the cube",
         ),
     ] = None,

@@ -16,6 +16,7 @@ from motif.cli.options import (
     command,
     evaluator_of,
     moved,
+    option,
 )
 from motif.cli.printing import PIPED_WIDTH, json_line, print_table, tell
 from motif.runtime.errors import RecordError, SettingError
@@ -35,24 +36,14 @@ def analyse(
     files: Annotated[list[Path], typer.Argument(metavar="FILE.mat...", help="Records of matches.")],
     player: PlayerOption = DEFAULT_PLAYER,
     worst: Annotated[
-        int,
-        typer.Option(
-            "--worst",
-            metavar="N",
-            min=0,
-            max=1000,
-            help="Show the N plays and cube decisions that cost most.",
-        ),
+        int, option("Show the N plays and cube decisions that cost most.", min=0, max=1000)
     ] = 10,
     html: HtmlOption = None,
-    no_cube: Annotated[
-        bool, typer.Option("--no-cube", help="Leave out the cube, where nobody had one.")
-    ] = False,
+    no_cube: Annotated[bool, option("Leave out the cube, where nobody had one.")] = False,
     jacoby: Annotated[
         bool | None,
-        typer.Option(
-            "--jacoby/--no-jacoby",
-            help="For money play: gammons count only after a double.",
+        option(
+            "For money play: gammons count only after a double.",
             show_default="as the record shows",
         ),
     ] = None,

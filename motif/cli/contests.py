@@ -17,7 +17,7 @@ from motif.cli.options import (
     SeedOption,
     command,
     complete_player,
-    file_option,
+    option,
 )
 from motif.cli.printing import json_line, print_table
 from motif.runtime.parallel import working_on
@@ -34,21 +34,11 @@ _PLAYERS = f"random, best-of-four. {PLAYERS}"
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.", autocompletion=complete_player)],
-    games: Annotated[
-        int,
-        typer.Option("--games", metavar="N", help="Money games, an even number (at most so many)."),
-    ] = 1000,
-    until_certain: Annotated[
-        bool,
-        typer.Option("--until-certain", help="Stop as soon as it is certain who is better."),
-    ] = False,
+    games: Annotated[int, option("Money games, an even number (at most so many).")] = 1000,
+    until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
     error_rate: Annotated[
         float,
-        typer.Option(
-            "--error-rate",
-            metavar="P",
-            help="Chance that --until-certain tells equal players apart, and that the interval is wrong.",
-        ),
+        option("Chance that --until-certain tells equal players apart, and that the interval is wrong.", "P"),
     ] = 0.05,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -111,12 +101,8 @@ def tournament(
     names: Annotated[
         list[str], typer.Argument(metavar="PLAYER...", help=_PLAYERS, autocompletion=complete_player)
     ],
-    games: Annotated[
-        int, typer.Option("--games", metavar="N", help="Money games of each pairing, an even number.")
-    ] = 1000,
-    plot: Annotated[
-        Path | None, file_option("--plot", "Draw the ratings, with error bars: .png or .svg.")
-    ] = None,
+    games: Annotated[int, option("Money games of each pairing, an even number.")] = 1000,
+    plot: Annotated[Path | None, option("Draw the ratings, with error bars: .png or .svg.")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,

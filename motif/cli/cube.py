@@ -3,8 +3,6 @@
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-import typer
-
 from motif.cli.options import (
     DEFAULT_PLAYER,
     IdArgument,
@@ -14,6 +12,7 @@ from motif.cli.options import (
     SeedOption,
     command,
     evaluator_of,
+    option,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table
 from motif.runtime.errors import PositionError, SettingError
@@ -29,14 +28,9 @@ if TYPE_CHECKING:
 @command("cube-efficiency --positions 5 --trials 40 --rounds 1 --jobs 1 --seed 1")
 def cube_efficiency(
     player: PlayerOption = DEFAULT_PLAYER,
-    positions: Annotated[
-        int,
-        typer.Option("--positions", metavar="N", help="Positions of each class, from the player's games."),
-    ] = 60,
-    trials: Annotated[int, typer.Option("--trials", metavar="N", help="Games rolled out a position.")] = 300,
-    rounds: Annotated[
-        int, typer.Option("--rounds", metavar="N", help="Times to roll out, each at the x fitted before.")
-    ] = 2,
+    positions: Annotated[int, option("Positions of each class, from the player's games.")] = 60,
+    trials: Annotated[int, option("Games rolled out a position.")] = 300,
+    rounds: Annotated[int, option("Times to roll out, each at the x fitted before.")] = 2,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -70,9 +64,7 @@ def cube_efficiency(
 @command("cube-windows --games 200 --seed 1")
 def cube_windows(
     player: PlayerOption = DEFAULT_PLAYER,
-    games: Annotated[
-        int, typer.Option("--games", metavar="N", help="Games of the player to look at.")
-    ] = 1000,
+    games: Annotated[int, option("Games of the player to look at.")] = 1000,
     json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -125,48 +117,25 @@ _NEVER = 0.9995
 )
 def cube(
     identifier: IdArgument,
-    value: Annotated[
-        int | None, typer.Option("--cube", metavar="N", help="What the cube shows, before a double.")
-    ] = None,
+    value: Annotated[int | None, option("What the cube shows, before a double.", name="--cube")] = None,
     owner: Annotated[
-        str | None,
-        typer.Option(
-            "--owner", metavar="WHO", help="centre, me (the player on roll) or opponent.", show_default=False
-        ),
+        str | None, option("centre, me (the player on roll) or opponent.", "WHO", show_default=False)
     ] = None,
-    score: Annotated[
-        str | None, typer.Option("--score", metavar="A-B", help="Points won by me and by the opponent.")
-    ] = None,
-    length: Annotated[
-        int | None, typer.Option("--length", metavar="N", help="Points of the match; 0: money play.")
-    ] = None,
-    crawford: Annotated[
-        bool | None, typer.Option("--crawford/--no-crawford", help="Whether this is the Crawford game.")
-    ] = None,
-    jacoby: Annotated[
-        bool | None,
-        typer.Option("--jacoby/--no-jacoby", help="Money: gammons count only once the cube was turned."),
-    ] = None,
-    beavers: Annotated[
-        bool | None, typer.Option("--beavers/--no-beavers", help="Money: a double may be beavered.")
-    ] = None,
+    score: Annotated[str | None, option("Points won by me and by the opponent.", "A-B")] = None,
+    length: Annotated[int | None, option("Points of the match; 0: money play.")] = None,
+    crawford: Annotated[bool | None, option("Whether this is the Crawford game.")] = None,
+    jacoby: Annotated[bool | None, option("Money: gammons count only once the cube was turned.")] = None,
+    beavers: Annotated[bool | None, option("Money: a double may be beavered.")] = None,
     met: Annotated[
         str | None,
-        typer.Option(
-            "--met",
-            metavar="NAME",
-            help="Match equities: kazaross-xg2, rockwell-kazaross, or a file of gnubg's XML format.",
+        option(
+            "Match equities: kazaross-xg2, rockwell-kazaross, or a file of gnubg's XML format.",
+            "NAME",
             show_default="kazaross-xg2",
         ),
     ] = None,
     efficiency: Annotated[
-        float | None,
-        typer.Option(
-            "--efficiency",
-            metavar="X",
-            help="Cube efficiency, 0 (dead) to 1 (live).",
-            show_default="by class of position",
-        ),
+        float | None, option("Cube efficiency, 0 (dead) to 1 (live).", show_default="by class of position")
     ] = None,
     player: PlayerOption = DEFAULT_PLAYER,
     json: JsonOption = False,

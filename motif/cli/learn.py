@@ -17,7 +17,7 @@ from motif.cli.options import (
     checked_seed,
     command,
     complete_preset,
-    file_option,
+    option,
     static_evaluator,
 )
 from motif.cli.printing import error_text, json_line, print_table, tell
@@ -31,11 +31,9 @@ if TYPE_CHECKING:
 
 @command("sample --out runs/try --games 100 --trials 36")
 def sample(
-    out: Annotated[Path, file_option("--out", "Folder of the dataset.", "DIR")],
+    out: Annotated[Path, option("Folder of the dataset.", "DIR")],
     settings: Annotated["SampleSettings", Settings("motif.sampling.sample")],
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a dataset that was interrupted.")
-    ] = False,
+    resume: Annotated[bool, option("Go on with a dataset that was interrupted.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
@@ -61,35 +59,20 @@ def sample(
 @command("fit runs/try --out runs/try.yaml --plot runs/try.png")
 def fit(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Datasets made by sample.")],
-    out: Annotated[Path, file_option("--out", "The weight file, NAME.yaml.")],
+    out: Annotated[Path, option("The weight file, NAME.yaml.")],
     settings: Annotated[
         "FitSettings", Settings("motif.learning.fit_settings", without=("prune", "max_passes"))
     ],
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Drop pairs that do not earn their place, and fit again.")
-    ] = False,
+    prune: Annotated[bool, option("Drop pairs that do not earn their place, and fit again.")] = False,
     prune_z: Annotated[
         float | None,
-        typer.Option(
-            "--prune-z",
-            metavar="Z",
-            help="Prune pairs nearer to 0 than this many standard errors.",
-            show_default="2 with --prune",
-        ),
+        option("Prune pairs nearer to 0 than this many standard errors.", "Z", show_default="2 with --prune"),
     ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Name of the weights; by default FILE's.")
-    ] = None,
-    version: Annotated[
-        int, typer.Option("--version", metavar="N", min=0, help="Version of the weights.")
-    ] = 0,
-    parent: Annotated[
-        str | None, typer.Option("--parent", metavar="NAME", help="Whose rollouts labelled the samples.")
-    ] = None,
-    plot: Annotated[Path | None, file_option("--plot", "Draw how the error fell, to a PNG or SVG.")] = None,
-    term_table: Annotated[
-        Path | None, file_option("--term-table", "Write terms and standard errors, NAME.parquet.")
-    ] = None,
+    name: Annotated[str | None, option("Name of the weights; by default FILE's.")] = None,
+    version: Annotated[int, option("Version of the weights.", min=0)] = 0,
+    parent: Annotated[str | None, option("Whose rollouts labelled the samples.", "NAME")] = None,
+    plot: Annotated[Path | None, option("Draw how the error fell, to a PNG or SVG.")] = None,
+    term_table: Annotated[Path | None, option("Write terms and standard errors, NAME.parquet.")] = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -149,21 +132,13 @@ def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
 
 @command("bootstrap --out runs/demo --preset demo")
 def bootstrap(
-    out: Annotated[Path, file_option("--out", "Folder of the run, runs/NAME.", "DIR")],
+    out: Annotated[Path, option("Folder of the run, runs/NAME.", "DIR")],
     config_file: Annotated[
-        Path | None, file_option("--config", "A config.yaml of one's own, instead of a preset.")
+        Path | None, option("A config.yaml of one's own, instead of a preset.", name="--config")
     ] = None,
-    preset: Annotated[
-        str,
-        typer.Option(
-            "--preset", metavar="NAME", help="demo, classic or strong.", autocompletion=complete_preset
-        ),
-    ] = "demo",
+    preset: Annotated[str, option("demo, classic or strong.", autocompletion=complete_preset)] = "demo",
     json: JsonOption = False,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", metavar="N", callback=checked_seed, help="Another seed than the preset's."),
-    ] = None,
+    seed: Annotated[int | None, option("Another seed than the preset's.", callback=checked_seed)] = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
@@ -211,7 +186,7 @@ def bootstrap(
 
 @command("train-phase-net --out runs/phase-net")
 def train_phase_net(
-    out: Annotated[Path, file_option("--out", "An empty folder, or one to make.", "DIR")],
+    out: Annotated[Path, option("An empty folder, or one to make.", "DIR")],
     settings: Annotated[
         "PhaseNetSettings",
         Settings("motif.phase_net.phase_settings", without=("batch", "patience", "gain")),

@@ -15,6 +15,7 @@ from motif.cli.options import (
     SeedOption,
     StaticOption,
     command,
+    option,
     player_option,
 )
 from motif.cli.printing import json_line, print_table
@@ -43,19 +44,13 @@ def benchmark(
     ],
     player: PlayerOption = DEFAULT_PLAYER,
     versus: Annotated[
-        str | None, player_option("--versus", "Tell the difference to the error rate of PLAYER too.")
+        str | None, player_option("Tell the difference to the error rate of PLAYER too.")
     ] = None,
     worst: Annotated[
-        int | None,
-        typer.Option(
-            "--worst", metavar="N", min=1, max=_MOST_SHOWN, help="Show the N decisions that cost most."
-        ),
+        int | None, option("Show the N decisions that cost most.", min=1, max=_MOST_SHOWN)
     ] = None,
     html: Annotated[
-        Path | None,
-        typer.Option(
-            "--html", metavar="FILE", help=f"Draw them as boards on a page; {_USUALLY_SHOWN} without --worst."
-        ),
+        Path | None, option(f"Draw them as boards on a page; {_USUALLY_SHOWN} without --worst.")
     ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -151,9 +146,7 @@ def _on_datasets(paths: Sequence[str], names: Sequence[str], jobs: int | None) -
 
 @command("speed --seconds 2")
 def speed(
-    seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", min=0.01, help="How long each number is measured.")
-    ] = 2.0,
+    seconds: Annotated[float, option("How long each number is measured.", "S", min=0.01)] = 2.0,
     player: StaticOption = DEFAULT_PLAYER,
     json: JsonOption = False,
     jobs: JobsOption = None,

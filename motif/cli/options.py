@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cache, wraps
 from glob import escape
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import typer
 from typer.core import TyperCommand
+from typer.models import OptionInfo
 
 from motif.evaluators.named import ROLLOUT_PREFIX, default_player, roster
 from motif.runtime.errors import PlayerError, SettingError
@@ -85,14 +87,18 @@ def checked_seed(seed: int | None) -> int | None:
     return seed
 
 
-def player_option(name: str, help: str, **more: Any) -> Any:
-    """An option called `name` whose value is a player."""
-    return typer.Option(name, metavar="PLAYER", help=help, autocompletion=complete_player, **more)
+def option(help: str, metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
+    """An option of a command.
+
+    It is called `name`, by default as its parameter is, with a --no- beside it where that says something.
+    `metavar` stands for its value, by default what stands for the type.
+    """
+    return typer.Option(..., *filter(None, [name]), metavar=metavar, help=help, **more)
 
 
-def file_option(name: str, help: str, metavar: str = "FILE") -> Any:
-    """An option called `name` whose value is a file or, with the `metavar` DIR, a folder."""
-    return typer.Option(name, metavar=metavar, help=help)
+def player_option(help: str, **more: Any) -> Any:
+    """An option whose value is a player."""
+    return option(help, "PLAYER", autocompletion=complete_player, **more)
 
 
 PLAYERS = (
@@ -104,38 +110,32 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
 FirstDie = Annotated[str | None, typer.Argument(metavar="D1", help="One die.", show_default=False)]
 SecondDie = Annotated[str | None, typer.Argument(metavar="D2", help="The other die.", show_default=False)]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-SeedOption = Annotated[
-    int,
-    typer.Option("--seed", metavar="N", callback=checked_seed, help="Where chance plays a part, its seed."),
-]
+JsonOption = Annotated[bool, option("Print one JSON object and nothing else.")]
+SeedOption = Annotated[int, option("Where chance plays a part, its seed.", callback=checked_seed)]
 JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
-        callback=_checked_jobs,
-        show_default="all cores",
-        help="Processes for long work.",
-    ),
+    int | None, option("Processes for long work.", callback=_checked_jobs, show_default="all cores")
 ]
 ClusterOption = Annotated[
     str | None,
-    typer.Option(
-        "--cluster",
-        metavar="tcp://HOST:PORT",
-        help="Let the dask cluster with this scheduler do long work, instead of this machine.",
+    option(
+        "Let the dask cluster with this scheduler do long work, instead of this machine.", "tcp://HOST:PORT"
     ),
 ]
-PlayerOption = Annotated[str, player_option("--player", PLAYERS)]
+PlayerOption = Annotated[str, player_option(PLAYERS)]
 StaticOption = Annotated[
-    str, player_option("--player", "Plays both sides: a weight file, pubeval, bras, phase or simple.")
+    str, player_option("Plays both sides: a weight file, pubeval, bras, phase or simple.")
 ]
-HtmlOption = Annotated[Path | None, file_option("--html", "Write a page, too.")]
+HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters}
-_METAVARS = {int: "N", int | None: "N", float: "X", float | None: "X"}
+_METAVARS: dict[Any, str] = {
+    **dict.fromkeys((int, int | None), "N"),
+    **dict.fromkeys((float, float | None), "X"),
+    **dict.fromkeys((Path, Path | None, list[Path] | None), "FILE"),
+    str: "NAME",
+}
+"""What stands for values of a type."""
 _TYPES: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool}
 
 
@@ -203,27 +203,33 @@ def option_name(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _parameters(settings: Settings, name: str) -> list[inspect.Parameter]:
-    fields = settings_fields(settings.home, name)
+def _parameter(name: str, kind: Any, mark: OptionInfo, default: Any) -> inspect.Parameter:
+    """The parameter `name` of a command, an option in which `mark` leaves nothing open."""
     annotated: Any = Annotated
+    declared = copy(mark)
+    both_ways = kind == bool | None or default is True
+    derived = option_name(name) + f"/--no-{name.replace('_', '-')}" * both_ways
+    declared.param_decls = mark.param_decls or (derived,)
+    declared.metavar = mark.metavar or _METAVARS.get(kind)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=default, annotation=annotated[kind, declared])
+
+
+def _parameters(settings: Settings, name: str) -> Iterator[inspect.Parameter]:
+    fields = settings_fields(settings.home, name)
 
     def named(match: re.Match[str]) -> str:
         return option_name(match[1]) if match[1] in fields else match[0]
 
-    made = []
     for field, (kind, default, doc) in fields.items():
         if field in settings.without:
             continue
-        option = typer.Option(
-            option_name(field),
-            metavar=_METAVARS.get(kind, "NAME" if kind is str else None),
-            help=re.sub(r"`(\w+)`", named, " ".join(doc.split())),
-            autocompletion=_COMPLETIONS.get(field),
-        )
-        kind = kind if field in _SHARED else annotated[kind, option]
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        made.append(inspect.Parameter(field, keyword, default=default, annotation=kind))
-    return made
+        if field in _SHARED:
+            kind, mark = get_args(kind)
+        else:
+            help_text = re.sub(r"`(\w+)`", named, " ".join(doc.split()))
+            mark = option(help_text, autocompletion=_COMPLETIONS.get(field))
+        yield _parameter(field, kind, mark, default)
 
 
 def command(
@@ -240,10 +246,12 @@ def command(
         for parameter in inspect.signature(function).parameters.values():
             kind, *marks = get_args(parameter.annotation) or (Any,)
             if marks and isinstance(marks[0], Settings):
-                options = _parameters(marks[0], kind.__forward_arg__)
-                fields = [option.name for option in options]
+                options = list(_parameters(marks[0], kind.__forward_arg__))
+                fields = [made.name for made in options]
                 groups[parameter.name] = marks[0].home, kind.__forward_arg__, fields
                 shown += options
+            elif marks and isinstance(marks[0], OptionInfo):
+                shown.append(_parameter(parameter.name, kind, marks[0], parameter.default))
             else:
                 shown.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 

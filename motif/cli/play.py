@@ -19,7 +19,7 @@ from motif.cli.options import (
     command,
     complete_player,
     evaluator_of,
-    file_option,
+    option,
     optional_value,
     player_option,
 )
@@ -68,55 +68,34 @@ def play(
             autocompletion=complete_player,
         ),
     ] = None,
-    length: Annotated[
-        int, typer.Option("--length", metavar="N", help="Points that the match is to; 0: games for money.")
-    ] = 0,
-    cube: Annotated[bool, typer.Option("--cube/--no-cube", help="Whether there is a doubling cube.")] = True,
+    length: Annotated[int, option("Points that the match is to; 0: games for money.")] = 0,
+    cube: Annotated[bool, option("Whether there is a doubling cube.")] = True,
     jacoby: Annotated[
         bool | None,
-        typer.Option(
-            "--jacoby/--no-jacoby",
-            help="Whether gammons count only after a double.",
+        option(
+            "Whether gammons count only after a double.",
             show_default="for money with the cube",
         ),
     ] = None,
-    beavers: Annotated[
-        bool, typer.Option("--beavers", help="For money: whoever is doubled may double again at once.")
-    ] = False,
+    beavers: Annotated[bool, option("For money: whoever is doubled may double again at once.")] = False,
     auto_roll: Annotated[
-        bool,
-        typer.Option("--auto-roll", help="Ask for a double only where it takes a thought (--hint-player)."),
+        bool, option("Ask for a double only where it takes a thought (--hint-player).")
     ] = False,
-    games: Annotated[
-        int | None, typer.Option("--games", metavar="N", help="How many.", show_default="asked after each")
-    ] = None,
+    games: Annotated[int | None, option("How many.", show_default="asked after each")] = None,
     tutor: Annotated[
         str | None,
-        typer.Option(
-            "--tutor",
-            metavar="[PLAYER]",
-            help=f"Objects before you err, and tells why; {DEFAULT_PLAYER} if nobody is named.",
-        ),
+        option(f"Objects before you err, and tells why; {DEFAULT_PLAYER} if nobody is named.", "[PLAYER]"),
     ] = None,
-    tutor_limit: Annotated[
-        float, typer.Option("--tutor-limit", metavar="X", help="What an error may cost without a word.")
-    ] = 0.05,
-    hint_player: Annotated[str, player_option("--hint-player", "Who gives hints.")] = DEFAULT_PLAYER,
-    names: Annotated[
-        str | None, typer.Option("--names", metavar="ANN,BOB", help="What to call the two.")
-    ] = None,
+    tutor_limit: Annotated[float, option("What an error may cost without a word.")] = 0.05,
+    hint_player: Annotated[str, player_option("Who gives hints.")] = DEFAULT_PLAYER,
+    names: Annotated[str | None, option("What to call the two.", "ANN,BOB")] = None,
     dice: Annotated[
-        Dice, typer.Option("--dice", help="Thrown by the program from --seed, or typed: for a real board.")
+        Dice, option("Thrown by the program from --seed, or typed: for a real board.")
     ] = Dice.SEED,
-    save: Annotated[
-        Path | None, file_option("--save", "Write a .mat file after every game, and however it ends.")
-    ] = None,
+    save: Annotated[Path | None, option("Write a .mat file after every game, and however it ends.")] = None,
     json: JsonOption = False,
     seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", metavar="N", callback=checked_seed, help="Of the dice.", show_default="a new one, shown"
-        ),
+        int | None, option("Of the dice.", callback=checked_seed, show_default="a new one, shown")
     ] = None,
 ) -> None:
     """Play a match or money games in the terminal.

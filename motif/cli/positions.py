@@ -20,6 +20,7 @@ from motif.cli.options import (
     check_target,
     command,
     evaluator_of,
+    option,
     player_option,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table
@@ -27,11 +28,10 @@ from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
-    from motif.analysis.explain import Explanation, PositionExplanation
+    from motif.analysis.explain import Explanation
     from motif.analysis.position_records import Rolls
     from motif.board.match_state import MatchState
     from motif.board.position import Position
-    from motif.evaluators import Evaluator
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
 
 _START = "4HPwATDgc/ABMA"
@@ -41,13 +41,9 @@ _BOARD_WIDTH = 48
 """Letters of a text diagram from its left rim to the checkers borne off."""
 _GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
-PositionBatch = Annotated[
-    str | None,
-    typer.Option("--batch", metavar="FILE", help="Instead of ID: a file with one a line; - is stdin."),
-]
+PositionBatch = Annotated[str | None, option("Instead of ID: a file with one a line; - is stdin.", "FILE")]
 DecisionBatch = Annotated[
-    str | None,
-    typer.Option("--batch", metavar="FILE", help="Instead of ID D1 D2: a file with them a line; - is stdin."),
+    str | None, option("Instead of ID D1 D2: a file with them a line; - is stdin.", "FILE")
 ]
 
 
@@ -60,7 +56,7 @@ def evaluate(
     identifier: MaybeId = None,
     player: PlayerOption = DEFAULT_PLAYER,
     batch: PositionBatch = None,
-    detailed: Annotated[bool, typer.Option("--detailed", help="Show what the player sees, by name.")] = False,
+    detailed: Annotated[bool, option("Show what the player sees, by name.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -71,6 +67,7 @@ def evaluate(
     g(D) and the scores S.
     """
     from motif.analysis.position_records import evaluations, read_positions
+    from motif.board.parsing import parse_position
 
     _check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
@@ -80,23 +77,28 @@ def evaluate(
         boards = read_positions(batch)
         _write(evaluations(boards, evaluator, player, jobs), len(boards), json, _evaluation_line)
         return
-    position, match = _position(identifier)
+    position, match = parse_position(identifier or "")
     record = next(evaluations(position.board[None], evaluator, player))
     details = evaluator.details(position) if detailed else {}
-    explanation = what_makes_up(evaluator, position, details)
+    explanation = None
+    if "raw" in details:  # those of a weight file, made of terms
+        from motif.analysis.explain import explain_position
+
+        explanation = explain_position(evaluator, position)
     if json:
         words = {} if explanation is None else {"explanation": explanation.to_dict()}
         print(json_line({**record, "details": details, **words} if detailed else record))
         return
     print_board(position, match)
-    print_details(details)
+    _print_details(details)
     wins = record["win"], record["win_gammon"], record["win_backgammon"]
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
     rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
     print(f"equity {record['equity']:+.3f} in a {record['class']} position, says {player}")
     if explanation is not None:
-        print_explanation(explanation)
+        print("\nwhat makes it up, against the same position with the sides exchanged:")
+        print("\n".join([explanation.summary, *explanation.sentences]))
 
 
 @command(f"plays {_START} 3 1", "plays --batch FILE --json")
@@ -174,20 +176,14 @@ def _check_choice(identifier: str | None, batch: str | None, wanted: str) -> Non
         raise SettingError(f"give either {wanted} or --batch FILE, not both")
 
 
-def _position(identifier: str | None) -> "tuple[Position, MatchState | None]":
-    from motif.board.parsing import parse_position
-
-    return parse_position(identifier or "")
-
-
 def _decision(
     identifier: str | None, die1: str | None, die2: str | None
 ) -> "tuple[Position, MatchState | None, Rolls]":
     import numpy as np
 
-    from motif.board.parsing import parse_roll
+    from motif.board.parsing import parse_position, parse_roll
 
-    position, match = _position(identifier)
+    position, match = parse_position(identifier or "")
     if die1 is None:
         raise SettingError("missing argument: D1 D2, the roll")
     return position, match, np.array([parse_roll(die1, die2)], np.int64)
@@ -235,37 +231,18 @@ def _counted(record: dict[str, Any]) -> str:
     return f"{count} legal play{'s' * (count != 1)} of {record['roll'][0]}{record['roll'][1]}"
 
 
-def print_details(details: dict[str, Any]) -> None:
+def _print_details(details: dict[str, Any]) -> None:
     """Print `Evaluator.details`: features and raw sums in a table each, scores in another."""
     for name, value in details.items():
         if isinstance(value, dict):
             print_table((name, ""), [(key, f"{number:+.4f}") for key, number in value.items()])
-    rest = [(name, _shown(value)) for name, value in details.items() if not isinstance(value, dict)]
+    rest = [
+        (name.replace("_", " "), value if isinstance(value, str) else f"{value:.4f}")
+        for name, value in details.items()
+        if not isinstance(value, dict)
+    ]
     if rest:
-        print_table(("score", ""), [(name.replace("_", " "), text) for name, text in rest])
-
-
-def what_makes_up(
-    evaluator: "Evaluator", position: "Position", details: dict[str, Any]
-) -> "PositionExplanation | None":
-    """What the value of a position is made of, where `details` are those of a weight file's raw sums."""
-    if "raw" not in details:
-        return None
-    from motif.analysis.explain import explain_position
-
-    return explain_position(evaluator, position)
-
-
-def print_explanation(explanation: "PositionExplanation") -> None:
-    """Print what the value of a position is made of, in groups and sentences."""
-    print("\nwhat makes it up, against the same position with the sides exchanged:")
-    print(explanation.summary)
-    for sentence in explanation.sentences:
-        print(sentence)
-
-
-def _shown(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.4f}"
+        print_table(("score", ""), rest)
 
 
 @command(f"explain {_START} 3 1", f'explain {_START} 3 1 --versus "24/23 13/10" --html why.html')
@@ -273,16 +250,11 @@ def explain(
     identifier: IdArgument,
     die1: Annotated[str, typer.Argument(metavar="D1", help="One die.")],
     die2: SecondDie = None,
-    player: Annotated[
-        str, player_option("--player", "Whose choice: a weight file, bras or phase.")
-    ] = DEFAULT_PLAYER,
+    player: Annotated[str, player_option("Whose choice: a weight file, bras or phase.")] = DEFAULT_PLAYER,
     versus: Annotated[
         str | None,
-        typer.Option(
-            "--versus",
-            metavar="PLAY",
-            help="The play to compare with the best, such as '13/8 6/5'.",
-            show_default="the second best",
+        option(
+            "The play to compare with the best, such as '13/8 6/5'.", "PLAY", show_default="the second best"
         ),
     ] = None,
     html: HtmlOption = None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from motif.cli.options import JobsOption, JsonOption, SeedOption, command, moved
+from motif.cli.options import JobsOption, JsonOption, SeedOption, command, moved, option
 from motif.cli.printing import json_line, print_table, tell
 from motif.runtime.errors import SettingError
 
@@ -24,28 +24,13 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     benchmark: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--benchmark",
-            metavar="FILE",
-            help="Measure its versions on this file, too; may be given again.",
-            show_default="data/bench",
-        ),
+        option("Measure its versions on this file, too; may be given again.", show_default="data/bench"),
     ] = None,
     worst: Annotated[
-        int,
-        typer.Option(
-            "--worst",
-            metavar="N",
-            min=0,
-            max=1000,
-            help="Draw the N decisions there that cost its last version most.",
-        ),
+        int, option("Draw the N decisions there that cost its last version most.", min=0, max=1000)
     ] = 10,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many terms.")] = 20,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="The page to write.", show_default="RUN/report.html"),
-    ] = None,
+    top: Annotated[int, option("How many terms.", min=1)] = 20,
+    html: Annotated[Path | None, option("The page to write.", show_default="RUN/report.html")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,

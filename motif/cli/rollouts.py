@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from motif.cli.options import (
     DEFAULT_PLAYER,
     ClusterOption,
@@ -16,6 +14,7 @@ from motif.cli.options import (
     Settings,
     StaticOption,
     command,
+    option,
     static_evaluator,
 )
 from motif.cli.printing import json_line, print_board, print_table
@@ -23,11 +22,9 @@ from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
-    from motif.board.match_state import MatchState
     from motif.board.moves import Play
     from motif.board.position import Position
-    from motif.evaluators import StaticEvaluator
-    from motif.rollout import Comparison, RolloutSettings
+    from motif.rollout import Comparison, RolloutResult, RolloutSettings
 
 
 @command(
@@ -42,20 +39,11 @@ def rollout(
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: StaticOption = DEFAULT_PLAYER,
-    luck_plies: Annotated[
-        str,
-        typer.Option("--luck-plies", metavar="N", help="Take off the luck of the first N rolls, or of all."),
-    ] = "0",
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Roll out the best plays of the roll D1 D2 with the same dice.")
-    ] = False,
-    candidates: Annotated[
-        int | None,
-        typer.Option("--candidates", metavar="N", help="How many plays to compare.", show_default="5"),
-    ] = None,
+    luck_plies: Annotated[str, option("Take off the luck of the first N rolls, or of all.", "N")] = "0",
+    compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False,
+    candidates: Annotated[int | None, option("How many plays to compare.", show_default="5")] = None,
     play: Annotated[
-        list[str] | None,
-        typer.Option("--play", metavar="PLAY", help="Compare this play, such as '8/5 6/5'; may be repeated."),
+        list[str] | None, option("Compare this play, such as '8/5 6/5'; may be repeated.", "PLAY")
     ] = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
@@ -65,7 +53,11 @@ def rollout(
 
     That gives chances and equity with their standard errors; docs/user/rollouts.md weighs the options.
     """
+    from motif.board.identifiers import gnubg_id
     from motif.board.parsing import parse_position, parse_roll
+    from motif.rollout import compare_plays
+    from motif.rollout import rollout as roll_out
+    from motif.rollout.comparison import CANDIDATES
     from motif.rollout.rollout_settings import parse_luck_plies
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
@@ -81,103 +73,89 @@ def rollout(
     position, match = parse_position(identifier)
     roll = parse_roll(die1, die2) if die1 is not None else None
     evaluator = static_evaluator(player)
+    played: dict[str, Any] = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
+    by_whom = f"{evaluator.name}, for {settings.scoring}"
+    if roll is None:
+        with working_on(cluster):
+            result = roll_out(position, evaluator, settings, jobs=jobs)
+        if json:
+            print(json_line(_result_record(result) | played | {"position": gnubg_id(position)}))
+            return
+        print_board(position, match)
+        _print_result(result)
+        print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
+        return
+    plays = _named_plays(position, roll, play) if play else None
+    count = CANDIDATES if candidates is None else candidates
     with working_on(cluster):
-        if roll is None:
-            _roll_out(position, match, evaluator, settings, json, jobs)
-        else:
-            _compare(position, match, roll, evaluator, settings, candidates, play, json, jobs)
-
-
-def _roll_out(
-    position: "Position",
-    match: "MatchState | None",
-    evaluator: "StaticEvaluator",
-    settings: "RolloutSettings",
-    json: bool,
-    jobs: int | None,
-) -> None:
-    from motif.board.identifiers import gnubg_id
-    from motif.rollout import RESULT_NAMES
-    from motif.rollout import rollout as roll_out
-
-    result = roll_out(position, evaluator, settings, jobs=jobs)
-    mean, se, sd = _by_name(result.mean[0]), _by_name(result.se[0]), _by_name(result.sd[0])
-    trials = int(result.trials[0])
+        comparison = compare_plays(
+            position, roll, evaluator, settings, plays=plays, candidates=count, jobs=jobs
+        )
     if json:
-        facts = _facts(evaluator, settings, trials, result.seconds, result.trials_per_second)
-        print(json_line({"mean": mean, "se": se, "sd": sd, **facts, "position": gnubg_id(position)}))
+        where = {"position": gnubg_id(position), "roll": list(roll)}
+        print(json_line(_comparison_record(comparison) | played | where))
         return
     print_board(position, match)
+    _print_comparison(comparison)
+    print(f"{comparison.trials} trials of each play by {by_whom}, in {comparison.seconds:.1f} s")
+
+
+def _result_record(result: "RolloutResult") -> dict[str, Any]:
+    return {
+        "mean": _by_name(result.mean[0]),
+        "se": _by_name(result.se[0]),
+        "sd": _by_name(result.sd[0]),
+        "trials": int(result.trials[0]),
+        "seconds": result.seconds,
+        "trials_per_second": result.trials_per_second,
+    }
+
+
+def _print_result(result: "RolloutResult") -> None:
+    from motif.rollout import RESULT_NAMES
+
     rows = [
-        (name.replace("_", " "), f"{mean[name]:+.4f}", f"{se[name]:.4f}", f"{sd[name]:.3f}")
-        for name in RESULT_NAMES
+        (name.replace("_", " "), f"{mean:+.4f}", f"{se:.4f}", f"{sd:.3f}")
+        for name, mean, se, sd in zip(RESULT_NAMES, result.mean[0], result.se[0], result.sd[0], strict=True)
     ]
     print_table(("player on roll", "mean", "standard error", "SD a trial"), rows)
-    print(f"{trials} trials by {evaluator.name}, for {settings.scoring}, in {result.seconds:.1f} s")
 
 
-def _compare(
-    position: "Position",
-    match: "MatchState | None",
-    roll: tuple[int, int],
-    evaluator: "StaticEvaluator",
-    settings: "RolloutSettings",
-    candidates: int | None,
-    named: list[str] | None,
-    json: bool,
-    jobs: int | None,
-) -> None:
+def _comparison_record(comparison: "Comparison") -> dict[str, Any]:
     from motif.board.identifiers import gnubg_id
-    from motif.rollout import compare_plays
-    from motif.rollout.comparison import CANDIDATES
 
-    result = compare_plays(
-        position,
-        roll,
-        evaluator,
-        settings,
-        plays=_named_plays(position, roll, named) if named else None,
-        candidates=CANDIDATES if candidates is None else candidates,
-        jobs=jobs,
-    )
-    if json:
-        plays = [
-            {
-                "notation": compared.play.notation,
-                "position": gnubg_id(compared.play.position),
-                "equity": float(compared.mean[-1]),
-                "difference": compared.difference,
-                "difference_se": compared.difference_se,
-                "p_value": compared.p_value,
-                "mean": _by_name(compared.mean),
-                "se": _by_name(compared.se),
-            }
-            for compared in result.plays
-        ]
-        facts = _facts(evaluator, settings, result.trials, result.seconds, result.trials_per_second)
-        where = {"position": gnubg_id(position), "roll": list(roll)}
-        print(json_line({"plays": plays, "doubt": result.doubt, "settled": result.settled, **facts, **where}))
-        return
-    print_board(position, match)
-    rows = [
-        (
-            f"{rank}.",
-            _shown(compared.play),
-            f"{compared.mean[-1]:+.4f}",
-            f"{compared.se[-1]:.4f}",
-            *(
-                (f"{compared.difference:.4f}", f"{compared.difference_se:.4f}", f"{compared.p_value:.2g}")
-                if rank > 1
-                else ("", "", "")
-            ),
-        )
-        for rank, compared in enumerate(result.plays, 1)
+    plays = [
+        {
+            "notation": compared.play.notation,
+            "position": gnubg_id(compared.play.position),
+            "equity": float(compared.mean[-1]),
+            "difference": compared.difference,
+            "difference_se": compared.difference_se,
+            "p_value": compared.p_value,
+            "mean": _by_name(compared.mean),
+            "se": _by_name(compared.se),
+        }
+        for compared in comparison.plays
     ]
+    return {
+        "plays": plays,
+        "doubt": comparison.doubt,
+        "settled": comparison.settled,
+        "trials": comparison.trials,
+        "seconds": comparison.seconds,
+        "trials_per_second": comparison.trials_per_second,
+    }
+
+
+def _print_comparison(comparison: "Comparison") -> None:
+    rows = []
+    for rank, compared in enumerate(comparison.plays, 1):
+        behind = f"{compared.difference:.4f}", f"{compared.difference_se:.4f}", f"{compared.p_value:.2g}"
+        equity = f"{compared.mean[-1]:+.4f}", f"{compared.se[-1]:.4f}"
+        rows.append((f"{rank}.", _shown(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))))
     columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
     print_table(columns, rows, left=2)
-    print(_verdict(result))
-    whom = f"{evaluator.name}, for {settings.scoring}"
-    print(f"{result.trials} trials of each play by {whom}, in {result.seconds:.1f} s")
+    print(_verdict(comparison))
 
 
 def _named_plays(position: "Position", roll: tuple[int, int], texts: list[str]) -> "list[Play]":
@@ -200,19 +178,6 @@ def _verdict(result: "Comparison") -> str:
     if result.settled:
         return f"{name} is best: {lead} (chance that a rival is as good: {result.doubt:.2g})"
     return f"{name} came out first, but that may be luck: {lead}; more trials can tell"
-
-
-def _facts(
-    evaluator: "StaticEvaluator", settings: "RolloutSettings", trials: int, seconds: float, speed: float
-) -> dict[str, Any]:
-    return {
-        "trials": trials,
-        "seconds": seconds,
-        "trials_per_second": speed,
-        "player": evaluator.name,
-        "scoring": settings.scoring,
-        "seed": settings.seed,
-    }
 
 
 def _by_name(row: Any) -> dict[str, float]:

@@ -19,7 +19,7 @@ from motif.cli.options import (
     command,
     complete_player,
     evaluator_of,
-    file_option,
+    option,
     player_option,
 )
 from motif.cli.printing import json_line, print_table
@@ -42,7 +42,7 @@ _Weights = Annotated[
         autocompletion=complete_player,
     ),
 ]
-TopOption = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many terms.")]
+TopOption = Annotated[int, option("How many terms.", min=1)]
 
 
 @command(
@@ -51,26 +51,21 @@ TopOption = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How m
 )
 def terms(
     weights: _Weights,
-    table: Annotated[Path | None, file_option("--terms", "The table of terms made with the weights.")] = None,
-    data: Annotated[Path | None, file_option("--data", "The dataset they were fitted to.", "DIR")] = None,
+    table: Annotated[Path | None, option("The table of terms made with the weights.", name="--terms")] = None,
+    data: Annotated[Path | None, option("The dataset they were fitted to.", "DIR")] = None,
     positions: Annotated[
         str | None,
-        typer.Option(
-            "--positions",
-            metavar="FILE",
-            help="Positions, one a line, over which terms are compared; - is standard input.",
+        option(
+            "Positions, one a line, over which terms are compared; - is standard input.",
+            "FILE",
             show_default=f"{_OWN_GAMES} of its own games",
         ),
     ] = None,
-    head: Annotated[
-        _Head | None, typer.Option("--head", help="What they judge.", show_default="what chooses plays")
-    ] = None,
+    head: Annotated[_Head | None, option("What they judge.", show_default="what chooses plays")] = None,
     class_name: Annotated[
-        Literal["contact", "crashed", "race"], typer.Option("--class", help="Positions of which class.")
+        Literal["contact", "crashed", "race"], option("Positions of which class.", name="--class")
     ] = "contact",
-    plan: Annotated[
-        str | None, typer.Option("--plan", metavar="NAME", help="The weights of this game plan of the class.")
-    ] = None,
+    plan: Annotated[str | None, option("The weights of this game plan of the class.", "NAME")] = None,
     top: TopOption = 20,
     html: HtmlOption = None,
     json: JsonOption = False,
@@ -157,24 +152,17 @@ def _statistics(
 @command("inspect bras --out runs/bras", "inspect motif-v2 --out runs/contact --class contact")
 def inspect(
     weights: _Weights,
-    out: Annotated[Path, file_option("--out", "The folder that it makes.", "DIR")],
+    out: Annotated[Path, option("The folder that it makes.", "DIR")],
     player: Annotated[
         str | None,
-        player_option(
-            "--player", f"Whose games give the positions: random, too. {PLAYERS}", show_default="WEIGHTS"
-        ),
+        player_option(f"Whose games give the positions: random, too. {PLAYERS}", show_default="WEIGHTS"),
     ] = None,
-    dataset: Annotated[
-        Path | None, file_option("--dataset", "Take a dataset's positions instead.", "DIR")
-    ] = None,
-    positions: Annotated[
-        int, typer.Option("--positions", metavar="N", help="How many, of a dataset at most.")
-    ] = 10_000,
+    dataset: Annotated[Path | None, option("Take a dataset's positions instead.", "DIR")] = None,
+    positions: Annotated[int, option("How many, of a dataset at most.")] = 10_000,
     class_name: Annotated[
-        Literal["contact", "crashed", "race", "all"],
-        typer.Option("--class", help="Only positions of this class."),
+        Literal["contact", "crashed", "race", "all"], option("Only positions of this class.", name="--class")
     ] = "all",
-    head: Annotated[_Head, typer.Option("--head", help="What the weights judge.")] = "win",
+    head: Annotated[_Head, option("What the weights judge.")] = "win",
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -223,15 +211,9 @@ def inspect(
 def calibrate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset made by sample.")],
     player: PlayerOption = DEFAULT_PLAYER,
-    out: Annotated[
-        Path | None, file_option("--out", "Write the player's weights, calibrated: NAME.yaml.")
-    ] = None,
-    plot: Annotated[
-        Path | None, file_option("--plot", "Draw chances before and after, to a PNG or SVG.")
-    ] = None,
-    share: Annotated[
-        float, typer.Option("--share", metavar="SHARE", help="Share of the games to fit on.")
-    ] = 0.5,
+    out: Annotated[Path | None, option("Write the player's weights, calibrated: NAME.yaml.")] = None,
+    plot: Annotated[Path | None, option("Draw chances before and after, to a PNG or SVG.")] = None,
+    share: Annotated[float, option("Share of the games to fit on.", "SHARE")] = 0.5,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -336,10 +318,7 @@ def export(
     file: Annotated[
         str, typer.Argument(metavar="FILE.yaml", help="A weight file, or the name of one: motif-v2, bras.")
     ],
-    onnx: Annotated[
-        str,
-        typer.Option("--onnx", metavar="OUT", help="The ONNX file; in a folder that exists, evaluator.onnx."),
-    ],
+    onnx: Annotated[str, option("The ONNX file; in a folder that exists, evaluator.onnx.", "OUT")],
     json: JsonOption = False,
 ) -> None:
     """Write a fitted evaluator as one ONNX graph.

@@ -7,7 +7,7 @@ is played, in which one can go back, and resignations, whose points are in units
 Source of the rules: the US Backgammon Federation's, which gnubg follows too.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -111,7 +111,6 @@ LONGEST_MATCH = 64
 """What gnubg reads."""
 HIGHEST_CUBE = 4096
 """What gnubg's cube goes up to."""
-Score = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -137,42 +136,6 @@ class SessionRules:
                 raise SettingError(f"a match knows no {name.removeprefix('the ')}: that is for money play")
             if rule and not self.cube:
                 raise SettingError(f"{name} cannot be without the cube")
-
-    def winner(self, score: Score) -> int | None:
-        """Who has won the match; None while it goes on, and in money play always."""
-        return score.index(max(score)) if self.length and max(score) >= self.length else None
-
-    def is_crawford(self, score: Score, before: Iterable[Score]) -> bool:
-        """Whether the game at `score` is the Crawford game, that of the match at which the cube rests.
-
-        `before` are the scores at which the games until then began.  A match to one point has none: its
-        cube is dead anyway.
-        """
-        at_match_point = self.length - 1
-        return at_match_point > 0 and max(score) == at_match_point > max(map(max, before), default=0)
-
-    def may_double(self, player: int, progress: GameProgress, score: Score, *, crawford: bool) -> bool:
-        """Whether a double by `player`, on roll before the roll, is allowed and not senseless.
-
-        A cube is dead to whom its points win the match already.
-        """
-        alive = not self.length or score[player] + progress.cube < self.length
-        has_access = progress.cube_owner in (None, player) and 2 * progress.cube <= HIGHEST_CUBE
-        return self.cube and has_access and alive and not crawford
-
-    def may_beaver(self, cube: int) -> bool:
-        """Whether a double of a cube at `cube` may be beavered."""
-        return self.beavers and 4 * cube <= HIGHEST_CUBE
-
-    def gammons_count(self, progress: GameProgress) -> bool:
-        """Whether a gammon is worth more than a single game: not so with the Jacoby rule before a double."""
-        return not self.jacoby or progress.cube_owner is not None
-
-    def counted(self, result: GameResult, progress: GameProgress) -> GameResult:
-        """`result` with the points that it counts by these rules."""
-        if self.gammons_count(progress):
-            return result
-        return replace(result, points=min(result.points, progress.cube))
 
 
 RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
@@ -257,7 +220,8 @@ class GameSession:
     @property
     def match_winner(self) -> int | None:
         """Who has won the match; None while it goes on, and in money play always."""
-        return self.rules.winner(self._score)
+        best = max(self._score)
+        return self._score.index(best) if self.rules.length and best >= self.rules.length else None
 
     @property
     def on_roll(self) -> int:
@@ -301,24 +265,28 @@ class GameSession:
 
     @property
     def can_double(self) -> bool:
-        """Whether the player on roll may double now, and the cube is not dead to him."""
-        history = self._history
+        """Whether the player on roll may double now, and it makes sense.
+
+        A cube is dead to whom its points win the match already.
+        """
+        history, rules, progress = self._history, self.rules, self._history.progress
         before_roll = self._result is None and not self.plays and history.cube_kind is None and self.ply > 0
-        return before_roll and self.rules.may_double(
-            self.on_roll, history.progress, self._score, crawford=self._crawford
-        )
+        alive = not rules.length or self._score[self.on_roll] + progress.cube < rules.length
+        has_access = progress.cube_owner in (None, self.on_roll) and 2 * progress.cube <= HIGHEST_CUBE
+        return before_roll and rules.cube and has_access and alive and not self._crawford
 
     @property
     def answers(self) -> tuple[CubeKind, ...]:
         """What may be said to the double that is on offer; nothing where none is."""
         if not self.doubled:
             return ()
-        return ("take", "drop", "beaver") if self.rules.may_beaver(self.cube) else ("take", "drop")
+        may_beaver = self.rules.beavers and 4 * self.cube <= HIGHEST_CUBE
+        return ("take", "drop", "beaver") if may_beaver else ("take", "drop")
 
     @property
     def gammons_count(self) -> bool:
-        """Whether a gammon is worth more than a single game as the cube stands."""
-        return self.rules.gammons_count(self._history.progress)
+        """Whether a gammon is worth more than a single game: not with the Jacoby rule before a double."""
+        return not self.rules.jacoby or self._history.progress.cube_owner is not None
 
     def state(self) -> MatchState:
         """Score, cube and dice, seen as `position` is."""
@@ -352,7 +320,9 @@ class GameSession:
         if roll[0] == roll[1]:
             raise RecordError("equal dice start no game: both throw again")
         self._history, self._result = GameHistory(int(dice[1] > dice[0])), None
-        self._crawford = self.rules.is_crawford(self._score, (game.score for game in self._finished))
+        # The Crawford game is the first at match point; a match to one point has none: its cube is dead.
+        at_match_point, before = self.rules.length - 1, (max(game.score) for game in self._finished)
+        self._crawford = at_match_point > 0 and max(self._score) == at_match_point > max(before, default=0)
         self.throw(roll)
 
     def throw(self, roll: tuple[int, int]) -> None:
@@ -425,7 +395,8 @@ class GameSession:
         self.plays = []
         progress = self._history.progress
         if progress.result is not None:
-            self._end(self.rules.counted(progress.result, progress))
+            most = progress.result.points if self.gammons_count else progress.cube
+            self._end(replace(progress.result, points=min(progress.result.points, most)))
 
     def _game(self) -> GameRecord:
         # A roll that leaves no choice counts as played in a file; so it is not recorded before it is.

@@ -24,36 +24,6 @@ from motif.session.session import RESIGNATIONS, GameSession, expected_loss, is_a
 from motif.session.tutor import Counsel, Tutor, cube_counsel, decision_lines
 
 
-def offer_resignation(session: GameSession, asking: Asking, adviser: Evaluator) -> bool:
-    """Ask what is offered and whether the other player accepts; whether the game has ended so.
-
-    The `adviser` judges for a player without an opinion of his own.
-    """
-    possible = session.resignations()
-    loss = possible[0]
-    if len(possible) > 1:
-        loss = asking.choose("Resign what?", [*possible, "back"])
-        if loss == "back":
-            return False
-    points = RESIGNATIONS[loss] * session.cube
-    other = session.seats[1 - session.on_roll]
-    if not asking.agree(f"Give {other.name} {points} point{'s' * (points > 1)} and end the game?"):
-        return False
-    expects = ""
-    if other.player is None:
-        agreement = asking.agree(f"{other.name}, do you accept?")
-    else:
-        judge = other.player.evaluator or adviser
-        agreement = is_accepted(session, judge, loss)
-        worth = expected_loss(session.position, session.roll, judge) * session.cube
-        expects = f": to {other.name} playing on is worth {worth:.2f} points"
-    if agreement:
-        session.resign(loss)
-    else:
-        asking.say(f"{other.name} declines{expects}.")
-    return agreement
-
-
 def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> str | None:
     """What is wrong with the play in `text`, which is no single one of the legal `plays` of `roll`.
 
@@ -115,206 +85,20 @@ def _own(board: list[int]) -> list[int]:
     return [max(count, 0) for count in board]
 
 
-_HINTS_SHOWN = 8
-_MOST_DIGITS = 4
-
-
-class Playing:
-    """Asks for plays, and makes them."""
-
-    def __init__(self, session: GameSession, asking: Asking, adviser: Counsel, tutor: Tutor | None) -> None:
-        self._session = session
-        self._asking = asking
-        self._adviser = adviser
-        """Gives hints, and judges resignations for a player without an opinion of his own."""
-        self._tutor = tutor
-
-    def play(self, play: Play) -> None:
-        """Make `play`, and say so."""
-        session = self._session
-        assert session.roll is not None
-        act = "cannot move"
-        if play.moves:
-            act = ("has to play " if len(session.plays) == 1 else "plays ") + play.notation
-        who = session.seats[session.on_roll].name
-        self._asking.say("{} rolled {}{} and {}.".format(who, *session.roll, act))
-        session.play(play)
-
-    def decide(self, roll: tuple[int, int]) -> None:
-        """Ask the person on roll until he plays, resigns or takes something back."""
-        session, asking = self._session, self._asking
-        asking.draw_once()
-        head = "{} to play {}{}".format(session.seats[session.on_roll].name, *roll)
-        answers = [f"a play such as {session.plays[0].notation}", f"its number 1-{len(session.plays)}"]
-        undo = ["undo"] * session.can_undo
-        is_over = False
-        while not is_over:
-            line = asking.ask(head, [*answers, "plays", "hint", *undo, "resign"])
-            word = line.lower()
-            if word == "plays":
-                asking.say(*(f"{number:4}  {play.notation}" for number, play in enumerate(session.plays, 1)))
-            elif word == "hint":
-                self._hint()
-            elif word == "undo":
-                is_over = asking.undo()
-            elif word == "resign":
-                is_over = offer_resignation(session, asking, self._adviser.evaluator)
-            else:
-                is_over = self._typed_play(line, roll)
-
-    def _typed_play(self, line: str, roll: tuple[int, int]) -> bool:
-        """Play what was typed, or say what is wrong with it; whether it was played."""
-        position, plays = self._session.position, self._session.plays
-        try:
-            if line.isascii() and line.isdigit():
-                play = plays[_place(line, len(plays))]
-            else:
-                play = find_play(line, plays)
-        except PlayError as error:
-            why = None if line.isdigit() else why_illegal(line, position, roll, plays)
-            self._asking.say(f"{why}: {error}" if why else str(error))
-            return False
-        if self._tutor is not None and not self._tutor.lets_pass_play(play):
-            return False
-        self.play(play)
-        return True
-
-    def _hint(self) -> None:
-        ranked = self._adviser.ranked(self._session)
-        self._asking.say(f"{self._adviser.name} likes these best:")
-        for play, number, equity in ranked[:_HINTS_SHOWN]:
-            self._asking.say(f"{number:4}  {play.notation:24} {equity:+.3f}")
-        if len(ranked) > _HINTS_SHOWN:
-            self._asking.say(f"      and {len(ranked) - _HINTS_SHOWN} more")
-
-
 def _place(number: str, count: int) -> int:
     if len(number) > _MOST_DIGITS or not 1 <= int(number) <= count:
         raise PlayError(f"there is no play {number[:_MOST_DIGITS]}; the plays are numbered 1 to {count}")
     return int(number) - 1
 
 
-DOUBLE = ("double", "redouble", "d")
+_HINTS_SHOWN = 8
+_MOST_DIGITS = 4
+_DOUBLE = ("double", "redouble", "d")
 _ANSWERS: dict[str, CubeKind] = {
     "take": "take", "t": "take", "beaver": "beaver", "b": "beaver",
     "pass": "drop", "p": "drop", "drop": "drop",
 }  # fmt: skip
 _OFFERED = {"take": "take", "drop": "pass", "beaver": "beaver"}
-
-
-class Doubling:
-    """Doubles, and the answers to them."""
-
-    def __init__(
-        self,
-        session: GameSession,
-        asking: Asking,
-        counsels: tuple[Counsel, Counsel],
-        adviser: Counsel,
-        tutor: Tutor | None,
-        *,
-        auto_roll: bool,
-    ) -> None:
-        self._session = session
-        self._asking = asking
-        self._counsels = counsels
-        """Who decides for each seat where no person sits."""
-        self._adviser = adviser
-        self._tutor = tutor
-        self._auto_roll = auto_roll
-
-    def player_doubles(self) -> bool:
-        """Let a player of the program, who may, decide whether to double; whether he did."""
-        session = self._session
-        doubles = self._counsels[session.on_roll].cube(session).should_double
-        if doubles:
-            self._double()
-        return doubles
-
-    def person_rolls(self) -> bool:
-        """Ask the person on roll, who may double; whether he rolls, and nothing else has happened."""
-        session, asking = self._session, self._asking
-        if self._auto_roll and not self._adviser.sees_cube_action(session):
-            return True
-        asking.draw_once()
-        head = f"{self._name(session.on_roll)}: roll (Enter) or double to {2 * session.cube}"
-        undo = ["undo"] * session.can_undo
-        while True:
-            line = asking.ask(head, ["roll", "double", "hint", *undo, "resign"], empty="roll")
-            word = line.lower()
-            if word in ("roll", "r"):
-                if self._tutor is None or self._tutor.lets_pass_cube("roll"):
-                    return True
-            elif word in DOUBLE:
-                if self.person_doubles():
-                    return False
-            elif word == "hint":
-                self.hint()
-            elif word == "undo":
-                if asking.undo():
-                    return False
-            elif word == "resign":
-                if offer_resignation(session, asking, self._adviser.evaluator):
-                    return False
-            else:
-                asking.say(f"before the roll nothing can be played: roll, or double; not {line!r}")
-
-    def person_doubles(self) -> bool:
-        """Let the person on roll double, unless the tutor talks him out of it; whether he did."""
-        if self._tutor is not None and not self._tutor.lets_pass_cube("double"):
-            return False
-        self._double()
-        return True
-
-    def answer(self) -> None:
-        """See to it that the double on offer is answered, or something taken back instead."""
-        session = self._session
-        side = session.to_decide
-        is_person = session.seats[side].is_person
-        kind = self._asked_answer() if is_person else self._counsels[side].answer(session)
-        if kind is not None:
-            does = {"take": "takes", "drop": "passes", "beaver": f"beavers to {4 * session.cube}"}[kind]
-            self._asking.say(f"{self._name(side)} {does}.")
-            session.answer(kind)
-
-    def hint(self) -> None:
-        """Show what the adviser thinks of the double that could be or was made."""
-        who = self._name(self._session.on_roll)
-        lines = decision_lines(self._adviser.cube(self._session))
-        self._asking.say(f"{self._adviser.name} on the cube, equities of {who}:", *lines)
-
-    def _double(self) -> None:
-        session = self._session
-        again = "re" * (session.cube > 1)
-        self._asking.say(f"{self._name(session.on_roll)} {again}doubles to {2 * session.cube}.")
-        session.double()
-
-    def _asked_answer(self) -> CubeKind | None:
-        """What the person who was doubled answers; None if he took something back instead."""
-        session, asking = self._session, self._asking
-        asking.draw_once()
-        loses = f"{session.cube} point" + "s" * (session.cube > 1)
-        who = self._name(session.to_decide)
-        head = f"{who}: take the cube at {2 * session.cube} or pass and lose {loses}"
-        offers = [_OFFERED[kind] for kind in session.answers]
-        undo = ["undo"] * session.can_undo
-        while True:
-            line = asking.ask(head, [*offers, "hint", *undo])
-            word = line.lower()
-            kind = _ANSWERS.get(word)
-            if kind in session.answers:
-                if self._tutor is None or self._tutor.lets_pass_cube(_OFFERED[kind]):
-                    return kind
-            elif word == "hint":
-                self.hint()
-            elif word == "undo":
-                if asking.undo():
-                    return None
-            else:
-                asking.say(f"please type one of: {', '.join(offers)}")
-
-    def _name(self, side: int) -> str:
-        return self._session.seats[side].name
 
 
 @dataclass(frozen=True)
@@ -345,13 +129,11 @@ class Table:
         self._session = session
         self._dice = dice
         self._typed_dice = manners.typed_dice
+        self._auto_roll = manners.auto_roll
         self._has_persons = any(seat.is_person for seat in session.seats)
-        counsel = Counsel(adviser)
-        self._playing = Playing(session, asking, counsel, self.tutor)
-        first, second = (cube_counsel(seat.player, counsel) for seat in session.seats)
-        self._doubling = Doubling(
-            session, asking, (first, second), counsel, self.tutor, auto_roll=manners.auto_roll
-        )
+        self._adviser = Counsel(adviser)
+        self._counsels = [cube_counsel(seat.player, self._adviser) for seat in session.seats]
+        """Who turns the cube for each seat where no person sits."""
 
     def run(self, games: int | None) -> None:
         """Play the match, or `games` games, or as many as a person wants.
@@ -375,14 +157,14 @@ class Table:
         self._begin()
         while session.result is None:
             if session.doubled:
-                self._doubling.answer()
+                self._answer_double()
             elif session.roll is None:
                 if self._may_roll():
                     self._throw()
             elif len(session.plays) == 1:
-                self._playing.play(session.plays[0])
+                self._make_play(session.plays[0])
             elif session.seats[session.on_roll].is_person:
-                self._playing.decide(session.roll)
+                self._decide_play(session.roll)
             else:
                 self._let_play(session.roll)
         self._say_how_it_ended()
@@ -437,9 +219,9 @@ class Table:
         if not session.can_double:
             return True
         if not session.seats[session.on_roll].is_person:
-            return not self._doubling.player_doubles()
+            return not self._player_doubles()
         # Who types the dice is asked for them, and may double instead.
-        return self._asks_for_dice() or self._doubling.person_rolls()
+        return self._asks_for_dice() or self._person_rolls()
 
     def _asks_for_dice(self) -> bool:
         return self._typed_dice and self._session.known_roll is None
@@ -459,11 +241,11 @@ class Table:
             if word == "undo":
                 if self.asking.undo():
                     return
-            elif may_double and word in DOUBLE:
-                if self._doubling.person_doubles():
+            elif may_double and word in _DOUBLE:
+                if self._person_doubles():
                     return
             elif may_double and word == "hint":
-                self._doubling.hint()
+                self._hint_cube()
             else:
                 roll = self._typed_roll(line)
         session.throw(roll)
@@ -482,4 +264,179 @@ class Table:
         if not self._has_persons:
             self.asking.draw()
         chance = self._dice.choice_seed(session.games, session.ply)
-        self._playing.play(player.choose(session.position, roll, chance))
+        self._make_play(player.choose(session.position, roll, chance))
+
+    def _make_play(self, play: Play) -> None:
+        """Make `play`, and say so."""
+        session = self._session
+        assert session.roll is not None
+        act = "cannot move"
+        if play.moves:
+            act = ("has to play " if len(session.plays) == 1 else "plays ") + play.notation
+        who = self._name(session.on_roll)
+        self.asking.say("{} rolled {}{} and {}.".format(who, *session.roll, act))
+        session.play(play)
+
+    def _decide_play(self, roll: tuple[int, int]) -> None:
+        """Ask the person on roll until he plays, resigns or takes something back."""
+        session, asking = self._session, self.asking
+        asking.draw_once()
+        head = "{} to play {}{}".format(self._name(session.on_roll), *roll)
+        answers = [f"a play such as {session.plays[0].notation}", f"its number 1-{len(session.plays)}"]
+        undo = ["undo"] * session.can_undo
+        is_over = False
+        while not is_over:
+            line = asking.ask(head, [*answers, "plays", "hint", *undo, "resign"])
+            word = line.lower()
+            if word == "plays":
+                asking.say(*(f"{number:4}  {play.notation}" for number, play in enumerate(session.plays, 1)))
+            elif word == "hint":
+                self._hint_plays()
+            elif word == "undo":
+                is_over = asking.undo()
+            elif word == "resign":
+                is_over = self._resigns()
+            else:
+                is_over = self._typed_play(line, roll)
+
+    def _typed_play(self, line: str, roll: tuple[int, int]) -> bool:
+        """Play what was typed, or say what is wrong with it; whether it was played."""
+        position, plays = self._session.position, self._session.plays
+        try:
+            if line.isascii() and line.isdigit():
+                play = plays[_place(line, len(plays))]
+            else:
+                play = find_play(line, plays)
+        except PlayError as error:
+            why = None if line.isdigit() else why_illegal(line, position, roll, plays)
+            self.asking.say(f"{why}: {error}" if why else str(error))
+            return False
+        if self.tutor is not None and not self.tutor.lets_pass_play(play):
+            return False
+        self._make_play(play)
+        return True
+
+    def _hint_plays(self) -> None:
+        ranked = self._adviser.ranked(self._session)
+        self.asking.say(f"{self._adviser.name} likes these best:")
+        for play, number, equity in ranked[:_HINTS_SHOWN]:
+            self.asking.say(f"{number:4}  {play.notation:24} {equity:+.3f}")
+        if len(ranked) > _HINTS_SHOWN:
+            self.asking.say(f"      and {len(ranked) - _HINTS_SHOWN} more")
+
+    def _player_doubles(self) -> bool:
+        """Let a player of the program, who may, decide whether to double; whether he did."""
+        session = self._session
+        doubles = self._counsels[session.on_roll].cube(session).should_double
+        if doubles:
+            self._double()
+        return doubles
+
+    def _person_rolls(self) -> bool:
+        """Ask the person on roll, who may double; whether he rolls, and nothing else has happened."""
+        session, asking = self._session, self.asking
+        if self._auto_roll and not self._adviser.sees_cube_action(session):
+            return True
+        asking.draw_once()
+        head = f"{self._name(session.on_roll)}: roll (Enter) or double to {2 * session.cube}"
+        undo = ["undo"] * session.can_undo
+        while True:
+            line = asking.ask(head, ["roll", "double", "hint", *undo, "resign"], empty="roll")
+            word = line.lower()
+            if word in ("roll", "r"):
+                if self.tutor is None or self.tutor.lets_pass_cube("roll"):
+                    return True
+            elif word in _DOUBLE:
+                if self._person_doubles():
+                    return False
+            elif word == "hint":
+                self._hint_cube()
+            elif word == "undo":
+                if asking.undo():
+                    return False
+            elif word == "resign":
+                if self._resigns():
+                    return False
+            else:
+                asking.say(f"before the roll nothing can be played: roll, or double; not {line!r}")
+
+    def _person_doubles(self) -> bool:
+        """Let the person on roll double, unless the tutor talks him out of it; whether he did."""
+        if self.tutor is not None and not self.tutor.lets_pass_cube("double"):
+            return False
+        self._double()
+        return True
+
+    def _answer_double(self) -> None:
+        """See to it that the double on offer is answered, or something taken back instead."""
+        session = self._session
+        side = session.to_decide
+        is_person = session.seats[side].is_person
+        kind = self._asked_answer() if is_person else self._counsels[side].answer(session)
+        if kind is not None:
+            does = {"take": "takes", "drop": "passes", "beaver": f"beavers to {4 * session.cube}"}[kind]
+            self.asking.say(f"{self._name(side)} {does}.")
+            session.answer(kind)
+
+    def _hint_cube(self) -> None:
+        """Show what the adviser thinks of the double that could be or was made."""
+        who = self._name(self._session.on_roll)
+        lines = decision_lines(self._adviser.cube(self._session))
+        self.asking.say(f"{self._adviser.name} on the cube, equities of {who}:", *lines)
+
+    def _double(self) -> None:
+        session = self._session
+        again = "re" * (session.cube > 1)
+        self.asking.say(f"{self._name(session.on_roll)} {again}doubles to {2 * session.cube}.")
+        session.double()
+
+    def _asked_answer(self) -> CubeKind | None:
+        """What the person who was doubled answers; None if he took something back instead."""
+        session, asking = self._session, self.asking
+        asking.draw_once()
+        loses = f"{session.cube} point" + "s" * (session.cube > 1)
+        who = self._name(session.to_decide)
+        head = f"{who}: take the cube at {2 * session.cube} or pass and lose {loses}"
+        offers = [_OFFERED[kind] for kind in session.answers]
+        undo = ["undo"] * session.can_undo
+        while True:
+            line = asking.ask(head, [*offers, "hint", *undo])
+            word = line.lower()
+            kind = _ANSWERS.get(word)
+            if kind in session.answers:
+                if self.tutor is None or self.tutor.lets_pass_cube(_OFFERED[kind]):
+                    return kind
+            elif word == "hint":
+                self._hint_cube()
+            elif word == "undo":
+                if asking.undo():
+                    return None
+            else:
+                asking.say(f"please type one of: {', '.join(offers)}")
+
+    def _resigns(self) -> bool:
+        """Ask what is offered and whether the other player accepts; whether the game has ended so."""
+        session, asking = self._session, self.asking
+        possible = session.resignations()
+        loss = possible[0]
+        if len(possible) > 1:
+            loss = asking.choose("Resign what?", [*possible, "back"])
+            if loss == "back":
+                return False
+        points = RESIGNATIONS[loss] * session.cube
+        other = session.seats[1 - session.on_roll]
+        if not asking.agree(f"Give {other.name} {points} point{'s' * (points > 1)} and end the game?"):
+            return False
+        expects = ""
+        if other.player is None:
+            agreement = asking.agree(f"{other.name}, do you accept?")
+        else:
+            judge = other.player.evaluator or self._adviser.evaluator
+            agreement = is_accepted(session, judge, loss)
+            worth = expected_loss(session.position, session.roll, judge) * session.cube
+            expects = f": to {other.name} playing on is worth {worth:.2f} points"
+        if agreement:
+            session.resign(loss)
+        else:
+            asking.say(f"{other.name} declines{expects}.")
+        return agreement

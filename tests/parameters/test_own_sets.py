@@ -15,12 +15,12 @@ from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.runtime.errors import ParameterError, WeightFileError
+from tests.evaluators.written_out import row_sum
 from tests.fitting.fitting_samples import random_boards
 
 FILE = "tall_towers.py"
 TEXT = """
 from motif.parameters import extend
-from tests.evaluators.written_out import row_sum
 
 mine = extend("{base}")
 

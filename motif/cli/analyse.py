@@ -42,10 +42,7 @@ def analyse(
     no_cube: Annotated[bool, option("Leave out the cube, where nobody had one.")] = False,
     jacoby: Annotated[
         bool | None,
-        option(
-            "For money play: gammons count only after a double.",
-            show_default="as the record shows",
-        ),
+        option("For money play: gammons count only after a double.", show_default="as the record shows"),
     ] = None,
     json: JsonOption = False,
     jobs: JobsOption = None,

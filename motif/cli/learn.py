@@ -188,8 +188,7 @@ def bootstrap(
 def train_phase_net(
     out: Annotated[Path, option("An empty folder, or one to make.", "DIR")],
     settings: Annotated[
-        "PhaseNetSettings",
-        Settings("motif.phase_net.phase_settings", without=("batch", "patience", "gain")),
+        "PhaseNetSettings", Settings("motif.phase_net.phase_settings", without=("batch", "patience", "gain"))
     ],
     json: JsonOption = False,
     jobs: JobsOption = None,

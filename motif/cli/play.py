@@ -72,10 +72,7 @@ def play(
     cube: Annotated[bool, option("Whether there is a doubling cube.")] = True,
     jacoby: Annotated[
         bool | None,
-        option(
-            "Whether gammons count only after a double.",
-            show_default="for money with the cube",
-        ),
+        option("Whether gammons count only after a double.", show_default="for money with the cube"),
     ] = None,
     beavers: Annotated[bool, option("For money: whoever is doubled may double again at once.")] = False,
     auto_roll: Annotated[

@@ -47,11 +47,7 @@ DecisionBatch = Annotated[
 ]
 
 
-@command(
-    f"evaluate {_START}",
-    f"evaluate {_START} --player bras --detailed",
-    "evaluate --batch FILE --json",
-)
+@command(f"evaluate {_START}", f"evaluate {_START} --player bras --detailed", "evaluate --batch FILE --json")
 def evaluate(
     identifier: MaybeId = None,
     player: PlayerOption = DEFAULT_PLAYER,
@@ -310,10 +306,7 @@ def _boards(explanation: "Explanation") -> str:
 
 
 @command("bearoff 0QYAAJkDAAAAAA", "bearoff")
-def bearoff(
-    identifier: MaybeId = None,
-    json: JsonOption = False,
-) -> None:
+def bearoff(identifier: MaybeId = None, json: JsonOption = False) -> None:
     """Show how many rolls a bearoff takes, and its chances.
 
     For each side whose checkers are all in its home board, past the opponent's.  Without ID, what the

@@ -45,10 +45,7 @@ _Weights = Annotated[
 TopOption = Annotated[int, option("How many terms.", min=1)]
 
 
-@command(
-    "terms motif-v2",
-    "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples --class race --top 5",
-)
+@command("terms motif-v2", "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples --class race --top 5")
 def terms(
     weights: _Weights,
     table: Annotated[Path | None, option("The table of terms made with the weights.", name="--terms")] = None,

@@ -44,7 +44,7 @@ def cube_efficiency(
 
     fit = fit_efficiency(evaluator_of(player), positions, trials, rounds=rounds, seed=seed, jobs=jobs)
     if json:
-        classes = [one.as_dict() for one in fit.classes]
+        classes = [vars(one) for one in fit.classes]
         print(json_line({"classes": classes, "rounds": fit.rounds, "trials": trials, "player": player}))
         return
     rows = [
@@ -77,7 +77,7 @@ def cube_windows(
 
     window = measured_window(evaluator_of(player), games, seed=seed)
     if json:
-        print(json_line(window.as_dict()))
+        print(json_line(vars(window)))
         return
     low, high = LIVE_FROM
     rows = [
@@ -246,7 +246,7 @@ def _bras_record(position: "Position") -> dict[str, Any]:
         "live_from": list(LIVE_FROM),
         "drop_from": DROP_FROM,
         "action": score_action(score, LIVE_FROM[0], DROP_FROM),
-        "measured": MEASURED.as_dict(),
+        "measured": vars(MEASURED),
         "measured_action": score_action(score, MEASURED.double_from, MEASURED.drop_from),
     }
 

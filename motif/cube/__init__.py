@@ -7,7 +7,7 @@ Janowski's model; `cubeful_equity` what a position is worth with the cube where 
 
 from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
-from motif.cube.equities import cubeful_equity, turned_state
+from motif.cube.equities import cubeful_equities, cubeful_equity, turned_state
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "MatchEquityTable",
     "cube_decision",
     "cube_decision_at",
+    "cubeful_equities",
     "cubeful_equity",
     "match_equity_table",
     "turned_state",

@@ -7,7 +7,6 @@ takes the S at which half of them are.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,10 +49,6 @@ class ScoreWindow:
     games: int
     player: str
     """Whose decisions they are."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """All fields by name."""
-        return dict(vars(self))
 
 
 MEASURED = ScoreWindow(69.7, 0.3, 75.4, 0.5, 53_471, 4_000, "motif-v6")
@@ -106,7 +101,8 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray
             numbers, boards = ply.games[waiting], ply.boards[waiting]
             parts.append((numbers, boards))
             undoubled[numbers[_decisions(evaluator, boards)[0]]] = False
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    numbers, boards = map(np.concatenate, zip(*parts, strict=True))
+    return numbers, boards
 
 
 def _decisions(evaluator: Evaluator, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

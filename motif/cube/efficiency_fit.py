@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ import numpy.typing as npt
 from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import Board
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
-from motif.cube.equities import Floats, cube_equities, cubeful_equity
+from motif.cube.equities import Floats, cube_equities, cubeful_equities
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import WIN
 from motif.rollout.games import Ply, lockstep, starts, stream_dice
@@ -62,10 +61,6 @@ class FittedEfficiency:
     games: int
     """Rolled out in the last round."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """All fields by name."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class EfficiencyFit:
@@ -96,15 +91,14 @@ def fit_efficiency(
         check_count(name, value, least)
     boards, classes = drawn_positions(evaluator, positions, seed)
     efficiency = DEFAULT_EFFICIENCY
-    total = rounds * len(boards)
-    with progress("cubeful rollouts", total) as advance:
+    with progress("cubeful rollouts", rounds * len(boards)) as advance:
         for _ in range(rounds):
-            won, chances = [], []
-            for part_won, part_chances in _rolled_out(evaluator, efficiency, seed, trials, boards, jobs):
-                won.append(part_won)
-                chances.append(part_chances)
-                advance(len(part_won))
-            fits = _fits(boards, classes, np.concatenate(won), np.concatenate(chances), trials)
+            parts = []
+            for part in _rolled_out(evaluator, efficiency, seed, trials, boards, jobs):
+                parts.append(part)
+                advance(len(part[0]))
+            won, chances = map(np.concatenate, zip(*parts, strict=True))
+            fits = _fits(boards, classes, won, chances, trials)
             efficiency = _with(fits)
     return EfficiencyFit(fits, efficiency, rounds)
 
@@ -118,16 +112,15 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
     """
     count_games = _GAMES_A_POSITION * count
     states = derive_states(seed, 0, count_games, _SELF_PLAY_TRIAL)
-    game_parts, board_parts = [], []
+    parts = []
     for ply in self_play(evaluator, starts(count_games), states):
         going = ply.points == 0
         if ply.number and going.any():
             games, boards = ply.games[going], ply.boards[going]
             wins = evaluator.evaluate_many(boards)[:, WIN]
             is_open = (wins >= _OPEN) & (wins <= 1 - _OPEN)
-            game_parts.append(games[is_open])
-            board_parts.append(boards[is_open])
-    games, boards = np.concatenate(game_parts), np.concatenate(board_parts)
+            parts.append((games[is_open], boards[is_open]))
+    games, boards = map(np.concatenate, zip(*parts, strict=True))
     classes = efficiency_classes(boards)
     # A random order, of which the first position of each game and class is taken.
     order = np.random.default_rng(seed).permutation(len(games))
@@ -236,7 +229,7 @@ def _fits(
 
 def _model(chances: Floats, owner: CubeOwner, x: float) -> Floats:
     cube = 1 if owner == "centre" else 2
-    return cubeful_equity(chances, MatchState(cube=cube, cube_owner=owner), efficiency=x)
+    return cubeful_equities(chances, MatchState(cube=cube, cube_owner=owner), x)
 
 
 def _with(fits: tuple[FittedEfficiency, ...]) -> Efficiency:

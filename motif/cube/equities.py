@@ -16,9 +16,9 @@ Sources: Rick Janowski, Take-Points in Money Games (1993), in the form of gnubg'
 the model of gnubg (Joern Thyssen's `GetPoints` and `Cl2CfMatch`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -116,7 +116,9 @@ class Curve(NamedTuple):
         return np.where(chances >= 1, self.values[:, -1], values)
 
 
-def mixed(chances: list[Floats], live: list[Floats], lose: Floats, win: Floats, x: float | Floats) -> Curve:
+def mixed(
+    chances: Sequence[Floats], live: Sequence[Floats | float], lose: Floats, win: Floats, x: float | Floats
+) -> Curve:
     """The curve at efficiency `x`, a number or (n,), of a live cube's points: their chances and equities.
 
     `lose` and `win` are the dead cube's ends.  A point that would lie before its predecessor is moved there.
@@ -135,6 +137,13 @@ class CubeCurves(NamedTuple):
     double_take: Curve | None
     """None where he may not double."""
     double_pass: float
+
+    @property
+    def doubled(self) -> Curve:
+        """`double_take`, where he may double."""
+        if self.double_take is None:
+            raise ValueError("the player on roll may not double")
+        return self.double_take
 
 
 class CubeEquities(NamedTuple):
@@ -174,58 +183,37 @@ def cube_equities(
     double.  `x` is a number or (n,)."""
     ends = outcomes(probabilities)
     curves = cube_curves(ends, state, x, table)
-    if curves.double_take is None:
-        raise ValueError("the player on roll may not double")
     double_pass = np.full(len(ends.win), curves.double_pass)
-    return CubeEquities(curves.no_double.at(ends.win), curves.double_take.at(ends.win), double_pass)
+    return CubeEquities(curves.no_double.at(ends.win), curves.doubled.at(ends.win), double_pass)
 
 
-@overload
 def cubeful_equity(
     probabilities: Probabilities,
     state: MatchState,
     *,
-    position_class: str = ...,
-    pips: int | None = ...,
-    efficiency: float | Efficiency | Floats | None = ...,
-    table: MatchEquityTable | None = ...,
-) -> float: ...
-
-
-@overload
-def cubeful_equity(
-    probabilities: npt.NDArray[np.floating],
-    state: MatchState,
-    *,
-    position_class: str = ...,
-    pips: int | None = ...,
-    efficiency: float | Efficiency | Floats | None = ...,
-    table: MatchEquityTable | None = ...,
-) -> Floats: ...
-
-
-def cubeful_equity(
-    probabilities: Probabilities | npt.NDArray[np.floating],
-    state: MatchState,
-    *,
     position_class: str = "contact",
     pips: int | None = None,
-    efficiency: float | Efficiency | Floats | None = None,
+    efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
-) -> float | Floats:
+) -> float:
     """What a position is worth to the player on roll with the cube as it lies in `state`.
 
     In units of the current cube for money, normalised (see `Scale`) in a match.  It is the value without
-    a double before this roll.  For an array (n, 5) of probabilities the result is float64 (n,), and
-    `efficiency` may be (n,) too.  Raises `SettingError` as `cube_decision` does.
+    a double before this roll.  Raises `SettingError` as `cube_decision` does.
     """
+    x = chosen_efficiency(efficiency, position_class, pips)
+    return float(cubeful_equities(probabilities, state, x, table)[0])
+
+
+def cubeful_equities(
+    probabilities: npt.ArrayLike,
+    state: MatchState,
+    x: float | Floats,
+    table: MatchEquityTable | None = None,
+) -> Floats:
+    """`cubeful_equity` (n,) of `probabilities` (n, 5), at efficiency `x`, a number or (n,)."""
     ends = outcomes(probabilities)
-    if isinstance(efficiency, np.ndarray):
-        x: float | Floats = efficiency
-    else:
-        x = chosen_efficiency(efficiency, position_class, pips)
-    values = scale(state, table).equity(cube_curves(ends, state, x, table).no_double.at(ends.win))
-    return values if isinstance(probabilities, np.ndarray) and probabilities.ndim > 1 else float(values[0])  # type: ignore[index]
+    return np.asarray(scale(state, table).equity(cube_curves(ends, state, x, table).no_double.at(ends.win)))
 
 
 class Scale(NamedTuple):
@@ -300,28 +288,36 @@ def money_curve(ends: Outcomes, owner: CubeOwner, jacoby: bool, x: float | Float
     take, cash = (-loss - 0.5) / total, (-loss + 1) / total
     if jacoby and owner == "centre":
         win, loss = np.ones_like(win), np.full_like(loss, -1.0)
-    zero, one = np.zeros_like(win), np.ones_like(win)
-    if owner == "centre":
-        return mixed([zero, take, cash, one], [loss, -one, one, win], loss, win, x)
-    if owner == "me":
-        return mixed([zero, cash, one], [loss, one, win], loss, win, x)
-    return mixed([zero, take, one], [loss, -one, win], loss, win, x)
+    return _with_a_cube(owner, (take, -1.0), (cash, 1.0), loss, win, x)
 
 
 def match_curve(ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable) -> Curve:
     """Chance to win the match over the chance to win the game, with the cube as it lies in `state`."""
     worth = _worth(table, state, state.cube)
     lose, win = ends.average_loss(worth), ends.average_win(worth)
-    zero, one = np.zeros_like(win), np.ones_like(win)
     if cube_is_dead(state):
-        return mixed([zero, one], [lose, win], lose, win, 0.0)
+        return mixed([np.zeros_like(win), np.ones_like(win)], [lose, win], lose, win, 0.0)
     own_cash, other_cash = cash_points(ends, state, table)
-    drop, cash = worth(-1) * one, worth(1) * one
-    if state.cube_owner == "centre":
-        return mixed([zero, 1 - other_cash, own_cash, one], [lose, drop, cash, win], lose, win, x)
-    if state.cube_owner == "me":
-        return mixed([zero, own_cash, one], [lose, cash, win], lose, win, x)
-    return mixed([zero, 1 - other_cash, one], [lose, drop, win], lose, win, x)
+    take, cash = (1 - other_cash, worth(-1)), (own_cash, worth(1))
+    return _with_a_cube(state.cube_owner, take, cash, lose, win, x)
+
+
+def _with_a_cube(
+    owner: CubeOwner,
+    take: tuple[Floats, float],
+    cash: tuple[Floats, float],
+    lose: Floats,
+    win: Floats,
+    x: float | Floats,
+) -> Curve:
+    """The curve at efficiency `x` between the points at which somebody who has the cube cashes.
+
+    `take` and `cash` are the chances (n,) of the opponent's and the player's, and the equity there.
+    """
+    points: list[tuple[Floats, Floats | float]] = [(np.zeros_like(win), lose)]
+    points += [take] * (owner != "me") + [cash] * (owner != "opponent") + [(np.ones_like(win), win)]
+    chances, live = zip(*points, strict=True)
+    return mixed(chances, live, lose, win, x)
 
 
 def cash_points(ends: Outcomes, state: MatchState, table: MatchEquityTable) -> tuple[Floats, Floats]:

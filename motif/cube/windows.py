@@ -47,7 +47,7 @@ def market_windows(
 
 def cash_point(curves: CubeCurves) -> float:
     """The chance from which on the opponent of the first position passes; 1 when he never should."""
-    curve = _curve(curves)
+    curve = curves.doubled
     point = _first_reached(curve.chances[0], curve.values[0] - curves.double_pass)
     return 1.0 if point is None else point
 
@@ -57,7 +57,7 @@ def _window(name: str, ends: Outcomes, state: MatchState, x: float, table: Match
     cash = cash_point(curves)
     beavers = state.beavers and not state.length
     places = _places(curves, cash, beavers)
-    no_double, double_take = _over(curves.no_double, places), _over(_curve(curves), places)
+    no_double, double_take = _over(curves.no_double, places), _over(curves.doubled, places)
     if beavers:
         double_take = np.where(double_take < 0, BEAVERED * double_take, double_take)
     doubled = _first_reached(places, np.minimum(double_take, curves.double_pass) - no_double)
@@ -68,7 +68,7 @@ def _window(name: str, ends: Outcomes, state: MatchState, x: float, table: Match
 
 def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
     """Chances between which everything that a window compares is straight."""
-    curve = _curve(curves)
+    curve = curves.doubled
     places = [curves.no_double.chances[0], curve.chances[0], np.array([cash])]
     even = _first_reached(curve.chances[0], curve.values[0]) if beavers else None
     if even is not None:
@@ -80,12 +80,6 @@ def _over(curve: Curve, places: Floats) -> Floats:
     """The first position's equity at each of `places`."""
     first = Curve(curve.chances[:1], curve.values[:1])
     return np.concatenate([first.at(np.array([place])) for place in places])
-
-
-def _curve(curves: CubeCurves) -> Curve:
-    if curves.double_take is None:
-        raise ValueError("the player on roll may not double")
-    return curves.double_take
 
 
 def _first_reached(places: Floats, values: Floats, least: float = -_ALMOST) -> float | None:

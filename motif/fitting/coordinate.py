@@ -11,15 +11,16 @@ Source of the extrapolation: Bertrand and Massias, "Anderson acceleration of coo
 to 1 and make the combined difference smallest.
 """
 
+from functools import partial
+
 import numpy as np
 
 from motif.fitting.coordinate_kernels import centred_shifts, one_pass, refresh
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.objective import FitResult, OnPass, Recorder
+from motif.fitting.objective import Recorder, Solver
 from motif.fitting.problem import Problem, checked_weights
 from motif.fitting.terms import FloatArray, Terms
 from motif.runtime.errors import FitError
-from motif.runtime.parallel import one_thread
 
 METHOD = "coordinate"
 MEMORY = 5
@@ -28,57 +29,39 @@ _NEGLIGIBLE_SHARE = 0.01
 """Steps that all together promise less than this share of the tolerance are not worth their time."""
 
 
-@one_thread()
-def solve_coordinate(
-    problem: Problem,
-    *,
-    max_passes: int = 2000,
-    tolerance: float = 1e-6,
-    on_pass: OnPass | None = None,
-    patience: int | None = None,
-    start: FloatArray | None = None,
-    extrapolate: bool = True,
-) -> FitResult:
-    """Fit by coordinate descent, on one core; the same bytes for any number of threads.
+@partial(Solver, METHOD, 2000)
+def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
+    """Fit by coordinate descent, from all weights zero unless told otherwise, on one core.
 
-    Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when
-    the validation error has not reached a new low for `patience` passes (the weights are then those
-    of that low), or when `on_pass` returns True.  `start` replaces the zeros that it starts from.
-    `extrapolate` False is the plain method.  The ranking term and point terms are not supported:
-    `FitError`.
+    The ranking term and point terms are not supported: `FitError`.
     """
     if problem.terms.points:
         raise FitError("coordinate descent does not know point terms: use gauss-newton or least-squares")
     if problem.ranking > 0:
         raise FitError("coordinate descent does not know the ranking term: use gauss-newton or least-squares")
-    recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
     state = _State(problem, checked_weights(problem.terms, start, "start"))
-    negligible = _NEGLIGIBLE_SHARE * tolerance / problem.terms.count
-    extrapolation = Extrapolation(state.weights) if extrapolate else None
-    stopped = recorder.record(state.weights, state.error, state.rmse)
-    while stopped is None:
+    negligible = _NEGLIGIBLE_SHARE * recorder.tolerance / problem.terms.count
+    extrapolation = Extrapolation(state.weights)
+    while (stopped := recorder.record(state.weights, state.error, state.rmse)) is None:
         state.descend(negligible)
-        if extrapolation is not None:
-            _extrapolate(state, extrapolation)
-        stopped = recorder.record(state.weights, state.error, state.rmse)
-    return recorder.result(state.weights, stopped)
+        _extrapolate(state, extrapolation)
+    return stopped
 
 
 class Extrapolation:
-    """Collects iterates and proposes an extrapolated one after every `memory` of them."""
+    """Collects iterates and proposes an extrapolated one after every `MEMORY` of them."""
 
-    def __init__(self, start: FloatArray, memory: int = MEMORY) -> None:
-        self._memory = memory
-        self._iterates = [start.copy()]
+    def __init__(self, start: FloatArray) -> None:
+        self.restart(start)
 
     def restart(self, weights: FloatArray) -> None:
         """Forget the past; `weights` is the new first iterate."""
         self._iterates = [weights.copy()]
 
     def propose(self, weights: FloatArray) -> FloatArray | None:
-        """Take the next iterate; every `memory` of them, the extrapolated weights (else None)."""
+        """Take the next iterate; every `MEMORY` of them, the extrapolated weights (else None)."""
         self._iterates.append(weights.copy())
-        if len(self._iterates) <= self._memory:
+        if len(self._iterates) <= MEMORY:
             return None
         iterates = np.array(self._iterates)
         differences = np.diff(iterates, axis=0)

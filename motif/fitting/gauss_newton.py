@@ -17,18 +17,17 @@ sums are added in order: the same bytes for any number of threads.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
-from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy.linalg import cho_solve
 
 from motif.fitting.curvature import centres, curvature_over
 from motif.fitting.design import raw_predictions
-from motif.fitting.objective import FitResult, Objective, OnPass, Point, Recorder
+from motif.fitting.objective import Objective, Point, Recorder, Solver
 from motif.fitting.problem import Problem, RankingOperator, checked_weights
 from motif.fitting.terms import FloatArray, IntArray
-from motif.runtime.parallel import one_thread
 
 METHOD = "gauss-newton"
 ROWS_PER_WEIGHT = 24
@@ -50,44 +49,23 @@ _FRESH_PASSES = 2
 _MOST_HALVINGS = 20
 
 
-class _HasError(Protocol):
-    @property
-    def error(self) -> float: ...
-
-
-_Point = TypeVar("_Point", bound=_HasError)
-
-
-@one_thread()
-def solve_gauss_newton(
-    problem: Problem,
-    *,
-    max_passes: int = 50,
-    tolerance: float = 1e-6,
-    on_pass: OnPass | None = None,
-    patience: int | None = None,
-    start: FloatArray | None = None,
-) -> FitResult:
+@partial(Solver, METHOD, 50)
+def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
     """Fit by Gauss-Newton passes; ranking, ridge and prior are all supported.
 
-    Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when
-    the validation error has not reached a new low for `patience` passes (the weights are then those
-    of that low), or when `on_pass` returns True.  `start` is where to begin; absent, at the prior
-    if there is one, else at the bias alone that predicts the mean label.
+    Begins, without a start, at the prior if there is one, else at the bias alone that predicts the mean
+    label.
     """
-    recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
     objective = Objective(problem)
     weights = _starting_weights(problem, start)
     point = objective.at(weights)
-    stopped = recorder.record(weights, point.error, point.rmse)
     preconditioner, inner = None, 0
-    while stopped is None:
+    while (stopped := recorder.record(weights, point.error, point.rmse)) is None:
         if preconditioner is None or len(recorder.history) <= _FRESH_PASSES or inner > _SLOW_INNER:
             preconditioner = Preconditioner(objective, point)
-        direction, inner = _direction(objective, weights, point, preconditioner, tolerance)
+        direction, inner = _direction(objective, weights, point, preconditioner, recorder.tolerance)
         weights, point = descend(objective.at, weights, point, direction)
-        stopped = recorder.record(weights, point.error, point.rmse)
-    return recorder.result(weights, stopped)
+    return stopped
 
 
 def conjugate_gradients(
@@ -121,8 +99,8 @@ def conjugate_gradients(
 
 
 def descend(
-    at: Callable[[FloatArray], _Point], weights: FloatArray, point: _Point, direction: FloatArray
-) -> tuple[FloatArray, _Point]:
+    at: Callable[[FloatArray], Point], weights: FloatArray, point: Point, direction: FloatArray
+) -> tuple[FloatArray, Point]:
     """The first of the whole, the half, the quarter... step that lowers the error, or no step.
 
     `at` is what the rows look like from given weights; `point` is `at(weights)`.

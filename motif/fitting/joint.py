@@ -15,8 +15,6 @@ Gauss-Newton with conjugate gradients, as in `gauss_newton`; the preconditioner 
 """
 
 import math
-import time
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -26,16 +24,7 @@ from scipy.linalg import cho_solve
 from motif.fitting.curvature import curvature
 from motif.fitting.design import CHUNK_ROWS, in_threads, raw_predictions, term_sums
 from motif.fitting.gauss_newton import conjugate_gradients, descend
-from motif.fitting.objective import (
-    CONVERGED,
-    PASS_LIMIT,
-    Objective,
-    PassRecord,
-    Point,
-    check_stopping,
-    has_converged,
-    sum_of_squares,
-)
+from motif.fitting.objective import FitResult, Objective, Point, Recorder
 from motif.fitting.problem import Problem, checked_weights
 from motif.fitting.terms import FloatArray, IntArray
 from motif.runtime.errors import FitError
@@ -51,49 +40,21 @@ _LEAST_GAIN = 0.02
 _MOST_INNER = 40
 
 
-@dataclass(frozen=True, eq=False)
-class JointResult:
-    """Fitted weights, and how they came about."""
-
-    weights: FloatArray
-    """(groups, count)"""
-    history: tuple[PassRecord, ...]
-    """The start and each pass: what is minimised, and the RMSE over all training rows."""
-    stopped: str
-
-    @property
-    def errors(self) -> tuple[float, ...]:
-        """What is minimised, at the start and after each pass."""
-        return tuple(record.error for record in self.history)
-
-    @property
-    def seconds(self) -> float:
-        """From the start to the end of the last pass."""
-        return self.history[-1].seconds
-
-    @property
-    def passes(self) -> int:
-        """Number of passes done."""
-        return len(self.history) - 1
-
-
-class _Groups:
-    """The rows by group, and products with the matrices of their terms."""
+class _Groups(Objective):
+    """What is minimised, as a function of the weights (groups, count)."""
 
     def __init__(self, problem: Problem, groups: IntArray, common: FloatArray, shrinkage: float) -> None:
-        self.problem, self.common = problem, common
-        self.objective = Objective(problem)
-        self.operator = self.objective.operator
+        super().__init__(problem)
+        self.target = common
         self.rows = [np.flatnonzero(groups == g) for g in range(int(groups.max(initial=-1)) + 1)]
-        train = problem.train
-        self.raw = raw_predictions(problem.terms, train.features, common, boards=train.boards)
+        self._common_raw = super()._raw(common)
         most_rows = _ROWS_PER_WEIGHT * problem.terms.count
-        slopes = self.objective.at(common).slopes
-        of_all = curvature(problem, np.arange(len(train)), slopes, self.operator, most_rows)
-        self.pull = of_all.matrix() * (shrinkage / len(train)) + np.diag(self.objective.penalty)
+        slopes = self._point(self._common_raw, 0.0).slopes
+        of_all = curvature(problem, np.arange(len(groups)), slopes, self.operator, most_rows)
+        self._pull = of_all.matrix() * (shrinkage / len(groups)) + np.diag(self.penalty)
         # The Cholesky factors of the groups' own parts of the curvature; half the memory will do for them.
-        self.blocks: list[npt.NDArray[np.float32]] = [
-            curvature(problem, rows, slopes, self.operator, most_rows).factor(self.pull).astype(np.float32)
+        self._blocks: list[npt.NDArray[np.float32]] = [
+            curvature(problem, rows, slopes, self.operator, most_rows).factor(self._pull).astype(np.float32)
             for rows in self.rows
         ]
 
@@ -104,20 +65,21 @@ class _Groups:
             for begin in range(0, len(rows), CHUNK_ROWS)
         ]
 
-    def products(self, weights: FloatArray, out: FloatArray) -> FloatArray:
-        """Write to the groups' rows of `out` (n,) what `weights` (groups, count) predict; return it."""
+    def _raw(self, weights: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """`out` (n,), zeros when absent, with what `weights` predict written to the groups' rows."""
         train, terms = self.problem.train, self.problem.terms
+        raw = np.zeros(len(train)) if out is None else out
 
         def work(chunk: tuple[int, IntArray]) -> None:
             group, rows = chunk
             boards = train.boards_of(rows)
-            out[rows] = raw_predictions(terms, train.features[rows], weights[group], boards=boards)
+            raw[rows] = raw_predictions(terms, train.features[rows], weights[group], boards=boards)
 
         for _ in in_threads(work, self._chunks()):
             pass
-        return out
+        return raw
 
-    def sums(self, row_values: FloatArray) -> FloatArray:
+    def term_sums(self, row_values: FloatArray, power: int = 1) -> FloatArray:
         """For each group and term, the sum over the group's rows of its value times `row_values` (n,)."""
         train, terms = self.problem.train, self.problem.terms
         total = np.zeros((len(self.rows), terms.count))
@@ -125,37 +87,27 @@ class _Groups:
         def work(chunk: tuple[int, IntArray]) -> tuple[int, FloatArray]:
             group, rows = chunk
             boards = train.boards_of(rows)
-            return group, term_sums(terms, train.features[rows], row_values[rows], boards=boards)
+            return group, term_sums(terms, train.features[rows], row_values[rows], power, boards)
 
         for group, part in in_threads(work, self._chunks()):
             total[group] += part
         return total
 
     def at(self, weights: FloatArray) -> Point:
-        problem, link = self.problem, self.problem.link
-        raw = self.products(weights, self.raw.copy())
-        residuals = self.operator.roots * (link.predict(raw) - problem.train.labels)
-        away = weights - self.common
-        error = sum_of_squares(self.operator.apply(residuals)) + float(np.sum(away * self.pulled(away)))
-        return Point(error, residuals, self.operator.roots * link.slope(raw))
+        """Error, residuals and slopes at `weights` (groups, count)."""
+        away = weights - self.target
+        penalty = float(np.sum(away * self._pulled(away)))
+        return self._point(self._raw(weights, self._common_raw.copy()), penalty)
 
-    def pulled(self, away: FloatArray) -> FloatArray:
-        """Half the derivative of what draws to the common weights, at a distance `away` from them."""
+    def _pulled(self, away: FloatArray) -> FloatArray:
         # One row at a time: a product of matrices may round otherwise for other numbers of rows.
-        return np.array([self.pull @ row for row in away]).reshape(away.shape)
-
-    def half_gradient(self, weights: FloatArray, point: Point) -> FloatArray:
-        rows = point.slopes * self.operator.apply_twice(point.residuals)
-        return self.sums(rows) + self.pulled(weights - self.common)
-
-    def half_curvature(self, point: Point, direction: FloatArray) -> FloatArray:
-        raw = point.slopes * self.products(direction, np.zeros(len(point.slopes)))
-        return self.sums(point.slopes * self.operator.apply_twice(raw)) + self.pulled(direction)
+        return np.array([self._pull @ row for row in away]).reshape(away.shape)
 
     def precondition(self, vectors: FloatArray) -> FloatArray:
+        """`vectors` (groups, count) times about the inverse of half the curvature."""
         directions = [
             cho_solve((block, False), vector.astype(np.float32), check_finite=False)
-            for block, vector in zip(self.blocks, vectors, strict=True)
+            for block, vector in zip(self._blocks, vectors, strict=True)
         ]
         return np.array(directions, np.float64).reshape(vectors.shape)
 
@@ -169,7 +121,7 @@ def solve_jointly(
     *,
     max_passes: int = MOST_PASSES,
     tolerance: float = 1e-5,
-) -> JointResult:
+) -> FitResult:
     """Fit the weights of each group, from the common ones on.
 
     `groups` (training rows,): number of each row's group, counted from 0, or -1.  `common` (count,):
@@ -177,30 +129,18 @@ def solve_jointly(
     by less than `tolerance` of it, or after `max_passes`.  The same bytes for any number of threads.
     Raises `FitError` for what makes no sense.
     """
-    began = time.perf_counter()
-    check_stopping(max_passes, tolerance)
+    # Whether the validation rows are better predicted is told of each group by itself.
+    recorder = Recorder(METHOD, None, max_passes, tolerance)
     if not (math.isfinite(shrinkage) and shrinkage >= 0):
         raise FitError(f"the shrinkage must be finite and at least 0, not {shrinkage}")
     common = checked_weights(problem.terms, common, "common weights")
     design = _Groups(problem, _checked_groups(groups, len(problem.train)), common, shrinkage)
     weights = np.tile(common, (len(design.rows), 1))
     point = design.at(weights)
-    history: list[PassRecord] = []
-
-    def note() -> None:
-        seconds = time.perf_counter() - began
-        history.append(PassRecord(len(history), point.error, point.rmse, None, seconds))
-
-    note()
-    stopped = PASS_LIMIT
-    for _ in range(max_passes):
+    while (stopped := recorder.record(weights, point.error, point.rmse)) is None:
         direction = _direction(design, weights, point)
         weights, point = descend(design.at, weights, point, direction)
-        note()
-        if has_converged(history, tolerance):
-            stopped = CONVERGED
-            break
-    return JointResult(weights, tuple(history), stopped)
+    return recorder.result(stopped)
 
 
 def _checked_groups(groups: npt.ArrayLike, count: int) -> IntArray:
@@ -212,10 +152,10 @@ def _checked_groups(groups: npt.ArrayLike, count: int) -> IntArray:
 
 def _direction(design: _Groups, weights: FloatArray, point: Point) -> FloatArray:
     """Preconditioned conjugate gradients for curvature * direction = -gradient."""
-    gradient = design.half_gradient(weights, point)
+    gradient = design.gradient(weights, point)
     direction, gained = np.zeros_like(gradient), 0.0
     steps = conjugate_gradients(
-        gradient, lambda search: design.half_curvature(point, search), design.precondition
+        gradient, lambda search: design.curvature_product(point, search), design.precondition
     )
     for solution, gain in islice(steps, _MOST_INNER):
         direction = solution

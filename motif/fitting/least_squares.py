@@ -1,17 +1,18 @@
 """The error of a `Problem` minimised by `scipy.optimize.least_squares` with an analytic Jacobian.
 
 An independent check of the other solvers, for problems small enough to hold the (n, count)
-Jacobian in memory.  BLAS is kept to one thread: the same bytes for any number of cores.
+Jacobian in memory.
 """
+
+from functools import partial
 
 import numpy as np
 from scipy import optimize
 
-from motif.fitting.objective import CONVERGED, PASS_LIMIT, FitResult, Objective, OnPass, Recorder
+from motif.fitting.objective import CONVERGED, PASS_LIMIT, Objective, Recorder, Solver
 from motif.fitting.problem import Problem, checked_weights
 from motif.fitting.terms import FloatArray
 from motif.runtime.errors import FitError
-from motif.runtime.parallel import one_thread
 
 METHOD = "least-squares"
 MOST_NUMBERS = 2**28
@@ -34,15 +35,12 @@ class _Passes:
         self._objective = Objective(problem)
         self._ridge_roots = np.sqrt(self._objective.penalty)
         self._anchors = problem.target.copy()
-        self.weights = start
-        self._hold_terms_that_never_occur()
-
-    def _hold_terms_that_never_occur(self) -> None:
-        """Their columns are zero: without a residual of their own, SciPy gives them any weight."""
+        # The columns of terms that never occur are zero: without a residual of their own, SciPy gives them
+        # any weight.
         squares = self._objective.term_sums(self._objective.roots**2, power=2)
         free = (squares == 0) & (self._ridge_roots == 0)
         self._ridge_roots[free] = 1.0
-        self._anchors[free] = self.weights[free]
+        self._anchors[free] = start[free]
 
     def residuals(self, weights: FloatArray) -> FloatArray:
         rows = self._objective.operator.apply(self._objective.at(weights).residuals)
@@ -51,8 +49,7 @@ class _Passes:
     def jacobian(self, weights: FloatArray) -> FloatArray:
         """SciPy asks for it at the start and after each accepted step: that is a pass."""
         point = self._objective.at(weights)
-        self.weights = weights.copy()
-        stopped = self._recorder.record(self.weights, point.error, point.rmse)
+        stopped = self._recorder.record(weights.copy(), point.error, point.rmse)
         if stopped is not None:
             raise _EndOfPasses(stopped)
         train = self._problem.train
@@ -62,29 +59,18 @@ class _Passes:
         return np.concatenate([rows, np.diag(self._ridge_roots)])
 
 
-@one_thread()
-def solve_least_squares(
-    problem: Problem,
-    *,
-    max_passes: int = 100,
-    tolerance: float = 1e-6,
-    on_pass: OnPass | None = None,
-    patience: int | None = None,
-    start: FloatArray | None = None,
-) -> FitResult:
-    """Fit by SciPy's trust region reflective method; ranking, ridge and prior are all supported.
+@partial(Solver, METHOD, 100)
+def solve_least_squares(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
+    """Fit by SciPy's trust region reflective method, from zeros unless told otherwise.
 
-    Stops when a pass (an accepted step) reduces the error by less than `tolerance` of it, after
-    `max_passes`, when the validation error has not reached a new low for `patience` passes (the
-    weights are then those of that low), or when `on_pass` returns True.  `start` is where to begin,
-    zeros when absent.  `FitError` when the Jacobian would hold more than `MOST_NUMBERS` numbers.
+    Ranking, ridge and prior are all supported.  A pass is an accepted step.  `FitError` when the Jacobian
+    would hold more than `MOST_NUMBERS` numbers.
     """
     rows, count = len(problem.train), problem.terms.count
     if rows * count > MOST_NUMBERS:
         raise FitError(
             f"{rows} samples with {count} weights are too many for least-squares: use gauss-newton"
         )
-    recorder = Recorder(METHOD, problem, max_passes, tolerance, on_pass, patience)
     first = checked_weights(problem.terms, start, "start")
     passes = _Passes(problem, recorder, first)
     try:
@@ -96,9 +82,8 @@ def solve_least_squares(
             ftol=_SCIPY_TOLERANCE,
             xtol=_SCIPY_TOLERANCE,
             gtol=_SCIPY_TOLERANCE,
-            max_nfev=_EVALUATIONS_PER_PASS * max_passes,
+            max_nfev=_EVALUATIONS_PER_PASS * recorder.max_passes,
         )
-        stopped = CONVERGED if result.status > 0 else PASS_LIMIT
     except _EndOfPasses as end:
-        stopped = str(end)
-    return recorder.result(passes.weights, stopped)
+        return str(end)
+    return CONVERGED if result.status > 0 else PASS_LIMIT

@@ -1,11 +1,11 @@
 """The error of a `Problem` at given weights, with its gradient and curvature, and the record of a fit.
 
-Every solver notes its passes with a `Recorder` and returns a `FitResult`.
+A `Solver` notes its passes with a `Recorder` and returns a `FitResult`.
 """
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.problem import Problem, RankingOperator, Rows
 from motif.fitting.terms import FloatArray
 from motif.runtime.errors import FitError
+from motif.runtime.parallel import one_thread
 
 CONVERGED = "converged"
 PASS_LIMIT = "pass limit"
@@ -47,18 +48,20 @@ class Objective:
         weights = problem.train.sample_weights
         self.roots = np.sqrt(weights / weights.sum())
         self.operator = RankingOperator(problem.ranking, self.roots, problem.train.starts)
+        self.target = problem.target
         self.penalty = np.full(problem.terms.count, problem.ridge)
         self.penalty[0] = 0.0  # the bias is free
 
     def at(self, weights: FloatArray) -> Point:
         """Error, residuals and slopes at `weights` (count,)."""
-        problem = self.problem
-        raw = self._raw(weights)
-        residuals = self.roots * (problem.link.predict(raw) - problem.train.labels)
-        products = self.operator.apply(residuals)
-        penalty = float(np.sum(self.penalty * (weights - problem.target) ** 2))
-        error = sum_of_squares(products) + penalty
-        return Point(error, residuals, self.roots * problem.link.slope(raw))
+        penalty = float(np.sum(self.penalty * (weights - self.target) ** 2))
+        return self._point(self._raw(weights), penalty)
+
+    def _point(self, raw: FloatArray, penalty: float) -> Point:
+        link = self.problem.link
+        residuals = self.roots * (link.predict(raw) - self.problem.train.labels)
+        error = sum_of_squares(self.operator.apply(residuals)) + penalty
+        return Point(error, residuals, self.roots * link.slope(raw))
 
     def term_sums(self, row_values: FloatArray, power: int = 1) -> FloatArray:
         """`motif.fitting.design.term_sums` over the training rows; (count,)."""
@@ -67,17 +70,17 @@ class Objective:
 
     def gradient(self, weights: FloatArray, point: Point) -> FloatArray:
         """Derivative of the error by every weight (count,); `point` is `at(weights)`."""
-        problem = self.problem
         rows = point.slopes * self.operator.apply_twice(point.residuals)
-        sums = self.term_sums(rows)
-        return 2 * (sums + self.penalty * (weights - problem.target))
+        return 2 * (self.term_sums(rows) + self._pulled(weights - self.target))
 
     def curvature_product(self, point: Point, direction: FloatArray) -> FloatArray:
         """Gauss-Newton's approximation of the second derivative times `direction`, both (count,)."""
-        values = point.slopes * self._raw(direction)
-        rows = point.slopes * self.operator.apply_twice(values)
-        sums = self.term_sums(rows)
-        return 2 * (sums + self.penalty * direction)
+        rows = point.slopes * self.operator.apply_twice(point.slopes * self._raw(direction))
+        return 2 * (self.term_sums(rows) + self._pulled(direction))
+
+    def _pulled(self, away: FloatArray) -> FloatArray:
+        """Half the derivative of the ridge at a distance `away` from its target."""
+        return self.penalty * away
 
     def _raw(self, weights: FloatArray) -> FloatArray:
         train = self.problem.train
@@ -118,7 +121,8 @@ class FitResult:
 
     method: str
     weights: FloatArray
-    """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart."""
+    """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart.
+    Of a joint fit (groups, count)."""
     history: tuple[PassRecord, ...]
     """One record a pass, from the start on; errors never rise."""
     stopped: str
@@ -132,13 +136,10 @@ class FitResult:
         """Number of passes done."""
         return self.history[-1].number
 
-
-def check_stopping(max_passes: int, tolerance: float) -> None:
-    """Raise `FitError` for a pass limit, or a least share to gain, that makes no sense."""
-    if max_passes < 1:
-        raise FitError(f"the pass limit must be at least 1, not {max_passes}")
-    if not (math.isfinite(tolerance) and tolerance >= 0):
-        raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """What is minimised, at the start and after each pass."""
+        return tuple(record.error for record in self.history)
 
 
 def sum_of_squares(values: FloatArray) -> float:
@@ -146,49 +147,56 @@ def sum_of_squares(values: FloatArray) -> float:
     return float(np.sum(values * values))
 
 
-def has_converged(history: Sequence[PassRecord], tolerance: float) -> bool:
-    """Whether the last pass, if there was one, gained no more than `tolerance` of the error or left none."""
-    if len(history) == 1:
-        return False
-    before, after = history[-2].error, history[-1].error
-    return after <= EXACT_ERROR or before - after <= tolerance * before
-
-
 class Recorder:
-    """Keeps the history of one fit and says when something other than convergence ends it."""
+    """Keeps the history of one fit and says what ends it.
+
+    Without a `problem` there are no validation rows.  Raises `FitError` for limits that make no sense.
+    """
 
     def __init__(
-        self, method: str, problem: Problem, max_passes: int, tolerance: float,
-        on_pass: OnPass | None, patience: int | None,
+        self, method: str, problem: Problem | None, max_passes: int, tolerance: float,
+        on_pass: OnPass | None = None, patience: int | None = None,
     ) -> None:  # fmt: skip
-        check_stopping(max_passes, tolerance)
+        if max_passes < 1:
+            raise FitError(f"the pass limit must be at least 1, not {max_passes}")
+        if not (math.isfinite(tolerance) and tolerance >= 0):
+            raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
         if patience is not None and patience < 1:
             raise FitError(f"the patience must be at least 1 pass, not {patience}")
-        if patience is not None and not problem.validation.sample_weights.any():
+        if patience is not None and not (problem and problem.validation.sample_weights.any()):
             raise FitError("stopping by the validation error needs validation samples")
+        self.max_passes, self.tolerance = max_passes, tolerance
+        self.history: list[PassRecord] = []
         self._method, self._problem = method, problem
-        self._max_passes, self._tolerance = max_passes, tolerance
         self._on_pass, self._patience = on_pass, patience
         self._began = time.perf_counter()
-        self.history: list[PassRecord] = []
-        self._best, self._best_weights = 0, np.empty(0)
+        self._weights = self._best_weights = np.empty(0)
+        self._best = 0
 
     def record(self, weights: FloatArray, error: float, rmse_train: float) -> str | None:
         """Note the state after a pass (or the start); the reason to stop, or None."""
         if not math.isfinite(error):
             raise FitError(f"the error became {error} in pass {len(self.history)}")
-        validation = rmse(self._problem, self._problem.validation, weights)
+        problem, self._weights = self._problem, weights
+        validation = None if problem is None else rmse(problem, problem.validation, weights)
         seconds = time.perf_counter() - self._began
         self.history.append(PassRecord(len(self.history), error, rmse_train, validation, seconds))
         is_stopped = self._on_pass is not None and self._on_pass(self.history[-1]) is True
         rises = self._patience is not None and self._validation_rises(weights, self._patience)
-        if has_converged(self.history, self._tolerance):
+        if self._has_converged():
             return CONVERGED
         if rises:
             return VALIDATION_RISES
         if is_stopped:
             return STOPPED_BY_CALLER
-        return PASS_LIMIT if len(self.history) > self._max_passes else None
+        return PASS_LIMIT if len(self.history) > self.max_passes else None
+
+    def _has_converged(self) -> bool:
+        """Whether the last pass, if there was one, gained too little of the error or left none."""
+        if len(self.history) == 1:
+            return False
+        before, after = self.history[-2].error, self.history[-1].error
+        return after <= EXACT_ERROR or before - after <= self.tolerance * before
 
     def _validation_rises(self, weights: FloatArray, patience: int) -> bool:
         errors = [math.inf if r.rmse_validation is None else r.rmse_validation for r in self.history]
@@ -196,8 +204,9 @@ class Recorder:
             self._best, self._best_weights = len(errors) - 1, weights.copy()
         return len(errors) - 1 - self._best >= patience
 
-    def result(self, weights: FloatArray, stopped: str) -> FitResult:
-        """The result at `weights`; at those of least validation error when that is why it stopped."""
+    def result(self, stopped: str) -> FitResult:
+        """The result at the last weights; at those of least validation error when that is why it stopped."""
+        weights = self._weights
         last = self.history[-1]
         if stopped == VALIDATION_RISES:
             weights, last = self._best_weights, self.history[self._best]
@@ -206,3 +215,35 @@ class Recorder:
             self._method, weights, tuple(self.history), stopped,
             last.rmse_train, last.rmse_validation, seconds,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A method of minimising the error of a `Problem`."""
+
+    method: str
+    most_passes: int
+    """Unless told otherwise."""
+    loop: Callable[[Problem, FloatArray | None, Recorder], str]
+    """Records pass after pass, from a start or its own one on, and returns why it stopped."""
+
+    @one_thread()
+    def __call__(
+        self,
+        problem: Problem,
+        *,
+        max_passes: int | None = None,
+        tolerance: float = 1e-6,
+        on_pass: OnPass | None = None,
+        patience: int | None = None,
+        start: FloatArray | None = None,
+    ) -> FitResult:
+        """Fit `problem`, from the weights `start` on if given; the same bytes for any number of cores.
+
+        Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when the
+        validation error has not reached a new low for `patience` passes (the weights are then those of that
+        low), or when `on_pass` returns True.  Raises `FitError`.
+        """
+        limit = self.most_passes if max_passes is None else max_passes
+        recorder = Recorder(self.method, problem, limit, tolerance, on_pass, patience)
+        return recorder.result(self.loop(problem, start, recorder))

@@ -8,16 +8,16 @@ bias, linear weights and point terms stay.
 
 import math
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.fitting import coordinate, gauss_newton, least_squares
-from motif.fitting.objective import FitResult, OnPass
+from motif.fitting.objective import FitResult, Solver
 from motif.fitting.problem import Problem
 from motif.fitting.significance import significance
-from motif.fitting.terms import FloatArray, Terms
+from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 
 PRUNE_Z = 2.0
@@ -26,28 +26,15 @@ ROUNDS = 3
 """Rounds at most."""
 
 
-class Solver(Protocol):
-    """A method of minimising the error of a `Problem`; its own docstring says when it stops."""
-
-    def __call__(
-        self,
-        problem: Problem,
-        *,
-        max_passes: int = ...,
-        tolerance: float = ...,
-        on_pass: OnPass | None = ...,
-        patience: int | None = ...,
-        start: FloatArray | None = ...,
-    ) -> FitResult:
-        """Fit `problem`; see the solvers."""
-
-
-SOLVERS: dict[str, Solver] = {
-    coordinate.METHOD: coordinate.solve_coordinate,
-    least_squares.METHOD: least_squares.solve_least_squares,
-    gauss_newton.METHOD: gauss_newton.solve_gauss_newton,
+SOLVERS = {
+    solve.method: solve
+    for solve in (
+        coordinate.solve_coordinate,
+        least_squares.solve_least_squares,
+        gauss_newton.solve_gauss_newton,
+    )
 }
-"""Name of the method -> its solver; each has its own default limit of passes."""
+"""Name of the method -> its solver."""
 
 
 def solver(method: str) -> Solver:
@@ -92,12 +79,7 @@ def pruned(
         prior = None if problem.prior is None else np.asarray(problem.prior)[mask]
         smaller = Terms(terms.size, terms.pairs[mask[1 + terms.size : terms.first_point]], terms.points)
         problem = replace(problem, terms=smaller, prior=prior)
-        solve, start = solver(result.method), result.weights[mask]
-        result = (
-            solve(problem, start=start)
-            if max_passes is None
-            else solve(problem, start=start, max_passes=max_passes)
-        )
+        result = solver(result.method)(problem, start=result.weights[mask], max_passes=max_passes)
     return Pruned(problem.terms, result)
 
 

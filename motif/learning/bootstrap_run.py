@@ -7,8 +7,6 @@ of its terms with their standard errors.  A run that was stopped or killed keeps
 makes the rest of that version anew.
 """
 
-import csv
-import io
 import json
 import time
 from collections.abc import Callable
@@ -18,11 +16,11 @@ from typing import Any
 
 from motif.evaluators import load_static
 from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, load_config
-from motif.learning.fit import FittedWeights, fit_dataset
+from motif.learning.fit import fit_dataset
 from motif.players import load
 from motif.players.match import MatchResult, play_match
 from motif.runtime.errors import SettingError
-from motif.runtime.files import clear_temporaries, contents, make_folder, working_in, write_text
+from motif.runtime.files import clear_temporaries, contents, csv_text, make_folder, working_in, write_text
 from motif.sampling import read_manifest_positions, sample
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
@@ -124,7 +122,8 @@ def _make_version(
         jobs=jobs,
     )
     fit.weights.save(home / WEIGHTS)
-    _write_history(home / HISTORY, fit)
+    history = fit.history_rows()
+    write_text(home / HISTORY, csv_text(history[0], (row.values() for row in history)))
     seconds["fit"] = time.monotonic() - start
 
     tell(f"{name}: measuring strength in matches of {config.strength_games} games")
@@ -167,15 +166,6 @@ def _strength(
         "ppg_vs_previous": before.ppg,
         "ppg_vs_previous_se": before.se,
     }
-
-
-def _write_history(path: Path, fitted: FittedWeights) -> None:
-    rows = fitted.history_rows()
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
 
 
 def with_seed(config: BootstrapConfig, seed: int | None) -> BootstrapConfig:

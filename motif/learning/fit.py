@@ -145,16 +145,9 @@ class FittedWeights:
 
         Fits of game plans are left out: there can be dozens.
         """
+        columns = ("class", "head", "pass", "error", "rmse_train", "rmse_validation", "seconds")
         return [
-            {
-                "class": class_name,
-                "head": head,
-                "pass": record.number,
-                "error": record.error,
-                "rmse_train": record.rmse_train,
-                "rmse_validation": record.rmse_validation,
-                "seconds": record.seconds,
-            }
+            dict(zip(columns, (class_name, head, *vars(record).values()), strict=True))
             for (class_name, head), result in self.results.items()
             for record in result.history
         ]

@@ -12,7 +12,7 @@ to c.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.design import raw_predictions
-from motif.fitting.joint import METHOD, MOST_PASSES, solve_jointly
+from motif.fitting.joint import MOST_PASSES, solve_jointly
 from motif.fitting.link import Link
 from motif.fitting.objective import FitResult, rmse
 from motif.fitting.problem import Problem, decision_starts
@@ -81,7 +81,7 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
     tells nothing of what is luck: they stay as they are.
     """
     problem = head_problem(rows, head, settings)
-    fit = HeadFit(problem.terms, _solved(problem, settings))
+    fit = HeadFit(problem.terms, solver(settings.method)(problem, max_passes=settings.max_passes))
     if settings.prune is None or not len(problem.terms.pairs):
         return fit
     games = head_clusters(rows, head, settings)
@@ -130,9 +130,7 @@ def fit_plans(
         of_train = rmse(problem, problem.train.some(np.flatnonzero(train == group)), weights)
         of_validation = rmse(problem, problem.validation.some(np.flatnonzero(validation == group)), weights)
         assert of_train is not None  # a plan that is fitted has rows
-        results[plan] = FitResult(
-            METHOD, weights, joint.history, joint.stopped, of_train, of_validation, joint.seconds
-        )
+        results[plan] = replace(joint, weights=weights, rmse_train=of_train, rmse_validation=of_validation)
     return results
 
 
@@ -231,12 +229,6 @@ def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
         parts.quadratic.astype(np.float32),
         parts.points.astype(np.float32) if terms.points else None,
     )
-
-
-def _solved(problem: Problem, settings: FitSettings) -> FitResult:
-    """Fit `problem` as `settings` want it."""
-    solve = solver(settings.method)
-    return solve(problem) if settings.max_passes is None else solve(problem, max_passes=settings.max_passes)
 
 
 def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:

@@ -1,12 +1,8 @@
 """The whole training: both stages, the matches that watch over it, and the files that it leaves.
 
-A match of two players, as the share of games won, which is what the source reports.
-
-The two stages of training, epoch by epoch.
+A match is told as the share of games won, which is what the source reports.
 """
 
-import csv
-import io
 import json
 import math
 import time
@@ -23,7 +19,7 @@ from motif.phase_net.phase_settings import PhaseNetSettings
 from motif.players import EvaluatorPlayer, Player, load
 from motif.players.match import match_points, match_result
 from motif.runtime.errors import SettingError
-from motif.runtime.files import contents, replacing, working_in, write_text
+from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
 from motif.runtime.progress import progress
 
 
@@ -71,15 +67,15 @@ def learn_heuristic(
     """
     epochs: list[Epoch] = []
     best, waited = math.inf, 0
-    with progress("learning the heuristic", settings.epochs) as advance:
-        for epoch in _trained(net, 0, samples, validation, settings.epochs, settings.rate):
-            epochs.append(epoch)
-            advance(1)
-            loss = epoch.rmse_train**2 * epoch.boards
-            waited = 0 if loss < best - settings.gain else waited + 1
-            best = min(best, loss)
-            if waited == settings.patience:
-                return epochs, SMALL_GAIN
+    for epoch in _trained(
+        "learning the heuristic", net, 0, samples, validation, settings.epochs, settings.rate
+    ):
+        epochs.append(epoch)
+        loss = epoch.rmse_train**2 * epoch.boards
+        waited = 0 if loss < best - settings.gain else waited + 1
+        best = min(best, loss)
+        if waited == settings.patience:
+            return epochs, SMALL_GAIN
     return epochs, ALL_EPOCHS
 
 
@@ -87,19 +83,17 @@ def learn_outcomes(
     net: PhaseNet, number: int, settings: PhaseNetSettings, samples: Samples, validation: Samples
 ) -> list[Epoch]:
     """Round `number` of stage 2: train on the buffer's `samples`; return its epochs."""
-    epochs = []
-    with progress(f"round {number}", settings.round_epochs) as advance:
-        for epoch in _trained(net, number, samples, validation, settings.round_epochs, settings.round_rate):
-            epochs.append(epoch)
-            advance(1)
-    return epochs
+    epochs, rate = settings.round_epochs, settings.round_rate
+    return list(_trained(f"round {number}", net, number, samples, validation, epochs, rate))
 
 
 def _trained(
-    net: PhaseNet, number: int, samples: Samples, validation: Samples, epochs: int, rate: float
+    label: str, net: PhaseNet, number: int, samples: Samples, validation: Samples, epochs: int, rate: float
 ) -> Iterator[Epoch]:
-    for epoch, loss in enumerate(net.train(*samples, epochs, rate), 1):
-        yield Epoch(number, epoch, len(samples.targets), math.sqrt(loss), net.rmse(*validation))
+    with progress(label, epochs) as advance:
+        for epoch, loss in enumerate(net.train(*samples, epochs, rate), 1):
+            yield Epoch(number, epoch, len(samples.targets), math.sqrt(loss), net.rmse(*validation))
+            advance(1)
 
 
 PRETRAINED, REFINED = "pretrained", "refined"
@@ -149,7 +143,7 @@ def train_phase_net(
         for name, model in training.models.items():
             with replacing(folder / f"{name}.onnx") as temporary:
                 temporary.write_bytes(model)
-        write_text(folder / HISTORY, _table(training.epochs))
+        write_text(folder / HISTORY, csv_text(Epoch._fields, training.epochs))
         write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
     return PhaseNetTraining(summary, training.epochs)
 
@@ -165,25 +159,14 @@ class _Training:
 
     def run(self) -> dict[str, Any]:
         started = time.monotonic()
-        first = self._pretrain()
-        after_first = time.monotonic()
-        second = self._refine()
-        after_second = time.monotonic()
-        matches = self._report()
-        ended = time.monotonic()
-        seconds = {
-            "stage_1": after_first - started,
-            "stage_2": after_second - after_first,
-            "matches": ended - after_second,
-        }
-        return {
-            "settings": self.settings.as_dict(),
-            "stage_1": first,
-            "stage_2": second,
-            "matches": matches,
-            "seconds": ended - started,
-            "seconds_by_step": seconds,
-        }
+        document: dict[str, Any] = {"settings": vars(self.settings)}
+        seconds: dict[str, float] = {}
+        steps = {"stage_1": self._pretrain, "stage_2": self._refine, "matches": self._report}
+        for name, step in steps.items():
+            begun = time.monotonic()
+            document[name] = step()
+            seconds[name] = time.monotonic() - begun
+        return {**document, "seconds": time.monotonic() - started, "seconds_by_step": seconds}
 
     def _pretrain(self) -> dict[str, Any]:
         settings = self.settings
@@ -272,11 +255,3 @@ def _said(match: dict[str, Any]) -> str:
     return (
         f"wins {100 * match['win_share']:.1f} ± {100 * match['win_share_se']:.1f} % of {match['games']} games"
     )
-
-
-def _table(epochs: list[Epoch]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Epoch._fields)
-    writer.writerows(epochs)
-    return text.getvalue()

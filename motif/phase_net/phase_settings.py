@@ -1,8 +1,7 @@
 """Settings of a training run of the network: games, boards, epochs, rates, matches."""
 
 import math
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
@@ -72,10 +71,6 @@ class PhaseNetSettings:
                 raise SettingError(f"{name} must be above 0 and at most 1, not {value:g}", name)
         if not self.gain >= 0:
             raise SettingError(f"gain must be at least 0, not {self.gain:g}", "gain")
-
-    def as_dict(self) -> dict[str, Any]:
-        """All settings by name."""
-        return asdict(self)
 
     def step_seed(self, step: int) -> int:
         """Seed of one step of the run; every step has its own."""

@@ -11,11 +11,13 @@ holds it.  The file goes when the run ends; one that a killed process leaves beh
 Where motif keeps what it can make again: compiled kernels, tables.
 """
 
+import csv
 import errno
+import io
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -76,6 +78,14 @@ def write_text(path: Path, text: str) -> None:
     """Write `text` to `path` in UTF-8, whole or not at all; raises `FileError`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A CSV file's text: the names of its columns and its rows."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([columns, *rows])
+    return text.getvalue()
 
 
 def reason(error: OSError) -> str:

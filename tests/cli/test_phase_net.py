@@ -39,7 +39,7 @@ def test_json_is_what_the_file_holds(motif_json, tmp_path):
 
 
 def test_defaults_are_those_of_the_settings():
-    settings = PhaseNetSettings().as_dict()
+    settings = vars(PhaseNetSettings())
     options = inspect.signature(train_phase_net).parameters
     shared = settings.keys() & options.keys()
     assert settings.keys() - shared == {"batch", "patience", "gain"}

@@ -12,6 +12,7 @@ from motif.cube import (
     Efficiency,
     cube_decision,
     cube_decision_at,
+    cubeful_equities,
     cubeful_equity,
     turned_state,
 )
@@ -66,7 +67,7 @@ def test_more_wins_are_better(chances, state):
     rows[:, 0] = wins
     rows[:, 1:3] = wins[:, None] * np.divide(shares[:2], max(chances.win, 1e-12))
     rows[:, 3:] = (1 - wins[:, None]) * np.divide(shares[2:], max(1 - chances.win, 1e-12))
-    assert (np.diff(cubeful_equity(np.clip(rows, 0, 1), state)) >= -1e-9).all()
+    assert (np.diff(cubeful_equities(np.clip(rows, 0, 1), state, DEFAULT_EFFICIENCY.contact)) >= -1e-9).all()
 
 
 @given(probabilities(), STATES, SHARES)
@@ -116,7 +117,7 @@ def test_windows_are_where_the_decision_changes(chances, state, x):
 
 @given(st.lists(probabilities(), min_size=1, max_size=5), STATES)
 def test_many_at_once_are_as_one_by_one(rows, state):
-    many = cubeful_equity(np.array(rows), state)
+    many = cubeful_equities(np.array(rows), state, DEFAULT_EFFICIENCY.contact)
     assert many.tolist() == pytest.approx([cubeful_equity(row, state) for row in rows], abs=1e-12)
 
 

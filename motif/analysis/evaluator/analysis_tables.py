@@ -1,7 +1,5 @@
 """The tables of an analysis: CSV files, and the summary."""
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -12,6 +10,7 @@ import numpy as np
 from motif.analysis.evaluator.evaluator_analysis import Analysis, FeatureTable
 from motif.analysis.evaluator.statistics import Floats
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.files import csv_text
 from motif.runtime.version import VERSION
 
 FORMAT = "motif-analysis/1"
@@ -98,11 +97,7 @@ def rounded(value: Any) -> float:
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return text.getvalue()
+    return csv_text(header, ([_cell(value) for value in row] for row in rows))
 
 
 def _cell(value: Any) -> str:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
 
 _START = "4HPwATDgc/ABMA"
-_PLAYS_SHOWN = 10
 _LINES_AT_ONCE = 1000
 _BOARD_WIDTH = 48
 """Letters of a text diagram from its left rim to the checkers borne off."""
@@ -134,6 +133,7 @@ def hint(
     die2: SecondDie = None,
     player: PlayerOption = DEFAULT_PLAYER,
     batch: DecisionBatch = None,
+    plays: Annotated[int, option("Show the N best plays; --json has all.", min=1)] = 10,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -159,7 +159,7 @@ def hint(
     best = ranked[0]["equity"]
     rows = [
         (f"{rank}.", _named(play), f"{play['equity']:+.3f}", f"{play['equity'] - best:.3f}" * (rank > 1))
-        for rank, play in enumerate(ranked[:_PLAYS_SHOWN], 1)
+        for rank, play in enumerate(ranked[:plays], 1)
     ]
     print_table(("", "play", "equity", "difference"), rows, left=2)
     print(f"{_counted(record)}, ranked by {player}")

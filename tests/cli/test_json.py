@@ -86,6 +86,16 @@ def test_hint_ranks_by_the_movers_equity(motif_json, weight_file, player):
         assert play["equity"] == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.parametrize("shown", [1, 3, 100])
+def test_hint_shows_as_many_plays_as_one_asks_for(motif, shown):
+    ending = motif("hint", START, 3, 1, "--player", "pubeval", "--plays", shown)
+    ranks = [line.split()[0] for line in ending.out.splitlines() if line.lstrip()[:1].isdigit()]
+    legal = len(legal_plays(Position.start(), (3, 1)))
+    assert ending.code == 0
+    assert ranks[:-1] == [f"{rank}." for rank in range(1, min(shown, legal) + 1)]
+    assert ranks[-1] == str(legal)
+
+
 def test_hint_agrees_with_the_player_who_plays(motif_json, weight_file):
     player = load(str(weight_file))
     for roll in ROLLS.tolist():

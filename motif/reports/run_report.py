@@ -242,6 +242,7 @@ def _page(
         "terms": "The terms that matter",
         **({} if benchmark is None else {"worst": "The worst decisions"}),
         "next": "What to try next",
+        "files": "The files of the run",
         "configuration": "Configuration",
     }
     return html_page(

@@ -35,7 +35,7 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 ODD_NAME = "<b>&\"'$x_y$"
 VOID = {"meta", "img", "br", "wbr"}
 DRAWN_EMPTY = {"rect", "circle", "path"}
-SECTIONS = ["run", "strength", "convergence", "calibration", "terms", "next", "configuration"]
+SECTIONS = ["run", "strength", "convergence", "calibration", "terms", "next", "files", "configuration"]
 PNG_MARK = b"\x89PNG\r\n\x1a\n"
 
 

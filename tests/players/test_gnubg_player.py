@@ -403,9 +403,9 @@ def test_a_folder_with_too_long_a_name_is_refused(fake, monkeypatch, tmp_path):
 ASKING = """
 import sys, time
 from motif.players import load
-from motif.players.gnubg import idle
+from motif.players.gnubg import process
 from motif.board.position import Position
-idle.SECONDS_TO_WAIT = 1000
+process.SECONDS_TO_WAIT = 1000
 load("gnubg").evaluate(Position.start())
 print("asked", flush=True)
 if sys.argv[1] == "idle":

@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand
 from typer.models import OptionInfo
 
-from motif.evaluators.named import ROLLOUT_PREFIX, default_player, roster
+from motif.evaluators.named import ROLLOUT_PREFIX, default_player, player_words, roster, static_words
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import worker_count
 
@@ -101,10 +101,7 @@ def player_option(help: str, **more: Any) -> Any:
     return option(help, "PLAYER", autocompletion=complete_player, **more)
 
 
-PLAYERS = (
-    "A weight file, pubeval, bras, phase, simple, wildbg or onnx:PATH, each with @1 or @2 to look ahead; "
-    "gnubg; rollout:PLAYER."
-)
+PLAYERS = f"{player_words()[0].upper()}{player_words()[1:]}."
 POSITION = "A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
@@ -122,9 +119,7 @@ ClusterOption = Annotated[
     ),
 ]
 PlayerOption = Annotated[str, player_option(PLAYERS)]
-StaticOption = Annotated[
-    str, player_option("Plays both sides: a weight file, pubeval, bras, phase or simple.")
-]
+StaticOption = Annotated[str, player_option(f"Plays both sides: {static_words()}.")]
 HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
@@ -328,8 +323,5 @@ def static_evaluator(name: str) -> "StaticEvaluator":
 
     evaluator = evaluator_of(name)
     if not isinstance(evaluator, StaticEvaluator):
-        raise PlayerError(
-            "rollouts are played by a weight file, pubeval, bras, phase or simple, without lookahead, "
-            f"not by {name!r}"
-        )
+        raise PlayerError(f"rollouts are played by {static_words()}, without lookahead, not by {name!r}")
     return evaluator

@@ -95,8 +95,7 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     document.mapping()
     if document.get("format").value != FORMAT:
         document.get("format").fail(f"must be {FORMAT!r}, not {shown(parsed.get('format'))}")
-    # The last stands last, so a file that was cut short between two lines lacks it.
-    document.mapping(_TOP_KEYS, needed=("name", "version", "parameters", "classes", "fit"))
+    document.mapping(_TOP_KEYS, needed=("name", "version", "parameters", "classes"))
     parameters = _parameters(document["parameters"], folder, _names_in(parsed["classes"]))
     classes, plans = _classes(document["classes"], parameters)
     return WeightFile(
@@ -106,6 +105,7 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         parameters,
         classes,
         _filter(document["filter"]) if "filter" in parsed else None,
+        # Stands last, so a file that was cut short between two lines lacks it.
         document["fit"].mapping(),
         plans,
         document.get("bearoff", False).truth(),

@@ -1,17 +1,10 @@
 """The table of players in docs/players.md: error rates, points a game, evaluations a second.
 
-``python -m tools.player_table docs/players.md`` measures one player after the other.  Figures
-are kept beside the page, in docs/players.json, as they come: a run that was stopped goes on with the
-next player, and a player who was measured under the same conditions is not measured again, unless
-``--only`` names him.  All but the evaluations a second is the same whoever repeats it.
-
-Who is in the table of players, and what others have measured on the same lines.
-
-The table of players as Markdown.
-
-What was measured of each player: a small file that grows player by player.
-
-Pages written by hand with a part that a program measures, between two marks.
+``python -m tools.player_table docs/players.md`` measures one player after the other, and writes the table
+between two marks of the page, with what others have measured on the same lines.  Figures are kept beside
+the page, in docs/players.json, as they come: a run that was stopped goes on with the next player, and a
+player who was measured under the same conditions is not measured again, unless ``--only`` names him.  All
+but the evaluations a second is the same whoever repeats it.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """Static evaluators: a compiled model, with no lookahead.
 
-The distinct weights in a weight file, and which of them each head of each class and game plan takes.
+A weight file becomes one by its forms: the distinct weights in it, and which of them each head of each
+class and game plan takes.
 """
 
 import hashlib

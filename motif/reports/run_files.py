@@ -1,6 +1,6 @@
 """What lies in the folder of a bootstrap run, read for a report and checked.
 
-The versions of a run on benchmark lines: error rates, and the last one's worst decisions.
+Its versions are measured on benchmark lines, too: error rates, and the last one's worst decisions.
 """
 
 import csv

@@ -1,15 +1,11 @@
 """The calibration in a weight file: what a shown win chance really stands for, class by class.
 
 For each class a list of knots ``[score, chance]``.  The score is the raw sum x of the win chance that the
-weights show, ``win = (tanh x + 1) / 2``; the chance is what such positions are really won by.  Between two
-knots the raw sum of the chance is a linear function of x, beyond the outer ones x keeps their shift.
+weights show, ``win = (tanh x + 1) / 2``; the chance is what such positions are really won by.
 
-A calibration as kernels read it: a rising, piecewise linear map from raw sum to raw sum.
-
-Knots are float64 (k, 2), rising in both columns: a raw sum, and the raw sum of the chance that it really
-stands for.  Between two knots the map is a straight line; beyond the first and the last it keeps their
-shift, so that it rises everywhere and never makes two different chances one.  Rows after the last knot
-are infinite, where tables of several classes have one length.
+Kernels read a rising, piecewise linear map from raw sum to raw sum: knots float64 (k, 2), rising in both
+columns.  Beyond the first and the last it keeps their shift, so that it never makes two different chances
+one.  Rows after the last knot are infinite, where tables of several classes have one length.
 """
 
 from collections.abc import Mapping, Sequence

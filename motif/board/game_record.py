@@ -15,7 +15,7 @@ from motif.board.position import Position
 from motif.runtime.errors import RecordError
 
 CubeKind = Literal["double", "beaver", "raccoon", "take", "drop"]
-_RAISES = ("double", "beaver", "raccoon")
+_RAISES: tuple[CubeKind, ...] = ("double", "beaver", "raccoon")
 """Each may answer the one before it."""
 
 
@@ -140,10 +140,7 @@ class GameProgress:
             self.turn = action.player
         else:
             question = _RAISES[_RAISES.index(action.kind) - 1]
-            if self._raised is None or (self._raised.kind, self._raised.player) != (
-                question,
-                1 - action.player,
-            ):
+            if self._raised != CubeAction(1 - action.player, question):
                 raise RecordError(f"a {action.kind} answers the other player's {question}")
             self._accept()
         self._raised = action

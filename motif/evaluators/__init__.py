@@ -19,14 +19,8 @@ __getattr__ = lazy_names(
     {
         "motif.evaluators.evaluator": ("Evaluator",),
         "motif.evaluators.lookahead": ("LookaheadEvaluator",),
-        "motif.evaluators.named": (
-            "load_evaluator",
-            "load_static",
-        ),
-        "motif.evaluators.probabilities": (
-            "OUTPUTS",
-            "Probabilities",
-        ),
+        "motif.evaluators.named": ("load_evaluator", "load_static"),
+        "motif.evaluators.probabilities": ("OUTPUTS", "Probabilities"),
         "motif.evaluators.static": ("StaticEvaluator",),
         "motif.evaluators.weight_file": ("WeightFile",),
         "motif.evaluators.weight_reader": ("read_weight_file",),

@@ -3,10 +3,9 @@
 For each class a list of knots ``[score, chance]``.  The score is the raw sum x of the win chance that the
 weights show, ``win = (tanh x + 1) / 2``; the chance is what such positions are really won by.
 
-Kernels read float64 (k, 2), rising in both columns: the score, and the raw sum of the chance.  Between two
-knots the map is a straight line; beyond the first and the last it keeps their shift, so that it rises
-everywhere and never makes two different chances one.  Rows after the last knot are infinite, where tables
-of several classes have one length.
+Kernels read a rising, piecewise linear map from raw sum to raw sum: knots float64 (k, 2), rising in both
+columns.  Beyond the first and the last it keeps their shift, so that it never makes two different chances
+one.  Rows after the last knot are infinite, where tables of several classes have one length.
 """
 
 from collections.abc import Mapping, Sequence

@@ -58,11 +58,8 @@ class HeadWeights:
 
 def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
     """A head without second-degree terms."""
-    none: tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]] = (
-        np.zeros((0, 2), np.int64),
-        np.zeros(0, np.float32),
-    )
-    return HeadWeights(bias, np.asarray(linear, np.float32), *none)
+    no_pairs, no_weights = np.zeros((0, 2), np.int64), np.zeros(0, np.float32)
+    return HeadWeights(bias, np.asarray(linear, np.float32), no_pairs, no_weights)
 
 
 @dataclass(frozen=True)

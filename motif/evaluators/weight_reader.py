@@ -27,9 +27,10 @@ from motif.parameters.game_plan import PLANS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
 from motif.runtime.errors import ParameterError, WeightFileError, plain_text, shown
-from motif.runtime.files import reason
+from motif.runtime.files import reading
 from motif.runtime.yaml_text import YamlTextError, parse_large_yaml
 
+_NEEDED_KEYS = ("name", "version", "parameters", "classes")
 _TOP_KEYS = (
     "format",
     "name",
@@ -60,7 +61,8 @@ def read_weight_file(path: Path | str) -> WeightFile:
     """
     path = Path(path)
     where = plain_text(str(path))
-    content = _content(path, where)
+    with reading(path, WeightFileError, "no such weight file"):
+        content = path.read_bytes()
     if len(content) < _LARGE:
         return _read(content, where, path.parent)
     digest = hashlib.sha256(content).hexdigest()
@@ -69,18 +71,6 @@ def read_weight_file(path: Path | str) -> WeightFile:
         weights = _read(content, where, path.parent)
         keep_weights(digest, weights)
     return weights
-
-
-def _content(path: Path, where: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise WeightFileError(f"{where}: no such weight file") from None
-    except OSError as error:
-        raise WeightFileError(f"{where}: cannot be read: {reason(error)}") from None
-    # A name with a zero byte in it.
-    except ValueError as error:
-        raise WeightFileError(f"{where}: cannot be read: {error}") from None
 
 
 def _read(content: bytes, where: str, folder: Path) -> WeightFile:
@@ -95,7 +85,7 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     document.mapping()
     if document.get("format").value != FORMAT:
         document.get("format").fail(f"must be {FORMAT!r}, not {shown(parsed.get('format'))}")
-    document.mapping(_TOP_KEYS, needed=("name", "version", "parameters", "classes"))
+    document.mapping(_TOP_KEYS, needed=_NEEDED_KEYS)
     parameters = _parameters(document["parameters"], folder, _names_in(parsed["classes"]))
     classes, plans = _classes(document["classes"], parameters)
     return WeightFile(

@@ -43,7 +43,7 @@ from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, OwnFunctions
 from motif.parameters.registry import OPPONENT_SUFFIX, ParameterSet, SetBuilder
 from motif.parameters.sets import MAX_PARAMETERS, PARAMETER_SETS
 from motif.runtime.errors import MotifError, ParameterError, plain_text, shown
-from motif.runtime.files import cache_root, reason, write_text
+from motif.runtime.files import cache_root, reading, write_text
 
 _BOARDS = 60
 _BAR = BOARD_SIZE - 1
@@ -304,14 +304,8 @@ def _text(path: Path) -> str:
         raise ParameterError(
             f"{where}: a file of parameters is called NAME{SUFFIX}, with letters, digits, _ and -"
         )
-    try:
+    with reading(path, ParameterError, "no such file of parameters"):
         return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ParameterError(f"{where}: no such file of parameters") from None
-    except OSError as error:
-        raise ParameterError(f"{where}: cannot be read: {reason(error)}") from None
-    except ValueError as error:
-        raise ParameterError(f"{where}: cannot be read: {error}") from None
 
 
 def _base(name: str | None) -> ParameterSet | None:

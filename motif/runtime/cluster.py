@@ -2,8 +2,6 @@
 
 joblib has a dask backend, but a call that dask gives up, because too many workers died over it, never
 comes back from there, and what calls share goes with each of them.  So calls are handed to dask itself.
-
-What this program is made of and compiled for, as far as it decides the bytes of a result.
 """
 
 import asyncio
@@ -256,15 +254,10 @@ def _check_workers(client: "Client", address: str) -> None:
             continue  # it has just died; whoever works is looked at once more at each call
         if isinstance(facts, BaseException):
             raise ClusterError(f"{worker}: cannot run motif: {' '.join(str(facts).split())}")
-        _check_facts(worker, facts, build_facts())
-
-
-def _check_facts(worker: str, facts: dict[str, str], wanted: dict[str, str]) -> None:
-    for name, value in wanted.items():
-        if (other := facts.get(name)) != value:
-            raise ClusterError(
-                f"{worker}: has {name} {other}, this program {value}: its results would not be the same"
-            )
+        for name, value in build_facts().items():
+            if (other := facts.get(name)) != value:
+                both = f"has {name} {other}, this program {value}"
+                raise ClusterError(f"{worker}: {both}: its results would not be the same")
 
 
 def _name(function: Callable[..., Any]) -> str:

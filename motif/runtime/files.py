@@ -1,14 +1,10 @@
-"""Files that are either whole or not there, and that stay when the power goes.
+"""Files that are either whole or not there, and that stay when the power goes; folders for one run at a time.
 
 A file is written to a temporary name beside it, flushed to disk and renamed; then its folder is
 flushed, because the new name stands there.  Whatever the system refuses is a `FileError`.
 
-One run a folder: a lock that vanishes with the process that holds it, however that one ends.
-
-The lock is the system's (``flock``, or its like on Windows) on the file ``.lock``, which says who
-holds it.  The file goes when the run ends; one that a killed process leaves behind locks nothing.
-
-Where motif keeps what it can make again: compiled kernels, tables.
+A folder's lock is the system's (``flock``, or its like on Windows) on its file ``.lock``, which says who
+holds it.  It vanishes with the process, however that one ends: a file left behind locks nothing.
 """
 
 import csv
@@ -21,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from motif.runtime.errors import FileError
+from motif.runtime.errors import FileError, MotifError, plain_text
 
 TEMPORARY_SUFFIX = ".tmp"
 
@@ -94,6 +90,21 @@ def reason(error: OSError) -> str:
 
 
 @contextmanager
+def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[None]:
+    """Make what refuses `path` to be read in the block a `failure`, which says `missing` of no file."""
+    where = plain_text(str(path))
+    try:
+        yield
+    except FileNotFoundError:
+        raise failure(f"{where}: {missing}") from None
+    except OSError as error:
+        raise failure(f"{where}: cannot be read: {reason(error)}") from None
+    # A name with a zero byte in it, or a text that is not UTF-8.
+    except ValueError as error:
+        raise failure(f"{where}: cannot be read: {error}") from None
+
+
+@contextmanager
 def refusals(what: Path | str) -> Iterator[None]:
     """Make of an `OSError` in the block a `FileError` that says that `what` cannot be written."""
     try:
@@ -162,7 +173,10 @@ def _holder(path: Path) -> str:
 
 
 def cache_root() -> Path:
-    """``NUMBA_CACHE_DIR``, or ``motif`` in ``XDG_CACHE_HOME`` or in ``~/.cache``; it need not exist."""
+    """Where kernels and tables are kept, which need not exist.
+
+    That is ``NUMBA_CACHE_DIR``, or ``motif`` in ``XDG_CACHE_HOME`` or in ``~/.cache``.
+    """
     if configured := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(configured)
     if configured := os.environ.get("XDG_CACHE_HOME"):

@@ -1,6 +1,4 @@
-"""Parallel execution, and signals in it; the only module that imports joblib.
-
-Ctrl-C and SIGTERM: what the process that was started does with them, and what its workers do.
+"""Parallel execution, and Ctrl-C and SIGTERM in it; the only module that imports joblib.
 
 A terminal sends SIGINT to every process of the group, and a supervisor may do so with SIGTERM.  Only
 the process that was started decides what comes of it; workers go on until it calls them off, and end
@@ -14,7 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from multiprocessing import resource_tracker
 from types import FrameType
@@ -123,23 +121,17 @@ def working_on(cluster: str | None) -> Iterator[None]:
     Results have the same bytes as on this machine.  Raises `ClusterError` when dask is not installed,
     nobody answers, or a worker is of another version.
     """
-    if cluster is None:
-        with _handing_to(None):
+    hands: AbstractContextManager[Cluster | None] = nullcontext()
+    if cluster is not None:
+        from motif.runtime.cluster import connected
+
+        hands = connected(cluster)
+    with hands as workers:
+        token = _cluster.set(workers)
+        try:
             yield
-        return
-    from motif.runtime.cluster import connected
-
-    with connected(cluster) as workers, _handing_to(workers):
-        yield
-
-
-@contextmanager
-def _handing_to(cluster: "Cluster | None") -> Iterator[None]:
-    token = _cluster.set(cluster)
-    try:
-        yield
-    finally:
-        _cluster.reset(token)
+        finally:
+            _cluster.reset(token)
 
 
 def worker_count(jobs: int | None) -> int:

@@ -3,8 +3,6 @@
 Everything is computed in double precision, so that the graph is nearer to the weights than the
 compiled evaluator, which adds up in single precision.  Rows of all classes go through the same
 multiplication; then each row's own class is picked.
-
-Building an ONNX graph node by node.
 """
 
 from collections.abc import Sequence

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from motif.board.position import Position
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
 from motif.evaluators.nets.description import (
     EXCLUSIVE_CHANCES,
-    PLANNED_INPUTS,
     WHOLE_EVALUATORS,
     WILDBG_CONTACT,
     WILDBG_RACE,
@@ -19,15 +17,10 @@ from motif.evaluators.nets.description import (
     read_description,
 )
 from motif.evaluators.nets.graph_evaluator import (
-    CHECKERS_INPUT,
-    CHECKERS_WIDTH,
-    CLASS_INPUT,
     EQUITY_OUTPUT,
-    FEATURES_INPUT,
-    OFF_INPUT,
-    PLAN_INPUT,
     PROBABILITIES_OUTPUT,
     GraphEvaluator,
+    graph_inputs,
 )
 from motif.evaluators.nets.mover_score import MoverScoreEvaluator
 from motif.evaluators.nets.net import Net, read_net
@@ -38,10 +31,10 @@ from motif.runtime.errors import PlayerError, plain_text
 
 def check_fits(net: Net, description: NetDescription) -> None:
     """Raise `PlayerError` naming what is wrong unless `net` takes and gives what `description` says."""
-    size = 0 if description.parameters is None else len(description.parameters)
     if description.inputs in WHOLE_EVALUATORS:
-        _check_evaluator(net, size, description.inputs == PLANNED_INPUTS)
+        _check_evaluator(net, description)
         return
+    size = 0 if description.parameters is None else len(description.parameters)
     width = {WILDBG_CONTACT: CONTACT_WIDTH, WILDBG_RACE: RACE_WIDTH}.get(description.inputs, size)
     found = list(net.inputs.values())
     if len(found) != 1 or found[0] not in (width, None):
@@ -53,19 +46,13 @@ def check_fits(net: Net, description: NetDescription) -> None:
         raise PlayerError(f"{net.where}: the net must give {numbers} numbers a position, not {given.size}")
 
 
-def _check_evaluator(net: Net, size: int, planned: bool) -> None:
-    widths: dict[str, int | None] = {FEATURES_INPUT: size, CLASS_INPUT: 1, OFF_INPUT: 2}
-    zeros: dict[str, npt.NDArray[Any]] = {
-        FEATURES_INPUT: np.zeros((1, size), np.float32),
-        CLASS_INPUT: np.zeros(1, np.int64),
-        OFF_INPUT: np.zeros((1, 2), np.int64),
-    }
-    if planned:
-        widths |= {PLAN_INPUT: 1, CHECKERS_INPUT: CHECKERS_WIDTH}
-        zeros |= {PLAN_INPUT: np.zeros(1, np.int64), CHECKERS_INPUT: np.zeros((1, CHECKERS_WIDTH), np.int64)}
+def _check_evaluator(net: Net, description: NetDescription) -> None:
+    assert description.parameters is not None  # `read_description` sees to it
+    rows = graph_inputs(description.parameters, Position.start().board[None], description.inputs)
+    widths = {name: values.size for name, values in rows.items()}
     if net.inputs != widths:
         raise PlayerError(f"{net.where}: the inputs must be {_listed(widths)}, not {_listed(net.inputs)}")
-    given = net.run(zeros)
+    given = net.run(rows)
     shapes = {name: output.shape[1:] for name, output in given.items()}
     if shapes != {PROBABILITIES_OUTPUT: (len(OUTPUTS),), EQUITY_OUTPUT: ()}:
         needed = f"{PROBABILITIES_OUTPUT} (n, {len(OUTPUTS)}) and {EQUITY_OUTPUT} (n,)"

@@ -1,8 +1,6 @@
 """One ONNX model, ready to be evaluated: on one thread, any number of rows, the same bits for each.
 
-Making a model that was stored for one position take many.
-
-The packages that nets need; motif runs without them until a net is asked for.
+The packages that nets need are imported when a net is asked for.
 """
 
 from collections.abc import Mapping
@@ -14,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.runtime.errors import PlayerError, plain_text
-from motif.runtime.files import reason
+from motif.runtime.files import reading
 
 EXTRA = "onnx"
 
@@ -155,17 +153,9 @@ class Net:
 
 def read_net(path: Path) -> Net:
     """The net in the file `path`; raises `PlayerError` for a file that is missing or no net."""
-    where = plain_text(str(path))
-    try:
+    with reading(path, PlayerError, "no such net"):
         model = path.read_bytes()
-    except FileNotFoundError:
-        raise PlayerError(f"{where}: no such net") from None
-    except OSError as error:
-        raise PlayerError(f"{where}: cannot be read: {reason(error)}") from None
-    # A name with a zero byte in it.
-    except ValueError as error:
-        raise PlayerError(f"{where}: cannot be read: {error}") from None
-    return Net(model, where)
+    return Net(model, plain_text(str(path)))
 
 
 def _session(model: bytes, where: str) -> Any:

@@ -36,17 +36,13 @@ def settings_for(plies: int) -> tuple[str, ...]:
     )
 
 
-def play_questions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[str]:
-    """Which play is best, for each of `boards` (n, 26) and `rolls` (n, 2)?"""
-    return fibs_lines(boards, rolls)
-
-
 def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
     """The board lines of FIBS, in gnubg's dialect, for each of `boards` (n, 26) and, where there are any,
     `rolls` (n, 2): money games, in which the player on roll is "you".
 
-    A line has two names, the match length and scores, 26 points, the turn, two dice of each player, the cube
-    and sixteen more numbers (source: the FIBS client protocol).  Boards and dice are taken as they are.
+    A line asks for the best play.  It has two names, the match length and scores, 26 points, the turn, two
+    dice of each player, the cube and sixteen more numbers (source: the FIBS client protocol).  Boards and
+    dice are taken as they are.
     """
     off = np.stack([np.maximum(boards, 0).sum(axis=1), -np.minimum(boards, 0).sum(axis=1)], axis=1)
     dice = np.zeros((len(boards), 2), np.int64) if rolls is None else rolls
@@ -194,7 +190,7 @@ class GnubgPlayer(Player):
             here = batch.decisions
             results[here] = batch.boards[batch.offsets[:-1]]
             free = np.flatnonzero(np.diff(batch.offsets) > 1)
-            questions = play_questions(boards[here][free], rolls[here][free])
+            questions = fibs_lines(boards[here][free], rolls[here][free])
             for decision, question in zip(free.tolist(), questions, strict=True):
                 legal = batch.boards[batch.offsets[decision] : batch.offsets[decision + 1]]
                 row = here.start + decision

@@ -33,7 +33,7 @@ from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
 
-STARTS = (MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent"))
+CUBE_STATES = (MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent"))
 """Where the cube lies at first, seen by the player on roll then."""
 _GAMES_AT_ONCE = 2400
 _GAMES_A_POSITION = 4
@@ -135,8 +135,9 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
 def cubeful_results(
     evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, first: int, boards: Board
 ) -> tuple[Floats, Floats]:
-    """Mean points (n, `STARTS`) that the players on roll of `boards` (n, 26) win, in units of the cube, which
-    is not turned before the first roll; and the chances (n, 5) with which the same games end without it.
+    """Mean points (n, `CUBE_STATES`) that the players on roll of `boards` (n, 26) win, in units of the cube,
+    which is not turned before the first roll; and the chances (n, 5) with which the same games end without
+    it.
 
     The dice of trial t of board k are those of the stream (seed, `first` + k, t).
     """
@@ -154,7 +155,7 @@ def cubeful_results(
             sign = 1 if ply.number % 2 == 0 else -1
             cubes.decide(ply.games[~over], sign, chances, efficiency.of_boards(going))
     # A game without an end, which is broken off, is nobody's.
-    won = np.nan_to_num(cubes.won).reshape(len(STARTS), trials, len(boards)).mean(axis=1).T
+    won = np.nan_to_num(cubes.won).reshape(len(CUBE_STATES), trials, len(boards)).mean(axis=1).T
     return won, _ends(final.reshape(trials, len(boards)))
 
 
@@ -168,10 +169,10 @@ class _Cubes:
     """The cubes of n games, each begun with every owner, and what the first player has won with them."""
 
     def __init__(self, games: int) -> None:
-        self.value = np.ones((len(STARTS), games))
+        self.value = np.ones((len(CUBE_STATES), games))
         # 0 in the centre, 1 with the player on roll, -1 with the other.
         self.owner = np.repeat(np.array([0, 1, -1])[:, None], games, axis=1)
-        self.won = np.full((len(STARTS), games), np.nan)
+        self.won = np.full((len(CUBE_STATES), games), np.nan)
 
     def turn(self) -> None:
         """The other player comes on roll."""
@@ -179,7 +180,7 @@ class _Cubes:
 
     def decide(self, games: npt.NDArray[np.int64], sign: int, chances: Floats, x: Floats) -> None:
         """The player on roll of each of `games` doubles or not; `sign` is 1 if he was first."""
-        centre, own = (cube_equities(chances, state, x) for state in STARTS[:2])
+        centre, own = (cube_equities(chances, state, x) for state in CUBE_STATES[:2])
         doubled = np.minimum(centre.double_take, centre.double_pass)
         wants = np.stack([doubled >= own.no_double, doubled >= centre.no_double])
         owner = self.owner[:, games]
@@ -200,9 +201,9 @@ class _Cubes:
 def _fits(
     boards: Board, classes: npt.NDArray[np.int8], won: Floats, chances: Floats, trials: int
 ) -> tuple[FittedEfficiency, ...]:
-    """The fit of each class from the results (n, `STARTS`) and chances (n, 5) of `boards`."""
+    """The fit of each class from the results (n, `CUBE_STATES`) and chances (n, 5) of `boards`."""
     dead, live = (
-        np.stack([cubeful_equities(chances, state, x) for state in STARTS], axis=1) for x in (0.0, 1.0)
+        np.stack([cubeful_equities(chances, state, x) for state in CUBE_STATES], axis=1) for x in (0.0, 1.0)
     )
     default = DEFAULT_EFFICIENCY.of_boards(boards)
     fits = []

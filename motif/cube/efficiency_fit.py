@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.match_state import CubeOwner, MatchState
+from motif.board.match_state import MatchState
 from motif.board.packed import Board
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
 from motif.cube.equities import Floats, cube_equities, cubeful_equities
@@ -33,10 +33,8 @@ from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
 
-OWNERS: tuple[CubeOwner, ...] = ("centre", "me", "opponent")
+CUBE_STATES = (MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent"))
 """Where the cube lies at first, seen by the player on roll then."""
-_CENTRED = MatchState()
-_OWNED = MatchState(cube=2, cube_owner="me")
 _GAMES_AT_ONCE = 2400
 _GAMES_A_POSITION = 4
 _OPEN = 0.15
@@ -91,12 +89,16 @@ def fit_efficiency(
         check_count(name, value, least)
     boards, classes = drawn_positions(evaluator, positions, seed)
     efficiency = DEFAULT_EFFICIENCY
+    size = max(_GAMES_AT_ONCE // trials, 1)
     with progress("cubeful rollouts", rounds * len(boards)) as advance:
         for _ in range(rounds):
             parts = []
-            for part in _rolled_out(evaluator, efficiency, seed, trials, boards, jobs):
-                parts.append(part)
-                advance(len(part[0]))
+            work = partial(cubeful_results, evaluator, efficiency, seed, trials)
+            calls = ((first, boards[first : first + size]) for first in range(0, len(boards), size))
+            with closing(run_ordered(work, calls, jobs)) as results:
+                for part in results:
+                    parts.append(part)
+                    advance(len(part[0]))
             won, chances = map(np.concatenate, zip(*parts, strict=True))
             fits = _fits(boards, classes, won, chances, trials)
             efficiency = _with(fits)
@@ -133,8 +135,9 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
 def cubeful_results(
     evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, first: int, boards: Board
 ) -> tuple[Floats, Floats]:
-    """Mean points (n, `OWNERS`) that the players on roll of `boards` (n, 26) win, in units of the cube, which
-    is not turned before the first roll; and the chances (n, 5) with which the same games end without it.
+    """Mean points (n, `CUBE_STATES`) that the players on roll of `boards` (n, 26) win, in units of the cube,
+    which is not turned before the first roll; and the chances (n, 5) with which the same games end without
+    it.
 
     The dice of trial t of board k are those of the stream (seed, `first` + k, t).
     """
@@ -152,7 +155,7 @@ def cubeful_results(
             sign = 1 if ply.number % 2 == 0 else -1
             cubes.decide(ply.games[~over], sign, chances, efficiency.of_boards(going))
     # A game without an end, which is broken off, is nobody's.
-    won = np.nan_to_num(cubes.won).reshape(len(OWNERS), trials, len(boards)).mean(axis=1).T
+    won = np.nan_to_num(cubes.won).reshape(len(CUBE_STATES), trials, len(boards)).mean(axis=1).T
     return won, _ends(final.reshape(trials, len(boards)))
 
 
@@ -166,10 +169,10 @@ class _Cubes:
     """The cubes of n games, each begun with every owner, and what the first player has won with them."""
 
     def __init__(self, games: int) -> None:
-        self.value = np.ones((len(OWNERS), games))
+        self.value = np.ones((len(CUBE_STATES), games))
         # 0 in the centre, 1 with the player on roll, -1 with the other.
         self.owner = np.repeat(np.array([0, 1, -1])[:, None], games, axis=1)
-        self.won = np.full((len(OWNERS), games), np.nan)
+        self.won = np.full((len(CUBE_STATES), games), np.nan)
 
     def turn(self) -> None:
         """The other player comes on roll."""
@@ -177,7 +180,7 @@ class _Cubes:
 
     def decide(self, games: npt.NDArray[np.int64], sign: int, chances: Floats, x: Floats) -> None:
         """The player on roll of each of `games` doubles or not; `sign` is 1 if he was first."""
-        centre, own = (cube_equities(chances, state, x) for state in (_CENTRED, _OWNED))
+        centre, own = (cube_equities(chances, state, x) for state in CUBE_STATES[:2])
         doubled = np.minimum(centre.double_take, centre.double_pass)
         wants = np.stack([doubled >= own.no_double, doubled >= centre.no_double])
         owner = self.owner[:, games]
@@ -195,22 +198,13 @@ class _Cubes:
         self.won[:, games] = np.where(still, points * self.value[:, games], self.won[:, games])
 
 
-def _rolled_out(
-    evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, boards: Board, jobs: int | None
-) -> Iterator[tuple[Floats, Floats]]:
-    """`cubeful_results` of `boards`, part by part."""
-    size = max(_GAMES_AT_ONCE // trials, 1)
-    calls = ((first, boards[first : first + size]) for first in range(0, len(boards), size))
-    work = partial(cubeful_results, evaluator, efficiency, seed, trials)
-    with closing(run_ordered(work, calls, jobs)) as results:
-        yield from results
-
-
 def _fits(
     boards: Board, classes: npt.NDArray[np.int8], won: Floats, chances: Floats, trials: int
 ) -> tuple[FittedEfficiency, ...]:
-    """The fit of each class from the results (n, `OWNERS`) and chances (n, 5) of `boards`."""
-    dead, live = (np.stack([_model(chances, owner, x) for owner in OWNERS], axis=1) for x in (0.0, 1.0))
+    """The fit of each class from the results (n, `CUBE_STATES`) and chances (n, 5) of `boards`."""
+    dead, live = (
+        np.stack([cubeful_equities(chances, state, x) for state in CUBE_STATES], axis=1) for x in (0.0, 1.0)
+    )
     default = DEFAULT_EFFICIENCY.of_boards(boards)
     fits = []
     for code, name in enumerate(EFFICIENCY_CLASSES):
@@ -225,11 +219,6 @@ def _fits(
         se = float(np.sqrt((pulls**2).sum() * count / (count - 1))) / weight
         fits.append(FittedEfficiency(name, x, se, float(default[rows].mean()), count, count * trials))
     return tuple(fits)
-
-
-def _model(chances: Floats, owner: CubeOwner, x: float) -> Floats:
-    cube = 1 if owner == "centre" else 2
-    return cubeful_equities(chances, MatchState(cube=cube, cube_owner=owner), x)
 
 
 def _with(fits: tuple[FittedEfficiency, ...]) -> Efficiency:

@@ -78,8 +78,8 @@ def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
 
 def _over(curve: Curve, places: Floats) -> Floats:
     """The first position's equity at each of `places`."""
-    first = Curve(curve.chances[:1], curve.values[:1])
-    return np.concatenate([first.at(np.array([place])) for place in places])
+    rows = np.zeros(len(places), np.int64)
+    return Curve(curve.chances[rows], curve.values[rows]).at(places)
 
 
 def _first_reached(places: Floats, values: Floats, least: float = -_ALMOST) -> float | None:

@@ -47,6 +47,11 @@ class _Groups(Objective):
         super().__init__(problem)
         self.target = common
         self.rows = [np.flatnonzero(groups == g) for g in range(int(groups.max(initial=-1)) + 1)]
+        self._chunks = [
+            (g, rows[begin : begin + CHUNK_ROWS])
+            for g, rows in enumerate(self.rows)
+            for begin in range(0, len(rows), CHUNK_ROWS)
+        ]
         self._common_raw = super()._raw(common)
         most_rows = _ROWS_PER_WEIGHT * problem.terms.count
         slopes = self._point(self._common_raw, 0.0).slopes
@@ -56,13 +61,6 @@ class _Groups(Objective):
         self._blocks: list[npt.NDArray[np.float32]] = [
             curvature(problem, rows, slopes, self.operator, most_rows).factor(self._pull).astype(np.float32)
             for rows in self.rows
-        ]
-
-    def _chunks(self) -> list[tuple[int, IntArray]]:
-        return [
-            (g, rows[begin : begin + CHUNK_ROWS])
-            for g, rows in enumerate(self.rows)
-            for begin in range(0, len(rows), CHUNK_ROWS)
         ]
 
     def _raw(self, weights: FloatArray, out: FloatArray | None = None) -> FloatArray:
@@ -75,7 +73,7 @@ class _Groups(Objective):
             boards = train.boards_of(rows)
             raw[rows] = raw_predictions(terms, train.features[rows], weights[group], boards=boards)
 
-        for _ in in_threads(work, self._chunks()):
+        for _ in in_threads(work, self._chunks):
             pass
         return raw
 
@@ -89,7 +87,7 @@ class _Groups(Objective):
             boards = train.boards_of(rows)
             return group, term_sums(terms, train.features[rows], row_values[rows], power, boards)
 
-        for group, part in in_threads(work, self._chunks()):
+        for group, part in in_threads(work, self._chunks):
             total[group] += part
         return total
 

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from motif.board.packed import Board
 from motif.evaluators.probabilities import turned_equities
+from motif.fitting.curvature import decision_chunks
 from motif.fitting.problem import decision_starts
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, step_columns
 
@@ -25,10 +26,7 @@ def fit_filter_steps(
     moment = np.zeros(POINT_COLUMNS)
     gain = turned_equities(equity.astype(np.float64))
     starts = decision_starts(decision, len(decision))
-    first = 0
-    while first < len(starts) - 1:
-        last = int(np.searchsorted(starts, starts[first] + _ROWS_AT_ONCE, "right")) - 1
-        last = max(last, first + 1)
+    for first, last in decision_chunks(starts, _ROWS_AT_ONCE):
         part = slice(int(starts[first]), int(starts[last]))
         # The scored side is the mover, who is the opponent of the player on roll.
         columns = step_columns(-boards[part, ::-1])
@@ -36,7 +34,6 @@ def fit_filter_steps(
         columns, target = _centred(columns, here), _centred(gain[part, None], here)[:, 0]
         gram += columns.T @ columns
         moment += columns.T @ target
-        first = last
     gram[np.diag_indices(POINT_COLUMNS)] += _RIDGE * len(boards)
     return np.linalg.solve(gram, moment).reshape(POINT_SHAPE).astype(np.float32)
 

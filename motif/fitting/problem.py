@@ -170,6 +170,12 @@ def decision_starts(decisions: IntArray | None, count: int) -> IntArray:
     return np.concatenate([[0], changes, [count]]).astype(np.int64)
 
 
+def compact(rows: IntArray) -> slice | IntArray:
+    """Consecutive rows as a slice, which copies nothing of what may be a gigabyte; others as they are."""
+    together = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1
+    return slice(rows[0], rows[-1] + 1) if together else rows
+
+
 def checked_weights(terms: Terms, weights: npt.ArrayLike | None, name: str) -> FloatArray:
     """A float64 copy of a weight vector (count,), zeros when absent; `FitError` when unusable."""
     if weights is None:
@@ -253,12 +259,9 @@ def _rows(
     boards: Board | None,
     mask: npt.NDArray[np.bool_],
 ) -> Rows:
-    rows = np.flatnonzero(mask)
-    together = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1
-    # A slice is no copy of what may be a gigabyte.
-    which = slice(rows[0], rows[-1] + 1) if together else rows
+    which = compact(np.flatnonzero(mask))
     ids = None if decisions is None else decisions[which]
-    starts = decision_starts(ids, len(rows))
+    starts = decision_starts(ids, int(np.count_nonzero(mask)))
     here = None if boards is None else boards[which]
     return Rows(features[which], labels[which], weights[which], starts, here)
 

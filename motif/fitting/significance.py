@@ -28,7 +28,7 @@ from motif.fitting.design import in_threads, raw_predictions, term_sums
 from motif.fitting.gauss_newton import Preconditioner
 from motif.fitting.link import Link
 from motif.fitting.objective import Objective
-from motif.fitting.problem import Problem, checked_weights
+from motif.fitting.problem import Problem, checked_weights, compact
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
@@ -198,12 +198,7 @@ def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Row
     order = np.argsort(ids, kind="stable")
     order = order[np.searchsorted(ids[order], 0) :] if ids.dtype.kind == "i" else order
     cuts = np.flatnonzero(np.diff(ids[order])) + 1
-    groups = [_as_slice(rows) for rows in np.split(order, cuts) if count and len(rows)]
+    groups = [compact(rows) for rows in np.split(order, cuts) if count and len(rows)]
     if len(groups) < 2:
         raise FitError(f"standard errors need at least 2 clusters of training rows, not {len(groups)}")
     return groups
-
-
-def _as_slice(rows: IntArray) -> _Rows:
-    """Consecutive rows as a slice, which copies nothing."""
-    return slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows

@@ -136,8 +136,11 @@ def fit_plans(
 
 def plan_problem(
     rows: ClassRows, plan: str, of_class: FloatArray, settings: FitSettings
-) -> tuple[Problem, int]:
-    """The plan's fit by itself, and how many of its first training rows are the plan's own."""
+) -> tuple[Problem, IntArray]:
+    """The plan's fit by itself, and the game of each of its rows.
+
+    -1 for the rows that only pull the weights to those of the class: they are no samples.
+    """
     own = np.flatnonzero(rows.plans == PLANS.index(plan))
     train, validation = np.split(own, [int(np.searchsorted(own, rows.training))])
     anchors = _spread(rows) if settings.plan_shrinkage > 0 else own[:0]
@@ -164,7 +167,7 @@ def plan_problem(
         prior=of_class,
         boards=boards,
     )
-    return problem, len(train)
+    return problem, np.where(parts == 1, -1, rows.games[which])
 
 
 def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:

@@ -115,7 +115,8 @@ def calibrate(
         "seed": seed,
         "motif": VERSION,
     }
-    return Calibration(knots, fitted, held, _groups(held), facts)
+    groups = {name: _measured(held.rows(rows)) for name, rows in _by_class(held)}
+    return Calibration(knots, fitted, held, {**groups, ALL: _measured(held)}, facts)
 
 
 def weights_behind(evaluator: Evaluator) -> WeightFile:
@@ -202,11 +203,6 @@ def _after(stated: StatedChances, knots: Mapping[str, KnotRows]) -> _FloatArray:
             mask = rows & ~stated.exact
             after[mask] = calibrated_chances(raw_knots(knots[class_name]), stated.plain[mask])
     return after
-
-
-def _groups(stated: StatedChances) -> dict[str, Measured]:
-    every = np.ones(len(stated), np.bool_)
-    return {name: _measured(stated.rows(rows)) for name, rows in [*_by_class(stated), (ALL, every)]}
 
 
 def _measured(stated: StatedChances) -> Measured:

@@ -77,7 +77,9 @@ def class_rows(
                 _append(folder, part, np.isin(part.game, games), parameters)
         with refusals(str(folder)):
             rows = {
-                name: _mapped(folder, name, len(parameters)) for name in CLASS_NAMES if _seen(folder, name)
+                name: _mapped(folder, name, len(parameters))
+                for name in CLASS_NAMES
+                if _path(folder, name, "decisions", _SIDES[0]).exists()
             }
         yield rows
 
@@ -138,10 +140,6 @@ def _append(folder: Path, part: Samples, validation: npt.NDArray[np.bool_], para
             for column, values in columns.items():
                 with open(_path(folder, CLASS_NAMES[code], column, side), "ab") as file:
                     file.write(values.tobytes())
-
-
-def _seen(folder: Path, class_name: str) -> bool:
-    return _path(folder, class_name, "decisions", _SIDES[0]).exists()
 
 
 def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:

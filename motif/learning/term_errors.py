@@ -8,10 +8,9 @@ import numpy as np
 
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.weight_file import HeadWeights, WeightFile, class_of_plan
-from motif.fitting.problem import Problem
 from motif.fitting.significance import significance, term_statistics
 from motif.fitting.term_table import HeadTerms, term_names, weight_vector
-from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.fitting.terms import FloatArray, Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, head_clusters, head_problem, head_terms, plan_problem, rows_of_head
 from motif.learning.rows import ClassRows
@@ -82,9 +81,8 @@ def term_errors(
     if plan:
         full = head_terms(head, terms.size, settings)
         of_class = _in_terms(full, *weight_vector(weights.classes[class_name][head]))
-        problem, count = plan_problem(part, plan, of_class, settings)
+        problem, clusters = plan_problem(part, plan, of_class, settings)
         prior = _in_terms(terms, full, of_class)
-        clusters = plan_clusters(part, plan, problem, count)
     else:
         problem, prior = head_problem(part, head, settings), None
         clusters = head_clusters(part, head, settings)
@@ -99,18 +97,6 @@ def term_errors(
             terms, vector, problem.link, train.features, train.boards, train.sample_weights
         )
     return HeadTerms(class_name, plan, head, term_names(terms, weights.parameters), statistics)
-
-
-def plan_clusters(rows: ClassRows, plan: str, problem: Problem, count: int) -> IntArray:
-    """The game of each row of `plan_problem`, which gave `problem` and `count`.
-
-    -1 for the rows that only pull the weights to those of the class: they are no samples.
-    """
-    games = rows.games[rows.plans == PLANS.index(plan)]
-    clusters = np.full(len(problem.labels), -1, np.int64)
-    clusters[:count] = games[:count]
-    clusters[len(clusters) - (len(games) - count) :] = games[count:]
-    return clusters
 
 
 def _trains(rows: ClassRows, plan: str, head: str, settings: FitSettings) -> bool:

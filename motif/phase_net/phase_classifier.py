@@ -1,7 +1,4 @@
-"""The network, 48-64-64-1, and one pass of its training, by scikit-learn.
-
-The network as an ONNX file, which plays as ``onnx:FILE``.
-"""
+"""The network, 48-64-64-1: its training by scikit-learn, and its ONNX file, which plays as ``onnx:FILE``."""
 
 import math
 import warnings

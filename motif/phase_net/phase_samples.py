@@ -34,10 +34,6 @@ class PlayedBoards:
     won: npt.NDArray[np.bool_]
     """(n,): whether the player who made the board won in the end."""
 
-    def some(self, rows: npt.NDArray[np.integer]) -> "PlayedBoards":
-        """Those in `rows`, in that order."""
-        return PlayedBoards(self.boards[rows], self.game[rows], self.won[rows])
-
 
 def play_games(player: Player, games: int, seed: int) -> PlayedBoards:
     """Every board of `games` games; those that do not end in `MAX_PLIES` plies are left out."""

@@ -112,7 +112,8 @@ def test_shrinkage_goes_from_the_plans_to_their_class(rows):
 
 
 def test_a_plan_by_itself_has_the_errors_of_its_rows_and_of_those_that_draw_it(rows):
-    problem, own = plan_problem(rows, PLAN, OF_CLASS, SETTINGS)
+    problem, games = plan_problem(rows, PLAN, OF_CLASS, SETTINGS)
+    own = np.count_nonzero(games[: len(problem.train)] >= 0)
     here = np.flatnonzero(rows.plans[:TRAINING] == PLANS.index(PLAN))
     shrinkage = SETTINGS.plan_shrinkage
     assert own == len(here)
@@ -135,7 +136,8 @@ def test_a_plan_by_itself_has_the_errors_of_its_rows_and_of_those_that_draw_it(r
 
 def test_the_class_is_seen_through_whole_decisions_spread_evenly(rows, monkeypatch):
     monkeypatch.setattr(plan_problem_module, "_MOST_CLASS_ROWS", 200)
-    problem, own = plan_problem(rows, PLAN, OF_CLASS, SETTINGS)
+    problem, games = plan_problem(rows, PLAN, OF_CLASS, SETTINGS)
+    own = np.count_nonzero(games[: len(problem.train)] >= 0)
     drawn = len(problem.train) - own
     assert 100 < drawn <= 200
     ids = problem.decisions[own : own + drawn]
@@ -149,5 +151,6 @@ def test_the_class_is_seen_through_whole_decisions_spread_evenly(rows, monkeypat
 
 
 def test_nothing_draws_a_plan_without_shrinkage(rows):
-    problem, own = plan_problem(rows, PLAN, OF_CLASS, replace(SETTINGS, plan_shrinkage=0.0))
+    problem, games = plan_problem(rows, PLAN, OF_CLASS, replace(SETTINGS, plan_shrinkage=0.0))
+    own = np.count_nonzero(games[: len(problem.train)] >= 0)
     assert len(problem.train) == own

@@ -14,7 +14,6 @@ from motif.learning.heads import head_clusters, head_problem, plan_problem
 from motif.learning.rows import class_rows
 from motif.learning.term_errors import (
     heads_in,
-    plan_clusters,
     settings_of,
     term_errors,
 )
@@ -94,8 +93,7 @@ def test_what_pulls_a_plan_to_its_class_is_no_sample(fitted):
     class_name = class_of_plan(plan)
     with _rows(folder, fit.weights) as rows:
         found = rows[class_name]
-        problem, count = plan_problem(found, plan, fit.results[class_name, "equity"].weights, _SETTINGS)
-        clusters = plan_clusters(found, plan, problem, count)
+        problem, clusters = plan_problem(found, plan, fit.results[class_name, "equity"].weights, _SETTINGS)
         own = found.plans == PLANS.index(plan)
         real = clusters >= 0
         assert np.count_nonzero(real) == np.count_nonzero(own)

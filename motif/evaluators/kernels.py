@@ -5,7 +5,7 @@ Scores rank plays; they are values BEFORE the squash, because squashed floats ti
 
 import numpy as np
 
-from motif.board.movegen import generate, generate_scored
+from motif.board.movegen import generate_scored, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import (
     CHECKERS,
@@ -168,7 +168,7 @@ def _weights_score(model, words, packed, space):
     return equity_to_raw(equity_of(space.row))
 
 
-@lean_kernel(NOTHING)
+@inline_kernel
 def _score_boards(model, words, boards, order, count, space, scores):
     """Write the scores of the first `count` boards, or of those that `order` names where it is not empty."""
     for k in range(count):
@@ -209,14 +209,14 @@ def _pre_filter(count, kept, space):
         scores[slot], places[slot] = score, k
 
 
-@lean_kernel(WHOLES)
-def choose(model, words, packed, high, low, space, stream):
+@inline_kernel
+def choose_within(model, words, packed, high, low, space, stream):
     """Generate the plays of a roll into ``space.plays``; return the chosen one's number and their count."""
     if model.kind == TABLE or model.kept > 0:
         steps = model.steps[_class_of(words, packed)]
         count = generate_scored(words, packed, high, low, space.plays, steps)
     else:
-        count = generate(words, high, low, space.plays)
+        count = generate_within(words, high, low, space.plays)
     if count == 1:
         return 0, 1
     if model.kind == RANDOM:
@@ -234,6 +234,12 @@ def choose(model, words, packed, high, low, space, stream):
         if mover_score > best_score:
             best, best_score = order[k] if order.shape[0] > 0 else k, mover_score
     return best, count
+
+
+@lean_kernel(WHOLES)
+def choose(model, words, packed, high, low, space, stream):
+    """`choose_within`, for kernels in which a call costs less than compiling it into them would."""
+    return choose_within(model, words, packed, high, low, space, stream)
 
 
 @lean_kernel(NOTHING)

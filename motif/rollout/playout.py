@@ -19,7 +19,7 @@ from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, occupied
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.kernels import choose, trace_value
+from motif.evaluators.kernels import choose_within, trace_value
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
 from motif.parameters.position_class import in_contact
 from motif.runtime.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
@@ -170,7 +170,7 @@ def _play_out(model, rules, words, board, throws, following, space, stream, luck
             )
             _copy(following, words)
         else:
-            play, _ = choose(model, words, board, high, low, space, stream)
+            play, _ = choose_within(model, words, board, high, low, space, stream)
             _copy(space.plays.words[play], words)
         ply += 1
     if ply % 2 == 1:
@@ -244,7 +244,7 @@ def _play_game(model, words, board, space, stream):
         if finished_points(words) != 0:
             break
         high, low = next_roll(stream)
-        play, count = choose(model, words, board, high, low, space, stream)
+        play, count = choose_within(model, words, board, high, low, space, stream)
         generated += count
         _copy(space.plays.words[play], words)
     return generated

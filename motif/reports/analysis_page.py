@@ -41,7 +41,7 @@ from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
 
-FEATURES, CORRELATION, COMPONENTS = "features.csv", "correlation.csv", "components.csv"
+TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 SUMMARY, REPORT = "summary.json", "report.html"
 _BRAS = "bras"
 _FEW = 4
@@ -90,13 +90,9 @@ def analyse(
 def write_analysis(analysis: Analysis, folder: Path) -> dict[str, Any]:
     """Write pictures, tables, summary and page to `folder`; return the summary."""
     pictures = list(_draw(analysis, folder))
-    for name, table in (
-        (FEATURES, features_csv),
-        (CORRELATION, correlation_csv),
-        (COMPONENTS, components_csv),
-    ):
+    for name, table in TABLES.items():
         write_text(folder / name, table(analysis))
-    files = [*(name for name, _ in pictures), FEATURES, CORRELATION, COMPONENTS, SUMMARY, REPORT]
+    files = [*(name for name, _ in pictures), *TABLES, SUMMARY, REPORT]
     facts = summary(analysis, files)
     write_text(folder / SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
     write_text(folder / REPORT, analysis_page(analysis, [shown for _, shown in pictures], files))

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from motif.analysis.match.match_analysis import MatchAnalysis
-from motif.analysis.match.totals import BLUNDER, MILLIPOINTS, Errors, PlayerAnalysis
+from motif.analysis.match.totals import BLUNDER, Errors, PlayerAnalysis
 from motif.analysis.match.worst import DANCE, WorstCube, WorstPlay
+from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import match_id
@@ -81,7 +82,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         mistakes = player.mistakes[kind]
         if not mistakes.count:
             return "0"
-        return f"{mistakes.count}, lost {_amount(mistakes.total, mistakes.cost, in_match, sign='')}"
+        return f"{mistakes.count}, lost {_amount(mistakes.total, mistakes.result, in_match, sign='')}"
 
     luck = [player.luck for player in both]
     return [
@@ -106,7 +107,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         (
             "Luck",
             [
-                row("rolls", [str(one.rolls) for one in luck]),
+                row("rolls", [str(one.count) for one in luck]),
                 row("luck", [_amount(one.total, one.result, in_match, sign="+") for one in luck]),
             ],
         ),

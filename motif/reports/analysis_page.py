@@ -21,7 +21,6 @@ from motif.analysis.evaluator.evaluator_analysis import Analysis, analysis_of, c
 from motif.analysis.evaluator.statistics import Floats
 from motif.analysis.trial_positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.evaluators import StaticEvaluator
-from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, Player
 from motif.reports.analysis_plots import (
     MOST_COMPONENTS,
@@ -239,9 +238,7 @@ def importance_caption(analysis: Analysis) -> str:
     """What moves the raw sum most."""
     table, raw = analysis.table, analysis.scale.raw
     first = analysis.by_importance[:MOST_IMPORTANT]
-    named = [
-        f"{name} {table.importance[k]:.3f}" for name, k in zip(_names(analysis, first), first, strict=True)
-    ]
+    named = [f"{analysis.parameters.names[k]} {table.importance[k]:.3f}" for k in first]
     share = table.importance[first].sum() / max(table.importance.sum(), np.finfo(float).tiny)
     text = f"By how much {raw} changes when a feature changes by its standard deviation: |weight| x SD. "
     if analysis.judged.second_degree:
@@ -263,10 +260,7 @@ def sensitivity_caption(analysis: Analysis) -> str:
     """What a unit of each feature gains."""
     gains = analysis.table.sensitivity_size
     first = np.argsort(-gains, kind="stable")[:_FEW]
-    named = [
-        f"{name} {analysis.scale.shown(gains[k])}"
-        for name, k in zip(_names(analysis, first), first, strict=True)
-    ]
+    named = [f"{analysis.parameters.names[k]} {analysis.scale.shown(gains[k])}" for k in first]
     return (
         f"What {analysis.scale.named} would gain if one feature grew by 1 and all others stayed: the "
         "slope there, over the positions. Where the game is as good as decided, nothing gains much. The "
@@ -320,7 +314,7 @@ def components_caption(analysis: Analysis) -> str:
     parts = []
     for number, loadings in enumerate(directions.loadings[:2], 1):
         first = np.argsort(-np.nan_to_num(np.abs(loadings)), kind="stable")[:_FEW]
-        named = [f"{name} {loadings[k]:+.2f}" for name, k in zip(_names(analysis, first), first, strict=True)]
+        named = [f"{analysis.parameters.names[k]} {loadings[k]:+.2f}" for k in first]
         parts.append(f"component {number} goes with {_listed(named)}")
     return (
         "The directions in which standardised features vary most, and how much of all variance each "
@@ -335,8 +329,7 @@ def positions_sentence(analysis: Analysis) -> str:
     classes = analysis.judged.classes
     if analysis.class_name:
         return f"{len(classes):,} {analysis.class_name} positions from {analysis.source}."
-    counts = {name: int((classes == code).sum()) for code, name in enumerate(CLASS_NAMES)}
-    kinds = _listed([f"{count:,} {name}" for name, count in counts.items() if count])
+    kinds = _listed([f"{count:,} {name}" for name, count in analysis.judged.class_counts.items()])
     return f"{len(classes):,} positions ({kinds}) from {analysis.source}."
 
 

@@ -1,7 +1,6 @@
 """The report of a match analysis: figures and what cost most, as rows and lines of text and as a page."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from motif.analysis.match.match_analysis import MatchAnalysis
 from motif.analysis.match.totals import BLUNDER, Errors, PlayerAnalysis
@@ -12,7 +11,6 @@ from motif.board.identifiers import gnubg_id
 from motif.board.match_state import match_id
 from motif.board.moves import Play
 from motif.reports.document import Choice, Decision, html_page
-from motif.runtime.files import write_text
 
 Row = tuple[str, str, str]
 """What it is, and the figure of either player."""
@@ -194,11 +192,6 @@ def _board(play: Play) -> list[str]:
     # Without the identifier, which would be that of a player who is not on roll.
     lines = text_diagram(play.position.switch_sides()).split("\n")[1:]
     return [line[:_BOARD_WIDTH].rstrip() for line in lines]
-
-
-def write_match_page(analysis: MatchAnalysis, path: Path) -> None:
-    """Write the page of `analysis` to `path`; raises `FileError`."""
-    write_text(path, match_page(analysis))
 
 
 def match_page(analysis: MatchAnalysis) -> str:

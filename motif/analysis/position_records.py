@@ -133,8 +133,8 @@ def evaluations(
 
 def plays(boards: Board, rolls: Rolls) -> Iterator[Record]:
     """For each of `boards` and `rolls` the legal plays."""
-    for decisions, batch in _batches(boards, rolls):
-        yield from _listed(boards, rolls, decisions, batch, _described(batch, rolls[decisions]))
+    for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
+        yield from _listed(boards, rolls, batch, _described(batch, rolls))
 
 
 def hints(
@@ -176,36 +176,22 @@ def _evaluations(evaluator: Evaluator, player: str, boards: Board) -> list[Recor
 
 def _hints(evaluator: Evaluator, player: str, boards: Board, rolls: Rolls) -> list[Record]:
     records: list[Record] = []
-    for decisions, batch in _batches(boards, rolls):
-        values = evaluator.play_equities(boards[decisions], batch)
-        described = _described(batch, rolls[decisions])
+    for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
+        values = evaluator.play_equities(boards[batch.decisions], batch)
+        described = _described(batch, rolls)
         for play, equity in zip(described, values.tolist(), strict=True):
             play["equity"] = equity
         # Ascending ranks of a descending order: nothing is negated but by the one function for it.
-        order = np.lexsort((turned_equities(values), _decision_of_each(batch))).tolist()
+        order = np.lexsort((turned_equities(values), batch.decision)).tolist()
         ranked = [described[row] for row in order]
-        for record in _listed(boards, rolls, decisions, batch, ranked):
+        for record in _listed(boards, rolls, batch, ranked):
             records.append({**record, "player": player})
     return records
 
 
-def _batches(boards: Board, rolls: Rolls) -> Iterator[tuple[slice, PlayBatch]]:
-    """The legal plays of all decisions in batches, each with the decisions that it is about."""
-    done = 0
-    for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
-        count = len(batch.offsets) - 1
-        yield slice(done, done + count), batch
-        done += count
-
-
-def _decision_of_each(batch: PlayBatch) -> Rolls:
-    counts = np.diff(batch.offsets)
-    return np.repeat(np.arange(len(counts)), counts)
-
-
 def _described(batch: PlayBatch, rolls: Rolls) -> list[Record]:
     """Notation and resulting position of each play of `batch`."""
-    dice = rolls[_decision_of_each(batch)].tolist()
+    dice = rolls[batch.decisions][batch.decision].tolist()
     return [
         {"notation": _notation(path, high, low), "position": position}
         for path, (high, low), position in zip(
@@ -219,11 +205,9 @@ def _notation(path: int, high: int, low: int) -> str:
     return format_moves(*decode_path(path, (high, low)))
 
 
-def _listed(
-    boards: Board, rolls: Rolls, decisions: slice, batch: PlayBatch, described: list[Record]
-) -> Iterator[Record]:
+def _listed(boards: Board, rolls: Rolls, batch: PlayBatch, described: list[Record]) -> Iterator[Record]:
     """The record of each decision, with its share of the plays `described`."""
-    ends = batch.offsets.tolist()
-    places = zip(ends[:-1], ends[1:], gnubg_ids(boards[decisions]), rolls[decisions].tolist(), strict=True)
+    ends, here = batch.offsets.tolist(), batch.decisions
+    places = zip(ends[:-1], ends[1:], gnubg_ids(boards[here]), rolls[here].tolist(), strict=True)
     for start, end, position, roll in places:
         yield {"plays": described[start:end], "position": position, "roll": roll}

@@ -43,14 +43,7 @@ HEAD_NAMES = {
     "lose_backgammon": "chance of losing a backgammon",
 }
 """What heads are called in sentences."""
-HEAD_WORDS = {
-    "win": "win",
-    "win_gammon": "win gammon",
-    "win_backgammon": "win backgammon",
-    "lose_gammon": "lose gammon",
-    "lose_backgammon": "lose backgammon",
-    "equity": "equity",
-}
+HEAD_WORDS = {head: head.replace("_", " ") for head in HEAD_NAMES}
 """What the heads of weight files are called in pictures."""
 _SIDES = ("the player on roll", "the opponent")
 _STEPS = ("a single checker", "exactly two checkers", "exactly three checkers", "every further checker")

@@ -254,10 +254,6 @@ class _Lines:
         actions: tuple = tuple(self._actions)
         return CubeRollouts(kind.boards(), chances[:, 0], chances[:, 1], actions, lines)
 
-    def listed_boards(self) -> Board:
-        """Boards after the listed plays (m, 26); raises `_BadLineError`."""
-        return _decoded(self.listed, np.repeat(self.decisions.lines, self.counts))
-
     def _decision(self, words: list[str], number: int) -> None:
         if len(words) < 6 or len(words) % 2:
             raise _BadLineError(
@@ -305,10 +301,11 @@ class _Lines:
         self._add(kind, words[1], words[2:], number)
 
     def _add(self, kind: _Keyed, key: str, numbers: list[str], line: int) -> None:
-        try:
-            kind.numbers += map(float, numbers)
-        except ValueError:
-            raise _BadLineError(f"{shown(next(filter(_is_no_number, numbers)))} is no number") from None
+        for word in numbers:
+            try:
+                kind.numbers.append(float(word))
+            except ValueError:
+                raise _BadLineError(f"{shown(word)} is no number") from None
         kind.keys.append(key)
         kind.seeds.append(self._seed)
         kind.lines.append(line)
@@ -319,14 +316,6 @@ def _raise_at_first(bad: npt.ArrayLike, lines: npt.NDArray[np.int64], problem: s
     rows = np.flatnonzero(bad)
     if len(rows):
         raise _BadLineError(problem, int(lines[rows[0]]))
-
-
-def _is_no_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return True
-    return False
 
 
 def _decoded(keys: list[str], lines: Sequence[int] | npt.NDArray[np.int64]) -> Board:
@@ -369,5 +358,5 @@ def _benchmark(path: str, lines: _Lines) -> BenchmarkFile:
         lines.cube(),
         tuple(lines.notes),
     )
-    rolls = np.array(lines.rolls, np.int64)
-    return BenchmarkFile(path, boards, rolls, offsets, lines.listed_boards(), losses, record)
+    rolls, listed = np.array(lines.rolls, np.int64), _decoded(lines.listed, play_lines)
+    return BenchmarkFile(path, boards, rolls, offsets, listed, losses, record)

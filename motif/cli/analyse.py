@@ -55,7 +55,8 @@ def analyse(
     """
     from motif.analysis.match import analyse_match
     from motif.board.mat_file import read_mat
-    from motif.reports.match_report import write_match_page
+    from motif.reports.match_report import match_page
+    from motif.runtime.files import write_text
 
     for path in files:
         if not path.is_file() and (path.suffix in _WEIGHT_SUFFIXES or not path.suffix):
@@ -72,7 +73,7 @@ def analyse(
         except RecordError as error:
             raise RecordError(f"{path}: {error}") from None
         if html is not None:
-            write_match_page(match, html)
+            write_text(html, match_page(match))
         documents.append({"file": path, **match.as_dict(), "html": html})
         if not json:
             _print(match)

@@ -273,9 +273,10 @@ def explain(
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     explanation = explain_choice(evaluator_of(player), position, roll, worse=worse)
     if html is not None:
-        from motif.reports.explain_page import write_explanation
+        from motif.reports.explain_page import explanation_page
+        from motif.runtime.files import write_text
 
-        write_explanation(explanation, html, match)
+        write_text(html, explanation_page(explanation, match))
     if json:
         print(json_line({**explanation.to_dict(), "html": html}))
         return

@@ -21,7 +21,6 @@ from motif.analysis.evaluator.evaluator_analysis import Analysis, analysis_of, c
 from motif.analysis.evaluator.statistics import Floats
 from motif.analysis.trial_positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.evaluators import StaticEvaluator
-from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, Player
 from motif.reports.analysis_plots import (
     MOST_COMPONENTS,
@@ -41,7 +40,7 @@ from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
 
-FEATURES, CORRELATION, COMPONENTS = "features.csv", "correlation.csv", "components.csv"
+TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 SUMMARY, REPORT = "summary.json", "report.html"
 _BRAS = "bras"
 _FEW = 4
@@ -90,13 +89,9 @@ def analyse(
 def write_analysis(analysis: Analysis, folder: Path) -> dict[str, Any]:
     """Write pictures, tables, summary and page to `folder`; return the summary."""
     pictures = list(_draw(analysis, folder))
-    for name, table in (
-        (FEATURES, features_csv),
-        (CORRELATION, correlation_csv),
-        (COMPONENTS, components_csv),
-    ):
+    for name, table in TABLES.items():
         write_text(folder / name, table(analysis))
-    files = [*(name for name, _ in pictures), FEATURES, CORRELATION, COMPONENTS, SUMMARY, REPORT]
+    files = [*(name for name, _ in pictures), *TABLES, SUMMARY, REPORT]
     facts = summary(analysis, files)
     write_text(folder / SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
     write_text(folder / REPORT, analysis_page(analysis, [shown for _, shown in pictures], files))
@@ -243,9 +238,7 @@ def importance_caption(analysis: Analysis) -> str:
     """What moves the raw sum most."""
     table, raw = analysis.table, analysis.scale.raw
     first = analysis.by_importance[:MOST_IMPORTANT]
-    named = [
-        f"{name} {table.importance[k]:.3f}" for name, k in zip(_names(analysis, first), first, strict=True)
-    ]
+    named = [f"{analysis.parameters.names[k]} {table.importance[k]:.3f}" for k in first]
     share = table.importance[first].sum() / max(table.importance.sum(), np.finfo(float).tiny)
     text = f"By how much {raw} changes when a feature changes by its standard deviation: |weight| x SD. "
     if analysis.judged.second_degree:
@@ -267,10 +260,7 @@ def sensitivity_caption(analysis: Analysis) -> str:
     """What a unit of each feature gains."""
     gains = analysis.table.sensitivity_size
     first = np.argsort(-gains, kind="stable")[:_FEW]
-    named = [
-        f"{name} {analysis.scale.shown(gains[k])}"
-        for name, k in zip(_names(analysis, first), first, strict=True)
-    ]
+    named = [f"{analysis.parameters.names[k]} {analysis.scale.shown(gains[k])}" for k in first]
     return (
         f"What {analysis.scale.named} would gain if one feature grew by 1 and all others stayed: the "
         "slope there, over the positions. Where the game is as good as decided, nothing gains much. The "
@@ -324,7 +314,7 @@ def components_caption(analysis: Analysis) -> str:
     parts = []
     for number, loadings in enumerate(directions.loadings[:2], 1):
         first = np.argsort(-np.nan_to_num(np.abs(loadings)), kind="stable")[:_FEW]
-        named = [f"{name} {loadings[k]:+.2f}" for name, k in zip(_names(analysis, first), first, strict=True)]
+        named = [f"{analysis.parameters.names[k]} {loadings[k]:+.2f}" for k in first]
         parts.append(f"component {number} goes with {_listed(named)}")
     return (
         "The directions in which standardised features vary most, and how much of all variance each "
@@ -339,8 +329,7 @@ def positions_sentence(analysis: Analysis) -> str:
     classes = analysis.judged.classes
     if analysis.class_name:
         return f"{len(classes):,} {analysis.class_name} positions from {analysis.source}."
-    counts = {name: int((classes == code).sum()) for code, name in enumerate(CLASS_NAMES)}
-    kinds = _listed([f"{count:,} {name}" for name, count in counts.items() if count])
+    kinds = _listed([f"{count:,} {name}" for name, count in analysis.judged.class_counts.items()])
     return f"{len(classes):,} positions ({kinds}) from {analysis.source}."
 
 

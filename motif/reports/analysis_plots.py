@@ -19,7 +19,7 @@ from motif.analysis.evaluator.analysis_tables import HIGH_VIF, MOST_IMPORTANT
 from motif.analysis.evaluator.evaluator_analysis import Analysis
 from motif.analysis.evaluator.statistics import Floats
 from motif.parameters.position_class import CLASS_NAMES
-from motif.reports.style import BLUE, FAINT, GREEN, INK, SMALL, VERMILION, picture, sample_line
+from motif.reports.style import BLUE, DASHED, FAINT, GREEN, INK, SMALL, VERMILION, picture, sample_line
 
 CLASS_LOOKS: dict[str, dict[str, Any]] = dict(
     zip(
@@ -239,11 +239,12 @@ def draw_transform(analysis: Analysis, path: Path) -> None:
         curve.set_ylim(scale.low, scale.high)
         curve.set_ylabel(scale.value_label)
         slope.plot(sums, scale.steepness(sums), color=VERMILION, linestyle="--")
-        slope.set_ylim(0, 1.25 * float(scale.steepness(0.0)))
+        steepest = float(scale.steepness(0.0))
+        slope.set_ylim(0, 1.25 * steepest)
         slope.set_ylabel(f"slope: gain\na unit of {scale.raw}")
         slope.annotate(
-            f"{float(scale.steepness(0.0)):.2f} at {scale.raw} = 0",
-            (0, float(scale.steepness(0.0))),
+            f"{steepest:.2f} at {scale.raw} = 0",
+            (0, steepest),
             (0, 3),
             textcoords="offset points",
             ha="center",
@@ -355,9 +356,7 @@ def draw_components(analysis: Analysis, path: Path) -> None:
         shown = components.shares[:_SCREE]
         numbers = np.arange(1, len(shown) + 1)
         scree.bar(numbers, shown, color=BLUE, width=0.7)
-        scree.plot(
-            numbers, np.cumsum(shown), color=VERMILION, marker="s", linestyle="--", markerfacecolor="white"
-        )
+        scree.plot(numbers, np.cumsum(shown), **DASHED)
         scree.set_ylim(0, 1.05)
         scree.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         scree.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
@@ -420,9 +419,8 @@ def draw_importance(analysis: Analysis, path: Path) -> None:
             capsize=0,
         )
         zero_line(weights)
-        weights.set_xlabel("weight ± SD" if spread else "weight")
-        if pairs:
-            weights.set_xlabel("dx/df ± SD")
+        sd = "weight ± SD" if spread else "weight"
+        weights.set_xlabel("dx/df ± SD" if pairs else sd)
         for axes in (bars, weights):
             name_rows(axes, [analysis.parameters.names[k] for k in order])
             axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))

@@ -15,9 +15,9 @@ from matplotlib.ticker import MultipleLocator, PercentFormatter
 from motif.analysis.term_report import HEAD_WORDS
 from motif.evaluators import OUTPUTS
 from motif.learning.heads import possible
-from motif.learning.recalibration import ALL, Calibration, StatedChances
+from motif.learning.recalibration import ALL, Calibration
 from motif.parameters.position_class import CLASS_NAMES
-from motif.reports.style import BLUE, FAINT, GREEN, SMALL, VERMILION, picture
+from motif.reports.style import DASHED, FAINT, GREEN, SMALL, SOLID, picture
 from motif.rollout.tally import error_over_groups
 from motif.sampling import Samples
 
@@ -79,8 +79,8 @@ def _means(
 
 
 _LOOKS: dict[str, dict[str, Any]] = {
-    "win": {"color": BLUE, "marker": "o", "linestyle": "-"},
-    "win_gammon": {"color": VERMILION, "marker": "s", "linestyle": "--", "markerfacecolor": "white"},
+    "win": SOLID,
+    "win_gammon": DASHED,
     "lose_gammon": {"color": GREEN, "marker": "^", "linestyle": ":"},
 }
 _COLUMNS = {"win": ("win",), "gammons": ("win_gammon", "lose_gammon")}
@@ -147,11 +147,13 @@ def _draw_curves(axes: Axes, results: Mapping[str, Reliability], heading: str) -
     for corner, (output, result) in zip(_CORNERS, results.items(), strict=False):
         noise = "may all be noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
         label = f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
-        axes.errorbar(
-            result.fitted, result.rollout, result.se, label=label, capsize=2, elinewidth=1, **_LOOKS[output]
-        )
+        _draw_reliability(axes, result, label, _LOOKS[output])
         handles, _ = axes.get_legend_handles_labels()
         axes.add_artist(axes.legend(handles=handles[-1:], loc=corner))
+
+
+def _draw_reliability(axes: Axes, result: Reliability, label: str, look: Mapping[str, Any]) -> None:
+    axes.errorbar(result.fitted, result.rollout, result.se, label=label, capsize=2, elinewidth=1, **look)
 
 
 def prepare_chances(axes: Axes, heading: str) -> None:
@@ -201,10 +203,7 @@ def _explain(figure: Figure, samples: Samples) -> None:
     figure.supxlabel(note, fontsize=SMALL)
 
 
-_BEFORE_AND_AFTER: dict[str, dict[str, Any]] = {
-    "before": {"color": VERMILION, "marker": "s", "linestyle": "--", "markerfacecolor": "white"},
-    "after": {"color": BLUE, "marker": "o", "linestyle": "-"},
-}
+_BEFORE_AND_AFTER = {"before": DASHED, "after": SOLID}
 _CURVES_HEIGHT, _HELD_OUT_HEIGHT = 3.1, 1.6
 
 
@@ -218,7 +217,7 @@ def plot_recalibration(calibration: Calibration, player: str, path: Path) -> Non
     codes = np.unique(held.position_class)
     height = _HELD_OUT_HEIGHT + _CURVES_HEIGHT * len(codes)
     with picture(path, height, f"{player}: win chances, calibrated") as figure:
-        _explain_held_out(figure, held, calibration)
+        _explain_held_out(figure, calibration)
         grid = figure.subplots(2 * len(codes), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes))
         for code, curves, counts in zip(codes, grid[::2, 0], grid[1::2, 0], strict=True):
             rows = held.rows(held.position_class == code)
@@ -240,22 +239,14 @@ def _draw_before_and_after(
     losses = calibration.groups[class_name].log_loss
     for name, result in results.items():
         label = f"{name}: log-loss {getattr(losses, name):.4f}"
-        axes.errorbar(
-            result.fitted,
-            result.rollout,
-            result.se,
-            label=label,
-            capsize=2,
-            elinewidth=1,
-            **_BEFORE_AND_AFTER[name],
-        )
+        _draw_reliability(axes, result, label, _BEFORE_AND_AFTER[name])
     axes.legend(loc="upper left")
 
 
-def _explain_held_out(figure: Figure, held: StatedChances, calibration: Calibration) -> None:
+def _explain_held_out(figure: Figure, calibration: Calibration) -> None:
     every = calibration.groups[ALL]
     note = (
-        f"Measured on {len(held):,} positions of {every.games:,} games;\n"
+        f"Measured on {len(calibration.held):,} positions of {every.games:,} games;\n"
         f"fitted on {len(calibration.fitted):,} positions of other games.\n"
         f"Bars: one standard error over games; no point below {FEWEST_GAMES} games."
     )

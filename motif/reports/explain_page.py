@@ -1,24 +1,17 @@
 """The page of an explanation: both plays as boards, the groups as bars, the sentences, and all terms."""
 
 import re
-from pathlib import Path
 
 from motif.analysis.explain.explanation import Explanation
 from motif.board.match_state import MatchState
 from motif.reports.document import html_page
-from motif.runtime.files import write_text
 
 _AMOUNT = re.compile(r"(?<=\d[.:])(?: |$)")
 """Where a sentence goes on after the name of a group and its amount."""
 
 
-def write_explanation(explanation: Explanation, path: Path, match: MatchState | None = None) -> None:
-    """Write the page of `explanation` to `path`; `match` adds score and cube.  Raises `FileError`."""
-    write_text(path, explanation_page(explanation, match))
-
-
 def explanation_page(explanation: Explanation, match: MatchState | None = None) -> str:
-    """One self-contained HTML page without scripts."""
+    """One self-contained HTML page without scripts; `match` adds score and cube."""
     plays = explanation.better, explanation.worse
     largest_first = sorted(explanation.terms, key=lambda term: -abs(term[1]))
     return html_page(

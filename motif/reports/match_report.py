@@ -1,17 +1,16 @@
 """The report of a match analysis: figures and what cost most, as rows and lines of text and as a page."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from motif.analysis.match.match_analysis import MatchAnalysis
-from motif.analysis.match.totals import BLUNDER, MILLIPOINTS, Errors, PlayerAnalysis
+from motif.analysis.match.totals import BLUNDER, Errors, PlayerAnalysis
 from motif.analysis.match.worst import DANCE, WorstCube, WorstPlay
+from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import match_id
 from motif.board.moves import Play
 from motif.reports.document import Choice, Decision, html_page
-from motif.runtime.files import write_text
 
 Row = tuple[str, str, str]
 """What it is, and the figure of either player."""
@@ -81,7 +80,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         mistakes = player.mistakes[kind]
         if not mistakes.count:
             return "0"
-        return f"{mistakes.count}, lost {_amount(mistakes.total, mistakes.cost, in_match, sign='')}"
+        return f"{mistakes.count}, lost {_amount(mistakes.total, mistakes.result, in_match, sign='')}"
 
     luck = [player.luck for player in both]
     return [
@@ -106,7 +105,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
         (
             "Luck",
             [
-                row("rolls", [str(one.rolls) for one in luck]),
+                row("rolls", [str(one.count) for one in luck]),
                 row("luck", [_amount(one.total, one.result, in_match, sign="+") for one in luck]),
             ],
         ),
@@ -193,11 +192,6 @@ def _board(play: Play) -> list[str]:
     # Without the identifier, which would be that of a player who is not on roll.
     lines = text_diagram(play.position.switch_sides()).split("\n")[1:]
     return [line[:_BOARD_WIDTH].rstrip() for line in lines]
-
-
-def write_match_page(analysis: MatchAnalysis, path: Path) -> None:
-    """Write the page of `analysis` to `path`; raises `FileError`."""
-    write_text(path, match_page(analysis))
 
 
 def match_page(analysis: MatchAnalysis) -> str:

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import takewhile
 from typing import Any
 
 from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
@@ -108,13 +109,10 @@ def _on_passes(last: Mapping[str, Any]) -> Iterator[str]:
 
 def _on_another_round(summaries: Sequence[Mapping[str, Any]]) -> str:
     last = summaries[-1]
-    gain, se = last["ppg_vs_previous"], last["ppg_vs_previous_se"]
-    if gain > _CLEAR * se:
+    level = len(list(takewhile(lambda summary: not _clearly_gains(summary), reversed(summaries))))
+    if not level:
         return f"{last['name']} clearly beats what it learned from, so learning from it may gain again."
     text = f"{last['name']} does not clearly beat what it learned from"
-    level = 1
-    while level < len(summaries) and not _clearly_gains(summaries[-1 - level]):
-        level += 1
     if level > 1:
         text += f", and neither did the {_times(level - 1)} before it"
     return f"{text}: another round of the same kind will hardly gain."

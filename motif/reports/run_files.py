@@ -24,11 +24,13 @@ from motif.sampling.dataset import MANIFEST
 STEPS = ("sample", "fit", "measure")
 """What a version's seconds are spent on."""
 _NUMBER, _MAYBE = (int, float), (int, float, type(None))
-_NEEDED: dict[str, tuple[type, ...]] = {
+FIGURES: dict[str, tuple[type, ...]] = {
     "version": (int,), "name": (str,), "positions": (int,), "trials": (int,), "seconds_by_step": (dict,),
     "rmse_train": _NUMBER, "rmse_validation": _MAYBE, "sweeps": (int,), "stopped": (str,),
+    "choice_error": (dict,), "choice_error_se": (dict,),
     "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
 }  # fmt: skip
+"""What a report tells of a version, and its types."""
 _MAY_LACK = ("choice_error", "choice_error_se", "heads")
 """Mappings that summaries of earlier programs do not have."""
 
@@ -114,8 +116,9 @@ def _check(summary: Entry, version: int) -> None:
     """Raise `SettingError` for a summary that lacks what a report tells."""
     if not isinstance(summary.value, dict):
         summary.fail("is no summary of a version")
-    for name, kind in {**_NEEDED, **{name: (dict,) for name in _MAY_LACK if name in summary.value}}.items():
-        summary[name].of(*kind)
+    for name, kind in {**FIGURES, "heads": (dict,)}.items():
+        if name in summary.value or name not in _MAY_LACK:
+            summary[name].of(*kind)
     for step in STEPS:
         summary["seconds_by_step"][step].of(*_NUMBER)
     if summary["version"].value != version:

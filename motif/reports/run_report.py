@@ -19,7 +19,6 @@ from motif.benchmark.losses import MILLIPOINTS
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import class_of_plan
-from motif.fitting.term_table import HeadTerms
 from motif.learning import BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_config import CONFIG
 from motif.learning.bootstrap_run import TERMS, WEIGHTS
@@ -30,6 +29,7 @@ from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Groups, Picture, html_page
 from motif.reports.next_version import advice, next_commands
 from motif.reports.run_files import (
+    FIGURES,
     STEPS,
     RunBenchmark,
     RunFiles,
@@ -65,11 +65,6 @@ _READING = {
         "A curve on the diagonal says what it means; above it the chance is underrated, below it overrated.",
     ),
 }
-_KEY_FIGURES = (
-    "version", "name", "positions", "trials", "seconds_by_step", "rmse_train", "rmse_validation", "sweeps",
-    "stopped", "choice_error", "choice_error_se", "ppg_vs_pubeval", "ppg_se", "ppg_vs_previous",
-    "ppg_vs_previous_se",
-)  # fmt: skip
 _CHOICES = (
     "The choice error is what the version's own choices cost in decisions of games that the fit never saw, "
     "by the labels of the plays. Labels have noise, and even perfect choices would have an error: compare it "
@@ -108,7 +103,7 @@ class RunReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Paths and key figures, for JSON."""
-        versions = [{key: one[key] for key in _KEY_FIGURES if key in one} for one in self.run.summaries]
+        versions = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
         figures: dict[str, Any] = {
             "run": str(self.run.folder),
             "html": str(self.page),
@@ -161,7 +156,7 @@ def draw_run(
     # Whatever cannot be read shows itself before anything is drawn.
     histories = {home.name: read_history(home) for home in run.homes}
     measured = run_benchmark(run.weights, benchmarks, worst)
-    terms = run_terms(run, top, seed=seed, jobs=jobs, tell=tell)
+    terms = _run_terms(run, top, seed, jobs, tell)
     plot_run_convergence(histories, folder / CONVERGENCE)
     plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
     drawn = [STRENGTH, CONVERGENCE]
@@ -193,41 +188,28 @@ def _picture(path: Path) -> Picture:
     return Picture(heading, path.read_bytes(), f"Plot: {caption}", caption)
 
 
-def run_terms(
-    run: RunFiles,
-    top: int,
-    *,
-    seed: int = 0,
-    jobs: int | None = None,
-    tell: Callable[[str], None] = lambda line: None,
-) -> RunTerms:
+def _run_terms(run: RunFiles, top: int, seed: int, jobs: int | None, tell: Callable[[str], None]) -> RunTerms:
     """The `top` terms of the last version that matter most.
 
     From its table of terms, or else from the samples that it was fitted to, both with standard errors;
     where these are gone, from its own games, drawn by `seed`, without.  Raises a `MotifError` for files
     that cannot be read.
     """
-    weights = run.weights[run.last]
+    weights, source = run.weights[run.last], "the positions that it was fitted to"
     head = chosen_head(weights, CLASS, None, None)
-    terms, source = _head_terms(run, head, seed, jobs, tell)
-    return RunTerms(head, len(terms.names) - 1, source, told_terms(weights, terms, top))
-
-
-def _head_terms(
-    run: RunFiles, head: str, seed: int, jobs: int | None, tell: Callable[[str], None]
-) -> tuple[HeadTerms, str]:
-    weights, fitted = run.weights[run.last], "the positions that it was fitted to"
     table, place = run.homes[run.last] / TERMS, (CLASS, "", head)
     if table.exists():
-        return table_terms(table, weights, *place), fitted
-    if run.pools is not None:
+        terms = table_terms(table, weights, *place)
+    elif run.pools is not None:
         tell(f"{weights.name}: standard errors of the terms")
         settings = settings_of(weights)
         with class_rows(run.pools, weights.parameters, settings.validation, settings.seed) as rows:
-            return term_errors(rows, weights, settings, *place), fitted
-    boards = game_boards(static_player(weights), _POSITIONS, CLASS, "", seed=seed, jobs=jobs)
-    terms, count = board_terms(boards, weights, *place)
-    return terms, f"{count:,} positions of its own games"
+            terms = term_errors(rows, weights, settings, *place)
+    else:
+        boards = game_boards(static_player(weights), _POSITIONS, CLASS, "", seed=seed, jobs=jobs)
+        terms, count = board_terms(boards, weights, *place)
+        source = f"{count:,} positions of its own games"
+    return RunTerms(head, len(terms.names) - 1, source, told_terms(weights, terms, top))
 
 
 def _page(

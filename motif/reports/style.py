@@ -29,14 +29,11 @@ DPI = 200
 INK, FAINT, GRID = "#222222", "#767676", "#dddddd"
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 
-TRAINING: dict[str, Any] = {"color": BLUE, "linestyle": "-", "marker": "o"}
-VALIDATION: dict[str, Any] = {
-    "color": VERMILION,
-    "linestyle": "--",
-    "marker": "s",
-    "markerfacecolor": "white",
-}
-"""How lines of training and validation errors are drawn, in every picture."""
+SOLID: dict[str, Any] = {"color": BLUE, "linestyle": "-", "marker": "o"}
+DASHED: dict[str, Any] = {"color": VERMILION, "linestyle": "--", "marker": "s", "markerfacecolor": "white"}
+"""The looks of the first and of the second of two lines."""
+TRAINING, VALIDATION = SOLID, DASHED
+"""How errors are drawn, in every picture."""
 
 SMALL, MEDIUM = 9.0, 10.0
 _STYLE = {

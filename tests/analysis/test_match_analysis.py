@@ -273,7 +273,7 @@ def test_totals_are_sums_over_decisions(match):
         assert player.overall.decisions == sum(part.decisions for part in both)
         assert player.overall.cost == pytest.approx(sum(part.cost for part in both))
         assert player.overall.blunders == sum(part.blunders for part in both)
-        assert player.luck.rolls == len(own)
+        assert player.luck.count == len(own)
         assert tuple(player.mistakes) == KINDS
         assert sum(one.total for one in player.mistakes.values()) == pytest.approx(player.cube.total)
 
@@ -363,7 +363,7 @@ def test_a_game_of_nothing_but_a_roll_has_no_rating():
     record = MatchRecord(("Ann", "Bob"), 0, (GameRecord((0, 0), (Turn(0, (3, 1), None),)),))
     first, second = analyse_match(record, PipsEvaluator()).players
     assert (first.rating, first.overall.rate, first.overall.se) == (None, None, None)
-    assert (first.luck.rolls, second.luck.rolls) == (1, 0)
+    assert (first.luck.count, second.luck.count) == (1, 0)
 
 
 def test_records_that_cannot_be_analysed():

@@ -9,7 +9,6 @@ import numpy as np
 
 from motif.analysis.evaluator.evaluator_analysis import Analysis, FeatureTable
 from motif.analysis.evaluator.statistics import Floats
-from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.files import csv_text
 from motif.runtime.version import VERSION
 
@@ -54,8 +53,6 @@ def components_csv(analysis: Analysis) -> str:
 def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
     """The main numbers, with the names of the `files` that hold the rest; not finite ones are None."""
     table, names, scale = analysis.table, analysis.parameters.names, analysis.scale
-    classes = analysis.judged.classes
-    counts = {name: int((classes == code).sum()) for code, name in enumerate(CLASS_NAMES)}
     return {
         "format": FORMAT,
         "motif": VERSION,
@@ -64,8 +61,8 @@ def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
         "head": analysis.head,
         "class": analysis.class_name or "all",
         "source": analysis.source,
-        "positions": len(classes),
-        "positions_by_class": {name: count for name, count in counts.items() if count},
+        "positions": len(analysis.judged.classes),
+        "positions_by_class": analysis.judged.class_counts,
         "raw": {"name": scale.raw, **spread(analysis.judged.raw)},
         "value": {"name": scale.value, "unit": scale.unit, **spread(analysis.values)},
         "slope_at_zero": rounded(scale.steepness(0.0)),

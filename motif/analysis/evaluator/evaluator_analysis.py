@@ -22,6 +22,7 @@ from motif.analysis.evaluator.statistics import (
     varying,
 )
 from motif.analysis.term_report import HEAD_WORDS
+from motif.benchmark.losses import rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
 from motif.evaluators.bras import SIGMA, BrasEvaluator
@@ -107,6 +108,15 @@ class Judgement:
     second_degree: bool
     """Whether any of the weights is that of a pair."""
 
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """How many positions are of each class, by its name; only classes that occur."""
+        return {name: len(rows) for name, rows in rows_of_classes(self.classes).items()}
+
+    def sensitivities(self, scale: Scale) -> Floats:
+        """What the value, in the unit of `scale`, gains a unit of each feature, at each position (n, p)."""
+        return np.asarray(self.slopes * scale.steepness(self.raw)[:, None])
+
 
 @dataclass(frozen=True)
 class FeatureTable:
@@ -159,7 +169,7 @@ class Analysis:
 
     def sensitivities(self) -> Floats:
         """What the value gains a unit of each feature, at each position (n, p)."""
-        return sensitivities(self.judged, self.scale)
+        return self.judged.sensitivities(self.scale)
 
 
 def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
@@ -208,7 +218,7 @@ def analysis_of(
                 f"nothing to analyse: every parameter is the same on all {len(boards)} positions"
             )
         correlation = correlations(judged.features)
-        table = feature_table(judged, sensitivities(judged, scale), variance_inflation(correlation))
+        table = feature_table(judged, judged.sensitivities(scale), variance_inflation(correlation))
         return Analysis(
             name=evaluator.name,
             head=head,
@@ -243,11 +253,6 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
         raw[here] = form.bias + parts[here].sum(axis=1) + form.point_sums(packed[here])
         second_degree |= len(form.pairs) > 0
     return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree)
-
-
-def sensitivities(judged: Judgement, scale: Scale) -> Floats:
-    """What the value, in the unit of `scale`, gains a unit of each feature, at each position (n, p)."""
-    return np.asarray(judged.slopes * scale.steepness(judged.raw)[:, None])
 
 
 def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> FeatureTable:

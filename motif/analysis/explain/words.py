@@ -303,9 +303,18 @@ def group_facts(
     if group.name == HITTING:
         facts.append(place_fact(0, PACKED_BAR, two, view))
     telling = [each for each in group.telling if view.tells(each)] or group.telling
-    plain = [
-        each for each in telling if _is_plain(parameters, each, group.contribution, two, view)
-    ] or telling
+
+    def is_plain(parameter: Parameter) -> bool:
+        """Whether a parameter moved the way that a player would expect from what its group brings.
+
+        Blots and shots count together, so that one of them may have a weight that alone makes no sense.
+        """
+        place = parameters.names.index(parameter.name)
+        first, second = (one.seen.features[place] for one in two)
+        good = view.speaks_for(parameter, bool(first > second))
+        return good is None or good == (group.contribution > 0)
+
+    plain = list(filter(is_plain, telling)) or telling
     facts += [parameter_fact(parameters, parameter, two, view) for parameter in plain]
     facts += [place_fact(*place, two, view) for place in group.telling_places]
     return [fact for fact in facts if fact.first != fact.second][:_MOST_FACTS]
@@ -370,23 +379,6 @@ def _with_amount(group: Group, scale: Scale) -> str:
 
 def _capital(name: str) -> str:
     return name[0].upper() + name[1:]
-
-
-def _is_plain(
-    parameters: ParameterSet,
-    parameter: Parameter,
-    contribution: float,
-    two: tuple[Judged, Judged],
-    view: View,
-) -> bool:
-    """Whether a parameter moved the way that a player would expect from what its group brings.
-
-    Blots and shots count together, so that one of them may have a weight that alone makes no sense.
-    """
-    place = parameters.names.index(parameter.name)
-    first, second = (one.seen.features[place] for one in two)
-    good = view.speaks_for(parameter, bool(first > second))
-    return good is None or good == (contribution > 0)
 
 
 def _aim_facts(plans: Sequence[str], view: View) -> Iterator[Fact]:

@@ -39,14 +39,9 @@ from motif.runtime.progress import progress
 CLOSE = 0.16
 """Normalised equity that a double costs at most where leaving the cube alone is a decision (gnubg's
 `isCloseCubedecision`)."""
-MISSED_DOUBLE, WRONG_DOUBLE, WRONG_TAKE, WRONG_PASS = KINDS = (
-    "missed double",
-    "wrong double",
-    "wrong take",
-    "wrong pass",
-)
 NO_DOUBLE, DOUBLE, TAKE, PASS = "no double", "double", "take", "pass"
-_MISTAKES = {NO_DOUBLE: MISSED_DOUBLE, DOUBLE: WRONG_DOUBLE, TAKE: WRONG_TAKE, PASS: WRONG_PASS}
+_MISTAKES = {NO_DOUBLE: "missed double", DOUBLE: "wrong double", TAKE: "wrong take", PASS: "wrong pass"}
+KINDS = tuple(_MISTAKES.values())
 _NEGLIGIBLE = 1e-6
 """Probabilities are float32: less than this is no mistake."""
 _PLAYS_AT_ONCE = 1 << 17
@@ -70,19 +65,14 @@ class Stakes(NamedTuple):
 
 
 class JudgedPlay(NamedTuple):
-    """One roll, as the evaluator sees it; values are normalised equities of the mover."""
+    """One roll, as the evaluator sees it."""
 
     legal: int
     """How many plays there were."""
     best: int
     """Index of the best one among `legal_plays`; the play made where none is better."""
-    best_value: float
-    played_value: float
-
-    @property
-    def error(self) -> float:
-        """What the play cost, at least 0."""
-        return self.best_value - self.played_value
+    error: float
+    """Normalised equity that the play cost, at least 0."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +219,7 @@ def _judged(evaluator: Evaluator, rolls: Sequence[PlayedRoll]) -> list[JudgedPla
                 raise RecordError(f"game {roll.game}, move {roll.move}: the play is not legal")
             choice, own = np.argmax(same), values[start:end]
             best = choice if own[choice] == own.max() else np.argmax(own)
-            judgements.append(JudgedPlay(end - start, int(best), float(own[best]), float(own[choice])))
+            judgements.append(JudgedPlay(end - start, int(best), float(own[best]) - float(own[choice])))
     return judgements
 
 

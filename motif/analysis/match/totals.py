@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from motif.benchmark.losses import MILLIPOINTS
+
 THRESHOLDS: tuple[tuple[float, str], ...] = (
     (2, "supernatural"),
     (5, "world class"),
@@ -24,7 +26,6 @@ THRESHOLDS: tuple[tuple[float, str], ...] = (
 )
 """Millipoints a decision below which a word holds, ascending."""
 WORST = "awful"
-MILLIPOINTS = 1000
 BLUNDER = 0.08
 """Normalised equity from which on an error counts as a blunder; gnubg calls such a play bad."""
 
@@ -46,25 +47,15 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Luck:
-    """How lucky the rolls were."""
+class Sum:
+    """The luck of rolls, or what mistakes of one kind with the cube lost."""
 
-    rolls: int
+    count: int
+    """How many rolls or mistakes."""
     total: float
     """Normalised equity."""
     result: float
     """Points in money play, match winning chances in a match."""
-
-
-@dataclass(frozen=True)
-class Mistakes:
-    """One way to go wrong with the cube."""
-
-    count: int
-    total: float
-    """Normalised equity lost."""
-    cost: float
-    """Points or match winning chances lost."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +68,8 @@ class PlayerAnalysis:
     overall: Errors
     forced: int
     """Rolls that could be played in one way only; they are no decisions."""
-    luck: Luck
-    mistakes: dict[str, Mistakes]
+    luck: Sum
+    mistakes: dict[str, Sum]
     """By kind, in the order of `motif.analysis.match.decision_errors.KINDS`."""
 
     @property
@@ -96,9 +87,9 @@ class PlayerAnalysis:
             "error_rate_se": self.overall.se,
             **{kind: _errors_dict(getattr(self, kind), unit) for kind in ("chequer", "cube", "overall")},
             "forced": self.forced,
-            "luck": {"rolls": self.luck.rolls, "total": self.luck.total, unit: self.luck.result},
+            "luck": {"rolls": self.luck.count, "total": self.luck.total, unit: self.luck.result},
             "mistakes": {
-                kind: {"count": mistakes.count, "total": mistakes.total, unit: mistakes.cost}
+                kind: {"count": mistakes.count, "total": mistakes.total, unit: mistakes.result}
                 for kind, mistakes in self.mistakes.items()
             },
         }
@@ -122,15 +113,15 @@ def errors_of(losses: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -
     )
 
 
-def luck_of(luck: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Luck:
+def luck_of(luck: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Sum:
     """Sum up the luck (n,) of rolls, in normalised equity, 1 of which is worth `units` (n,)."""
-    return Luck(len(luck), float(luck.sum()), float((luck * units).sum()))
+    return Sum(len(luck), float(luck.sum()), float((luck * units).sum()))
 
 
-def mistakes_of(losses: Sequence[float], units: Sequence[float]) -> Mistakes:
+def mistakes_of(losses: Sequence[float], units: Sequence[float]) -> Sum:
     """Sum up mistakes of one kind."""
     cost = sum(loss * unit for loss, unit in zip(losses, units, strict=True))
-    return Mistakes(len(losses), sum(losses), cost)
+    return Sum(len(losses), sum(losses), cost)
 
 
 def _errors_dict(errors: Errors, unit: str) -> dict[str, Any]:

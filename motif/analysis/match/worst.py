@@ -7,7 +7,7 @@ from typing import Any
 from motif.analysis.explain import explain_choice
 from motif.analysis.match.decision_errors import NO_DOUBLE, CubeAct, JudgedPlay
 from motif.analysis.match.record_walk import Moment, PlayedRoll
-from motif.analysis.match.totals import MILLIPOINTS
+from motif.benchmark.losses import MILLIPOINTS
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import Play, legal_plays

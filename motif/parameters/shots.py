@@ -1,16 +1,9 @@
-"""Rolls that hit, and what they cost the side that is hit.
+"""Rolls that hit, and what they cost the side that is hit; and rolls that run past the points it has made.
 
-All masks are in the numbering of the side that shoots: bit p - 1 for point p, bit 24 for its bar.
-The blots are gone through from the dearest down, so that each roll counts for the dearest that it
-can hit.
-
-Sets of rolls as bits of a number, and tables of those that reach a distance.
-
-Bit k of a set stands for ``ROLLS[k]``, the 21 different rolls; of 36, a double counts once and any
+All masks are in the numbering of the side that shoots: bit p - 1 for point p, bit 24 for its bar.  Bit k
+of a set of rolls stands for ``ROLLS[k]``, the 21 different rolls; of 36, a double counts once and any
 other roll twice.  Distances are seen from the target: bit d - 1 of a mask is the place d pips behind
 it, where a checker may shoot from, or land on its way.
-
-How many rolls let a checker run past the points that the other side has made.
 """
 
 from itertools import permutations

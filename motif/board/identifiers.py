@@ -87,12 +87,12 @@ def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
     rows = next((row for row, text in enumerate(ids) if len(text) != ID_LENGTH), len(ids))
     # A character beyond ASCII becomes "?", which is as wrong in an ID and keeps the length.
     characters = "".join(ids[:rows]).encode("ascii", "replace")
-    boards = np.zeros((len(ids), BOARD_SIZE), np.int8)
-    rows = _decode_boards(np.frombuffer(characters, np.uint8).reshape(rows, ID_LENGTH), boards)
-    bad = first_bad_board(boards[:rows])
-    if bad >= 0 or rows < len(ids):
-        row = int(bad if bad >= 0 else rows)
-        _explain_row(row, ids[row])
+    boards = _decoded(np.frombuffer(characters, np.uint8).reshape(rows, ID_LENGTH))
+    if len(boards) < len(ids):
+        try:
+            position_from_gnubg_id(ids[len(boards)])
+        except PositionError as error:
+            raise PositionError(f"row {len(boards)}: {error}") from None
     return boards
 
 
@@ -109,13 +109,18 @@ def boards_from_keys(keys: Sequence[str]) -> Board:
     octets[:, :_BYTES] = letters[:, ::2] << 4 | letters[:, 1::2]
     # In base64 a character holds six bits, the highest first.
     bits = np.unpackbits(octets, axis=1)[:, : 6 * ID_LENGTH].reshape(len(keys), ID_LENGTH, 6)
-    characters = _CHARACTERS[np.packbits(bits, axis=2)[:, :, 0] >> 2]
-    boards = np.zeros((len(keys), BOARD_SIZE), np.int8)
-    row = int(_decode_boards(characters, boards))
-    bad = int(first_bad_board(boards[:row]))
-    if bad >= 0 or row < len(keys):
-        position_from_key(keys[bad if bad >= 0 else row])
+    boards = _decoded(_CHARACTERS[np.packbits(bits, axis=2)[:, :, 0] >> 2])
+    if len(boards) < len(keys):
+        position_from_key(keys[len(boards)])
     return boards
+
+
+def _decoded(characters: npt.NDArray[np.uint8]) -> Board:
+    """The boards (m, 26) of the IDs with these `characters` (n, 14), up to the first that is no position."""
+    boards = np.zeros((len(characters), BOARD_SIZE), np.int8)
+    boards = boards[: _decode_boards(characters, boards)]
+    bad = first_bad_board(boards)
+    return boards if bad < 0 else boards[:bad]
 
 
 def base64_text(octets: bytes) -> str:
@@ -179,13 +184,6 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
     if reasons or (reasons := faults(board)):
         raise PositionError(f"no position in {quoted(text)}: " + "; ".join(reasons))
     return Position(board)
-
-
-def _explain_row(row: int, text: str) -> None:
-    try:
-        position_from_gnubg_id(text)
-    except PositionError as error:
-        raise PositionError(f"row {row}: {error}") from None
 
 
 @kernel

@@ -37,13 +37,6 @@ _NOT_IN_NAMES = re.compile(r"[:,\s]+")
 """gnubg ends a name at a colon, and takes what follows a comma for a rating."""
 _NAMELESS = "player"
 _NAME_WIDTH, _CELL_WIDTH = 30, 27
-_COLUMN_WORDS: dict[CubeKind, str] = {
-    "double": " Doubles => {}",
-    "beaver": " Beavers => {}",
-    "raccoon": " Raccoons => {}",
-    "take": " Takes",
-    "drop": " Drops",
-}
 _TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
 _LENGTH = re.compile(r"\s*(\d{1,9})\s+point\s+match\b.*", re.IGNORECASE | re.ASCII)
 _GAME = re.compile(r"\s*Game\s+\d{1,9}\s*", re.ASCII)
@@ -61,6 +54,9 @@ _NOTHING = re.compile(r"\s*(?:cannot move|\?*)\s*", re.IGNORECASE)
 _KINDS: dict[str, CubeKind] = {
     "doubles": "double", "beavers": "beaver", "raccoons": "raccoon", "takes": "take", "drops": "drop",
 }  # fmt: skip
+_COLUMN_WORDS = {
+    kind: f" {word.capitalize()}" + " => {}" * (kind not in ("take", "drop")) for word, kind in _KINDS.items()
+}
 _WON = "wins"
 _LEFT_CELL_STARTS_BEFORE = 16
 

@@ -3,7 +3,6 @@
 A packed board is int8[64]: own points 1..24 at 0..23, own bar at 24; the opponent's points *in his own
 numbering* at 32..55, his bar at 56; all counts positive, all other bytes zero.  Switching sides swaps the
 two halves; eight 64-bit words are copied faster than 26 signed bytes.  My point p is his point 25 - p.
-
 Of a mask bit p - 1 stands for point p, bit 24 for the bar.
 
 A half of a packed board is four 64-bit words of eight places, a byte each.  Multiplying a word by a row of

@@ -5,12 +5,9 @@ before the roll; a gammon counts backgammons in.  A play's result is seen by the
 `turned` (with its compiled twins `turn_probabilities` and `turn_value`) makes the mover's value
 of it, and nothing else does.
 
-Squashing: from a raw sum x to a value between two bounds, y = low + (high - low) (tanh x + 1) / 2.
-
-Source: Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1.  Fits use the same squash as
+A raw sum x is squashed to a value between two bounds: y = low + (high - low) (tanh x + 1) / 2.  Source:
+Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1.  Fits use the same squash as
 `motif.fitting.link.Link`; a test holds the two together.
-
-Finished games, which no net is asked about.
 """
 
 import math

@@ -23,66 +23,49 @@ from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, tra
 
 _builder = SetBuilder("bras", revision=1)
 _difference = _builder.difference
+# Name, sentence, unit, large value, group.
 
-PIP = _difference("pip", "pips by which the player on roll leads", unit="pips", full=15 * 25, group="race")
-BAR = _difference(
-    "bar", "checkers that the opponent has more on the bar", unit="checkers", full=15, group="attack"
-)
-OFF = _difference(
-    "off", "checkers that the player on roll has borne off more", unit="checkers", full=15, group="race"
-)
-HB = _difference(
-    "hb", "home points that the player on roll has made more", unit="points", full=6, group="blocking"
-)
+PIP = _difference("pip", "pips by which the player on roll leads", "pips", 15 * 25, "race")
+BAR = _difference("bar", "checkers that the opponent has more on the bar", "checkers", 15, "attack")
+OFF = _difference("off", "checkers that the player on roll has borne off more", "checkers", 15, "race")
+HB = _difference("hb", "home points that the player on roll has made more", "points", 6, "blocking")
 PRIME = _difference(
     "prime",
     "points by which the longest prime of the player on roll is longer (six at most count)",
-    unit="points",
-    full=6,
-    group="blocking",
+    "points",
+    6,
+    "blocking",
 )
 ANCH = _difference(
-    "anch",
-    "anchors in the other one's home board that the player on roll has more",
-    unit="points",
-    full=6,
-    group="back game",
+    "anch", "anchors in the other one's home board that the player on roll has more", "points", 6, "back game"
 )
 BLOT = _difference(
     "blot",
     "tenths of risk that the opponent's blots have more: 15 for one in its own home board, 10 in the "
     "outfields, 12 in the other home board",
-    unit="tenths",
-    full=225,
-    group="safety",
+    "tenths",
+    225,
+    "safety",
 )
 STACK = _difference(
-    "stack",
-    "checkers above the fifth on any point that the opponent has more",
-    unit="checkers",
-    full=10,
-    group="timing",
+    "stack", "checkers above the fifth on any point that the opponent has more", "checkers", 10, "timing"
 )
 OUT = _difference(
-    "out",
-    "points from 7 to 18 that the player on roll has made more",
-    unit="points",
-    full=12,
-    group="mobility",
+    "out", "points from 7 to 18 that the player on roll has made more", "points", 12, "mobility"
 )
 X1 = _difference(
     "x1",
     "home points made times the other one's checkers on the bar, the opponent's product taken off",
-    unit="points x checkers",
-    full=90,
-    group="attack",
+    "points x checkers",
+    90,
+    "attack",
 )
 X2 = _difference(
     "x2",
     "length of the longest prime times the other one's anchors, the opponent's product taken off",
-    unit="points x points",
-    full=36,
-    group="blocking",
+    "points x points",
+    36,
+    "blocking",
 )
 
 BRAS_SET = _builder.build()

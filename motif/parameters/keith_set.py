@@ -14,31 +14,30 @@ from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, tra
 
 _builder = SetBuilder("keith", revision=1)
 _side, _difference = _builder.side, _builder.difference
+# Name, sentence, unit, large value, group and maybe a hint.
 
-PIPS = _side(**PIP_COUNT)
-OFF = _side(**BORNE_OFF)
-ON_BAR = _side(**BAR)
-HELD = _side(
-    "points_held", "points that {side} holds outside the home board", unit="points", full=6, group="blocking"
-)
-HOME_HELD = _side("home_points", "home points that {side} holds", unit="points", full=6, group="blocking")
-BLOTS = _side("blots", "blots of {side}", unit="blots", full=4, group="safety")
+PIPS = _side(*PIP_COUNT)
+OFF = _side(*BORNE_OFF)
+ON_BAR = _side(*BAR)
+HELD = _side("points_held", "points that {side} holds outside the home board", "points", 6, "blocking")
+HOME_HELD = _side("home_points", "home points that {side} holds", "points", 6, "blocking")
+BLOTS = _side("blots", "blots of {side}", "blots", 4, "safety")
 DIRECT = _side(
     "direct_shots",
     "pairs of a blot of {other} and a distance of 1 to 6 pips at which {side} stands behind it",
-    unit="shots",
-    full=6,
-    group="attack",
+    "shots",
+    6,
+    "attack",
 )
 INDIRECT = _side(
     "indirect_shots",
     "pairs of a blot of {other} and a distance of 7 to 12 pips at which {side} stands behind it",
-    unit="shots",
-    full=6,
-    group="attack",
+    "shots",
+    6,
+    "attack",
 )
-REARMOST = _side(**REAR)
-PIP_LEAD = _difference(**LEAD)
+REARMOST = _side(*REAR)
+PIP_LEAD = _difference(*LEAD)
 
 KEITH_SET = _builder.build()
 _SIDE = KEITH_SET.side_count

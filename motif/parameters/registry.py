@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Literal, NotRequired, Self, TypedDict
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -122,7 +122,7 @@ class SetBuilder:
         self._twins: list[Parameter] = list(given[sides : 2 * sides])
         self._shared: list[Parameter] = list(given[2 * sides :])
 
-    def side(self, name: str, sentence: str, *, unit: str, full: float, group: str, hint: str = "") -> int:
+    def side(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
         """Declare a parameter of one side whose large value is `full`; return its place in the side's block.
 
         In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one.
@@ -134,14 +134,12 @@ class SetBuilder:
         self._twins.append(Parameter(twin_name, twin, unit, 1 / full, group, "opponent", name, hint))
         return len(self._sides) - 1
 
-    def shared(self, name: str, sentence: str, *, unit: str, full: float, group: str, hint: str = "") -> int:
+    def shared(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
         """Declare a parameter that speaks of both sides; return its place behind both blocks."""
         self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None, hint))
         return len(self._shared) - 1
 
-    def difference(
-        self, name: str, sentence: str, *, unit: str, full: float, group: str, hint: str = ""
-    ) -> int:
+    def difference(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
         """Like `shared`, for what the player on roll has more than the opponent."""
         self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "difference", None, hint))
         return len(self._shared) - 1
@@ -152,43 +150,9 @@ class SetBuilder:
         return ParameterSet(self._name, self._revision, parameters, len(self._sides))
 
 
-class Declaration(TypedDict):
-    """Arguments of a declaration; see `SetBuilder`."""
-
-    name: str
-    sentence: str
-    unit: str
-    full: float
-    group: str
-    hint: NotRequired[str]
-
-
-PIP_COUNT = Declaration(
-    name="pip_count", sentence="pips that {side} must still travel", unit="pips", full=167, group="race"
-)
-BORNE_OFF = Declaration(
-    name="borne_off", sentence="checkers that {side} has borne off", unit="checkers", full=15, group="race"
-)
-BAR = Declaration(
-    name="on_bar",
-    sentence="checkers of {side} on the bar",
-    unit="checkers",
-    full=2,
-    group="attack",
-    hint=OF_BAR,
-)
-REAR = Declaration(
-    name="rearmost",
-    sentence="point of {side}'s rearmost checker (25 is the bar)",
-    unit="points",
-    full=25,
-    group="race",
-)
-LEAD = Declaration(
-    name="pip_lead",
-    sentence="pips by which the player on roll leads",
-    unit="pips",
-    full=100,
-    group="race",
-    hint=OF_REAR,
-)
+PIP_COUNT = ("pip_count", "pips that {side} must still travel", "pips", 167, "race")
+BORNE_OFF = ("borne_off", "checkers that {side} has borne off", "checkers", 15, "race")
+BAR = ("on_bar", "checkers of {side} on the bar", "checkers", 2, "attack", OF_BAR)
+REAR = ("rearmost", "point of {side}'s rearmost checker (25 is the bar)", "points", 25, "race")
+LEAD = ("pip_lead", "pips by which the player on roll leads", "pips", 100, "race", OF_REAR)
+"""Declarations that several sets share."""

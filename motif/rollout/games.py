@@ -1,4 +1,4 @@
-"""Games of many played side by side, whoever chooses the plays; and the dice of games.
+"""Many games played side by side, whoever chooses the plays, and their dice.
 
 The dice of a game depend on seed, game and ply alone: so the same seed throws the same for any number of
 games and workers, and a play that is taken back brings no new luck.

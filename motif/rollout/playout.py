@@ -19,7 +19,7 @@ from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, occupied
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.kernels import choose_within, trace_value
+from motif.evaluators.kernels import choose, choose_within, trace_value
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
 from motif.parameters.position_class import in_contact
 from motif.runtime.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of

@@ -19,8 +19,6 @@ With E(i, j) the cubeless equity of the player on roll, whose home position is i
     E(i, j) = sum over the 36 throws of (max over plays i -> k of -E(j, k)) / 36,    E(i, empty) = -1
 
 Gammons are impossible, because each side has nine checkers off, so the win chance is (E + 1) / 2.
-
-What a roll can make of a home position when the other side is not in the way.
 """
 
 from typing import NamedTuple

@@ -1,15 +1,11 @@
-"""The tables as kernels see them: two plain arrays, read only.
+"""The tables of a process: loaded from a file in the cache folder, or built and put there.
 
-There are no more than two because a kernel that counts references counts each array up and down
-whenever it hands the tables on.
-
-The tables in one file, mapped into memory: whole and sound, or not there.
+Kernels see two plain arrays, read only.  There are no more than two because a kernel that counts
+references counts each array up and down whenever it hands the tables on.
 
 The file is a header of 64 bytes (format, length of the values, a CRC-32 of all the rest), the rows, and
 from the next multiple of 64 bytes on the values.  Whatever does not fit is no such file, and the tables
 are built again; so a change of what the tables hold needs a new format.
-
-The process's tables: loaded from the cache folder, or built and put there.
 """
 
 import time
@@ -54,7 +50,6 @@ class BearoffTables(NamedTuple):
     `CHANCES` on the chances of all distributions, none of them zero, those of one adding up to 1."""
 
     def __reduce__(self) -> tuple[Callable[[], "BearoffTables"], tuple[Any, ...]]:
-
         return (bearoff_tables if len(self.rows) else no_tables), ()
 
 

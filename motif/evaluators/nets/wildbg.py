@@ -2,10 +2,8 @@
 
 Source: carsten-wenderdel/wildbg and wildbg-training.  Crashed positions have no net of their own.
 
-The inputs of wildbg's nets, as the author's training code lays them out.
-
-Counts of checkers become four numbers each: [n = 1, n = 2, n >= 3, n - 3 where more].  All positions
-are seen by the player on roll, in his numbering.
+Inputs are as the author's training code lays them out.  Counts of checkers become four numbers each:
+[n = 1, n = 2, n >= 3, n - 3 where more].  All positions are seen by the player on roll, in his numbering.
 
 * contact (202): own checkers off, the opponent's off; own bar, own points 1 to 24; the opponent's
   bar, the opponent's checkers on points 1 to 24.

@@ -11,10 +11,6 @@ gone, of which the system sends word as SIGKILL); elsewhere gnubg notices, when 
 caller is gone, cannot listen again where there is no folder any more, finds its standard input at an
 end and quits.  It has a session of its own and hears no Ctrl-C: what that means is decided here.
 
-Where the program gnubg is.
-
-The gnubgs of this process, each of which waits a while for its next question.
-
 Players come and go, as in a worker process that is handed a copy for every piece of work; to start a
 gnubg takes longer than hundreds of its decisions.  So they do not belong to players: whoever asks takes
 one that waits, or starts one.  Each thread that asks at the same time has one to itself.
@@ -261,10 +257,9 @@ class IdleProcesses:
 
         One that ends meanwhile is replaced once.  Raises `PlayerError` as `GnubgProcess` does.
         """
-        try:
+        with suppress(GnubgEndedError):
             return self._ask_one(program, settings, question)
-        except GnubgEndedError:
-            return self._ask_one(program, settings, question)
+        return self._ask_one(program, settings, question)
 
     def end(self, longer_than: float = 0.0) -> None:
         """End those that have waited for so many seconds or longer."""

@@ -149,7 +149,7 @@ class LabelledPositions(Protocol):
 
     @property
     def position_class(self) -> npt.NDArray[np.int8]:
-        """As in `motif.parameters.position_class`."""
+        """(n,): codes, see `motif.parameters.position_class`."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class ErrorRates(ByGroup[ErrorRate]):
     """Mean losses of a player on several files."""
 
     distribution: LossDistribution
-    """Of all losses."""
+    """How all losses are spread."""
 
     def as_dict(self) -> dict[str, Any]:
         """All fields by name."""

@@ -49,8 +49,8 @@ class BrasEvaluator(StaticEvaluator):
         """The features, D, g, S_me and S_op of one position; see `Evaluator.details`."""
         score = float(bras_scores(position.board[None])[0])
         g = math.tanh(score / SIGMA)
-        found = {"D": score, "g": g, "S_me": 50 + 50 * g, "S_op": 50 - 50 * g}
-        return {"features": super().details(position)["features"], **found}
+        scores = {"D": score, "g": g, "S_me": 50 + 50 * g, "S_op": 50 - 50 * g}
+        return {"features": super().details(position)["features"], **scores}
 
 
 def bras_scores(boards: Board) -> npt.NDArray[np.float64]:

@@ -32,19 +32,19 @@ def calibrated(knots, raw):
 @kernel
 def raw_sums(chances):
     """The raw sums float64 (n,) of win chances float64 (n,); about plus or minus 15 at 0 and 1."""
-    found = np.empty(chances.shape[0])
+    results = np.empty(chances.shape[0])
     for k in range(chances.shape[0]):
-        found[k] = probability_to_raw(chances[k])
-    return found
+        results[k] = probability_to_raw(chances[k])
+    return results
 
 
 @kernel
 def calibrated_chances(knots, chances):
     """The chances float64 (n,) that win chances float64 (n,) really stand for."""
-    found = np.empty(chances.shape[0])
+    results = np.empty(chances.shape[0])
     for k in range(chances.shape[0]):
-        found[k] = squash_probability(calibrated(knots, probability_to_raw(chances[k])))
-    return found
+        results[k] = squash_probability(calibrated(knots, probability_to_raw(chances[k])))
+    return results
 
 
 CALIBRATED_HEAD = "win"

@@ -55,7 +55,7 @@ class Model(NamedTuple):
     tables: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64)
     """(classes, 2, 25, 16): the point tables, or the pre-filter's, in units."""
     steps: npt.NDArray[np.int64] = steps_of(np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64))
-    """The same shape: what one more checker adds to them."""
+    """(classes, 2, 25, 16): what one more checker adds to them."""
     unit: float = 1.0
     calibration: npt.NDArray[np.float64] = np.tile([0.0, 1.0], (len(CLASS_NAMES), 1))
     """(classes, 2): intercept and slope that turn a table's score into a raw sum for ``win``."""
@@ -105,7 +105,7 @@ class Workspace(NamedTuple):
     filter_scores: npt.NDArray[np.int64]
     filter_kept: npt.NDArray[np.int64]
     scores: npt.NDArray[np.float64]
-    """Of the plays that are fully evaluated."""
+    """Scores of the plays that are fully evaluated."""
     row: npt.NDArray[np.float64]
     raws: npt.NDArray[np.float64]
     """Raw sums by head, in the order of `HEADS`."""

@@ -78,7 +78,7 @@ class Entry:
     home: str = ""
     """``module:function`` that makes him, imported when he is asked for; empty for a person."""
     pattern: str = ""
-    """Of his name, or of the names of many: its groups are what `home` is given."""
+    """Regular expression of his name, or of the names of many: its groups are what `home` is given."""
     who: str = ""
     """In one line."""
     gives_chances: bool = True

@@ -232,7 +232,7 @@ def model_fingerprint(model: Model) -> str:
 
 
 def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvaluator:
-    """The same evaluator with its pre-filter of plays switched on (`kept` plays, or the file's own number).
+    """The evaluator with its pre-filter of plays switched on (`kept` plays, or the file's own number).
 
     An evaluator without a pre-filter stays as it is.  Raises `SettingError` for a number out of range.
     """
@@ -246,7 +246,7 @@ def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvalu
 
 
 def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
-    """The same evaluator with exact values wherever the bearoff tables reach, called ``NAME+bearoff``.
+    """The evaluator with exact values wherever the bearoff tables reach, called ``NAME+bearoff``.
 
     Raises `PlayerError` for a point table, whose scores cannot be compared with values.
     """
@@ -257,7 +257,7 @@ def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
 
 
 def without_calibration(evaluator: StaticEvaluator) -> StaticEvaluator:
-    """The same evaluator with the chances as its weights have them; itself where they are that already."""
+    """The evaluator with the chances as its weights have them; itself where they are that already."""
     if not len(evaluator.model.knots):
         return evaluator
     model = evaluator.model._replace(knots=knot_tables({}, ()))

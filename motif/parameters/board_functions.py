@@ -41,8 +41,8 @@ class BoardFunction:
 def _in_one_line(message: str) -> str:
     """What numba complains of, without its advice and without where in its pipeline it happened."""
     lines = [line.strip() for line in message.splitlines()]
-    told = [line for line in lines if line and not line.startswith(("Failed in", "During:", "- "))]
-    return told[0] if told else "cannot be compiled"
+    reasons = [line for line in lines if line and not line.startswith(("Failed in", "During:", "- "))]
+    return reasons[0] if reasons else "cannot be compiled"
 
 
 @intrinsic

@@ -43,13 +43,13 @@ def fitted_set(
     return PARAMETER_SETS[name].fitted(fingerprint, names) if name in PARAMETER_SETS else None
 
 
-def features(chosen: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
-    """Scaled features float32 (n, len(chosen)) of `boards` int8 (n, 26), in the set's order.
+def features(parameters: ParameterSet, boards: Board) -> npt.NDArray[np.float32]:
+    """Scaled features float32 (n, len(parameters)) of `boards` int8 (n, 26), in the set's order.
 
     Raises `ParameterError` when a function of one's own gives a value that is not finite.
     """
-    whole = chosen.whole or chosen
+    whole = parameters.whole or parameters
     values = np.empty((len(boards), len(whole)), np.float32)
     if measure_packed(code_of(whole), whole.functions, pack_many(boards), whole.scales, values):
-        raise ParameterError(f"{chosen.name}: measures a value that is not finite on some positions")
-    return values if whole is chosen else values.take(chosen.places, axis=1)
+        raise ParameterError(f"{parameters.name}: measures a value that is not finite on some positions")
+    return values if whole is parameters else values.take(parameters.places, axis=1)

@@ -34,7 +34,7 @@ _FEATURES = (
 OCCUPIED, BORNE_OFF, ON_BAR, BLOT_DISTANCE, TOTAL_DISTANCE, EXCESS_DISTANCE, BLOTS, ON_BOARD = range(8)
 SIDE_FEATURES = len(_FEATURES)
 PHASE_FEATURES = 2 * SIDE_FEATURES
-"""Of one phase: the mover's in the order above, then the opponent's in the reverse order."""
+"""Features of one phase: the mover's in the order above, then the opponent's in the reverse order."""
 
 _builder = SetBuilder("phase", revision=1)
 _MOVER, _OTHER = "the player who moved last", "the player on roll"

@@ -12,7 +12,7 @@ from motif.parameters.registry import ParameterSet
 from motif.runtime.jit import inline_kernel, kernel, words_of
 
 PARAMETER_SETS: dict[str, ParameterSet] = {
-    chosen.name: chosen for chosen in (MOTIF_SET, KEITH_SET, BRAS_SET, PHASE_SET)
+    parameters.name: parameters for parameters in (MOTIF_SET, KEITH_SET, BRAS_SET, PHASE_SET)
 }
 DEFAULT_SET = MOTIF_SET.name
 
@@ -31,9 +31,9 @@ MAX_PARAMETERS = 256
 """Parameters that any set may have."""
 
 
-def code_of(chosen: ParameterSet) -> int:
+def code_of(parameters: ParameterSet) -> int:
     """The number by which compiled code knows a set, or the one that it extends."""
-    return _NOTHING_CODE if chosen.compiled_name is None else SET_CODES[chosen.compiled_name]
+    return _NOTHING_CODE if parameters.compiled_name is None else SET_CODES[parameters.compiled_name]
 
 
 @inline_kernel

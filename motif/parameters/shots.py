@@ -144,7 +144,7 @@ def _highest(mask):
 
 @inline_kernel
 def _shots_from_board(shooters, blots, open_points):
-    """As `shots`, with nobody on the bar."""
+    """`shots` with nobody on the bar."""
     hitting, direct, pips = np.uint64(0), np.uint64(0), 0
     while blots:
         place = _highest(blots)
@@ -165,7 +165,7 @@ def _entries(open_points):
 
 @inline_kernel
 def _doubles_from_bar(shooters, blots, open_points):
-    """As `shots`, with one checker on the bar, for the six doubles."""
+    """`shots` with one checker on the bar, for the six doubles."""
     rolls, direct_rolls, pips = 0, 0, 0
     for die in range(1, 7):
         step = np.uint64(die)
@@ -185,7 +185,7 @@ def _doubles_from_bar(shooters, blots, open_points):
 
 @inline_kernel
 def _shots_from_bar(shooters, blots, open_points):
-    """As `shots`, with one checker on the bar: it must enter first, then any checker may play."""
+    """`shots` with one checker on the bar: it must enter first, then any checker may play."""
     rolls, direct_rolls, pips = _doubles_from_bar(shooters, blots, open_points)
     entries = _entries(open_points)
     others = shooters & ~BAR_BIT
@@ -205,7 +205,7 @@ def _shots_from_bar(shooters, blots, open_points):
 
 @inline_kernel
 def _shots_by_entering(blots):
-    """As `shots`, with two or more checkers on the bar: only the entering checkers hit."""
+    """`shots` with two or more checkers on the bar: only the entering checkers hit."""
     hitting, pips = np.uint64(0), 0
     while blots:
         place = _highest(blots)
@@ -241,7 +241,7 @@ _FIRST_BLOCKED = 15
 
 
 def _escape_table() -> npt.NDArray[np.uint8]:
-    """Of 36 rolls, how many one checker can play in full; bit d - 1 of the index blocks distance d.
+    """How many of 36 rolls one checker can play in full; bit d - 1 of the index blocks distance d.
 
     A roll counts when the point at the sum of the dice is open and so is a point on the way there;
     of a double, two dice count.  (The measure is Berliner's and gnubg's "escapes".)

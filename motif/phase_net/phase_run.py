@@ -53,7 +53,7 @@ class Epoch(NamedTuple):
     """From 1 on."""
     boards: int
     rmse_train: float
-    """Of the pass, each batch before its step."""
+    """Over the pass, each batch before its step."""
     rmse_validation: float
     """After it, on boards of games that taught nothing (stage 1: boards that did not)."""
 

@@ -34,7 +34,7 @@ class PhaseNetSettings:
     patience: int = 10
     """Stage 1 ends after so many epochs that do not better the best one by `gain`."""
     gain: float = 0.0001
-    """Of the squared errors of an epoch, added up, as in the source."""
+    """What an epoch must gain, in squared errors added up, as in the source."""
     rounds: int = 20
     """Rounds of stage 2 at most; winning every game of a round's match ends it too."""
     round_games: int = 5000

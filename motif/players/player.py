@@ -42,8 +42,8 @@ class Player(ABC):
         check_seed(seed)
         high, low = checked_roll(*roll)
         rolls = np.array([[high, low]])
-        chosen = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
-        return next(play for play in legal_plays(position, roll) if (play.position.board == chosen).all())
+        board = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
+        return next(play for play in legal_plays(position, roll) if (play.position.board == board).all())
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Five probabilities (n, 5) of `positions` (n, 26); raises `PlayerError` where it has no opinion."""

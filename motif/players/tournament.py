@@ -40,7 +40,7 @@ _ADDED = 0.5
 
 @dataclass(frozen=True)
 class Ratings:
-    """Of k players."""
+    """The table of k players."""
 
     values: Values
     """(k,): their mean is 0."""
@@ -138,9 +138,9 @@ class Pairing:
     second: int
     """Numbers of the players, in the order in which they were given."""
     seed: int
-    """That of `play_match`, which plays the same games again."""
+    """The seed for `play_match`, which plays the same games again."""
     result: MatchResult
-    """Of the first player."""
+    """What the first player won."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class TournamentResult:
 
     names: tuple[str, ...]
     games: int
-    """Of each pairing."""
+    """Games of each pairing."""
     seed: int
     pairings: tuple[Pairing, ...]
     points: Ratings

@@ -25,7 +25,7 @@ Games = npt.NDArray[np.int64]
 Rolls = npt.NDArray[np.int64]
 States = npt.NDArray[np.uint64]
 Choose = Callable[[Board, Rolls, States], Board]
-"""As `motif.players.player.Player.choose_many`."""
+"""What chooses plays, like `motif.players.player.Player.choose_many`."""
 Dice = Callable[[Games, int], tuple[Rolls, States]]
 """Rolls (n, 2), the higher die first, of a ply in each of n games; and seeds (n,) of random choices."""
 
@@ -73,7 +73,7 @@ class SeededDice:
         self.seed = seed
 
     def of(self, numbers: Games) -> Dice:
-        """Those of the games with these `numbers`, of which none begins with a double."""
+        """Dice of the games with these `numbers`, of which none begins with a double."""
         return lambda games, ply: rolls_of_games(self.seed, numbers[games], ply)
 
     def opening(self, game: int) -> tuple[int, int]:

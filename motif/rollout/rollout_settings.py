@@ -70,7 +70,7 @@ class PlayoutRules(NamedTuple):
     stratified: bool
     luck_plies: int
     tables: BearoffTables
-    """Those that end a game; `no_tables` where none do."""
+    """Tables that end a game; `no_tables` where none do."""
 
 
 def playout_rules(

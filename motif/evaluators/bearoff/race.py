@@ -29,7 +29,7 @@ class RaceDistribution(NamedTuple):
     all_off: npt.NDArray[np.float64]
     """Chance of needing exactly n rolls to bear off all checkers, at index n = 0, 1, ..."""
     first_off: npt.NDArray[np.float64]
-    """The same to bear off the first checker; ``[1.0]`` where one is off already."""
+    """Chances for the first checker, likewise; ``[1.0]`` where one is off already."""
     mean: float
     """Rolls until all checkers are off, on average."""
     sd: float
@@ -40,7 +40,7 @@ class BearoffChances(NamedTuple):
     """Chances of a position that the tables cover."""
 
     probabilities: Probabilities
-    """Of the player on roll, before the roll."""
+    """Chances of the player on roll, before the roll."""
     exact: bool
     """Whether they are those of best play; else each side is taken to play for its fewest mean rolls."""
 

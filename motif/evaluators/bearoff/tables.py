@@ -169,7 +169,7 @@ def bearoff_tables() -> BearoffTables:
 
 
 def loaded_tables() -> LoadedTables:
-    """The same tables, and how they came here."""
+    """The tables, and how they came here."""
     with _one_at_a_time:
         return _kept(cache_root() / "bearoff" / FILE_NAME)
 

@@ -153,7 +153,7 @@ def exported(weights: WeightFile) -> bytes:
         )
     graph = GraphBuilder()
     form, heads = forms_of(weights)
-    planned = bool(weights.plans) or any(chosen.points is not None for chosen in heads)
+    planned = bool(weights.plans) or any(one.points is not None for one in heads)
     win_only = weights.head_names() == (OUTPUTS[WIN],)
     finished, points = _finished(graph)
     raw, present = _raw_sums(graph, form, _form_sums(graph, heads, len(weights.parameters), planned))
@@ -215,7 +215,7 @@ def _form_sums(graph: GraphBuilder, forms: Sequence[HeadWeights], size: int, pla
     low, high = (graph.add("Gather", values, graph.constant(side), axis=0) for side in pairs.T)
     parts = [values, graph.add("Mul", low, high), *(_point_terms(graph) if planned else ())]
     terms = graph.add("Concat", *parts, axis=0)
-    bias = np.array([chosen.bias for chosen in forms])
+    bias = np.array([one.bias for one in forms])
     products = graph.add("MatMul", graph.constant(matrix), terms)
     return graph.add("Transpose", graph.add("Add", products, graph.constant(bias[:, None])), perm=[1, 0])
 
@@ -235,15 +235,15 @@ def _weight_matrix(
     forms: Sequence[HeadWeights], size: int, planned: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Pairs (m, 2) that any form has, and weights (forms, features + m), or + 200 more for the points."""
-    pairs = np.unique(np.concatenate([chosen.pairs for chosen in forms]), axis=0).astype(np.int64)
+    pairs = np.unique(np.concatenate([one.pairs for one in forms]), axis=0).astype(np.int64)
     place = {tuple(pair): size + k for k, pair in enumerate(pairs.tolist())}
     points = size + len(pairs)
     matrix = np.zeros((len(forms), points + (_POINT_TERMS if planned else 0)))
-    for row, chosen in enumerate(forms):
-        matrix[row, :size] = chosen.linear
-        matrix[row, [place[tuple(pair)] for pair in chosen.pairs.tolist()]] = chosen.quadratic
-        if chosen.points is not None:
-            matrix[row, points:] = chosen.points.reshape(CHECKERS_WIDTH, FILTER_STEPS).T.ravel()
+    for row, one in enumerate(forms):
+        matrix[row, :size] = one.linear
+        matrix[row, [place[tuple(pair)] for pair in one.pairs.tolist()]] = one.quadratic
+        if one.points is not None:
+            matrix[row, points:] = one.points.reshape(CHECKERS_WIDTH, FILTER_STEPS).T.ravel()
     return pairs, matrix
 
 

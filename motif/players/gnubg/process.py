@@ -243,7 +243,7 @@ class _Waiting(NamedTuple):
 
 
 class IdleProcesses:
-    """Those that wait, and the clock that ends them."""
+    """Idle processes, and the clock that ends them."""
 
     def __init__(self) -> None:
         self._waiting: list[_Waiting] = []
@@ -311,4 +311,4 @@ class IdleProcesses:
 
 
 idle_processes = IdleProcesses()
-"""Those of this process."""
+"""The idle processes of this one."""

@@ -27,7 +27,7 @@ from motif.board.packed import (
     mirrored,
     occupied,
 )
-from motif.runtime.jit import WHOLE, block_kernel, inline_kernel, leading_zeros, lean_kernel, trailing_zeros
+from motif.runtime.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel, trailing_zeros
 
 # A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
 # plays the lower die of two different ones.
@@ -285,13 +285,13 @@ def generate(words, high, low, buffer):
     return _generate(words, buffer.boards[0], high, low, buffer, _NO_STEPS, False)
 
 
-@block_kernel
+@inline_kernel
 def generate_within(words, high, low, buffer):
     """`generate`, compiled into the kernel that calls it: for loops that call it again and again."""
     return _generate(words, buffer.boards[0], high, low, buffer, _NO_STEPS, False)
 
 
-@block_kernel
+@inline_kernel
 def generate_scored(words, board, high, low, buffer, steps):
     """`generate`, and each play's score by a point table to ``buffer.scores``.
 

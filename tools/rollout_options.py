@@ -120,7 +120,7 @@ def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
 
 
 def _thrown(seed: int, games: Games, ply: int) -> tuple[Rolls, States]:
-    """Dice of the table in docs/rollouts.md: other ones would give it other positions."""
+    """Dice of the table in docs/user/rollouts.md: other ones would give it other positions."""
     states = derive_states(seed, 0, _GAMES, ply)[games]
     throws = (states % np.uint64(THROWS)).astype(np.int64)
     return np.sort(np.stack(np.divmod(throws, 6), axis=1) + 1, axis=1)[:, ::-1], states

@@ -45,7 +45,7 @@ def test_choices_have_seeds_of_their_own():
 
 
 def test_what_is_no_seed():
-    with pytest.raises(SettingError, match="--seed must be at least 0"):
+    with pytest.raises(SettingError, match="seed must be at least 0"):
         SeededDice(-1)
 
 

@@ -25,7 +25,8 @@ class Named(event.Listener):
 
 event.register("numba:compile", Named())
 from motif.board.outcome import finished_points_many
-from motif.board.position import Position, pack_many
+from motif.board.packed import pack_many
+from motif.board.position import Position
 from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.position_class import classify_many
 

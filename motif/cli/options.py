@@ -101,7 +101,7 @@ def player_option(help: str, **more: Any) -> Any:
     return option(help, "PLAYER", autocompletion=complete_player, **more)
 
 
-PLAYERS = f"{player_words()[0].upper()}{player_words()[1:]}."
+PLAYERS = player_words().replace("a weight file", "A weight file", 1) + "."
 POSITION = "A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]

@@ -23,7 +23,7 @@ _DICE = 6
 _FACES = range(1, _DICE + 1)
 _NEAR = 1 << _DICE
 _REACH = 12
-"""Farthest distance that the tables know; what doubles reach beyond is worked out by `long_doubles`."""
+"""Farthest distance that the tables know; what doubles reach beyond is worked out by `_long_doubles`."""
 
 
 def roll_set(*wanted: tuple[int, int]) -> int:

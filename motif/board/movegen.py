@@ -23,6 +23,7 @@ from motif.board.packed import (
     PACKED_SIZE,
     PACKED_WORDS,
     POINTS,
+    copy_words,
     made,
     mirrored,
     occupied,
@@ -134,12 +135,6 @@ _NO_STEPS = np.zeros(STEPS_SHAPE, np.int64)
 
 
 @inline_kernel
-def _copy_words(source, target):
-    for k in range(PACKED_WORDS):
-        target[k] = source[k]
-
-
-@inline_kernel
 def _copy_switched(source, target):
     half = PACKED_WORDS // 2
     for k in range(half):
@@ -164,7 +159,7 @@ def _add_two_dice(words, mask, open_points, first, second, buffer, count, taken,
     while sources:
         source = np.int64(trailing_zeros(sources))
         sources &= sources - _ONE
-        _copy_words(words, node)
+        copy_words(words, node)
         score = score_step(node_bytes, 0, OPPONENT_HALF, source, first, steps) if scored else 0
         hit = move(node_bytes, 0, OPPONENT_HALF, source, first)
         node_mask = moved_mask(mask, node_bytes[source], source, first)
@@ -217,7 +212,7 @@ def _add_doubles(words, mask, open_points, die, buffer, steps, scored):
     can be played at all, and two different sets of moves never give the same board: so only that
     order is followed, and no duplicate arises.
     """
-    _copy_words(words, buffer.node_words[0, 0])
+    copy_words(words, buffer.node_words[0, 0])
     buffer.node_masks[0, 0] = mask
     buffer.node_paths[0, 0] = 0
     buffer.node_scores[0, 0] = 0
@@ -233,7 +228,7 @@ def _add_doubles(words, mask, open_points, die, buffer, steps, scored):
             while sources:
                 source = np.int64(trailing_zeros(sources))
                 sources &= sources - _ONE
-                _copy_words(buffer.node_words[side, k], buffer.node_words[1 - side, children])
+                copy_words(buffer.node_words[side, k], buffer.node_words[1 - side, children])
                 child = buffer.node_boards[1 - side, children]
                 if scored:
                     change = score_step(child, 0, OPPONENT_HALF, source, die, steps)

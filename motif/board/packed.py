@@ -83,6 +83,13 @@ def unpack_many(packed: Board) -> Board:
 
 
 @inline_kernel
+def copy_words(source, target):
+    """Copy a packed board int64[8].  An assignment of slices takes longer, and far longer to compile."""
+    for k in range(PACKED_WORDS):
+        target[k] = source[k]
+
+
+@inline_kernel
 def _byte_flags(word, addend):
     # Each byte holds 0 to 15 checkers: adding carries into its top bit, never into its neighbour.
     return ((((word + addend) >> _S7) & _ONES) * _GATHER) >> _S56

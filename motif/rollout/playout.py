@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points
-from motif.board.packed import PACKED_WORDS, occupied
+from motif.board.packed import PACKED_WORDS, copy_words, occupied
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import choose, choose_within, trace_value
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
@@ -51,8 +51,7 @@ def play_without_luck(model, rules, words, board, high, low, ply, space, stream,
         weight = ROLL_COUNTS[number] / THROWS
         if other_high == high and other_low == low:
             weight -= 1.0
-            for k in range(PACKED_WORDS):
-                following[k] = after[k]
+            copy_words(after, following)
         for j in range(len(OUTPUTS)):
             adjustment[j] += weight * row[j]
 
@@ -127,13 +126,7 @@ def _is_race(words):
     return not in_contact(occupied(words, 0), occupied(words, PACKED_WORDS // 2))
 
 
-@inline_kernel
-def _copy(source, target):
-    for k in range(PACKED_WORDS):
-        target[k] = source[k]
-
-
-@inline_kernel
+@lean_kernel(NOTHING)
 def _play_out(model, rules, words, board, throws, following, space, stream, luck, row):
     """Play from the packed board `words` (int64[8], overwritten; `board` is the same bytes) to the end.
 
@@ -168,10 +161,10 @@ def _play_out(model, rules, words, board, throws, following, space, stream, luck
             play_without_luck(
                 model, rules, words, board, high, low, ply, space, stream, following, luck[1], adjustment
             )
-            _copy(following, words)
+            copy_words(following, words)
         else:
             play, _ = choose_within(model, words, board, high, low, space, stream)
-            _copy(space.plays.words[play], words)
+            copy_words(space.plays.words[play], words)
         ply += 1
     if ply % 2 == 1:
         turn_probabilities(row)
@@ -202,7 +195,7 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
                 arranged = cycle
             place_throws(arrangement, trial % CYCLE, throws)
         stream[0] = derive(np.uint64(seed), np.uint64(item), np.uint64(trial))
-        _copy(start, words)
+        copy_words(start, words)
         _play_out(model, rules, words, board, throws, following, space, stream, luck, results[number])
 
 
@@ -246,7 +239,7 @@ def _play_game(model, words, board, space, stream):
         high, low = next_roll(stream)
         play, count = choose_within(model, words, board, high, low, space, stream)
         generated += count
-        _copy(space.plays.words[play], words)
+        copy_words(space.plays.words[play], words)
     return generated
 
 
@@ -263,6 +256,6 @@ def play_games(model, start, first_game, games, seed, space):
     generated = 0
     for game in range(first_game, first_game + games):
         stream[0] = derive(np.uint64(seed), np.uint64(game), np.uint64(0))
-        _copy(first, current)
+        copy_words(first, current)
         generated += _play_game(model, current, board, space, stream)
     return generated

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, generate
 from motif.board.outcome import finished_points
-from motif.board.packed import PACKED_SIZE, PACKED_WORDS, occupied
+from motif.board.packed import PACKED_SIZE, PACKED_WORDS, copy_words, occupied
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import equity_of, turn_value
 from motif.parameters.position_class import CONTACT, classify
@@ -64,9 +64,7 @@ def new_record(rows: int = MAX_ROWS, trials: int = 0) -> LabelledPositions:
 
 @inline_kernel
 def _put(record, row, words, item, ply, chosen):
-    target = words_of(record.boards[row])
-    for k in range(PACKED_WORDS):
-        target[k] = words[k]
+    copy_words(words, words_of(record.boards[row]))
     record.items[row] = item
     record.plies[row] = ply
     record.chosen[row] = chosen
@@ -194,7 +192,7 @@ def self_play(
             if rows + wanted > MAX_ROWS:
                 break
             rows = _record(record, rows, tried, order, wanted, play)
-        current[:] = tried.boards[play]
+        copy_words(words_of(tried.boards[play]), words)
         if finished_points(words) != 0:
             break
     if not by_rollout:

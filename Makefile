@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --no-compile
+# pip compiles what it installs on one core.
+COMPILED := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 # What is installed in .venv: a stamp is as old as the pyproject.toml that it was made from.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
@@ -95,9 +97,11 @@ venv:
 $(INSTALLED): pyproject.toml | venv
 	@echo "installing motif into $(VENV)"
 	@$(PIP) --editable .
+	@$(COMPILED)
 	@touch $@
 
 $(INSTALLED_DEV): pyproject.toml | venv
 	@echo "installing motif and its tools into $(VENV)"
 	@$(PIP) --editable '.[dev]'
+	@$(COMPILED)
 	@touch $(INSTALLED) $@

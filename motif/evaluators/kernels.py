@@ -3,6 +3,8 @@
 Scores rank plays; they are values BEFORE the squash, because squashed floats tie near 0 and 1.
 """
 
+import math
+
 import numpy as np
 
 from motif.board.movegen import generate_scored, generate_within
@@ -210,19 +212,18 @@ def _pre_filter(count, kept, space):
 
 
 @inline_kernel
-def choose_within(model, words, packed, high, low, space, stream):
-    """Generate the plays of a roll into ``space.plays``; return the chosen one's number and their count."""
+def _generated(model, words, packed, high, low, space):
+    """Generate the plays of a roll into ``space.plays``, with table scores where they are wanted; return
+    their number."""
     if model.kind == TABLE or model.kept > 0:
         steps = model.steps[_class_of(words, packed)]
-        count = generate_scored(words, packed, high, low, space.plays, steps)
-    else:
-        count = generate_within(words, high, low, space.plays)
-    if count == 1:
-        return 0, 1
-    if model.kind == RANDOM:
-        return next_below(stream, count), count
-    if model.kind == TABLE:
-        return _best_by_table(count, space.plays.scores), count
+        return generate_scored(words, packed, high, low, space.plays, steps)
+    return generate_within(words, high, low, space.plays)
+
+
+@inline_kernel
+def _best_by_weights(model, count, space):
+    """The best of the `count` plays in ``space.plays`` by a weights model, and its score for the mover."""
     considered, order = count, space.filter_kept[:0]
     if 0 < model.kept < count:
         _pre_filter(count, model.kept, space)
@@ -233,7 +234,38 @@ def choose_within(model, words, packed, high, low, space, stream):
         mover_score = turn_value(space.scores[k])
         if mover_score > best_score:
             best, best_score = order[k] if order.shape[0] > 0 else k, mover_score
-    return best, count
+    return best, best_score
+
+
+@inline_kernel
+def choose_within(model, words, packed, high, low, space, stream):
+    """Generate the plays of a roll into ``space.plays``; return the chosen one's number and their count."""
+    count = _generated(model, words, packed, high, low, space)
+    if count == 1:
+        return 0, 1
+    if model.kind == RANDOM:
+        return next_below(stream, count), count
+    if model.kind == TABLE:
+        return _best_by_table(count, space.plays.scores), count
+    return _best_by_weights(model, count, space)[0], count
+
+
+@inline_kernel
+def best_reply(model, words, packed, high, low, space):
+    """Generate the plays of a roll into ``space.plays``; return the best one's number and what it is worth
+    to the mover, as the evaluator's `play_equities` has it."""
+    count = _generated(model, words, packed, high, low, space)
+    if model.kind == WEIGHTS:
+        best, score = _best_by_weights(model, count, space)
+        return best, math.tanh(score) if model.win_only else squash_equity(score)
+    best = _best_by_table(count, space.plays.scores)
+    points = finished_points(space.plays.words[best])
+    if points != 0:
+        return best, turn_value(np.float64(points))
+    position_class = _class_of(words, packed)
+    intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
+    score = model.unit * table_score_of_mover(space.plays.boards[best], model.tables[position_class])
+    return best, turn_value(math.tanh(intercept + slope * turn_value(score)))
 
 
 @lean_kernel(WHOLES)

@@ -54,8 +54,9 @@ announce_compilation()
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
-NOTHING, FLAG, WHOLE, SINGLE = types.none, types.bool_, types.int64, types.float32
-"""What a kernel returns: nothing, a bool, an int64, a float32."""
+NOTHING, FLAG, WHOLE = types.none, types.bool_, types.int64
+SINGLE, DOUBLE = types.float32, types.float64
+"""What a kernel returns: nothing, a bool, an int64, a float32, a float64."""
 WHOLES = types.UniTuple(types.int64, 2)
 """Two int64."""
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import HOME, POINTS, Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, RACE, classify_many
+from motif.evaluators.stakes import NUMBERS, efficiencies, efficiency_codes
+from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import SettingError
 
 BEAROFF = "bearoff"
 """A race in which both sides have all their checkers at home; apart from it come `CLASS_NAMES`."""
 EFFICIENCY_CLASSES = (*CLASS_NAMES, BEAROFF)
-_BEAROFF_CODE = len(CLASS_NAMES)
 
 
 def checked_efficiency(x: float) -> float:
@@ -61,29 +61,25 @@ class Efficiency:
 
     def of_boards(self, boards: Board) -> npt.NDArray[np.float64]:
         """x float64 (n,) of `boards` int8 (n, 26), each seen by the player on roll."""
-        race = self.race_base + self.race_per_pip * own_pips(boards)
-        by_class = np.empty((len(EFFICIENCY_CLASSES), len(boards)))
-        by_class[CONTACT], by_class[CRASHED] = self.contact, self.crashed
-        by_class[RACE] = np.clip(race, self.race_lowest, self.race_highest)
-        by_class[_BEAROFF_CODE] = self.bearoff
-        return np.asarray(by_class[efficiency_classes(boards), np.arange(len(boards))])
+        return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
+
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """The fields in the order in which kernels read them, `motif.evaluators.stakes.NUMBERS`."""
+        return np.array([getattr(self, name) for name in NUMBERS])
+
+
+def constant_efficiency(x: float) -> Efficiency:
+    """The efficiency that is `x` in every position; raises `SettingError` for what is none."""
+    return Efficiency(**{**dict.fromkeys(NUMBERS, float(x)), "race_per_pip": 0.0})
 
 
 DEFAULT_EFFICIENCY = Efficiency()
 """gnubg's values."""
 
 
-def own_pips(boards: Board) -> npt.NDArray[np.int64]:
-    """Pips (n,) that the player on roll of each of `boards` (n, 26) still needs."""
-    return np.asarray(np.maximum(boards, 0) @ np.arange(boards.shape[1]))
-
-
 def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
     """Index into `EFFICIENCY_CLASSES` (n,) of each of `boards` (n, 26)."""
-    classes = classify_many(pack_many(boards))
-    at_home = ~(boards[:, HOME + 1 :] > 0).any(axis=1) & ~(boards[:, : POINTS - HOME + 1] < 0).any(axis=1)
-    classes[(classes == RACE) & at_home] = _BEAROFF_CODE
-    return np.asarray(classes)
+    return np.asarray(efficiency_codes(pack_many(boards)))
 
 
 def efficiency_class(position: Position) -> tuple[str, int]:

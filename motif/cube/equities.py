@@ -1,22 +1,9 @@
 """The three equities of a cube decision by Janowski's model, for many positions in one state of the match.
 
-The model moves the chance to win, while the shares of gammons among wins and among losses stay.  Equity
-over that chance is a curve of straight lines: a dead cube gives one line from losing to winning; a live
-cube gives lines between the points at which somebody cashes; and the equity at efficiency x lies the part
-x of the way from the dead line to the live ones.
-
-In money play equity is in units of the cube.  With W and L the average value of a win and of a loss, a
-live cube is taken from (L - 1/2) / (W + L + 1/2) and cashed from (L + 1) / (W + L + 1/2) on.
-
-In match play it is the chance to win the match.  The cash points of a live cube are found from the highest
-cube that still matters downwards; at that cube a player to whom more points are of no use any more is
-redoubled at once, which raises the cube once more before the game is played out.
-
-Sources: Rick Janowski, Take-Points in Money Games (1993), in the form of gnubg's `Cl2CfMoney`; for matches
-the model of gnubg (Joern Thyssen's `GetPoints` and `Cl2CfMatch`).
+The model itself, and where it comes from, stand in `motif.evaluators.stakes`; here are the stakes of a state
+of the match.  In money play equity is in units of the cube; in match play it is the chance to win the match.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,16 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import CubeOwner, MatchState
-from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency, checked_efficiency
+from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency, checked_efficiency, constant_efficiency
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
-from motif.evaluators.probabilities import (
-    LOSE_BACKGAMMON,
-    LOSE_GAMMON,
-    OUTPUTS,
-    WIN,
-    WIN_BACKGAMMON,
-    WIN_GAMMON,
-    Probabilities,
+from motif.evaluators.probabilities import OUTPUTS, Probabilities, turned_equities
+from motif.evaluators.stakes import (
+    CENTRED,
+    DEAD,
+    EVEN,
+    MATCH,
+    MONEY,
+    OPPONENTS_CUBE,
+    OWN_CUBE,
+    Stakes,
+    cash_points_of,
+    curve_values,
+    curves,
+    ends_of,
 )
 from motif.runtime.errors import SettingError
 
@@ -44,6 +37,9 @@ DOUBLE_PASS = 1.0
 """What a double that is passed wins, in units of the cube before it."""
 DOUBLED_WORTH = 2.0
 """What a unit of the doubled cube is worth, in units of the cube before it."""
+_LEVELS_BEYOND = 3
+"""Levels of the cube from the last one whose double matters: it is doubled, and redoubled at once."""
+_OWNERS = {"me": OWN_CUBE, "centre": CENTRED, "opponent": OPPONENTS_CUBE}
 _OTHER: dict[CubeOwner, CubeOwner] = {"centre": "centre", "me": "opponent", "opponent": "me"}
 
 
@@ -67,13 +63,9 @@ class Outcomes(NamedTuple):
             self.win_backgammons,
         )
 
-    def average_win(self, worth: Callable[[int], float]) -> Floats:
-        """What a win is worth on average (n,); `worth` gives that of 1, 2 and 3 times the cube."""
-        return _average(worth, 1, self.win_gammons, self.win_backgammons)
-
-    def average_loss(self, worth: Callable[[int], float]) -> Floats:
-        """What a loss is worth on average (n,); `worth` gives that of -1, -2 and -3 times the cube."""
-        return _average(worth, -1, self.lose_gammons, self.lose_backgammons)
+    def rows(self) -> Floats:
+        """The same as an array (n, 5)."""
+        return np.stack(self, axis=1)
 
 
 def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
@@ -88,13 +80,7 @@ def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
         raise SettingError(f"{OUTPUTS[column]} is {rows[row, column]:g}, no chance from 0 to 1")
-    rows = np.clip(rows, 0.0, 1.0)
-    win = rows[:, WIN]
-    return Outcomes(
-        win,
-        *(_share(rows[:, column], win) for column in (WIN_GAMMON, WIN_BACKGAMMON)),
-        *(_share(rows[:, column], 1 - win) for column in (LOSE_GAMMON, LOSE_BACKGAMMON)),
-    )
+    return Outcomes(*ends_of(rows).T)
 
 
 class Curve(NamedTuple):
@@ -107,26 +93,7 @@ class Curve(NamedTuple):
 
     def at(self, chances: Floats) -> Floats:
         """The equity (n,) at one chance to win for each position."""
-        values = self.values[:, 0]
-        for k in range(self.chances.shape[1] - 1):
-            left, width = self.chances[:, k], self.chances[:, k + 1] - self.chances[:, k]
-            rise = self.values[:, k + 1] - self.values[:, k]
-            part = np.divide(chances - left, width, out=np.zeros_like(left), where=width > 0)
-            values = np.where(chances > left, self.values[:, k] + rise * part, values)
-        return np.where(chances >= 1, self.values[:, -1], values)
-
-
-def mixed(
-    chances: Sequence[Floats], live: Sequence[Floats | float], lose: Floats, win: Floats, x: float | Floats
-) -> Curve:
-    """The curve at efficiency `x`, a number or (n,), of a live cube's points: their chances and equities.
-
-    `lose` and `win` are the dead cube's ends.  A point that would lie before its predecessor is moved there.
-    """
-    places = np.maximum.accumulate(np.clip(np.stack(np.broadcast_arrays(*chances), axis=1), 0.0, 1.0), axis=1)
-    dead = lose[:, None] + (win - lose)[:, None] * places
-    share = np.broadcast_to(np.asarray(x, np.float64), lose.shape)[:, None]
-    return Curve(places, dead + share * (np.stack(np.broadcast_arrays(*live), axis=1) - dead))
+        return np.asarray(curve_values(self.chances, self.values, np.ascontiguousarray(chances)))
 
 
 class CubeCurves(NamedTuple):
@@ -158,19 +125,22 @@ def cube_curves(
     ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeCurves:
     """The curves of `ends` in `state` at efficiency `x`; a match without a `table` has the default one."""
-    legal = may_double(state)
+    taken = replace(state, cube=2 * state.cube, cube_owner="opponent") if may_double(state) else None
     if not state.length:
-        now = money_curve(ends, state.cube_owner, state.jacoby, x)
-        then = None
-        if legal:
-            unit = money_curve(ends, "opponent", state.jacoby, x)
-            then = Curve(unit.chances, DOUBLED_WORTH * unit.values)
-        return CubeCurves(now, then, DOUBLE_PASS)
-    table = table or match_equity_table()
-    now = match_curve(ends, state, x, table)
-    taken_state = replace(state, cube=2 * state.cube, cube_owner="opponent")
-    then = match_curve(ends, taken_state, x, table) if legal else None
-    return CubeCurves(now, then, table.after_game(state, state.cube))
+        now, then, double_pass = Scale(), Scale(half=1 / DOUBLED_WORTH), DOUBLE_PASS
+    else:
+        table = table or match_equity_table()
+        now, then, double_pass = Scale(), Scale(), table.after_game(state, state.cube)
+    return CubeCurves(
+        _curve(ends, stakes_of(state, table, unit=now), x),
+        _curve(ends, stakes_of(taken, table, unit=then), x) if taken else None,
+        double_pass,
+    )
+
+
+def _curve(ends: Outcomes, stakes: Stakes, x: float | Floats) -> Curve:
+    share = np.ascontiguousarray(np.broadcast_to(np.asarray(x, np.float64), ends.win.shape))
+    return Curve(*curves(stakes, share, ends.rows()))
 
 
 def cube_equities(
@@ -221,8 +191,8 @@ class Scale(NamedTuple):
 
     That is gnubg's normalised money equity (EMG).  For money both are the same."""
 
-    middle: float
-    half: float
+    middle: float = 0.0
+    half: float = 1.0
 
     def equity(self, value: float | Floats) -> float | Floats:
         """The equity of a value of `CubeCurves`."""
@@ -232,7 +202,7 @@ class Scale(NamedTuple):
 def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
     """The scale of equities in `state`."""
     if not state.length:
-        return Scale(0.0, 1.0)
+        return Scale()
     table = table or match_equity_table()
     win, loss = (table.after_game(state, points) for points in (state.cube, -state.cube))
     return Scale((win + loss) / 2, (win - loss) / 2)
@@ -278,93 +248,62 @@ def turned_state(state: MatchState) -> MatchState:
     )
 
 
-def money_curve(ends: Outcomes, owner: CubeOwner, jacoby: bool, x: float | Floats) -> Curve:
-    """Cubeful equity over the chance to win, where the cube is with `owner`, at efficiency `x`.
+def stakes_of(
+    state: MatchState,
+    table: MatchEquityTable | None = None,
+    efficiency: float | Efficiency | None = None,
+    *,
+    unit: Scale | None = None,
+) -> Stakes:
+    """What is at stake in `state`, its player on roll being side 0.
 
-    Under the Jacoby rule gammons do not count while the cube is in the centre.
+    A match without a `table` has the default one; `efficiency` is that of every position, or gives it by
+    class (by default gnubg's).  Values are equities of `unit`, by default of the state's own `scale`.  Raises
+    `SettingError` for a match that is over and for what is no efficiency.
     """
-    win, loss = ends.average_win(float), ends.average_loss(float)
-    total = win - loss + 0.5
-    take, cash = (-loss - 0.5) / total, (-loss + 1) / total
-    if jacoby and owner == "centre":
-        win, loss = np.ones_like(win), np.full_like(loss, -1.0)
-    return _with_a_cube(owner, (take, -1.0), (cash, 1.0), loss, win, x)
+    by_class = constant_efficiency(efficiency) if isinstance(efficiency, int | float) else efficiency
+    unit = unit or scale(state, table)
+    owner = _OWNERS[state.cube_owner]
+    numbers = (by_class or DEFAULT_EFFICIENCY).numbers()
+    if not state.length:
+        worth, kind, last, played_out = _money_worth(state, unit), MONEY, 0, np.zeros(2, np.int64)
+    else:
+        kind = DEAD if cube_is_dead(state) else MATCH
+        last, played_out = _last_level(state)
+        levels = range(last + _LEVELS_BEYOND)
+        worth = _match_worth(state, table or match_equity_table(), levels, unit)
+    return Stakes(kind, owner, last, np.stack([worth, turned_equities(worth[:, ::-1])]), played_out, numbers)
 
 
-def match_curve(ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable) -> Curve:
-    """Chance to win the match over the chance to win the game, with the cube as it lies in `state`."""
-    worth = _worth(table, state, state.cube)
-    lose, win = ends.average_loss(worth), ends.average_win(worth)
-    if cube_is_dead(state):
-        return mixed([np.zeros_like(win), np.ones_like(win)], [lose, win], lose, win, 0.0)
-    own_cash, other_cash = cash_points(ends, state, table)
-    take, cash = (1 - other_cash, worth(-1)), (own_cash, worth(1))
-    return _with_a_cube(state.cube_owner, take, cash, lose, win, x)
+def _money_worth(state: MatchState, unit: Scale) -> Floats:
+    """Under the Jacoby rule gammons do not count while the cube is in the centre."""
+    points = np.arange(-EVEN, EVEN + 1.0)
+    now = np.sign(points) if state.jacoby and state.cube_owner == "centre" else points
+    return np.asarray(unit.equity(np.stack([now, DOUBLED_WORTH * points])))
 
 
-def _with_a_cube(
-    owner: CubeOwner,
-    take: tuple[Floats, float],
-    cash: tuple[Floats, float],
-    lose: Floats,
-    win: Floats,
-    x: float | Floats,
-) -> Curve:
-    """The curve at efficiency `x` between the points at which somebody who has the cube cashes.
+def _match_worth(state: MatchState, table: MatchEquityTable, levels: range, unit: Scale) -> Floats:
+    cubes = [state.cube << level for level in levels]
+    worth = np.array(
+        [[table.after_game(state, points * cube) for points in range(-EVEN, EVEN + 1)] for cube in cubes]
+    )
+    return np.asarray(unit.equity(worth))
 
-    `take` and `cash` are the chances (n,) of the opponent's and the player's, and the equity there.
-    """
-    points: list[tuple[Floats, Floats | float]] = [(np.zeros_like(win), lose)]
-    points += [take] * (owner != "me") + [cash] * (owner != "opponent") + [(np.ones_like(win), win)]
-    chances, live = zip(*points, strict=True)
-    return mixed(chances, live, lose, win, x)
+
+def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
+    """The level of the last cube whose double may be of use to both; and that at which either's double of it
+    is played out: a player to whom it is of no more use is redoubled at once."""
+    own, opponent = aways(state)
+    last = 0
+    while min(own, opponent) > state.cube << last + 1:
+        last += 1
+    doubled = state.cube << last + 1
+    redoubled = np.array([own <= doubled < opponent, opponent <= doubled < own], np.int64)
+    return last, last + 1 + redoubled
 
 
 def cash_points(ends: Outcomes, state: MatchState, table: MatchEquityTable) -> tuple[Floats, Floats]:
     """Chances to win the game (n,) from which the player on roll, and the opponent for his part, cash with
     a live cube."""
-    sides = (ends, state), (ends.turned(), turned_state(state))
-    need = aways(state)
-    cubes = [state.cube]
-    while min(need) > 2 * cubes[-1]:
-        cubes.append(2 * cubes[-1])
-    own, other = (_last_cash_point(*side, cubes[-1], table) for side in sides)
-    for cube in reversed(cubes[:-1]):
-        own, other = (
-            _live_cash_point(*side, cube, table, then) for side, then in zip(sides, (other, own), strict=True)
-        )
+    own, other = cash_points_of(stakes_of(state, table), ends.rows()).T
     return own, other
-
-
-def _last_cash_point(ends: Outcomes, state: MatchState, cube: int, table: MatchEquityTable) -> Floats:
-    """Where the doubled cube is of no more use to one of the players."""
-    own, opponent = aways(state)
-    redoubles = own <= 2 * cube < opponent
-    worth = _worth(table, state, 4 * cube if redoubles else 2 * cube)
-    lose = ends.average_loss(worth)
-    return np.asarray((lose - table.after_game(state, cube)) / (lose - ends.average_win(worth)))
-
-
-def _live_cash_point(
-    ends: Outcomes, state: MatchState, cube: int, table: MatchEquityTable, next_cash: Floats
-) -> Floats:
-    """Where the opponent, who then owns the doubled cube, may cash it from `next_cash` on."""
-    worth = _worth(table, state, 2 * cube)
-    win, drop = ends.average_win(worth), table.after_game(state, cube)
-    return np.asarray(1 - next_cash * (drop - win) / (worth(-1) - win))
-
-
-def _worth(table: MatchEquityTable, state: MatchState, cube: int) -> Callable[[int], float]:
-    """The chance to win the match after a game of -3 to 3 times `cube`."""
-    return lambda points: table.after_game(state, points * cube)
-
-
-def _share(part: Floats, whole: Floats) -> Floats:
-    """`part` of `whole`, at most all of it; none of nothing."""
-    shares = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-    return np.minimum(shares, 1.0)
-
-
-def _average(worth: Callable[[int], float], sign: int, gammons: Floats, backgammons: Floats) -> Floats:
-    single, gammon, backgammon = (worth(sign * points) for points in (1, 2, 3))
-    return single + (gammon - single) * gammons + (backgammon - gammon) * backgammons

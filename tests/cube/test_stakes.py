@@ -1,0 +1,104 @@
+"""What is at stake for kernels: the same equities as people get, from either side."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motif.board.match_state import MatchState
+from motif.board.packed import pack_many
+from motif.board.parsing import parse_position
+from motif.board.position import Position
+from motif.cube import DEFAULT_EFFICIENCY, cubeful_equity, turned_state
+from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
+from motif.cube.equities import scale, stakes_of
+from motif.cube.match_equity import match_equity_table
+from motif.evaluators import Probabilities
+from motif.evaluators.probabilities import certain, turned
+from motif.evaluators.stakes import cubeless, staked_values
+from motif.runtime.errors import SettingError
+from tests.cube.chances import STATES, match_states, probabilities
+
+PACKED = pack_many(Position.start().board[None])
+
+
+def staked(stakes, side: int, *rows: Probabilities, packed=PACKED) -> np.ndarray:
+    return staked_values(stakes, side, np.repeat(packed, len(rows), axis=0), np.array(rows, np.float64))
+
+
+@given(STATES, probabilities(), st.floats(0, 1))
+def test_the_mover_has_the_cubeful_equity(state, row, x):
+    assert staked(stakes_of(state, efficiency=x), 0, row)[0] == pytest.approx(
+        cubeful_equity(row, state, efficiency=x), abs=1e-12
+    )
+
+
+@given(STATES, probabilities(), st.floats(0, 1))
+def test_what_one_side_wins_the_other_loses(state, row, x):
+    """Side 1 on roll has what he would have at the root, and side 0 in the same place has the opposite."""
+    stakes, other = (stakes_of(root, efficiency=x) for root in (state, turned_state(state)))
+    own = staked(stakes, 1, row)[0]
+    assert own == pytest.approx(staked(other, 0, row)[0], abs=1e-9)
+    assert own == pytest.approx(-staked(stakes, 0, row.turned())[0], abs=1e-9)
+
+
+@given(match_states(), st.sampled_from([-3, -2, -1, 1, 2, 3]), st.sampled_from([0, 1]))
+def test_a_finished_game_is_worth_its_score(state, points, side):
+    row = np.zeros(5)
+    certain(points, row)
+    points *= state.cube if side == 0 else -state.cube
+    won = match_equity_table().after_game(state, points)
+    value = scale(state).equity(won)
+    assert staked(stakes_of(state), side, row)[0] == pytest.approx(value if side == 0 else -value, abs=1e-9)
+
+
+@given(st.lists(probabilities(), min_size=1, max_size=5), st.sampled_from([0, 1]))
+def test_without_a_cube_it_is_the_plain_equity(rows, side):
+    assert staked(cubeless(), side, *rows).tolist() == [row.equity for row in rows]
+
+
+def test_gammons_at_the_scores_where_they_matter_most_and_least():
+    """At double match point a gammon is worth nothing more; at gammon-go as much as the game itself."""
+    plain, gammons = Probabilities(0.5, 0.0, 0.0, 0.0, 0.0), Probabilities(0.5, 0.2, 0.0, 0.0, 0.0)
+    lost = Probabilities(0.5, 0.0, 0.0, 0.2, 0.0)
+    at_match_point = stakes_of(MatchState(5, 4, 4))
+    assert staked(at_match_point, 0, gammons, lost) == pytest.approx(staked(at_match_point, 0, plain, plain))
+    gammon_go = stakes_of(MatchState(5, 3, 4, crawford=True))
+    assert staked(gammon_go, 0, lost)[0] == pytest.approx(staked(gammon_go, 0, plain)[0])
+    assert staked(gammon_go, 0, gammons)[0] > staked(stakes_of(MatchState()), 0, gammons)[0]
+    gammon_save = stakes_of(turned_state(MatchState(5, 3, 4, crawford=True)))
+    assert staked(gammon_save, 0, gammons)[0] == pytest.approx(staked(gammon_save, 0, plain)[0])
+    assert staked(gammon_save, 0, lost)[0] < staked(gammon_save, 0, plain)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [
+        ("4HPwATDgc/ABMA", 0.68),
+        ("fL4PAAD/HgAAOA", 0.68),
+        ("nw/4AAAH/OEDAA", 0.55 + 0.00125 * 119),
+        ("n88AAOA8BwAAAA", 0.6),
+    ],
+)
+def test_the_efficiency_is_that_of_the_position(text, x):
+    position, _ = parse_position(text)
+    boards = position.board[None]
+    name = EFFICIENCY_CLASSES[efficiency_classes(boards)[0]]
+    assert DEFAULT_EFFICIENCY.of(name, position.pip_count) == pytest.approx(x)
+    assert DEFAULT_EFFICIENCY.of_boards(boards)[0] == pytest.approx(x)
+    row = Probabilities(0.7, 0.1, 0.0, 0.05, 0.0)
+    state = MatchState(7, 2, 4)
+    value = staked(stakes_of(state), 0, row, packed=pack_many(boards))[0]
+    assert value == pytest.approx(cubeful_equity(row, state, efficiency=x), abs=1e-12)
+
+
+def test_turned_rows_are_those_of_the_other_player():
+    row = Probabilities(0.7, 0.1, 0.02, 0.05, 0.01)
+    assert turned(np.array([row]))[0] == pytest.approx(row.turned())
+
+
+def test_refusals():
+    with pytest.raises(SettingError, match="0 to 1"):
+        stakes_of(MatchState(), efficiency=1.5)
+    with pytest.raises(SettingError, match="over"):
+        stakes_of(MatchState(5, 5, 2, game_state="over"))

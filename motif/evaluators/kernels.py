@@ -36,6 +36,7 @@ from motif.evaluators.probabilities import (
     squash_probability,
     turn_value,
 )
+from motif.evaluators.stakes import CUBELESS, value_for_side
 from motif.parameters.game_plan import NO_PLAN, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
 from motif.parameters.sets import measure, take_places
@@ -52,6 +53,9 @@ SOURCES = ("finished game", "bearoff tables", "weights", "point table")
 FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 
 _FINISHED_SCORE = 1e6
+_RIVALS_WITHIN = 0.2
+"""Plays of the same roll that are worse by more than this, in money equity without a cube, are taken to be
+worse for any stakes."""
 
 
 @inline_kernel
@@ -223,7 +227,9 @@ def _generated(model, words, packed, high, low, space):
 
 @inline_kernel
 def _best_by_weights(model, count, space):
-    """The best of the `count` plays in ``space.plays`` by a weights model, and its score for the mover."""
+    """The best of the `count` plays in ``space.plays`` by a weights model, its score for the mover, and how
+    many plays were scored: all of them, or those in ``space.filter_kept``.  ``space.scores`` are the next
+    player's."""
     considered, order = count, space.filter_kept[:0]
     if 0 < model.kept < count:
         _pre_filter(count, model.kept, space)
@@ -234,7 +240,7 @@ def _best_by_weights(model, count, space):
         mover_score = turn_value(space.scores[k])
         if mover_score > best_score:
             best, best_score = order[k] if order.shape[0] > 0 else k, mover_score
-    return best, best_score
+    return best, best_score, considered
 
 
 @inline_kernel
@@ -251,21 +257,60 @@ def choose_within(model, words, packed, high, low, space, stream):
 
 
 @inline_kernel
-def best_reply(model, words, packed, high, low, space):
-    """Generate the plays of a roll into ``space.plays``; return the best one's number and what it is worth
-    to the mover, as the evaluator's `play_equities` has it."""
-    count = _generated(model, words, packed, high, low, space)
-    if model.kind == WEIGHTS:
-        best, score = _best_by_weights(model, count, space)
-        return best, math.tanh(score) if model.win_only else squash_equity(score)
-    best = _best_by_table(count, space.plays.scores)
-    points = finished_points(space.plays.words[best])
+def _equity_of_score(model, score):
+    """The equity for which a score of a weights model stands."""
+    return math.tanh(score) if model.win_only else squash_equity(score)
+
+
+@inline_kernel
+def _table_equity(model, words, packed, play, space):
+    """What a play in ``space.plays`` is worth to the mover by a point table, that of the class before it."""
+    points = finished_points(space.plays.words[play])
     if points != 0:
-        return best, turn_value(np.float64(points))
+        return turn_value(np.float64(points))
     position_class = _class_of(words, packed)
     intercept, slope = model.calibration[position_class, 0], model.calibration[position_class, 1]
-    score = model.unit * table_score_of_mover(space.plays.boards[best], model.tables[position_class])
-    return best, turn_value(math.tanh(intercept + slope * turn_value(score)))
+    score = model.unit * table_score_of_mover(space.plays.boards[play], model.tables[position_class])
+    return turn_value(math.tanh(intercept + slope * turn_value(score)))
+
+
+@inline_kernel
+def _best_at_stake(model, stakes, side, equity, count, considered, space):
+    """Of the plays that `_best_by_weights` scored, the best one for the `stakes` of the mover, who is `side`,
+    and its value; plays much worse than `equity` without a cube are left out."""
+    best, value = 0, -np.inf
+    for k in range(considered):
+        if _equity_of_score(model, turn_value(space.scores[k])) < equity - _RIVALS_WITHIN:
+            continue
+        play = space.filter_kept[k] if considered < count else k
+        words, packed = space.plays.words[play], space.plays.boards[play]
+        trace_value(model, words, packed, space, space.row)
+        worth = turn_value(value_for_side(stakes, 1 - side, words, packed, space.row))
+        if worth > value:
+            best, value = play, worth
+    return best, value
+
+
+@inline_kernel
+def best_reply(model, stakes, side, words, packed, high, low, space):
+    """Generate the plays of a roll into ``space.plays``; return the best one's number and what it is worth
+    to the mover, who is `side` of the `stakes`.
+
+    Without a cube that is what the evaluator's `play_equities` says.
+    """
+    count = _generated(model, words, packed, high, low, space)
+    if model.kind == WEIGHTS:
+        best, score, considered = _best_by_weights(model, count, space)
+        equity = _equity_of_score(model, score)
+        if stakes.kind != CUBELESS:
+            best, equity = _best_at_stake(model, stakes, side, equity, count, considered, space)
+        return best, equity
+    best = _best_by_table(count, space.plays.scores)
+    if stakes.kind == CUBELESS:
+        return best, _table_equity(model, words, packed, best, space)
+    after, board = space.plays.words[best], space.plays.boards[best]
+    trace_value(model, after, board, space, space.row)
+    return best, turn_value(value_for_side(stakes, 1 - side, after, board, space.row))
 
 
 @lean_kernel(WHOLES)

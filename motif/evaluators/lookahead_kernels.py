@@ -1,24 +1,23 @@
 """Compiled lookahead: the value of a position some plies on, over all rolls."""
 
-import numpy as np
-
 from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points
 from motif.board.packed import copy_words
-from motif.evaluators.bearoff.lookup import covered
+from motif.evaluators.bearoff.lookup import is_exact
 from motif.evaluators.kernels import best_reply, trace_value
-from motif.evaluators.probabilities import EQUITY_WEIGHTS, equity_of, turn_probabilities, turn_value
+from motif.evaluators.probabilities import OUTPUTS, turn_probabilities, turn_value
+from motif.evaluators.stakes import value_for_side
 from motif.runtime.jit import DOUBLE, NOTHING, inline_kernel, lean_kernel, words_of
 
 _ROLLS = len(ROLLS)
 _SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
-_CHANCES = len(EQUITY_WEIGHTS)
+_CHANCES = len(OUTPUTS)
 
 
 @inline_kernel
 def _is_known(model, words, packed):
-    """Whether a value needs no lookahead: the game is over, or the tables know."""
-    return finished_points(words) != 0 or covered(model.bearoff, words, packed)
+    """Whether lookahead would change nothing: the game is over, or the tables are exact."""
+    return finished_points(words) != 0 or is_exact(model.bearoff, words, packed)
 
 
 @inline_kernel
@@ -27,64 +26,65 @@ def _add_row(row, share, total):
         total[j] += share * row[j]
 
 
-@lean_kernel(DOUBLE)
-def look_ahead(model, plies, space, deep, want_rows):
-    """The equity `plies` further of the packed board in ``deep.words[0]``, for the player on roll.
+@inline_kernel
+def _worth(model, stakes, side, words, packed, space, row):
+    """Write the five probabilities of the player on roll, who is `side`, to `row`; return his equity."""
+    trace_value(model, words, packed, space, row)
+    return value_for_side(stakes, side, words, packed, row)
 
-    With `want_rows` his five probabilities are left in ``deep.rows[0]``.  Replies are those that the model
-    finds best without lookahead.
+
+@lean_kernel(DOUBLE)
+def look_ahead(model, stakes, side, plies, space, tree, wants_rows):
+    """The equity, `plies` further, of the packed board in ``tree.words[0]`` to the player on roll.
+
+    He is `side` of the `stakes`.  With `wants_rows` his five probabilities are left in ``tree.rows[0]``.
+    Replies are those that the model finds best without lookahead.
     """
+    if plies == 0 or _is_known(model, tree.words[0], tree.boards[0]):
+        return _worth(model, stakes, side, tree.words[0], tree.boards[0], space, tree.rows[0])
     level = 0
-    deep.number[0] = 0
-    deep.equity[0] = 0.0
-    deep.rows[0, :] = 0.0
-    if _is_known(model, deep.words[0], deep.boards[0]):
-        trace_value(model, deep.words[0], deep.boards[0], space, deep.rows[0])
-        return equity_of(deep.rows[0])
+    tree.number[0], tree.equity[0] = 0, 0.0
+    tree.rows[0, :] = 0.0
     while True:
-        number = deep.number[level]
-        if number == _ROLLS:
-            if level == 0:
-                return deep.equity[0]
-            value = turn_value(deep.equity[level])
-            if want_rows:
-                turn_probabilities(deep.rows[level])
-            level -= 1
-            number = deep.number[level]
-            deep.equity[level] += _SHARES[number] * value
-            if want_rows:
-                _add_row(deep.rows[level + 1], _SHARES[number], deep.rows[level])
-            deep.number[level] += 1
-            continue
-        high, low = ROLLS[number, 0], ROLLS[number, 1]
-        play, equity = best_reply(model, deep.words[level], deep.boards[level], high, low, space)
-        after, board = space.plays.words[play], space.plays.boards[play]
-        is_leaf = level + 1 == plies
-        if is_leaf or _is_known(model, after, board):
-            if want_rows or not is_leaf:
-                trace_value(model, after, board, space, space.row)
+        number = tree.number[level]
+        if number < _ROLLS:
+            high, low = ROLLS[number, 0], ROLLS[number, 1]
+            mover = (side + level) % 2
+            words, packed = tree.words[level], tree.boards[level]
+            play, equity = best_reply(model, stakes, mover, words, packed, high, low, space)
+            after, board = space.plays.words[play], space.plays.boards[play]
+            is_leaf = level + 1 == plies
+            if not is_leaf and not _is_known(model, after, board):
+                level += 1
+                copy_words(after, tree.words[level])
+                tree.number[level], tree.equity[level] = 0, 0.0
+                tree.rows[level, :] = 0.0
+                continue
+            if wants_rows or not is_leaf:
+                worth = turn_value(_worth(model, stakes, 1 - mover, after, board, space, space.row))
                 turn_probabilities(space.row)
-                _add_row(space.row, _SHARES[number], deep.rows[level])
-                if not is_leaf:
-                    equity = equity_of(space.row)
-            deep.equity[level] += _SHARES[number] * equity
-            deep.number[level] += 1
+                _add_row(space.row, _SHARES[number], tree.rows[level])
+                equity = equity if is_leaf else worth
+        elif level == 0:
+            return tree.equity[0]
         else:
-            level += 1
-            copy_words(after, deep.words[level])
-            deep.number[level] = 0
-            deep.equity[level] = 0.0
-            deep.rows[level, :] = 0.0
+            equity = turn_value(tree.equity[level])
+            turn_probabilities(tree.rows[level])
+            level -= 1
+            number = tree.number[level]
+            _add_row(tree.rows[level + 1], _SHARES[number], tree.rows[level])
+        tree.equity[level] += _SHARES[number] * equity
+        tree.number[level] += 1
 
 
 @lean_kernel(NOTHING)
-def look_ahead_many(model, packed, plies, space, deep, equities, rows):
+def look_ahead_many(model, stakes, side, packed, plies, space, tree, equities, rows):
     """`look_ahead` of packed boards (n, 64): writes float64 (n,) `equities` and, unless it is empty, float64
     (n, 5) `rows`."""
-    words = words_of(packed)
+    words, wants_rows = words_of(packed), rows.shape[0] > 0
     for k in range(packed.shape[0]):
-        copy_words(words[k], deep.words[0])
-        equities[k] = look_ahead(model, plies, space, deep, rows.shape[0] > 0)
-        if rows.shape[0] > 0:
+        copy_words(words[k], tree.words[0])
+        equities[k] = look_ahead(model, stakes, side, plies, space, tree, wants_rows)
+        if wants_rows:
             for j in range(_CHANCES):
-                rows[k, j] = deep.rows[0, j]
+                rows[k, j] = tree.rows[0, j]

@@ -50,7 +50,7 @@ def load_shipped(name: str) -> "StaticEvaluator":
 
 WILDBG_NAME, NET_PREFIX, ROLLOUT_PREFIX = "wildbg", "onnx:", "rollout:"
 _FILLED_IN = re.compile("FILE|PATH|PLAYER|@N")
-_WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})")
+_WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})(?::([a-z]*))?")
 
 
 class Kind(StrEnum):
@@ -201,11 +201,11 @@ def load_static(name: str) -> "StaticEvaluator":
 
 
 def load_evaluator(name: str) -> "Evaluator":
-    """The evaluator called `name`, with its lookahead: ``weights/motif-v1.yaml@1``, say."""
-    from motif.evaluators.lookahead import LookaheadEvaluator
+    """The evaluator called `name`, with its lookahead: ``weights/motif-v1.yaml@1`` or ``latest@2:wide``."""
+    from motif.evaluators.lookahead import DEFAULT_DEPTH, LookaheadEvaluator
 
     match = _WITH_PLIES.fullmatch(name)
-    without, plies = (match[1], int(match[2])) if match else (name, 0)
+    without, plies, depth = match.groups() if match else (name, "0", None)
     entry = entry_of(without)
     evaluator = entry.load(without) if entry and entry.kind is Kind.NET else load_static(without)
-    return LookaheadEvaluator(evaluator, plies) if plies else evaluator
+    return LookaheadEvaluator(evaluator, int(plies), depth or DEFAULT_DEPTH) if int(plies) else evaluator

@@ -1,9 +1,11 @@
 """Lookahead, against every one of the 36 throws played out in plain Python."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from motif.board.moves import legal_plays
+from motif.board.moves import legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
 from motif.evaluators import (
@@ -13,6 +15,8 @@ from motif.evaluators import (
     load_evaluator,
     load_static,
 )
+from motif.evaluators.evaluator import first_best
+from motif.evaluators.lookahead import DEPTHS
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.position_class import CLASS_NAMES
@@ -47,7 +51,10 @@ def worth(base: Evaluator, before: Position, after: Position) -> float:
 
 
 def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.ndarray, float]:
-    """Chances and ranking equity of the player on roll, `plies` further, by brute force."""
+    """Chances and ranking equity of the player on roll, `plies` further, by brute force.
+
+    Replies are those that are best without lookahead.
+    """
     if plies == 0 or outcome(position):
         return (
             np.array(base.evaluate(position), float),
@@ -57,13 +64,10 @@ def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.nd
     for throw in THROWS:
         plays = [play.position for play in legal_plays(position, throw)]
         below = [looked_ahead(base, after, plies - 1) for after in plays]
-        if plies == 1:
-            values = [worth(base, position, after) for after in plays]
-        else:
-            values = [-his_equity for _, his_equity in below]
+        values = [worth(base, position, after) for after in plays]
         best = int(np.argmax(values))
         chances += np.array(Probabilities(*below[best][0]).turned())
-        equity += values[best]
+        equity += values[best] if plies == 1 else -below[best][1]
     return chances / 36, equity / 36
 
 
@@ -79,7 +83,7 @@ def positions_to_look_from() -> list[Position]:
 
 @every_base
 def test_one_ply(base):
-    evaluator = LookaheadEvaluator(base, 1)
+    evaluator = LookaheadEvaluator(base, 1, "full")
     positions = positions_to_look_from()
     boards = np.array([position.board for position in positions])
     rows, equities = evaluator.evaluate_many(boards), evaluator.equity_many(boards)
@@ -102,7 +106,7 @@ TINY = [
 def test_more_plies_in_tiny_endings(base, plies):
     for position in TINY[: 5 - plies]:
         expected_row, expected_equity = looked_ahead(base, position, plies)
-        evaluator = LookaheadEvaluator(base, plies)
+        evaluator = LookaheadEvaluator(base, plies, "full")
         np.testing.assert_allclose(evaluator.evaluate(position), expected_row, atol=2e-6)
         assert evaluator.equity_many(position.board[None])[0] == pytest.approx(expected_equity, abs=2e-6)
 
@@ -208,3 +212,77 @@ def test_the_evaluator_behind_the_lookahead_is_the_one_that_was_given():
     base = load_static("pubeval")
     assert LookaheadEvaluator(base, 2).without_lookahead is base
     assert base.without_lookahead is base
+
+
+class General(Evaluator):
+    """An evaluator that is not known to be compiled."""
+
+    def __init__(self, base: Evaluator) -> None:
+        self.base, self.name = base, base.name
+
+    def evaluate_many(self, positions):
+        return self.base.evaluate_many(positions)
+
+    def equity_many(self, boards):
+        return self.base.equity_many(boards)
+
+    def play_equities(self, before, plays):
+        return self.base.play_equities(before, plays)
+
+
+@pytest.mark.parametrize(
+    ("plies", "count"), [(1, 300), (2, 12), pytest.param(2, 300, marks=pytest.mark.slow)]
+)
+def test_kernels_see_what_the_general_way_sees(plies, count):
+    base = load_static(default_player())
+    boards = some_boards("pubeval", count, seed=11)
+    compiled = LookaheadEvaluator(base, plies, "full")
+    general = LookaheadEvaluator(General(base), plies, "full")
+    np.testing.assert_allclose(compiled.equity_many(boards), general.equity_many(boards), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        compiled.evaluate_many(boards), general.evaluate_many(boards), rtol=0, atol=1e-6
+    )
+
+
+def decisions(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    boards = some_boards("pubeval", count, seed=seed)
+    rolls = np.random.default_rng(seed).integers(1, 7, (count, 2))
+    return boards, np.sort(rolls, axis=1)[:, ::-1]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_each_ply_sees_the_plays_that_its_filter_lets_through(depth):
+    base = load_static(default_player())
+    boards, rolls = decisions(40, seed=12)
+    (plays,) = play_batches(boards, rolls)
+    static = base.play_equities(boards, plays)
+    evaluator = LookaheadEvaluator(base, 1, depth)
+    values = evaluator.play_equities(boards, plays)
+    deep = -evaluator.equity_many(plays.boards)
+    limits = DEPTHS[depth].filters[0]
+    for first, last in pairwise(plays.offsets):
+        before, after, deeper = static[first:last], values[first:last], deep[first:last]
+        order = np.argsort(-before, kind="stable")
+        seen = np.isin(np.arange(len(before)), order[: limits.plays]) & (
+            before >= before.max() - limits.within
+        )
+        np.testing.assert_allclose(after[seen], deeper[seen], atol=1e-12)
+        np.testing.assert_allclose(after[~seen], np.minimum(before[~seen], deeper[seen].min()), atol=1e-12)
+
+
+def test_the_best_play_is_the_same_whether_or_not_lonely_plays_are_seen_deeper():
+    evaluator = LookaheadEvaluator(load_static(default_player()), 2)
+    boards, rolls = decisions(60, seed=13)
+    (plays,) = play_batches(boards, rolls)
+    best = first_best(evaluator.play_equities(boards, plays), plays.offsets[:-1])
+    assert (evaluator.best_plays(boards, rolls).boards == plays.boards[best]).all()
+
+
+def test_the_depth_stands_in_the_name():
+    assert load_evaluator("pubeval@2").name == "pubeval@2"
+    assert load_evaluator("pubeval@2:normal").name == "pubeval@2"
+    assert load_evaluator("pubeval@2:wide").name == "pubeval@2:wide"
+    with pytest.raises(
+        PlayerError, match=r"pubeval@2:deep: after the plies there may be narrow, normal, wide"
+    ):
+        load_evaluator("pubeval@2:deep")

@@ -221,7 +221,9 @@ def test_a_cut_after_one_ply_is_one_ply_of_lookahead():
     """The same plays, the rolls drawn instead of counted: alike within four standard errors."""
     positions = [Position.start(), *map(Position, some_boards("pubeval", 3, seed=8))]
     result = rolled(positions, MADE, trials=4000, cut=1, seed=2)
-    exact = LookaheadEvaluator(MADE, 1).evaluate_many(np.array([position.board for position in positions]))
+    exact = LookaheadEvaluator(MADE, 1, "full").evaluate_many(
+        np.array([position.board for position in positions])
+    )
     assert (np.abs(result.mean[:, :5] - exact) <= 4 * result.se[:, :5] + 1e-6).all()
     assert (result.se[:, 0] > 0).all()
 

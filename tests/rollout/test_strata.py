@@ -58,7 +58,7 @@ def test_trials_are_played_with_these_rolls():
     for trials in (ROUND, 3 * ROUND):
         settings = RolloutSettings(trials, cut=1, stratified=True, seed=5)
         result = rollout(positions, MADE, settings, jobs=1)
-        exact = LookaheadEvaluator(MADE, 1).evaluate_many(np.array([it.board for it in positions]))
+        exact = LookaheadEvaluator(MADE, 1, "full").evaluate_many(np.array([it.board for it in positions]))
         np.testing.assert_allclose(result.mean[:, :5], exact, atol=1e-6)
     # With enough trials to tell what the first roll explains, no doubt remains.
     assert (result.se < 1e-9).all()
@@ -68,7 +68,7 @@ def test_two_plies_are_exact_after_a_cycle():
     result = rollout(Position.start(), MADE, RolloutSettings(CYCLE, cut=2, stratified=True), jobs=1)
     player = CompiledPlayer("made up", MADE.model)
     replies = [player.choose(Position.start(), tuple(roll)).position for roll in ROLLS.tolist()]
-    values = LookaheadEvaluator(MADE, 1).evaluate_many(np.array([reply.board for reply in replies]))
+    values = LookaheadEvaluator(MADE, 1, "full").evaluate_many(np.array([reply.board for reply in replies]))
     exact = (turned(values) * (ROLL_COUNTS / 36)[:, None]).sum(axis=0)
     np.testing.assert_allclose(result.probabilities(), exact, atol=1e-6)
     plain = rollout(Position.start(), MADE, RolloutSettings(CYCLE, cut=2), jobs=1)

@@ -130,6 +130,16 @@ def chance_before(rows, values, row, others_row, head_start):
     return total
 
 
+@inline_kernel
+def is_exact(tables, words, packed):
+    """Whether `tables` tell the chances exactly: the board is `covered`, with few checkers on both sides."""
+    return (
+        covered(tables, words, packed)
+        and home_number(words[0]) < TWO_SIDED_POSITIONS
+        and home_number(words[_OPPONENT]) < TWO_SIDED_POSITIONS
+    )
+
+
 @lean_kernel(NOTHING)
 def bearoff_probabilities(tables, words, packed, row):
     """Write the five probabilities of the player on roll to `row`, for a board that is `covered`."""

@@ -12,7 +12,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table players strength architecture fuzz cluster-demo cluster-scaling tutorial lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -23,6 +23,7 @@ help:
 	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/user/rollouts.md"
 	@echo "make players     every player's error rates, points a game and speed, measured into docs/user/players.md"
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
+	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/user/frontier.md"
 	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
@@ -62,6 +63,12 @@ players: $(INSTALLED_DEV)
 
 strength: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.strength_table
+
+# About ten minutes with gnubg; DECISIONS=400 looks at fewer.
+DECISIONS ?= 2000
+frontier: $(INSTALLED_DEV)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.frontier docs/user/frontier.md \
+	    --decisions $(DECISIONS)
 
 architecture: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.architecture

@@ -1,0 +1,185 @@
+"""Error against time a decision: motif's ways of choosing a play beside gnubg's and wildbg's.
+
+``python -m tools.frontier docs/user/frontier.md`` lets every player choose on the same lines of the
+benchmark, by turns, some decisions at a time, each in this process on one core (gnubg in its own): so what
+else the machine does falls on all alike.  The table is a region of the page; the picture and the figures
+are kept beside it.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
+from motif.benchmark.losses import mean_and_error
+from motif.evaluators.named import default_player
+from motif.players import Player, load
+from motif.reports.style import picture
+from motif.runtime.errors import MotifError, PlayerError
+from motif.runtime.files import write_text
+from motif.runtime.parallel import one_thread
+from motif.runtime.streams import derive_states
+from tools.marked_page import write_region
+
+_TURN = 100
+"""Decisions of one player until the next has his turn."""
+_MILLI = 1000
+"""Milliseconds in a second."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to choose plays."""
+
+    name: str
+    """By which the player is loaded."""
+    share: float = 1.0
+    """Of the decisions that he is measured on: slow ones see fewer."""
+
+
+def ways(own: str) -> list[Way]:
+    """All that are measured; `own` is the static evaluator."""
+    rollouts = f"rollout:{own},stratified,cut=8,candidates=5,trials="
+    return [
+        Way(own),
+        *(Way(f"{own}@1:{depth}") for depth in ("narrow", "normal", "wide")),
+        *(Way(f"{own}@2:{depth}") for depth in ("narrow", "normal", "wide")),
+        Way(f"{own}@3:narrow", 0.25),
+        Way(f"{own}@3:normal", 0.25),
+        Way(f"{rollouts}324", 0.25),
+        Way(f"{rollouts}1296", 0.25),
+        Way("wildbg"),
+        *(Way(name) for name in ("gnubg", "gnubg@1")),
+        Way("gnubg@2", 0.25),
+    ]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a way costs and gives."""
+
+    name: str
+    decisions: int
+    error_rate: float
+    """Millipoints lost a decision."""
+    error_rate_se: float
+    milliseconds: float
+    """A decision."""
+
+
+def measure(names: Sequence[Way], benchmark: BenchmarkFile, decisions: int) -> list[Measured]:
+    """Let everyone who can be had choose; raises a `MotifError` for a name that means nothing."""
+    players: dict[str, tuple[Player, int]] = {}
+    for way in names:
+        try:
+            players[way.name] = load(way.name), round(decisions * way.share)
+        except PlayerError as error:
+            print(f"{way.name}: left out: {error}", file=sys.stderr)
+    states = derive_states(0, 0, decisions, 0)
+    losses: dict[str, list[float]] = {name: [] for name in players}
+    seconds = dict.fromkeys(players, 0.0)
+    for player, _ in players.values():  # what compiles does so now
+        player.choose_many(benchmark.boards[:2], benchmark.rolls[:2], states[:2])
+    for first in range(0, decisions, _TURN):
+        for name, (player, most) in players.items():
+            turn = slice(first, min(first + _TURN, most))
+            if turn.start >= turn.stop:
+                continue
+            start = time.perf_counter()
+            boards = player.choose_many(benchmark.boards[turn], benchmark.rolls[turn], states[turn])
+            seconds[name] += time.perf_counter() - start
+            losses[name] += [_loss(benchmark, first + k, board) for k, board in enumerate(boards)]
+        if sys.stderr.isatty():
+            print(f"\r{min(first + _TURN, decisions)} of {decisions}", end="", file=sys.stderr)
+    return [_measured(name, losses[name], seconds[name]) for name in players]
+
+
+def _loss(benchmark: BenchmarkFile, decision: int, board: np.ndarray) -> float:
+    rows = slice(benchmark.offsets[decision], benchmark.offsets[decision + 1])
+    same = (benchmark.listed[rows] == board).all(axis=1)
+    return float(benchmark.losses[rows][same][0] if same.any() else benchmark.losses[rows].max())
+
+
+def _measured(name: str, losses: list[float], seconds: float) -> Measured:
+    mean, error = mean_and_error(np.array(losses))
+    count = len(losses)
+    return Measured(name, count, mean, error, _MILLI * seconds / count)
+
+
+def table(measured: Sequence[Measured]) -> list[str]:
+    """The page's table, the fastest first."""
+    lines = ["| player | error rate | ms a decision | decisions |", "|---|---:|---:|---:|"]
+    lines += [
+        f"| `{one.name}` | {one.error_rate:.2f} ± {one.error_rate_se:.2f} | {one.milliseconds:.3g} "
+        f"| {one.decisions:,} |"
+        for one in sorted(measured, key=lambda one: one.milliseconds)
+    ]
+    return lines
+
+
+def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
+    """Error over time, both on scales that double."""
+    with picture(path, 4.2, "Error against time a decision, one core") as figure:
+        axes = figure.subplots()
+        families = (
+            (f"{own}, static and looking ahead", lambda name: name.startswith(own), "o", "-"),
+            ("rollouts", lambda name: name.startswith("rollout:"), "s", "-"),
+            ("gnubg", lambda name: name.startswith("gnubg"), "^", "-"),
+            ("wildbg", lambda name: name == "wildbg", "D", "none"),
+        )
+        for label, belongs, marker, line in families:
+            points = sorted((one for one in measured if belongs(one.name)), key=lambda one: one.milliseconds)
+            if points:
+                _line(axes, points, label, marker, line)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        ticks = [tick for tick in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if _in_sight(tick, measured)]
+        axes.set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+        axes.set_yticks([], minor=True)
+        axes.set_xlabel("milliseconds a decision")
+        axes.set_ylabel("error rate (millipoints)")
+        axes.legend()
+
+
+def _line(axes: Axes, points: Sequence[Measured], label: str, marker: str, line: str) -> None:
+    x = [one.milliseconds for one in points]
+    y = [one.error_rate for one in points]
+    error = [one.error_rate_se for one in points]
+    axes.errorbar(x, y, yerr=error, marker=marker, linestyle=line, label=label, capsize=2)
+
+
+def _in_sight(tick: float, measured: Sequence[Measured]) -> bool:
+    rates = [one.error_rate for one in measured]
+    return 0.8 * min(rates) <= tick <= 1.2 * max(rates)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and write table, picture and figures; 2 for what cannot be."""
+    parser = argparse.ArgumentParser(prog="tools.frontier", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("page", type=Path, help="page with a region called frontier")
+    parser.add_argument("--decisions", type=int, default=2000)
+    parser.add_argument("--lines", default="data/bench/contact.bm.gz")
+    options = parser.parse_args(arguments)
+    own = default_player()
+    try:
+        with one_thread():
+            measured = measure(ways(own), read_benchmark(options.lines), options.decisions)
+        figures = [asdict(one) for one in measured]
+        write_text(options.page.with_suffix(".json"), json.dumps(figures, indent=1) + "\n")
+        draw(measured, own, options.page.parent.parent / "images" / "frontier.png")
+        write_region(options.page, "frontier", table(measured))
+    except MotifError as error:
+        print(f"frontier: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The kernels that read a `Model`: values, ranking scores, and the choice of a play.
+"""The kernels that read a `Model`: values, ranking scores, the choice of a play, and lookahead.
 
 Scores rank plays; they are values BEFORE the squash, because squashed floats tie near 0 and 1.
 """
@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.movegen import generate_scored, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import (
@@ -14,17 +15,19 @@ from motif.board.packed import (
     OPPONENT_HALF,
     PACKED_SIZE,
     PACKED_WORDS,
+    copy_words,
     made,
     occupied,
     pack,
     unpack,
 )
-from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
+from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered, is_exact
 from motif.evaluators.calibration import calibrated
 from motif.evaluators.point_table import points_of_side, table_score_of_mover
 from motif.evaluators.probabilities import (
     EQUITY_HEAD,
     LOSE_GAMMON,
+    OUTPUTS,
     WIN,
     agree_with_equity,
     certain,
@@ -34,13 +37,14 @@ from motif.evaluators.probabilities import (
     probability_to_raw,
     squash_equity,
     squash_probability,
+    turn_probabilities,
     turn_value,
 )
-from motif.evaluators.stakes import CUBELESS, value_for_side
+from motif.evaluators.stakes import CUBELESS, staked_value, value_for_side
 from motif.parameters.game_plan import NO_PLAN, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
 from motif.parameters.sets import measure, take_places
-from motif.runtime.jit import NOTHING, WHOLES, inline_kernel, kernel, lean_kernel, words_of
+from motif.runtime.jit import DOUBLE, NOTHING, WHOLES, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
 
@@ -380,6 +384,18 @@ def evaluate_packed(model, packed, space, rows):
 
 
 @lean_kernel(NOTHING)
+def stake_packed(model, stakes, side, packed, space, values):
+    """What packed boards (n, 64) are worth to `side`, who is on roll: written to float64 (n,) `values`.
+
+    By the five probabilities of the model and `stakes`; see `staked_value`.
+    """
+    words = words_of(packed)
+    for k in range(packed.shape[0]):
+        trace_value(model, words[k], packed[k], space, space.row)
+        values[k] = staked_value(stakes, side, words[k], packed[k], space.row)
+
+
+@lean_kernel(NOTHING)
 def score_packed(model, packed, space, scores):
     """Ranking scores float64 (n,) of packed boards (n, 64) for the player on roll, by a weights model."""
     words, everything = words_of(packed), space.filter_kept[:0]
@@ -412,3 +428,84 @@ def choose_boards(model, boards, rolls, states, space, results):
     stream = np.zeros(1, np.uint64)
     for row in range(boards.shape[0]):
         _choose_board(model, boards[row], rolls[row], states[row], space, packed, words, stream, results[row])
+
+
+_ROLL_COUNT = len(ROLLS)
+_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
+_CHANCES = len(OUTPUTS)
+
+
+@inline_kernel
+def _is_known(model, words, packed):
+    """Whether lookahead would change nothing: the game is over, or the tables are exact."""
+    return finished_points(words) != 0 or is_exact(model.bearoff, words, packed)
+
+
+@inline_kernel
+def _add_row(row, share, total):
+    for j in range(_CHANCES):
+        total[j] += share * row[j]
+
+
+@inline_kernel
+def _worth(model, stakes, side, words, packed, space, row):
+    """Write the five probabilities of the player on roll, who is `side`, to `row`; return his equity."""
+    trace_value(model, words, packed, space, row)
+    return value_for_side(stakes, side, words, packed, row)
+
+
+@lean_kernel(DOUBLE)
+def look_ahead(model, stakes, side, plies, space, tree, wants_rows):
+    """The equity, `plies` further, of the packed board in ``tree.words[0]`` to the player on roll.
+
+    He is `side` of the `stakes`.  With `wants_rows` his five probabilities are left in ``tree.rows[0]``.
+    Replies are those that the model finds best without lookahead.
+    """
+    if plies == 0 or _is_known(model, tree.words[0], tree.boards[0]):
+        return _worth(model, stakes, side, tree.words[0], tree.boards[0], space, tree.rows[0])
+    level = 0
+    tree.number[0], tree.equity[0] = 0, 0.0
+    tree.rows[0, :] = 0.0
+    while True:
+        number = tree.number[level]
+        if number < _ROLL_COUNT:
+            high, low = ROLLS[number, 0], ROLLS[number, 1]
+            mover = (side + level) % 2
+            words, packed = tree.words[level], tree.boards[level]
+            play, equity = best_reply(model, stakes, mover, words, packed, high, low, space)
+            after, board = space.plays.words[play], space.plays.boards[play]
+            is_leaf = level + 1 == plies
+            if not is_leaf and not _is_known(model, after, board):
+                level += 1
+                copy_words(after, tree.words[level])
+                tree.number[level], tree.equity[level] = 0, 0.0
+                tree.rows[level, :] = 0.0
+                continue
+            if wants_rows or not is_leaf:
+                worth = turn_value(_worth(model, stakes, 1 - mover, after, board, space, space.row))
+                turn_probabilities(space.row)
+                _add_row(space.row, _SHARES[number], tree.rows[level])
+                equity = equity if is_leaf else worth
+        elif level == 0:
+            return tree.equity[0]
+        else:
+            equity = turn_value(tree.equity[level])
+            turn_probabilities(tree.rows[level])
+            level -= 1
+            number = tree.number[level]
+            _add_row(tree.rows[level + 1], _SHARES[number], tree.rows[level])
+        tree.equity[level] += _SHARES[number] * equity
+        tree.number[level] += 1
+
+
+@lean_kernel(NOTHING)
+def look_ahead_many(model, stakes, side, packed, plies, space, tree, equities, rows):
+    """`look_ahead` of packed boards (n, 64): writes float64 (n,) `equities` and, unless it is empty, float64
+    (n, 5) `rows`."""
+    words, wants_rows = words_of(packed), rows.shape[0] > 0
+    for k in range(packed.shape[0]):
+        copy_words(words[k], tree.words[0])
+        equities[k] = look_ahead(model, stakes, side, plies, space, tree, wants_rows)
+        if wants_rows:
+            for j in range(_CHANCES):
+                rows[k, j] = tree.rows[0, j]

@@ -26,7 +26,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators.evaluator import BestPlays, Evaluator, first_best
-from motif.evaluators.lookahead_kernels import look_ahead_many
+from motif.evaluators.kernels import look_ahead_many
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import Stakes, cubeless
 from motif.evaluators.static import StaticEvaluator, filtered, prepared
@@ -36,7 +36,6 @@ from motif.runtime.errors import PlayerError
 MAX_PLIES = 3
 _POSITIONS_AT_ONCE = 512
 _ROLL_WEIGHTS = ROLL_COUNTS / 36
-CUBELESS_MONEY = cubeless()
 _PLAYS_AT_ONCE = 1 << 14
 
 
@@ -75,6 +74,20 @@ every reply, nothing of the ply before."""
 DEFAULT_DEPTH = "normal"
 
 
+class View(NamedTuple):
+    """For what a position is valued: `side` of the `stakes` is on roll."""
+
+    stakes: Stakes
+    side: int
+
+    def turned(self) -> "View":
+        """After a play."""
+        return View(self.stakes, 1 - self.side)
+
+
+_MONEY = View(cubeless(), 0)
+
+
 class Tree(NamedTuple):
     """Memory of one thread: what stands at each level of the tree of rolls."""
 
@@ -107,9 +120,7 @@ def _thread_tree() -> Tree:
 class LookaheadEvaluator(Evaluator):
     """Any evaluator, seen `plies` further."""
 
-    def __init__(
-        self, base: Evaluator, plies: int, depth: str = DEFAULT_DEPTH, stakes: Stakes = CUBELESS_MONEY
-    ) -> None:
+    def __init__(self, base: Evaluator, plies: int, depth: str = DEFAULT_DEPTH) -> None:
         """`depth` is one of `DEPTHS`; raises `PlayerError` for another one, and for plies out of range."""
         self.name = f"{base.name}@{plies}" + (f":{depth}" if depth != DEFAULT_DEPTH else "")
         if not 1 <= plies <= MAX_PLIES:
@@ -118,9 +129,7 @@ class LookaheadEvaluator(Evaluator):
             raise PlayerError(f"{self.name}: after the plies there may be {', '.join(DEPTHS)}")
         self.plies = plies
         self.depth = DEPTHS[depth]
-        self._depth_name = depth
         self._base = base
-        self._stakes = stakes
         self._replies = base
         if isinstance(base, StaticEvaluator) and self.depth.replies:
             self._replies = filtered(base, self.depth.replies)
@@ -132,15 +141,15 @@ class LookaheadEvaluator(Evaluator):
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`."""
-        return self._mixed(as_boards(positions), self.plies, rows=True).astype(np.float32)
+        return self._mixed(as_boards(positions), _MONEY, rows=True).astype(np.float32)
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """See `Evaluator.equity_many`."""
-        return self._mixed(boards, self.plies, rows=False)
+        return self._mixed(boards, _MONEY, rows=False)
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`."""
-        return self._deepened(before, plays, alone_too=True)
+        return self._deepened(before, plays, _MONEY, alone_too=True)
 
     def best_plays(
         self, boards: Board, rolls: npt.NDArray[np.int64], plays_at_once: int = _PLAYS_AT_ONCE
@@ -148,19 +157,31 @@ class LookaheadEvaluator(Evaluator):
         """See `Evaluator.best_plays`; a play that no other comes near is not seen deeper."""
         after, equities = np.empty_like(boards), np.empty(len(boards))
         for batch in play_batches(boards, rolls, plays_at_once):
-            values = self._deepened(boards[batch.decisions], batch, alone_too=False)
+            values = self._deepened(boards[batch.decisions], batch, _MONEY, alone_too=False)
             best = first_best(values, batch.offsets[:-1])
             after[batch.decisions], equities[batch.decisions] = batch.boards[best], values[best]
         return BestPlays(after, equities)
 
-    def _deepened(self, before: Board, plays: PlayBatch, alone_too: bool) -> npt.NDArray[np.float64]:
-        """Values (m,) of plays, those that are worth it seen deeper and deeper."""
-        values = self._base.play_equities(before, plays)
+    def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
+        """See `Evaluator.staked_equities`."""
+        return self._mixed(boards, View(stakes, side), rows=False)
+
+    def staked_play_equities(
+        self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
+    ) -> npt.NDArray[np.float64]:
+        """See `Evaluator.staked_play_equities`; replies are those that are best for the stakes."""
+        return self._deepened(before, plays, View(stakes, side), alone_too=True)
+
+    def _deepened(
+        self, before: Board, plays: PlayBatch, view: View, alone_too: bool
+    ) -> npt.NDArray[np.float64]:
+        """Values (m,) of plays to the side of `view`, those that are worth it seen deeper and deeper."""
+        values = self._base.staked(*view).play_equities(before, plays)
         unmixed, worth = values.copy(), np.ones(len(values), np.bool_)
         for ply in range(1, self.plies + 1):
             worth = _let_through(values, plays, worth, self.depth.filters[ply - 1])
             seen = worth if alone_too else worth & (_count(worth, plays)[plays.decision] > 1)
-            deeper = turned_equities(self._seen(plays.boards[seen], ply, rows=False, side=1))
+            deeper = turned_equities(self._seen(plays.boards[seen], ply, view.turned(), rows=False))
             mixture = self._mixture(plays.boards[seen], ply, deeper, unmixed[seen])
             unmixed[seen] = deeper
             lowest = np.full(len(plays.offsets) - 1, np.inf)
@@ -169,12 +190,12 @@ class LookaheadEvaluator(Evaluator):
             values[seen] = mixture
         return values
 
-    def _mixed(self, boards: Board, plies: int, rows: bool) -> npt.NDArray[np.float64]:
+    def _mixed(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
         """Equities (n,) of boards, or their probabilities (n, 5), with their share of the ply before."""
-        values = self._seen(boards, plies, rows, side=0)
-        if self.depth.shares[plies - 1] == 0:
+        values = self._seen(boards, self.plies, view, rows)
+        if self.depth.shares[self.plies - 1] == 0:
             return values
-        return self._mixture(boards, plies, values, self._seen(boards, plies - 1, rows, side=0))
+        return self._mixture(boards, self.plies, values, self._seen(boards, self.plies - 1, view, rows))
 
     def _mixture(
         self,
@@ -191,50 +212,50 @@ class LookaheadEvaluator(Evaluator):
         share = share.reshape(-1, *[1] * (values.ndim - 1))
         return np.asarray((1 - share) * values + share * before)
 
-    def _seen(self, boards: Board, plies: int, rows: bool, side: int) -> npt.NDArray[np.float64]:
-        """Equities (n,) of boards on which `side` is on roll, or their probabilities (n, 5)."""
+    def _seen(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
+        """Equities (n,) of boards on which the side of `view` is on roll, or their probabilities (n, 5)."""
         if plies == 0 and not rows:
-            return self._base.equity_many(boards)
+            return self._base.staked(*view).equity_many(boards)
         if plies == 0:
             return self._base.evaluate_many(boards).astype(np.float64)
         if isinstance(self._replies, StaticEvaluator):
-            return _looked_ahead(self._replies, boards, plies, rows, self._stakes, side)
+            return _looked_ahead(self._replies, boards, plies, view, rows)
         values = np.empty((len(boards), len(OUTPUTS)) if rows else (len(boards),))
         for part in _slices(len(boards)):
-            values[part] = self._mean_over_rolls(boards[part], plies, rows, side)
+            values[part] = self._mean_over_rolls(boards[part], plies, view, rows)
         return values
 
-    def _mean_over_rolls(self, boards: Board, plies: int, rows: bool, side: int) -> npt.NDArray[np.float64]:
+    def _mean_over_rolls(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
         """Mean over the rolls of the best replies' probabilities (n, 5) or equities (n,)."""
         values = np.zeros((len(boards), len(OUTPUTS)) if rows else (len(boards),))
         finished = finished_points_many(pack_many(boards).view(np.int64)) != 0
         if finished.any():
-            values[finished] = self._seen(boards[finished], 0, rows, side)
+            values[finished] = self._seen(boards[finished], 0, view, rows)
         going = np.flatnonzero(~finished)
         if not len(going):
             return values
         every_roll = np.tile(ROLLS, (len(going), 1))
-        best = self._base.best_plays(np.repeat(boards[going], len(ROLLS), axis=0), every_roll)
+        best = self._base.staked(*view).best_plays(np.repeat(boards[going], len(ROLLS), axis=0), every_roll)
         if rows:
-            below = turned(self._seen(best.boards, plies - 1, rows, 1 - side))
+            below = turned(self._seen(best.boards, plies - 1, view.turned(), rows))
             below = below.reshape(len(going), len(ROLLS), -1)
             values[going] = (below * _ROLL_WEIGHTS[:, None]).sum(axis=1)
         else:
             below = best.equities
             if plies > 1:
-                below = turned_equities(self._seen(best.boards, plies - 1, rows, 1 - side))
+                below = turned_equities(self._seen(best.boards, plies - 1, view.turned(), rows))
             values[going] = (below.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
         return values
 
 
 def _looked_ahead(
-    evaluator: StaticEvaluator, boards: Board, plies: int, rows: bool, stakes: Stakes, side: int
+    evaluator: StaticEvaluator, boards: Board, plies: int, view: View, rows: bool
 ) -> npt.NDArray[np.float64]:
     """Equities (n,), or probabilities (n, 5), by kernels."""
     packed, equities = pack_many(boards), np.empty(len(boards))
     probabilities = np.empty((len(boards) if rows else 0, len(OUTPUTS)))
     model, space = prepared(evaluator.model)
-    look_ahead_many(model, stakes, side, packed, plies, space, _thread_tree(), equities, probabilities)
+    look_ahead_many(model, *view, packed, plies, space, _thread_tree(), equities, probabilities)
     return probabilities if rows else equities
 
 

@@ -62,6 +62,13 @@ class PlayBatch(NamedTuple):
         """(m,): the decision that each play belongs to, from 0."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
+    def some(self, decisions: npt.NDArray[np.integer]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
+        """The plays of some of the decisions, by ascending numbers, as a batch; and their rows here."""
+        lengths = np.diff(self.offsets)[decisions]
+        ends = np.cumsum(lengths)
+        rows = np.repeat(self.offsets[decisions] - (ends - lengths), lengths) + np.arange(lengths.sum())
+        return PlayBatch(np.concatenate([[0], ends]), self.boards[rows], self.paths[rows]), rows
+
 
 def thread_play_buffer() -> PlayBuffer:
     """The calling thread's own generator buffer."""

@@ -149,7 +149,7 @@ def test_errors_are_those_of_plain_loops(state):
         if roll.play is not None
     ][5::9]
     assert stakes_of(state).unit == pytest.approx(oracle.unit(state))
-    judged = judge_plays(rolls, PipsEvaluator())
+    judged = judge_plays(rolls, PipsEvaluator(), cube=False)
     for roll, found in zip(rolls, judged, strict=True):
         lost, legal = oracle.error(roll)
         assert (found.error, found.legal) == (pytest.approx(lost, abs=1e-6), legal)
@@ -161,7 +161,7 @@ def test_luck_is_the_value_of_the_best_play_less_the_mean(state):
     position = walk(played(2)).rolls[9].position
     weights = {(high, low): 1 + (high != low) for high in range(1, 7) for low in range(1, high + 1)}
     rolls = [rolled(position, roll, state) for roll in weights]
-    luck = roll_luck(rolls, PipsEvaluator())
+    luck = roll_luck(rolls, PipsEvaluator(), cube=False)
     by_hand = np.array([oracle.best(position, roll, state) for roll in weights])
     counts = np.array(list(weights.values()))
     assert luck == pytest.approx(by_hand - (by_hand * counts).sum() / 36, abs=1e-6)
@@ -172,8 +172,10 @@ def test_luck_is_the_value_of_the_best_play_less_the_mean(state):
 def test_the_first_roll_is_measured_against_the_openings_of_both(state):
     start = Position.start()
     dice = [(high, low) for high in range(2, 7) for low in range(1, high)]
-    own = roll_luck([rolled(start, roll, state, True) for roll in dice], PipsEvaluator())
-    theirs = roll_luck([rolled(start, roll, turned_state(state), True) for roll in dice], PipsEvaluator())
+    own, theirs = (
+        roll_luck([rolled(start, roll, one, True) for roll in dice], PipsEvaluator(), cube=False)
+        for one in (state, turned_state(state))
+    )
     assert own.sum() == pytest.approx(theirs.sum())
     values = [oracle.best(start, roll, state) for roll in dice]
     others = [oracle.best(start, roll, turned_state(state)) for roll in dice]
@@ -254,10 +256,13 @@ def test_totals_are_sums_over_decisions(match):
     found = analyse_match(match, PipsEvaluator())
     walked = walk(match)
     acts = judge_cube(walked.chances, PipsEvaluator())
+    judged = judge_plays(walked.rolls, PipsEvaluator())
     for number, player in enumerate(found.players):
         assert player.name == match.players[number]
         own = [
-            (*oracle.error(roll), oracle.unit(roll.state)) for roll in walked.rolls if roll.player == number
+            (one.error, one.legal, oracle.unit(roll.state))
+            for roll, one in zip(walked.rolls, judged, strict=True)
+            if roll.player == number
         ]
         free = [(lost, unit) for lost, legal, unit in own if legal > 1]
         assert player.forced == len(own) - len(free)
@@ -281,8 +286,10 @@ def test_totals_are_sums_over_decisions(match):
 def test_the_cube_can_be_left_out(match):
     found, without = (analyse_match(match, PipsEvaluator(), cube=cube) for cube in (True, False))
     for player, other in zip(found.players, without.players, strict=True):
-        assert (other.chequer, other.luck) == (player.chequer, player.luck)
-        assert (other.overall, other.cube.decisions) == (player.chequer, 0)
+        assert other.chequer.decisions == player.chequer.decisions
+        assert (other.overall, other.cube.decisions) == (other.chequer, 0)
+    own = [oracle.error(roll)[0] for roll in walk(match).rolls if roll.player == 0]
+    assert without.players[0].chequer.total == pytest.approx(sum(own), abs=1e-6)
     assert without.cubes == ()
 
 
@@ -304,8 +311,7 @@ def figures(found):
 
 
 def test_the_worst_are_those_that_cost_most():
-    found = analyse_match(played(4), PipsEvaluator(), worst=5)
-    every = analyse_match(played(4), PipsEvaluator(), worst=1000)
+    found, every = (analyse_match(played(4), PipsEvaluator(), cube=False, worst=count) for count in (5, 1000))
     assert found.plays == every.plays[:5]
     errors = [play.error for play in every.plays]
     assert errors == sorted(errors, reverse=True)
@@ -317,6 +323,7 @@ def test_the_worst_are_those_that_cost_most():
         first.error, abs=1e-6
     )
     assert first.why.summary == ""
+    every = analyse_match(played(4), PipsEvaluator(), worst=1000)
     cubes = [cube.act.error for cube in every.cubes]
     assert cubes == sorted(cubes, reverse=True)
     assert sum(cubes) == pytest.approx(sum(player.cube.total for player in every.players))

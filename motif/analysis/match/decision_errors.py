@@ -1,10 +1,9 @@
 """What the decisions of a match cost against the best ones, and how lucky its rolls were.
 
-Values are normalised equities of a player at the score, cubeless: a game ends at the present cube.  Money
-play: the equity of the five probabilities; with the Jacoby rule gammons count only when the cube has been
-turned.  Match play: the match winning chance (MWC) of each of the six ends by the match equity table,
-weighted with their probabilities; normalised so that losing and winning a single game are -1 and +1, as
-gnubg does (EMG), which makes errors at different scores and cubes comparable.
+Values are normalised equities of a player at the score, with the cube where it lies (Janowski's model at the
+leaves, see `motif.evaluators.stakes`): losing and winning a single game at the present cube are -1 and +1, as
+gnubg does (EMG), which makes errors at different scores and cubes comparable.  Where nobody has a cube, a
+game ends at the present one.
 
 The error of a play is the value of the best one less that of the play made; the luck of a roll is the value
 of its best play less the mean over all rolls, 1-ply lookahead therefore.  The first roll of a game also
@@ -29,9 +28,12 @@ from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board
-from motif.cube import CubeDecision, cube_decision_at, match_equity_table
+from motif.cube import CubeDecision, cube_decision_at
+from motif.cube.equities import scale
+from motif.cube.equities import stakes_of as state_stakes
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
-from motif.evaluators.probabilities import EQUITY_WEIGHTS, WIN, turned, turned_equities
+from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.stakes import Stakes, cubeless, without_cube
 from motif.runtime.errors import RecordError
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -53,15 +55,17 @@ _OPENING_WEIGHTS = np.where(_IS_DOUBLE, 0.0, 1 / 15)
 _ROLL_WEIGHTS = ROLL_COUNTS / 36
 
 
-class Stakes(NamedTuple):
-    """How five cumulative probabilities of a player become what the game is worth to him."""
+class AtStake(NamedTuple):
+    """What a game is worth to the player on roll, or after `turned` to his opponent."""
 
-    weights: npt.NDArray[np.float64]
-    """(5,): normalised equity = weights . probabilities - 1."""
+    stakes: Stakes
+    side: int
     unit: float
     """What 1 of normalised equity is worth: points in money play (the cube), MWC in a match."""
-    plain: bool
-    """Whether the equity is that of money play with gammons, by which evaluators rank plays themselves."""
+
+    def turned(self) -> "AtStake":
+        """As it is for the other player, were he on roll."""
+        return self._replace(side=1 - self.side)
 
 
 class JudgedPlay(NamedTuple):
@@ -73,6 +77,10 @@ class JudgedPlay(NamedTuple):
     """Index of the best one among `legal_plays`; the play made where none is better."""
     error: float
     """Normalised equity that the play cost, at least 0."""
+    se: float | None = None
+    """Standard error of `error` where it comes from a rollout; None where the evaluator says so."""
+    is_sure: bool = True
+    """Whether a rollout, where there was one, has confirmed that something was lost."""
 
 
 @dataclass(frozen=True)
@@ -104,22 +112,29 @@ class CubeAct:
 
 
 def judge_plays(
-    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, jobs: int | None = None
+    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cube: bool = True, jobs: int | None = None
 ) -> list[JudgedPlay]:
-    """What each of `rolls`, all of which were played, was worth to its player by `evaluator`."""
+    """What each of `rolls`, all of which were played, was worth to its player by `evaluator`.
+
+    Without `cube` nobody can double.
+    """
     quick = isinstance(evaluator, StaticEvaluator)
     size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
     parts = [rolls[k : k + size] for k in range(0, len(rolls), size)]
     judgements: list[JudgedPlay] = []
     with progress(f"{evaluator.name} judges the plays", len(rolls)) as advance:
         calls = ((part,) for part in parts)
-        for batch in run_ordered(partial(_judged, evaluator), calls, 1 if quick or len(parts) < 2 else jobs):
+        for batch in run_ordered(
+            partial(_judged, evaluator, cube), calls, 1 if quick or len(parts) < 2 else jobs
+        ):
             advance(len(batch))
             judgements += batch
     return judgements
 
 
-def roll_luck(rolls: Sequence[PlayedRoll], evaluator: Evaluator) -> npt.NDArray[np.float64]:
+def roll_luck(
+    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cube: bool = True
+) -> npt.NDArray[np.float64]:
     """How much better than the average roll each of `rolls` was, in normalised equity of its player: (n,)."""
     luck = np.empty(len(rolls))
     dice = np.array([roll.roll for roll in rolls]).reshape(len(rolls), 2)
@@ -128,13 +143,13 @@ def roll_luck(rolls: Sequence[PlayedRoll], evaluator: Evaluator) -> npt.NDArray[
     for k in range(0, len(rolls), _DECISIONS_AT_ONCE):
         part = slice(k, min(k + _DECISIONS_AT_ONCE, len(rolls)))
         boards = np.array([roll.position.board for roll in rolls[part]])
-        stakes = [stakes_of(roll.state) for roll in rolls[part]]
+        stakes = [stakes_of(roll.state, cube) for roll in rolls[part]]
         values = _best_of_each_roll(boards, stakes, evaluator)
         means = (values * _ROLL_WEIGHTS).sum(axis=1)
         openings = [row for row, roll in enumerate(rolls[part]) if roll.opening]
         if openings:
             others = _best_of_each_roll(
-                boards[openings], [opponents_stakes(stakes[row]) for row in openings], evaluator
+                boards[openings], [stakes[row].turned() for row in openings], evaluator
             )
             own_mean = (values[openings] * _OPENING_WEIGHTS).sum(axis=1)
             other_mean = (others * _OPENING_WEIGHTS).sum(axis=1)
@@ -155,59 +170,47 @@ def judge_cube(chances: Sequence[CubeChance], evaluator: Evaluator) -> list[Cube
     return acts
 
 
-def stakes_of(state: MatchState) -> Stakes:
-    """What the ends of the game are worth to the player on roll in `state`."""
+def stakes_of(state: MatchState, cube: bool = True) -> AtStake:
+    """What the game is worth to the player on roll in `state`; without `cube` nobody can double."""
+    # Dice change nothing, nor do rules of money play in a match.
     if state.length:
-        # Dice and rules of money play change nothing.
-        return _match_stakes(replace(state, dice=None, jacoby=False, beavers=False))
-    if state.jacoby and state.cube_owner == "centre":
-        weights = np.zeros_like(EQUITY_WEIGHTS)
-        weights[WIN] = EQUITY_WEIGHTS[WIN]
-        return Stakes(weights, float(state.cube), plain=False)
-    return Stakes(EQUITY_WEIGHTS, float(state.cube), plain=True)
-
-
-def opponents_stakes(stakes: Stakes) -> Stakes:
-    """The ends as the other player sees them: his normalised equity is the negative one."""
-    win, *gammons = stakes.weights
-    own, others = gammons[:2], gammons[2:]
-    weights = np.array([win, *turned_equities(np.array(others)), *turned_equities(np.array(own))])
-    return stakes._replace(weights=weights)
+        state = replace(state, jacoby=False, beavers=False)
+    return _at_stake(replace(state, dice=None), cube)
 
 
 def play_values(
-    before: Board, plays: PlayBatch, stakes: Sequence[Stakes], evaluator: Evaluator
+    before: Board, plays: PlayBatch, stakes: Sequence[AtStake], evaluator: Evaluator
 ) -> npt.NDArray[np.float64]:
     """Normalised equity of each of `plays` (m) of the decisions on `before` (n, 26) to its mover: (m,).
 
     `stakes` are those of the n decisions.
     """
-    if all(one.plain for one in stakes):
-        return evaluator.play_equities(before, plays)
-    weights = np.array([one.weights for one in stakes])[plays.decision]
-    chances = turned(evaluator.evaluate_many(plays.boards).astype(np.float64))
-    values: npt.NDArray[np.float64] = (chances * weights).sum(axis=1) - 1
-    plain = np.array([one.plain for one in stakes])[plays.decision]
-    if plain.any():
-        values[plain] = evaluator.play_equities(before, plays)[plain]
+    values = np.empty(len(plays.boards))
+    groups: dict[int, list[int]] = {}
+    for decision, one in enumerate(stakes):
+        groups.setdefault(id(one), []).append(decision)
+    for decisions in groups.values():
+        part, rows = plays.some(np.array(decisions))
+        one = stakes[decisions[0]]
+        at_stake = evaluator.staked(one.stakes, one.side)
+        values[rows] = at_stake.play_equities(before[decisions], part)
     return values
 
 
-@lru_cache(maxsize=256)
-def _match_stakes(state: MatchState) -> Stakes:
-    table = match_equity_table()
-    wins = np.array([table.after_game(state, state.cube * size) for size in (1, 2, 3)])
-    losses = np.array([table.after_game(state, -state.cube * size) for size in (1, 2, 3)])
-    unit = float(wins[0] - losses[0]) / 2
-    # Of the chances of a gammon and of a backgammon, which are cumulative, each adds to the end before it.
-    weights = np.concatenate([[wins[0] - losses[0]], np.diff(wins), np.diff(losses)]) / unit
-    return Stakes(weights, unit, plain=False)
+@lru_cache(maxsize=1024)
+def _at_stake(state: MatchState, cube: bool) -> AtStake:
+    unit = scale(state).half if state.length else float(state.cube)
+    stakes = state_stakes(state)
+    if not cube:
+        plain = not state.length and not (state.jacoby and state.cube_owner == "centre")
+        stakes = cubeless() if plain else without_cube(stakes)
+    return AtStake(stakes, 0, unit)
 
 
-def _judged(evaluator: Evaluator, rolls: Sequence[PlayedRoll]) -> list[JudgedPlay]:
+def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedPlay]:
     boards = np.array([roll.position.board for roll in rolls])
     dice = np.array([roll.roll for roll in rolls])
-    stakes = [stakes_of(roll.state) for roll in rolls]
+    stakes = [stakes_of(roll.state, cube) for roll in rolls]
     judgements: list[JudgedPlay] = []
     for batch in play_batches(boards, dice, _PLAYS_AT_ONCE):
         here, ends = batch.decisions, batch.offsets.tolist()
@@ -224,7 +227,7 @@ def _judged(evaluator: Evaluator, rolls: Sequence[PlayedRoll]) -> list[JudgedPla
 
 
 def _best_of_each_roll(
-    boards: Board, stakes: Sequence[Stakes], evaluator: Evaluator
+    boards: Board, stakes: Sequence[AtStake], evaluator: Evaluator
 ) -> npt.NDArray[np.float64]:
     """The mover's value of the best play of each of the 21 rolls on `boards` (n, 26): (n, 21)."""
     before = np.repeat(boards, len(ROLLS), axis=0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.match.confirmation import SHORT, can_roll_out, rolled_errors
 from motif.analysis.match.decision_errors import (
     KINDS,
     CubeAct,
@@ -21,6 +22,7 @@ from motif.analysis.match.totals import PlayerAnalysis, errors_of, luck_of, mist
 from motif.analysis.match.worst import WorstCube, WorstPlay, worst_cubes, worst_plays
 from motif.board.game_record import MatchRecord
 from motif.evaluators import Evaluator
+from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError, SettingError
 
 WORST = 10
@@ -71,10 +73,13 @@ def analyse_match(
     worst: int = WORST,
     cube: bool = True,
     jacoby: bool | None = None,
+    confirm: RolloutSettings | None = SHORT,
     jobs: int | None = None,
 ) -> MatchAnalysis:
     """Rate the two players of `record` by `evaluator`; list the `worst` plays and cube decisions.
 
+    What looks like an error is rolled out as `confirm` says, where the evaluator can, and counts as what the
+    rollout makes of it; errors that it does not confirm are not listed.  None: the evaluator is believed.
     Without `cube` its decisions are left out, as is right where nobody had one.  `jacoby` is the rule in
     money play, by default as the record shows.  Raises `RecordError` for a record in which nothing was
     rolled, or that goes on after the end of the match; `SettingError` for a number of decisions below 0.
@@ -86,11 +91,17 @@ def analyse_match(
         raise RecordError("nothing to analyse: the record has no roll")
     static = evaluator.without_lookahead
     rolls = [roll for roll in decisions.rolls if roll.play is not None]
-    judgements = judge_plays(rolls, evaluator, jobs=jobs)
-    luck = roll_luck(decisions.rolls, static)
+    judgements = judge_plays(rolls, evaluator, cube=cube, jobs=jobs)
+    if confirm is not None and can_roll_out(evaluator):
+        errors = rolled_errors(rolls, judgements, evaluator, settings=confirm, cube=cube, jobs=jobs)
+        for row, rolled in errors.items():
+            judgements[row] = judgements[row]._replace(
+                error=max(0.0, rolled.error), se=rolled.se, is_sure=rolled.is_confirmed
+            )
+    luck = roll_luck(decisions.rolls, static, cube=cube)
     acts = judge_cube(decisions.chances, evaluator) if cube else []
-    units = [stakes_of(roll.state).unit for roll in rolls]
-    rolls_units = np.array([stakes_of(roll.state).unit for roll in decisions.rolls])
+    units = [stakes_of(roll.state, cube).unit for roll in rolls]
+    rolls_units = np.array([stakes_of(roll.state, cube).unit for roll in decisions.rolls])
     owners = np.array([roll.player for roll in decisions.rolls])
     first, second = (
         _player_analysis(

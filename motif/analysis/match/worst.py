@@ -118,11 +118,12 @@ def worst_plays(
     static: Evaluator,
     count: int,
 ) -> list[WorstPlay]:
-    """The `count` plays that cost most, or fewer if fewer cost anything; the first of equal ones.
+    """The `count` plays that cost most, or fewer if fewer surely cost anything; the first of equal ones.
 
     `static` is the evaluator, without lookahead, whose terms tell why.
     """
-    order = sorted(range(len(rolls)), key=lambda row: judgements[row].error, reverse=True)[:count]
+    sure = [row for row in range(len(rolls)) if judgements[row].is_sure]
+    order = sorted(sure, key=lambda row: judgements[row].error, reverse=True)[:count]
     plays = []
     for row in order:
         roll, error = rolls[row], judgements[row].error

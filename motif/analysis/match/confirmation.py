@@ -1,0 +1,120 @@
+"""Errors that a short rollout confirms: the best play and the play made, with the same dice.
+
+The judge calls that play the best whose estimate is highest, and so overrates it: where his estimates are no
+better than the player's, most of the errors that he sees are his own.  A rollout of the two plays knows
+nothing of that choice.  What it says takes the place of his estimate.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.match.decision_errors import AtStake, JudgedPlay, stakes_of
+from motif.analysis.match.record_walk import PlayedRoll
+from motif.board.moves import legal_plays
+from motif.board.packed import BOARD_SIZE, Board, pack_many
+from motif.evaluators import Evaluator, StaticEvaluator
+from motif.evaluators.kernels import WEIGHTS
+from motif.evaluators.model import Model
+from motif.evaluators.probabilities import OUTPUTS, turned_equities
+from motif.evaluators.stakes import staked_values
+from motif.evaluators.static import prepared
+from motif.rollout.playout import ROUND, roll_trials
+from motif.rollout.rollout_evaluator import items_of
+from motif.rollout.rollout_settings import RolloutSettings
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import progress
+
+DOUBTFUL = 0.008
+"""Normalised equity: what the judge calls a smaller error is believed."""
+CERTAIN = 2.0
+"""Standard errors by which an error must be above 0 to be confirmed."""
+SHORT = RolloutSettings(18 * ROUND, cut=8, stop_at_bearoff=True, stratified=True)
+"""The rollout of each play."""
+LONG = RolloutSettings(72 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
+_AT_ONCE = 4
+
+
+class RolledError(NamedTuple):
+    """The value of the best play less that of the play made."""
+
+    error: float
+    """Normalised equity; negative where the play made is better."""
+    se: float
+    """Its standard error, over rounds of 36 trials."""
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether it is certain that something was lost."""
+        return self.error > CERTAIN * self.se
+
+
+def can_roll_out(evaluator: Evaluator) -> bool:
+    """Whether errors can be confirmed with `evaluator`, without its lookahead, playing both sides."""
+    static = evaluator.without_lookahead
+    return isinstance(static, StaticEvaluator) and static.model.kind == WEIGHTS
+
+
+def rolled_errors(
+    rolls: Sequence[PlayedRoll],
+    judgements: Sequence[JudgedPlay],
+    evaluator: Evaluator,
+    *,
+    settings: RolloutSettings = SHORT,
+    cube: bool = True,
+    jobs: int | None = None,
+) -> dict[int, RolledError]:
+    """By their numbers among `rolls`: the plays that `judgements` doubt, rolled out.
+
+    The same settings give the same errors for any number of `jobs`.
+    """
+    static = evaluator.without_lookahead
+    assert isinstance(static, StaticEvaluator)
+    rows = [row for row, one in enumerate(judgements) if one.error >= DOUBTFUL]
+    pairs, stakes = np.empty((len(rows), 2, BOARD_SIZE), np.int8), []
+    for number, row in enumerate(rows):
+        roll = rolls[row]
+        assert roll.play is not None
+        best = legal_plays(roll.position, roll.roll)[judgements[row].best]
+        pairs[number] = best.position.board, roll.play.position.board
+        stakes.append(stakes_of(roll.state, cube).turned())
+    items = items_of(
+        pack_many(np.array([rolls[row].position.board for row in rows], np.int8).reshape(-1, 26))
+    )
+    parts = [slice(k, k + _AT_ONCE) for k in range(0, len(rows), _AT_ONCE)]
+    calls = ((pairs[part], items[part], stakes[part]) for part in parts)
+    work = partial(_roll_out, settings.model_of(static), settings)
+    errors: list[RolledError] = []
+    with progress(f"{static.name} rolls out doubtful plays", len(rows)) as advance:
+        for done in run_ordered(work, calls, 1 if len(parts) < 2 else jobs):
+            advance(len(done))
+            errors += done
+    return dict(zip(rows, errors, strict=True))
+
+
+def _roll_out(
+    model: Model,
+    settings: RolloutSettings,
+    pairs: Board,
+    items: npt.NDArray[np.int64],
+    stakes: Sequence[AtStake],
+) -> list[RolledError]:
+    """The errors of some pairs (n, 2, 26) of positions after the best play and the play made."""
+    model, space = prepared(model)
+    rules, rounds = settings.rules(), settings.trials // ROUND
+    errors = []
+    for pair, item, at_stake in zip(pairs, items.tolist(), stakes, strict=True):
+        packed = pack_many(pair)
+        results = np.empty((2, settings.trials, len(OUTPUTS)))
+        roll_trials(model, rules, packed, np.array([item, item]), settings.seed, 0, space, results)
+        means = results.reshape(2, rounds, ROUND, len(OUTPUTS)).mean(axis=2)
+        best, made = (
+            turned_equities(staked_values(*at_stake[:2], np.repeat(packed[k : k + 1], rounds, axis=0), rows))
+            for k, rows in enumerate(means)
+        )
+        lost = best - made
+        errors.append(RolledError(float(lost.mean()), float(lost.std(ddof=1) / np.sqrt(rounds))))
+    return errors

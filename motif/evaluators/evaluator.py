@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.moves import PlayBatch, play_batches
-from motif.board.packed import Board
+from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators.probabilities import Probabilities, equities, turned_equities
+from motif.evaluators.stakes import CUBELESS, Stakes, staked_values
 from motif.runtime.errors import PlayerError
 
 _PLAYS_AT_ONCE = 1 << 20
@@ -81,9 +82,64 @@ class Evaluator(ABC):
             after[batch.decisions], equities[batch.decisions] = batch.boards[best], values[best]
         return BestPlays(after, equities)
 
+    def staked(self, stakes: Stakes, side: int = 0) -> "Evaluator":
+        """This evaluator for `stakes`: it ranks by what its five probabilities are worth at the score and
+        with the cube where it lies.
+
+        `side` is on roll in the positions that it is asked about: 0 for the player on roll at the root of the
+        stakes, 1 for his opponent.  Without a cube, for money, it is the evaluator itself.
+        """
+        return self if stakes.kind == CUBELESS else StakedEvaluator(self, stakes, side)
+
+    def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
+        """What `boards` (n, 26) are worth to `side`, who is on roll, for `stakes`: (n,)."""
+        rows = self.evaluate_many(boards).astype(np.float64)
+        return np.asarray(staked_values(stakes, side, pack_many(boards), rows))
+
+    def staked_play_equities(
+        self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
+    ) -> npt.NDArray[np.float64]:
+        """`play_equities` for `stakes`, where `side` moves."""
+        return turned_equities(self.staked_equities(plays.boards, stakes, 1 - side))
+
     def details(self, position: Position) -> dict[str, Any]:
         """What it sees in one position, by name: ``features`` (name -> value), raw sums, scores.
 
         Raises `PlayerError` where there is nothing to see.
         """
         raise PlayerError(f"the player {self.name!r} has no details to show")
+
+
+class StakedEvaluator(Evaluator):
+    """Any evaluator, ranking for stakes; see `Evaluator.staked`."""
+
+    def __init__(self, base: Evaluator, stakes: Stakes, side: int) -> None:
+        self.name = base.name
+        self.stakes = stakes
+        self._base = base
+        self._side = side
+
+    @property
+    def without_lookahead(self) -> Evaluator:
+        """See `Evaluator.without_lookahead`."""
+        return self._base.without_lookahead.staked(self.stakes, self._side)
+
+    def staked(self, stakes: Stakes, side: int = 0) -> Evaluator:
+        """See `Evaluator.staked`; these stakes in place of the present ones."""
+        return self._base.staked(stakes, side)
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """See `Evaluator.evaluate_many`."""
+        return self._base.evaluate_many(positions)
+
+    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+        """See `Evaluator.equity_many`; normalised equities of the root."""
+        return self._base.staked_equities(boards, self.stakes, self._side)
+
+    def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
+        """See `Evaluator.play_equities`."""
+        return self._base.staked_play_equities(before, plays, self.stakes, self._side)
+
+    def details(self, position: Position) -> dict[str, Any]:
+        """See `Evaluator.details`."""
+        return self._base.details(position)

@@ -34,6 +34,7 @@ from motif.evaluators.probabilities import (
     squash_probability,
     turn_value,
 )
+from motif.evaluators.stakes import staked_value
 from motif.parameters.game_plan import NO_PLAN, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
 from motif.parameters.sets import measure, take_places
@@ -300,6 +301,18 @@ def evaluate_packed(model, packed, space, rows):
         trace_value(model, words[k], packed[k], space, space.row)
         for j in range(space.row.shape[0]):
             rows[k, j] = space.row[j]
+
+
+@lean_kernel(NOTHING)
+def stake_packed(model, stakes, side, packed, space, values):
+    """What packed boards (n, 64) are worth to `side`, who is on roll: written to float64 (n,) `values`.
+
+    By the five probabilities of the model and `stakes`; see `staked_value`.
+    """
+    words = words_of(packed)
+    for k in range(packed.shape[0]):
+        trace_value(model, words[k], packed[k], space, space.row)
+        values[k] = staked_value(stakes, side, words[k], packed[k], space.row)
 
 
 @lean_kernel(NOTHING)

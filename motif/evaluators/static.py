@@ -22,6 +22,7 @@ from motif.evaluators.kernels import (
     evaluate_packed,
     score_by_tables,
     score_packed,
+    stake_packed,
     trace_packed,
 )
 from motif.evaluators.model import (
@@ -37,6 +38,7 @@ from motif.evaluators.model import (
 )
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
 from motif.evaluators.probabilities import EQUITY_BOUND, HEADS, OUTPUTS, WIN, turned_equities
+from motif.evaluators.stakes import Stakes
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.game_plan import PLAN_CLASS, PLANS
@@ -150,6 +152,17 @@ class StaticEvaluator(Evaluator):
         # As `trace_value` has it: the next player's score, squashed, and turned back to the mover.
         chances = np.tanh(intercept + slope * turned_equities(scores))
         return turned_equities(np.where(points, points, chances))
+
+    def staked(self, stakes: Stakes, side: int = 0) -> Evaluator:
+        """See `Evaluator.staked`.  A point table has one score for everything: it stays as it is."""
+        return super().staked(stakes, side) if self.model.kind == WEIGHTS else self
+
+    def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
+        """See `Evaluator.staked_equities`."""
+        values = np.empty(len(boards))
+        model, space = prepared(self.model)
+        stake_packed(model, stakes, side, pack_many(as_boards(boards)), space, values)
+        return values
 
     def trace(self, position: Position) -> Trace:
         """How the value of `position` comes about."""

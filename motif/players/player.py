@@ -12,6 +12,7 @@ from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.named import Kind, entry_of, load_evaluator
+from motif.evaluators.stakes import CUBELESS, Stakes
 from motif.evaluators.static import prepared
 from motif.runtime.errors import PlayerError, check_seed
 from motif.runtime.streams import derive_states
@@ -45,6 +46,13 @@ class Player(ABC):
         board = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
         return next(play for play in legal_plays(position, roll) if (play.position.board == board).all())
 
+    def staked(self, stakes: Stakes) -> "Player":
+        """The player choosing plays for `stakes`, of which he is side 0 (see `motif.evaluators.stakes`).
+
+        Himself where the score and the cube change nothing for him.
+        """
+        return self
+
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Five probabilities (n, 5) of `positions` (n, 26); raises `PlayerError` where it has no opinion."""
         return self._opinion().evaluate_many(positions)
@@ -70,6 +78,12 @@ class CompiledPlayer(Player):
         self.model = model
         self.evaluator = evaluator
 
+    def staked(self, stakes: Stakes) -> Player:
+        """See `Player.staked`.  Who knows of no gammons plays for nothing but the chance to win."""
+        if self.evaluator is None or self.model.win_only or stakes.kind == CUBELESS:
+            return self
+        return EvaluatorPlayer(self.evaluator.staked(stakes))
+
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
     ) -> Board:
@@ -87,6 +101,10 @@ class EvaluatorPlayer(Player):
         self.name = evaluator.name
         self._ranking = evaluator
         self.evaluator = evaluator
+
+    def staked(self, stakes: Stakes) -> Player:
+        """See `Player.staked`."""
+        return EvaluatorPlayer(self._ranking.staked(stakes))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]

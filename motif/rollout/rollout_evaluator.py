@@ -18,6 +18,7 @@ from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_static
 from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.stakes import Stakes, staked_values
 from motif.evaluators.static import prepared
 from motif.rollout.playout import COLUMNS, roll_out
 from motif.rollout.rollout_settings import (
@@ -30,6 +31,9 @@ from motif.rollout.rollout_settings import (
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.jit import kernel
 from motif.runtime.streams import mix
+
+Values = npt.NDArray[np.float64]
+Items = npt.NDArray[np.int64]
 
 
 class RolloutEvaluator(Evaluator):
@@ -67,33 +71,55 @@ class RolloutEvaluator(Evaluator):
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """See `Evaluator.equity_many`; the equity is that of the scoring."""
         packed = pack_many(boards)
-        return scored_equities(self._means(packed, items_of(packed)), self.settings.scoring)
+        return self._equities(packed, items_of(packed))
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`.
 
         A play that is no candidate keeps its static equity, or the lowest of a candidate if that is less.
         """
+        return self._of_plays(before, plays, self._judge.play_equities, self._equities)
+
+    def staked_play_equities(
+        self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
+    ) -> npt.NDArray[np.float64]:
+        """See `Evaluator.staked_play_equities`.  Plays within the trials are chosen for money."""
+
+        def static(before: Board, plays: PlayBatch) -> Values:
+            return self._judge.staked_play_equities(before, plays, stakes, side)
+
+        def rolled_out(packed: Board, items: Items) -> Values:
+            return np.asarray(staked_values(stakes, 1 - side, packed, self._means(packed, items)))
+
+        return self._of_plays(before, plays, static, rolled_out)
+
+    def _of_plays(
+        self,
+        before: Board,
+        plays: PlayBatch,
+        static: Callable[[Board, PlayBatch], Values],
+        rolled_out: Callable[[Board, Items], Values],
+    ) -> Values:
+        """Values (m,) of `plays` to their movers, by what packed boards are worth `rolled_out` with the dice
+        of items to the next players; those that are no candidates by their `static` ones."""
         rivals, decision = np.diff(plays.offsets), plays.decision
         items = items_of(pack_many(before))[decision]
         packed = pack_many(plays.boards)
         if self.candidates == 0 or rivals.max(initial=0) <= self.candidates:
-            return self._mover_equities(packed, items)
-        values = self._judge.play_equities(before, plays)
+            return turned_equities(rolled_out(packed, items))
+        values = static(before, plays)
         ranked = np.lexsort((-values, decision))
         rolled = np.empty(len(values), np.bool_)
         rolled[ranked] = np.arange(len(values)) - plays.offsets[decision] < self.candidates
-        found = self._mover_equities(packed[rolled], items[rolled])
+        candidates = turned_equities(rolled_out(packed[rolled], items[rolled]))
         lowest = np.full(len(rivals), np.inf)
-        np.minimum.at(lowest, decision[rolled], found)
+        np.minimum.at(lowest, decision[rolled], candidates)
         values = np.minimum(values, lowest[decision])
-        values[rolled] = found
+        values[rolled] = candidates
         return values
 
-    def _mover_equities(
-        self, packed: npt.NDArray[np.int8], items: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
-        return turned_equities(scored_equities(self._means(packed, items), self.settings.scoring))
+    def _equities(self, packed: Board, items: Items) -> Values:
+        return scored_equities(self._means(packed, items), self.settings.scoring)
 
     def _means(self, packed: npt.NDArray[np.int8], items: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""

@@ -13,6 +13,7 @@ from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import write_finished
+from motif.evaluators.stakes import CUBELESS, Stakes
 from motif.parameters.position_class import RACE, classify_many
 from motif.players.gnubg.process import idle_processes, installed_gnubg
 from motif.players.player import EvaluatorPlayer, Player
@@ -159,6 +160,10 @@ class GnubgPlayer(Player):
 
     def __reduce__(self) -> tuple[type["GnubgPlayer"], tuple[int]]:
         return GnubgPlayer, (self.evaluator.plies,)
+
+    def staked(self, stakes: Stakes) -> Player:
+        """See `Player.staked`.  gnubg is asked for the chances of every play."""
+        return self if stakes.kind == CUBELESS else EvaluatorPlayer(self.evaluator.staked(stakes))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]

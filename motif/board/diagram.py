@@ -51,6 +51,22 @@ def describe_rules(match: MatchState) -> str:
     return "money play" + extras
 
 
+def describe_stakes(match: MatchState) -> str:
+    """What is played for, as "3-away 5-away, cube 2 yours", the player on roll being "you"."""
+    if match.length:
+        aways = match.length - match.own_score, match.length - match.opponent_score
+        score = "double match point" if aways == (1, 1) else "{}-away {}-away".format(*aways)
+        if match.crawford:
+            return f"{score}, Crawford game"
+        if aways == (1, 1):
+            return score
+    else:
+        score = "money" + ", Jacoby rule" * match.jacoby
+    if match.cube_owner == "centre":
+        return f"{score}, cube {'in the centre' if match.cube == 1 else f'at {match.cube} in the centre'}"
+    return f"{score}, cube {match.cube} {'yours' if match.cube_owner == 'me' else 'theirs'}"
+
+
 def describe_turn(match: MatchState) -> str:
     """What the player on roll has to do or has done, in a few words."""
     if match.resignation != "none":

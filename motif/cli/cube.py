@@ -1,24 +1,25 @@
 """Commands about the cube: its decisions, and what these rest on, efficiencies and BRAS's windows."""
 
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.cli.options import (
     DEFAULT_PLAYER,
     IdArgument,
     JobsOption,
     JsonOption,
+    MatchOptions,
     PlayerOption,
     SeedOption,
+    Settings,
     command,
     evaluator_of,
     option,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table
-from motif.runtime.errors import PositionError, SettingError
+from motif.runtime.errors import PositionError
 
 if TYPE_CHECKING:
-    from motif.board.match_state import MatchState
     from motif.board.position import Position
     from motif.cube import CubeDecision
     from motif.cube.windows import Window
@@ -117,15 +118,7 @@ _NEVER = 0.9995
 )
 def cube(
     identifier: IdArgument,
-    value: Annotated[int | None, option("What the cube shows, before a double.", name="--cube")] = None,
-    owner: Annotated[
-        str | None, option("centre, me (the player on roll) or opponent.", "WHO", show_default=False)
-    ] = None,
-    score: Annotated[str | None, option("Points won by me and by the opponent.", "A-B")] = None,
-    length: Annotated[int | None, option("Points of the match; 0: money play.")] = None,
-    crawford: Annotated[bool | None, option("Whether this is the Crawford game.")] = None,
-    jacoby: Annotated[bool | None, option("Money: gammons count only once the cube was turned.")] = None,
-    beavers: Annotated[bool | None, option("Money: a double may be beavered.")] = None,
+    options: Annotated["MatchOptions", Settings("motif.cli.options")],
     met: Annotated[
         str | None,
         option(
@@ -154,7 +147,7 @@ def cube(
     from motif.cube.match_equity import DEFAULT_TABLE
 
     position, match = parse_position(identifier)
-    state = _state(match, value, owner, score, length, crawford, jacoby, beavers)
+    state = options.state_of(match)
     table = match_equity_table(met or DEFAULT_TABLE)
     if outcome(position) != Outcome.UNFINISHED:
         raise PositionError(f"{identifier}: the game is over, nobody doubles")
@@ -176,48 +169,6 @@ def cube(
     _print_decision(decision, probabilities, player)
     if bras:
         _print_bras(bras)
-
-
-def _state(
-    match: "MatchState | None",
-    value: int | None,
-    owner: str | None,
-    score: str | None,
-    length: int | None,
-    crawford: bool | None,
-    jacoby: bool | None,
-    beavers: bool | None,
-) -> "MatchState":
-    """The state that the options make of `match`, before the roll."""
-    from motif.board.match_state import CubeOwner, MatchState
-
-    state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
-    changes: dict[str, Any] = {"crawford": crawford, "jacoby": jacoby, "beavers": beavers, "length": length}
-    owner = "centre" if owner == "center" else owner
-    if owner is not None and owner not in get_args(CubeOwner):
-        raise SettingError(f"--owner must be centre, me or opponent, not {owner!r}")
-    changes["cube_owner"] = owner
-    # A cube that somebody owns has been turned.
-    turned = owner in ("me", "opponent") and state.cube == 1
-    changes["cube"] = value if value is not None or not turned else 2
-    if length is not None and length != state.length:
-        changes |= {"own_score": 0, "opponent_score": 0, "game_state": "playing"}
-        changes["crawford"] = bool(crawford)
-    final = state.length if length is None else length
-    if score is not None:
-        if not final:
-            raise SettingError("--score belongs to a match: --length says how long it is")
-        changes["own_score"], changes["opponent_score"] = _score(score)
-    if final and (jacoby or beavers):
-        raise SettingError("the Jacoby rule and beavers are for money play, not for a match")
-    return replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
-
-
-def _score(text: str) -> tuple[int, int]:
-    own, dash, opponent = text.partition("-")
-    if not (dash and own.isdecimal() and opponent.isdecimal() and len(text) < 20):
-        raise SettingError(f"--score must be two numbers of points such as 3-5, not {text!r}")
-    return int(own), int(opponent)
 
 
 def _record(decision: "CubeDecision") -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from glob import escape
 from importlib import import_module, resources
@@ -24,6 +24,7 @@ from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import worker_count
 
 if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
     from motif.evaluators import Evaluator, StaticEvaluator
 
 
@@ -124,6 +125,8 @@ HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters}
+_WORDS = {"owner": "WHO", "score": "A-B"}
+"""What stands for values of a field."""
 _METAVARS: dict[Any, str] = {
     **dict.fromkeys((int, int | None), "N"),
     **dict.fromkeys((float, float | None), "X"),
@@ -145,6 +148,74 @@ class Settings:
     """The module of the dataclass."""
     without: tuple[str, ...] = ()
     """Fields that become no options."""
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """The match, the cube and the rules, as options tell them."""
+
+    length: int | None = None
+    """Points of the match; 0: money play."""
+    score: str | None = None
+    """Points won by the player on roll and by the opponent."""
+    cube: int | None = None
+    """What the cube shows, before a double."""
+    owner: str | None = None
+    """Who has the cube: me (the player on roll), you (the opponent) or none."""
+    crawford: bool | None = None
+    """Whether this is the Crawford game."""
+    jacoby: bool | None = None
+    """Money: gammons count only once the cube was turned."""
+    beavers: bool | None = None
+    """Money: a double may be beavered."""
+
+    def stakes_state(self, match: "MatchState | None") -> "MatchState | None":
+        """`state_of`, or None where neither an option nor an ID tells of a match or a cube."""
+        return None if match is None and self == MatchOptions() else self.state_of(match)
+
+    def state_of(self, match: "MatchState | None") -> "MatchState":
+        """The state that they make of `match`, the state of an ID, before the roll.
+
+        Without an ID's state it is money play with the cube in the centre.  Raises `SettingError`.
+        """
+        from motif.board.match_state import MatchState
+
+        state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
+        changes: dict[str, Any] = {
+            name: getattr(self, name) for name in ("crawford", "jacoby", "beavers", "length")
+        }
+        owner = None if self.owner is None else _OWNERS.get(self.owner)
+        if self.owner is not None and owner is None:
+            raise SettingError(f"--owner must be me, you or none, not {self.owner!r}")
+        changes["cube_owner"] = owner
+        # A cube that somebody owns has been turned.
+        turned = owner in ("me", "opponent") and state.cube == 1
+        changes["cube"] = self.cube if self.cube is not None or not turned else 2
+        if self.length is not None and self.length != state.length:
+            changes |= {"own_score": 0, "opponent_score": 0, "game_state": "playing"}
+            changes["crawford"] = bool(self.crawford)
+        length = state.length if self.length is None else self.length
+        if self.score is not None:
+            if not length:
+                raise SettingError("--score belongs to a match: --length says how long it is")
+            changes["own_score"], changes["opponent_score"] = _score(self.score)
+        if length and (self.jacoby or self.beavers):
+            raise SettingError("the Jacoby rule and beavers are for money play, not for a match")
+        return replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
+
+
+_OWNERS = {
+    "me": "me",
+    **dict.fromkeys(("you", "opponent"), "opponent"),
+    **dict.fromkeys(("none", "centre", "center"), "centre"),
+}
+
+
+def _score(text: str) -> tuple[int, int]:
+    own, dash, opponent = text.partition("-")
+    if not (dash and own.isdecimal() and opponent.isdecimal() and len(text) < 20):
+        raise SettingError(f"--score must be two numbers of points such as 3-5, not {text!r}")
+    return int(own), int(opponent)
 
 
 class _Field(NamedTuple):
@@ -223,7 +294,7 @@ def _parameters(settings: Settings, name: str) -> Iterator[inspect.Parameter]:
             kind, mark = get_args(kind)
         else:
             help_text = re.sub(r"`(\w+)`", named, " ".join(doc.split()))
-            mark = option(help_text, autocompletion=_COMPLETIONS.get(field))
+            mark = option(help_text, _WORDS.get(field), autocompletion=_COMPLETIONS.get(field))
         yield _parameter(field, kind, mark, default)
 
 

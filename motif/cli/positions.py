@@ -14,9 +14,11 @@ from motif.cli.options import (
     IdArgument,
     JobsOption,
     JsonOption,
+    MatchOptions,
     MaybeId,
     PlayerOption,
     SecondDie,
+    Settings,
     check_target,
     command,
     evaluator_of,
@@ -24,7 +26,7 @@ from motif.cli.options import (
     player_option,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table
-from motif.runtime.errors import PositionError, SettingError
+from motif.runtime.errors import PlayerError, PositionError, SettingError
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from motif.analysis.position_records import Rolls
     from motif.board.match_state import MatchState
     from motif.board.position import Position
+    from motif.evaluators import Evaluator
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
+    from motif.evaluators.stakes import Stakes
 
 _START = "4HPwATDgc/ABMA"
 _LINES_AT_ONCE = 1000
@@ -44,6 +48,8 @@ PositionBatch = Annotated[str | None, option("Instead of ID: a file with one a l
 DecisionBatch = Annotated[
     str | None, option("Instead of ID D1 D2: a file with them a line; - is stdin.", "FILE")
 ]
+
+MatchChoice = Annotated["MatchOptions", Settings("motif.cli.options", without=("beavers",))]
 
 
 @command(f"evaluate {_START}", f"evaluate {_START} --player bras --detailed", "evaluate --batch FILE --json")
@@ -126,8 +132,13 @@ def plays(
     print(_counted(record))
 
 
-@command(f"hint {_START} 3 1 --player pubeval@1", "hint --batch FILE --json")
+@command(
+    f"hint {_START} 3 1 --player pubeval@1",
+    f"hint {_START} 6 4 --length 5 --score 3-4 --crawford",
+    "hint --batch FILE --json",
+)
 def hint(
+    options: MatchChoice,
     identifier: MaybeId = None,
     die1: FirstDie = None,
     die2: SecondDie = None,
@@ -139,7 +150,9 @@ def hint(
 ) -> None:
     """Rank the legal plays of a roll, the best first.
 
-    Equities belong to the mover.
+    Equities belong to the mover.  With a match or a cube, from options or from the ID, plays are valued for
+    the score and the cube, normalised: a single game at that cube is -1 or 1.  Else for money without a cube;
+    the lines of --batch go by the options alone.
     """
     from motif.analysis.position_records import hints, read_decisions
 
@@ -147,14 +160,16 @@ def hint(
     evaluator = evaluator_of(player)
     if batch is not None:
         boards, rolls = read_decisions(batch)
+        evaluator = evaluator.staked(_for_match(evaluator, options, None)[0])
         _write(hints(boards, rolls, evaluator, player, jobs), len(boards), json, _hint_line)
         return
     position, match, roll = _decision(identifier, die1, die2)
-    record = next(hints(position.board[None], roll, evaluator, player))
+    stakes, valued = _for_match(evaluator, options, match)
+    record = next(hints(position.board[None], roll, evaluator.staked(stakes), player))
     if json:
-        print(json_line(record))
+        print(json_line({**record, **valued}))
         return
-    print_board(position, match)
+    print_board(position, options.stakes_state(match))
     ranked = record["plays"]
     best = ranked[0]["equity"]
     rows = [
@@ -163,6 +178,39 @@ def hint(
     ]
     print_table(("", "play", "equity", "difference"), rows, left=2)
     print(f"{_counted(record)}, ranked by {player}")
+    print_valued(valued)
+
+
+def _for_match(
+    evaluator: "Evaluator", options: "MatchOptions", match: "MatchState | None"
+) -> "tuple[Stakes, dict[str, Any]]":
+    """What `evaluator` is to value plays for, by options and by the state of an ID, and what to say of it."""
+    from motif.board.diagram import describe_stakes
+    from motif.evaluators.stakes import NO_CUBE, gammon_values
+
+    state = options.stakes_state(match)
+    if state is None:
+        return NO_CUBE, {}
+    # Only now: it takes a while to import.
+    from motif.cube.equities import stakes_of
+
+    stakes = stakes_of(state)
+    if evaluator.staked(stakes) is evaluator:
+        if options.stakes_state(None) is None:
+            return NO_CUBE, {}
+        raise PlayerError(
+            f"{evaluator.name!r} ranks plays by a score that knows nothing of matches and cubes"
+        )
+    won, lost = gammon_values(stakes)
+    return stakes, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}
+
+
+def print_valued(valued: "dict[str, Any]") -> None:
+    """Say for what plays were valued, where it was not for money without a cube."""
+    if valued:
+        won, lost = valued["gammon_value"], valued["gammon_value_lost"]
+        gammons = f"a gammon won adds {won:.2f}, one lost {lost:.2f} (money 0.50)"
+        print(f"valued for {valued['valued_for']}; {gammons}")
 
 
 def _check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
@@ -244,6 +292,7 @@ def _print_details(details: dict[str, Any]) -> None:
 @command(f"explain {_START} 3 1", f'explain {_START} 3 1 --versus "24/23 13/10" --html why.html')
 def explain(
     identifier: IdArgument,
+    options: MatchChoice,
     die1: Annotated[str, typer.Argument(metavar="D1", help="One die.")],
     die2: SecondDie = None,
     player: Annotated[str, player_option("Whose choice: a weight file, bras or phase.")] = DEFAULT_PLAYER,
@@ -259,7 +308,9 @@ def explain(
     """Tell why one play is better than another.
 
     The difference of the two evaluations is split exactly over the terms of the weights and told in groups,
-    the largest first: what speaks for the better play has a plus.  docs/user/explain.md says how.
+    the largest first: what speaks for the better play has a plus.  docs/user/explain.md says how.  With a
+    match or a cube, from options or from the ID, plays are valued and chosen for it; the terms stay those of
+    money.
     """
     from motif.analysis.explain import explain_choice
     from motif.board.moves import legal_plays
@@ -271,17 +322,23 @@ def explain(
     position, match = parse_position(identifier)
     roll = parse_roll(die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
-    explanation = explain_choice(evaluator_of(player), position, roll, worse=worse)
+    evaluator = evaluator_of(player)
+    stakes, valued = _for_match(evaluator, options, match)
+    explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes)
     if html is not None:
         from motif.reports.explain_page import explanation_page
         from motif.runtime.files import write_text
 
         write_text(html, explanation_page(explanation, match))
     if json:
-        print(json_line({**explanation.to_dict(), "html": html}))
+        print(json_line({**explanation.to_dict(), **valued, "html": html}))
         return
     print(_boards(explanation))
     print(f"\n{explanation.summary}\n{explanation.values_in_words}\n")
+    if explanation.staked_in_words:
+        print(explanation.staked_in_words)
+        print_valued(valued)
+        print()
     for sentence in explanation.sentences:
         print(sentence)
     rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]

@@ -73,9 +73,25 @@ class Stakes(NamedTuple):
     """The `NUMBERS` of the cube's efficiency."""
 
 
-def cubeless() -> Stakes:
-    """The stakes of money play without a cube."""
-    return Stakes(CUBELESS, CENTRED, 0, np.zeros((2, 1, 7)), np.zeros(2, np.int64), np.zeros(len(NUMBERS)))
+NO_CUBE = Stakes(CUBELESS, CENTRED, 0, np.zeros((2, 1, 7)), np.zeros(2, np.int64), np.zeros(len(NUMBERS)))
+"""The stakes of money play without a cube."""
+
+
+def without_cube(stakes: Stakes) -> Stakes:
+    """The same ends of the game, with a cube that nobody can use."""
+    return stakes if stakes.kind == CUBELESS else stakes._replace(kind=DEAD)
+
+
+def gammon_values(stakes: Stakes) -> tuple[float, float]:
+    """What a gammon won, and one lost, adds to a single game, where winning and losing one lie 1 apart.
+
+    For money each is 0.5.
+    """
+    if stakes.kind == CUBELESS:
+        return 0.5, 0.5
+    lost, single_lost, _, single_won, won = stakes.worth[0, 0, EVEN - 2 : EVEN + 3].tolist()
+    whole = single_won - single_lost
+    return (won - single_won) / whole, (single_lost - lost) / whole
 
 
 def without_cube(stakes: Stakes) -> Stakes:

@@ -127,7 +127,7 @@ def test_measured_windows(motif, motif_json):
         ((RACE, "--length", "7", "--score", "3-5", "--crawford"), "1 point away"),
         ((RACE, "--crawford"), "no Crawford game"),
         ((RACE, "--length", "7", "--jacoby"), "for money play"),
-        ((RACE, "--owner", "you"), "centre, me or opponent"),
+        ((RACE, "--owner", "him"), "me, you or none"),
         ((RACE, "--cube", "3"), "not a power of two"),
         ((RACE, "--met", "mine"), "no match equity table is called 'mine'"),
         ((RACE, "--efficiency", "1.1"), "0 to 1"),

@@ -15,7 +15,7 @@ from motif.cube.equities import scale, stakes_of
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Probabilities
 from motif.evaluators.probabilities import certain, turned
-from motif.evaluators.stakes import cubeless, staked_values
+from motif.evaluators.stakes import NO_CUBE, staked_values
 from motif.runtime.errors import SettingError
 from tests.cube.chances import STATES, match_states, probabilities
 
@@ -54,7 +54,7 @@ def test_a_finished_game_is_worth_its_score(state, points, side):
 
 @given(st.lists(probabilities(), min_size=1, max_size=5), st.sampled_from([0, 1]))
 def test_without_a_cube_it_is_the_plain_equity(rows, side):
-    assert staked(cubeless(), side, *rows).tolist() == [row.equity for row in rows]
+    assert staked(NO_CUBE, side, *rows).tolist() == [row.equity for row in rows]
 
 
 def test_gammons_at_the_scores_where_they_matter_most_and_least():

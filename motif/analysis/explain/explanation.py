@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from motif.analysis.explain.form import FloatArray
 from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
 from motif.analysis.explain.split import Terms, split
 from motif.analysis.explain.words import (
@@ -27,8 +28,9 @@ from motif.analysis.explain.words import (
 from motif.board.identifiers import gnubg_id
 from motif.board.moves import Play, legal_plays
 from motif.board.position import Position
-from motif.evaluators import Evaluator, StaticEvaluator
+from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
 
 ON_ROLL = "being on roll"
@@ -65,6 +67,18 @@ class Explanation:
     """What matters most, largest first, and the rest; amounts in `unit`."""
     summary: str
     scale: Scale = field(repr=False)
+    staked: tuple[float, float] | None = None
+    """What both plays are worth at the score and with the cube where it lies, in normalised equity, and were
+    chosen by; None where they were valued for money without a cube."""
+
+    @property
+    def staked_in_words(self) -> str:
+        """What both plays are worth at the score and with the cube; empty where nothing was said of these."""
+        if self.staked is None:
+            return ""
+        names = (play.notation or _DANCE for play in (self.better, self.worse))
+        worth = ", ".join(f"{name} {value:+.3f}" for name, value in zip(names, self.staked, strict=True))
+        return f"With score and cube: {worth}.  The terms are those of money without a cube."
 
     @property
     def unit(self) -> str:
@@ -103,6 +117,7 @@ class Explanation:
             "unit": self.unit,
             "summary": self.summary,
             "values": self.values_in_words,
+            **({} if self.staked is None else {"staked": list(self.staked)}),
             **_parts_dict(self),
         }
 
@@ -140,16 +155,21 @@ def explain_choice(
     roll: tuple[int, int],
     better: Play | None = None,
     worse: Play | None = None,
+    *,
+    stakes: Stakes = NO_CUBE,
 ) -> Explanation:
     """Why `evaluator` prefers one play of `roll` to another.
 
     By default the best play is compared with the second best; where one of the two is given, with the best
-    of the others.  The values are those of the weights without lookahead.  Raises `PlayerError` for an
+    of the others, for `stakes`, of which the mover is side 0; the terms are those of money without a cube.
+    The values are those of the weights without lookahead.  Raises `PlayerError` for an
     evaluator that is no weight file (nor bras nor phase), `PlayError` for a play that is not legal, and
     where there is only one.
     """
     static, weights = explainable(evaluator)
-    better, worse = _chosen(static, legal_plays(position, roll), better, worse)
+    ranking = static.staked(stakes, side=1)
+    better, worse = _chosen(ranking, legal_plays(position, roll), better, worse)
+    staked = None if ranking is static else tuple(_to_mover(ranking, (better, worse)).tolist())
     two = first, second = judged(static, better.position), judged(static, worse.position)
     pieces = split(weights, first, second, of_other_player=True)
     scale = Scale.between(first, second, bound_of(static))
@@ -177,6 +197,7 @@ def explain_choice(
         sentences=tuple(told_groups(groups, scale, facts)),
         summary=_summary(better, worse, x[0] - x[1], groups, scale),
         scale=scale,
+        staked=staked,
     )
 
 
@@ -219,8 +240,13 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
     )
 
 
+def _to_mover(evaluator: Evaluator, plays: Sequence[Play]) -> FloatArray:
+    """What `plays` are worth to the mover (n,)."""
+    return turned_equities(evaluator.equity_many(np.array([play.position.board for play in plays])))
+
+
 def _chosen(
-    evaluator: StaticEvaluator, plays: Sequence[Play], better: Play | None, worse: Play | None
+    evaluator: Evaluator, plays: Sequence[Play], better: Play | None, worse: Play | None
 ) -> tuple[Play, Play]:
     """The two plays to compare, of the legal `plays`."""
     for play in (better, worse):
@@ -228,7 +254,7 @@ def _chosen(
             raise PlayError(f"{play.notation or _DANCE!r} is not a legal play of this roll")
     if len(plays) == 1:
         raise PlayError(f"{plays[0].notation or _DANCE} is the only legal play: there is nothing to compare")
-    values = turned_equities(evaluator.equity_many(np.array([play.position.board for play in plays])))
+    values = _to_mover(evaluator, plays)
     ranked = [plays[k] for k in np.argsort(-values, kind="stable")]
     if better is None:
         better = ranked[0]

@@ -1,0 +1,114 @@
+"""Evaluators at the score and with the cube: textbook plays, and the same values by kernel and by hand."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from motif.board.match_state import MatchState
+from motif.board.moves import legal_plays, play_batches
+from motif.board.packed import pack_many
+from motif.board.position import Position
+from motif.cube.equities import stakes_of
+from motif.evaluators import Evaluator, LookaheadEvaluator, load_static
+from motif.evaluators.stakes import NO_CUBE, gammon_values, staked_values, without_cube
+from motif.players import load
+from motif.rollout.rollout_evaluator import load_rollout
+from tests.fitting.fitting_samples import random_boards
+
+NEWEST = load_static("motif-v6")
+MONEY = MatchState()
+MATCH_POINT = MatchState(5, 4, 4)
+GAMMON_GO = MatchState(5, 3, 4, crawford=True)
+GAMMON_SAVE = MatchState(5, 4, 3, crawford=True)
+START = Position.start()
+
+
+def best(evaluator: Evaluator, position: Position, roll: tuple[int, int]) -> str:
+    after = evaluator.best_plays(position.board[None], np.array([roll])).boards[0]
+    return next(play.notation for play in legal_plays(position, roll) if (play.position.board == after).all())
+
+
+@pytest.mark.parametrize(
+    ("state", "roll", "plays", "why"),
+    [
+        (GAMMON_GO, (6, 4), {"8/2 6/2"}, "two home points and a blockade win gammons"),
+        (MATCH_POINT, (6, 4), {"24/14", "24/18 13/9"}, "an asset deep in one's home is worth gammons alone"),
+        (GAMMON_SAVE, (6, 4), {"24/14", "24/18 13/9"}, "the rear checkers come up before they are gammoned"),
+        (GAMMON_SAVE, (6, 2), {"24/18 13/11", "24/16"}, "a rear checker comes up"),
+        (GAMMON_GO, (5, 3), {"8/3 6/3"}, "the point is made"),
+        (MATCH_POINT, (3, 1), {"8/5 6/5"}, "the five point is best at every score"),
+        (GAMMON_SAVE, (3, 1), {"8/5 6/5"}, "the five point is best at every score"),
+    ],
+)
+def test_textbook_openings(state, roll, plays, why):
+    assert best(NEWEST.staked(stakes_of(state)), START, roll) in plays, why
+
+
+def test_gammon_values():
+    """From the match equity table: all or nothing where the match hangs on it."""
+    assert gammon_values(stakes_of(MONEY)) == gammon_values(NO_CUBE) == (0.5, 0.5)
+    assert gammon_values(stakes_of(MATCH_POINT)) == (0, 0)
+    assert gammon_values(stakes_of(GAMMON_GO)) == pytest.approx((1, 0))
+    assert gammon_values(stakes_of(GAMMON_SAVE)) == pytest.approx((0, 1))
+    assert gammon_values(stakes_of(MatchState(jacoby=True))) == (0, 0)
+
+
+def test_for_money_without_a_cube_nothing_changes():
+    players = ["motif-v6", "motif-v6@1", "rollout:motif-v6,trials=1"]
+    for evaluator in (load(name).evaluator for name in players):
+        assert evaluator is not None
+        assert evaluator.staked(NO_CUBE) is evaluator
+
+
+@pytest.mark.parametrize("state", [MONEY, MatchState(7, 2, 4, 2, "me"), GAMMON_GO])
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_kernel_and_the_general_way_agree(state, side):
+    """By the five probabilities, which the general way has in single precision."""
+    stakes, boards = stakes_of(state), random_boards(200, seed=3)
+    rows = NEWEST.evaluate_many(boards).astype(np.float64)
+    expected = staked_values(stakes, side, pack_many(boards), rows)
+    assert NEWEST.staked(stakes, side).equity_many(boards) == pytest.approx(expected, abs=2e-5)
+    assert Evaluator.staked_equities(NEWEST, boards, stakes, side) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_dead_cube_ranks_by_the_ends_of_the_game():
+    """For money that is the equity, as long as gammons are no more likely than wins."""
+    stakes, boards = without_cube(stakes_of(MONEY)), random_boards(100, seed=4)
+    rows = NEWEST.evaluate_many(boards).astype(np.float64)
+    plain = 2 * rows[:, 0] - 1 + rows[:, 1] + rows[:, 2] - rows[:, 3] - rows[:, 4]
+    assert NEWEST.staked(stakes).equity_many(boards) == pytest.approx(plain, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["motif-v6", "motif-v6@1", "rollout:motif-v6,trials=2,candidates=3,cut=4"])
+def test_plays_of_a_decision_are_the_other_sides_positions(name):
+    evaluator = load(name).evaluator
+    assert evaluator is not None
+    stakes, before = stakes_of(GAMMON_GO), START.board[None]
+    batch = next(play_batches(before, np.array([(6, 4)])))
+    staked = evaluator.staked(stakes)
+    values = staked.play_equities(before, batch)
+    assert len(values) == len(batch.boards)
+    assert (np.abs(values) <= 1.1).all()
+    if not name.startswith("rollout"):
+        assert values == pytest.approx(-evaluator.staked(stakes, side=1).equity_many(batch.boards), abs=1e-6)
+    again = pickle.loads(pickle.dumps(staked))
+    assert (again.play_equities(before, batch) == values).all()
+
+
+def test_rolled_out_plays_for_the_score():
+    evaluator = load_rollout("rollout:motif-v6,trials=36,cut=5,stratified,candidates=4")
+    assert best(evaluator.staked(stakes_of(GAMMON_GO)), START, (6, 4)) == "8/2 6/2"
+
+
+def test_who_knows_no_gammons_plays_as_ever():
+    for name in ("random", "pubeval", "bras", "best-of-four"):
+        player = load(name)
+        assert player.staked(stakes_of(GAMMON_GO)) is player
+    assert load("motif-v6").staked(NO_CUBE).name == "motif-v6"
+    assert load("motif-v6").staked(stakes_of(GAMMON_GO)).choose(START, (6, 4)).notation == "8/2 6/2"
+
+
+def test_lookahead_goes_by_the_score_too():
+    evaluator = LookaheadEvaluator(NEWEST, 1).staked(stakes_of(GAMMON_GO))
+    assert best(evaluator, START, (6, 4)) == "8/2 6/2"

@@ -102,6 +102,7 @@ _SHOWN = (
     "should_double",
     "should_take",
     "should_beaver",
+    "exact",
     "efficiency",
     "words",
 )
@@ -268,10 +269,13 @@ def _print_bras(bras: dict[str, Any]) -> None:
 
 def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", player: str) -> None:
     chances = probabilities
+    how = f"cube efficiency {decision.efficiency:.2f}"
+    if decision.exact:
+        how = "the cube: exact, from the bearoff tables"
     print(
         f"{player}: {percent(chances.win)} wins ({percent(chances.win_gammon)} gammons), "
         f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
-        f"cubeless {chances.equity:+.3f}; cube efficiency {decision.efficiency:.2f}"
+        f"cubeless {chances.equity:+.3f}; {how}"
     )
     state = decision.state
     mwc = state.length > 0
@@ -285,10 +289,11 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         for name, equity, chance in actions
     ]
     print_table(("", "equity", "against best play", *(["match won"] * mwc)), rows)
-    if decision.windows:
+    # The model's windows would not fit in with exact equities.
+    if decision.windows and not decision.exact:
         columns = ("your window", "double from", "opponent takes from", "cash from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.windows])
-    if decision.opponent_windows:
+    if decision.opponent_windows and not decision.exact:
         columns = ("the opponent's", "doubles from", "you take from", "cashes from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.opponent_windows])
     print(f"{decision.action[0].upper()}{decision.action[1:]}.  {decision.words}")

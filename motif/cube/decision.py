@@ -17,6 +17,7 @@ from motif.cube.equities import (
     scale,
     turned_state,
 )
+from motif.cube.exact import ExactEquities, exact_equities
 from motif.cube.match_equity import MatchEquityTable
 from motif.cube.windows import BEAVERED, Window, cash_point, market_windows
 from motif.evaluators.probabilities import Probabilities
@@ -29,6 +30,7 @@ _BEYOND = "very clear"
 _SHOWN = 5e-4
 """Less than this would be written 0.000."""
 _DOUBLES = ("double", "redouble")
+_EXACT = "Exact, from the bearoff tables."
 _WAITS = ("no double", "no redouble", "roll")
 _PASSES = ("pass", "drop")
 
@@ -60,6 +62,9 @@ class CubeDecision:
     should_take: bool
     """Whether the opponent should take, beavers included, if he is doubled."""
     should_beaver: bool
+    exact: bool
+    """Whether the equities are exact, from the bearoff tables, and not the model's.  Take point, cash point
+    and windows, which speak of positions in general, are the model's all the same."""
     efficiency: float
     """x of Janowski's model."""
     state: MatchState
@@ -96,7 +101,8 @@ class CubeDecision:
                 return "Nobody doubles in the Crawford game."
             return "The opponent owns the cube: only he can double."
         double = "redouble" if self.state.cube_owner == "me" else "double"
-        return f"{_about_double(self, double, self.doubled)} {_about_answer(self)}"
+        sentences = _about_double(self, double, self.doubled), _about_answer(self), *([_EXACT] * self.exact)
+        return " ".join(sentences)
 
     def cost(self, action_taken: str) -> float:
         """Equity that a player gives up, 0 or more, by what he did with the cube.
@@ -145,10 +151,39 @@ def cube_decision(
     probabilities, no efficiency or no class, and for a match that is over.
     """
     x = chosen_efficiency(efficiency, position_class, pips)
-    ends = outcomes(np.asarray(probabilities))
+    return _decision(outcomes(np.asarray(probabilities)), state, x, table)
+
+
+def cube_decision_at(
+    position: Position,
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> CubeDecision:
+    """`cube_decision` for `position`, whose class and pips give the efficiency.
+
+    Without an `efficiency` the equities are exact in bearoffs in which few checkers are left, see
+    `motif.cube.exact`; there `probabilities` decide nothing.
+    """
+    name, pips = efficiency_class(position)
+    x = chosen_efficiency(efficiency, name, pips)
+    exact = exact_equities(position, state, table) if efficiency is None else None
+    return _decision(outcomes(np.asarray(probabilities)), state, x, table, exact)
+
+
+def _decision(
+    ends: Outcomes,
+    state: MatchState,
+    x: float,
+    table: MatchEquityTable | None,
+    exact: ExactEquities | None = None,
+) -> CubeDecision:
+    """The decision by the `exact` equities; where there are none by the model."""
     curves = cube_curves(ends, state, x, table)
     double = curves.double_take
-    values = (
+    values = exact or ExactEquities(
         float(curves.no_double.at(ends.win)[0]),
         None if double is None else float(double.at(ends.win)[0]),
         None if double is None else curves.double_pass,
@@ -159,7 +194,7 @@ def cube_decision(
     )
     assert no_double is not None
     cash = None if double is None else cash_point(curves)
-    gammons = bool(ends.win_gammons[0] > 0)
+    gammons = exact is None and bool(ends.win_gammons[0] > 0)
     action, doubles, takes, beavers = _best(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
         action=action,
@@ -174,25 +209,11 @@ def cube_decision(
         should_double=doubles,
         should_take=takes,
         should_beaver=beavers,
+        exact=exact is not None,
         efficiency=x,
         state=state,
         _ends=ends,
         _table=table,
-    )
-
-
-def cube_decision_at(
-    position: Position,
-    probabilities: Probabilities,
-    state: MatchState,
-    *,
-    efficiency: float | Efficiency | None = None,
-    table: MatchEquityTable | None = None,
-) -> CubeDecision:
-    """`cube_decision` for `position`, whose class and pips give the efficiency."""
-    name, pips = efficiency_class(position)
-    return cube_decision(
-        probabilities, state, position_class=name, pips=pips, efficiency=efficiency, table=table
     )
 
 

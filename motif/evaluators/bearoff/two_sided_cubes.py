@@ -31,7 +31,7 @@ from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, home_words
 from motif.evaluators.bearoff.one_sided import fill_plays
 from motif.evaluators.bearoff.tables import keep_values, kept_values
 from motif.runtime.files import cache_root
-from motif.runtime.jit import NOTHING, lean_kernel
+from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel
 from motif.runtime.progress import Advance, progress
 
 Floats = npt.NDArray[np.float64]
@@ -43,6 +43,7 @@ MONEY_STATES = 3
 _DOUBLED_UNIT = 2.0
 _THROWS = ROLL_COUNTS.sum()
 _MAY_NOT = -1
+_ROWS_AT_ONCE = 32
 
 
 class CubeRules(NamedTuple):
@@ -103,77 +104,110 @@ def _home_plays(wanted: npt.NDArray[np.bool_]) -> HomePlays:
     return HomePlays(np.flatnonzero(wanted), starts[wanted], places[after])
 
 
-class PairValues(NamedTuple):
-    """Values of all pairs of n and m home positions, of the player on roll."""
+def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: Advance) -> Floats:
+    """Values (2, n, m, S) of all pairs of the n and m home positions of `sides`, by `rules`.
 
-    rolled: Floats
-    """(n, m, S): the cube is not turned before this roll."""
-    best: Floats
-    """(n, m, S): he may double first."""
-
-
-def pair_values(
-    rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: Advance
-) -> tuple[PairValues, PairValues]:
-    """The values by `rules` when the first of `sides` is on roll, and when the second is.
-
-    `advance` hears of every sum of two places.  Where both sides have the same plays and the same values
-    (the same object twice) the two results are one.
+    They belong to the first player, on roll, and to the second, on roll, by the first's position, the
+    second's, and the state of the cube as its player on roll sees it, without a double before this roll.
+    `advance` hears of each position of the first.
     """
-    both = [_empty_values(rules, sides[k], sides[1 - k], k) for k in (0, 1)]
-    symmetric = sides[0] is sides[1]
-    if symmetric:
-        both[1] = both[0]
-    scratch = np.empty((2, len(rules.turned)))
-    largest = sum(len(side.numbers) - 1 for side in sides)
-    for total in range(2, largest + 1):
-        for k in (0,) if symmetric else (0, 1):
-            _add_pairs(
-                *(total, sides[k].starts, sides[k].after, rules.whole, rules.unit, rules.passed[k]),
-                *(rules.doubled[k], rules.turned, both[1 - k].best, both[k].rolled, both[k].best, scratch),
-            )
-        advance(1)
-    return both[0], both[1]
-
-
-def _empty_values(rules: CubeRules, own: HomePlays, other: HomePlays, player: int) -> PairValues:
-    """Values with those of finished games, of the player on roll who is `player` in `rules`."""
-    values = np.zeros((2, len(own.numbers), len(other.numbers), len(rules.turned)))
-    values[:, 1:, 0] = rules.lost[player]
-    values[:, 0, 1:] = rules.whole - rules.lost[1 - player][rules.turned]
-    return PairValues(values[0], values[1])
+    first, second = sides
+    shape = 2, len(first.numbers), len(second.numbers), len(rules.turned)
+    rolled = np.zeros(shape)
+    lost, won = rules.lost, (rules.whole - rules.lost[:, rules.turned])[::-1]
+    rolled[0, 1:, 0], rolled[0, 0, 1:] = lost[0], won[0]
+    rolled[1, 0, 1:], rolled[1, 1:, 0] = lost[1], won[1]
+    best = rolled.copy()
+    scratch = np.empty((3, shape[2] * shape[3]))
+    for start in range(1, shape[1], _ROWS_AT_ONCE):
+        stop = min(start + _ROWS_AT_ONCE, shape[1])
+        _add_rows(start, stop, *first[1:], *second[1:], *rules, rolled, best, scratch)
+        advance(stop - start)
+    return rolled
 
 
 @lean_kernel(NOTHING)
-def _add_pairs(
-    total, starts, after, whole, unit, passed, doubled, turned, others_best, rolled, best, scratch
-):
-    """Fill `rolled` and `best` of the pairs whose places add up to `total`; lower ones must be there."""
-    states = turned.shape[0]
+def _add_rows(
+    first, last, starts, after, others_starts, others_after, whole, unit, lost, passed, doubled, turned,
+    rolled, best, scratch,
+):  # fmt: skip
+    """Fill `rolled` and `best` where the first player has the positions `first` to `last` - 1; those of the
+    lower ones must be there."""
+    for own in range(first, last):
+        _roll_first(own, starts, after, whole, turned, best[1], rolled[0, own], scratch)
+        _double(rolled[0, own], unit, passed[0], doubled[0], best[0, own])
+        _roll_second(others_starts, others_after, whole, turned, best[0, own], rolled[1, own], scratch[0])
+        _double(rolled[1, own], unit, passed[1], doubled[1], best[1, own])
+
+
+@lean_kernel(NOTHING)
+def _roll_first(own, starts, after, whole, turned, others_best, rolled, scratch):
+    """What the first player has in his position `own` against all of the second's, (m, S).
+
+    His plays are the same against each of them: so whole rows are compared at once.
+    """
+    positions, states = rolled.shape
     worst, sums = scratch[0], scratch[1]
-    for own in range(max(1, total - rolled.shape[1] + 1), min(rolled.shape[0], total)):
-        opponent = total - own
+    sums[:] = 0.0
+    for roll in range(ROLLS.shape[0]):
+        start, end = starts[own, roll], starts[own, roll + 1]
+        _copy_row(others_best[after[start]], worst)
+        for k in range(start + 1, end):
+            _lower_row(others_best[after[k]], worst)
+        times = ROLL_COUNTS[roll]
+        for place in range(sums.shape[0]):
+            sums[place] += times * (whole - worst[place])
+    for opponent in range(1, positions):
         for state in range(states):
-            sums[state] = 0.0
-        for roll in range(ROLLS.shape[0]):
-            start, end = starts[own, roll], starts[own, roll + 1]
-            for state in range(states):
-                worst[state] = others_best[opponent, after[start], state]
-            for k in range(start + 1, end):
-                play = after[k]
-                for state in range(states):
-                    value = others_best[opponent, play, state]
-                    worst[state] = value if value < worst[state] else worst[state]
-            for state in range(states):
-                sums[state] += ROLL_COUNTS[roll] * (whole - worst[state])
+            rolled[opponent, state] = sums[opponent * states + turned[state]] / _THROWS
+
+
+@inline_kernel
+def _copy_row(values, worst):
+    positions, states = values.shape
+    for place in range(positions):
         for state in range(states):
-            rolled[own, opponent, state] = sums[turned[state]] / _THROWS
+            worst[place * states + state] = values[place, state]
+
+
+@inline_kernel
+def _lower_row(values, worst):
+    positions, states = values.shape
+    for place in range(positions):
         for state in range(states):
-            value = rolled[own, opponent, state]
+            value = values[place, state]
+            k = place * states + state
+            worst[k] = value if value < worst[k] else worst[k]
+
+
+@lean_kernel(NOTHING)
+def _roll_second(starts, after, whole, turned, others_best, rolled, values):
+    """What the second player has in all of his positions against one of the first's, (m, S)."""
+    positions, states = rolled.shape
+    for state in range(states):
+        for place in range(positions):
+            values[place] = others_best[place, turned[state]]
+        for own in range(1, positions):
+            total = 0.0
+            for roll in range(ROLLS.shape[0]):
+                worst = values[after[starts[own, roll]]]
+                for k in range(starts[own, roll] + 1, starts[own, roll + 1]):
+                    value = values[after[k]]
+                    worst = value if value < worst else worst
+                total += ROLL_COUNTS[roll] * (whole - worst)
+            rolled[own, state] = total / _THROWS
+
+
+@inline_kernel
+def _double(rolled, unit, passed, doubled, best):
+    """Write what (m, S) is worth to him who may double first."""
+    positions, states = rolled.shape
+    for place in range(1, positions):
+        for state in range(states):
+            value = rolled[place, state]
             if doubled[state] >= 0:
-                taken = unit * rolled[own, opponent, doubled[state]]
-                value = max(value, min(taken, passed[state]))
-            best[own, opponent, state] = value
+                value = max(value, min(unit * rolled[place, doubled[state]], passed[state]))
+            best[place, state] = value
 
 
 FILE_NAME = "money-cubes-v1.bin"
@@ -207,8 +241,8 @@ def load_or_build_cubes(path: Path) -> Floats:
 def build_money_cubes() -> Floats:
     """`money_cubes`, made from the rules."""
     side = _home_plays(np.ones(TWO_SIDED_POSITIONS, np.bool_))
-    with progress("building cubeful bearoff tables", 2 * TWO_SIDED_POSITIONS) as advance:
-        return pair_values(money_rules(), (side, side), advance)[0].rolled
+    with progress("building cubeful bearoff tables", TWO_SIDED_POSITIONS) as advance:
+        return np.ascontiguousarray(pair_values(money_rules(), (side, side), advance)[0])
 
 
 _kept = cache(load_or_build_cubes)

@@ -66,9 +66,10 @@ def test_a_cube_of_ones_own_is_worth_something_and_the_opponents_costs(cubes):
 def test_single_pairs_are_those_of_the_table(cubes):
     numbers = number_of((1, 0, 2, 0, 0, 1)), number_of((0, 2, 0, 1, 2, 0))
     sides = tuple(home_plays_from(number) for number in numbers)
-    own, other = pair_values(money_rules(), sides, lambda steps=1: None)
-    assert np.array_equal(own.rolled[1:, 1:], cubes[np.ix_(sides[0].numbers, sides[1].numbers)][1:, 1:])
-    assert np.array_equal(other.rolled[1:, 1:], cubes[np.ix_(sides[1].numbers, sides[0].numbers)][1:, 1:])
+    values = pair_values(money_rules(), sides, lambda steps=1: None)
+    first, second = (side.numbers[1:] for side in sides)
+    assert np.array_equal(values[0, 1:, 1:], cubes[np.ix_(first, second)])
+    assert np.array_equal(values[1, 1:, 1:], cubes[np.ix_(second, first)].transpose(1, 0, 2))
 
 
 def test_a_file_is_built_once_and_mapped(cubes, tmp_path, monkeypatch):

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
+from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, decode_path, play_batches
 from motif.board.notation import format_moves
 from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.board.parsing import parse_position, parse_roll
+from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
@@ -43,6 +45,18 @@ def read_positions(path: str) -> Board:
     lines = list(_lines(path))
     try:
         return _boards([_only_word(line.words) for line in lines])
+    except MotifError as error:
+        raise _located(path, lines, lambda words: parse_position(_only_word(words)), error) from None
+
+
+def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
+    """The positions in such a file, with what surrounds each where its identifier says that.
+
+    Otherwise like `read_positions`.
+    """
+    lines = list(_lines(path))
+    try:
+        return [parse_position(_only_word(line.words)) for line in lines]
     except MotifError as error:
         raise _located(path, lines, lambda words: parse_position(_only_word(words)), error) from None
 

@@ -54,8 +54,8 @@ _FIELDS = (
 class MatchState:
     """Match, score, cube, dice and decision, seen by the player on roll ("me").
 
-    Raises `PositionError`, naming every fault, for what cannot occur.  `jacoby` and `beavers` have
-    no effect in a match.
+    Raises `PositionError`, naming every fault, for what cannot occur.  `jacoby`, `beavers`
+    and `raccoons` have no effect in a match.
     """
 
     length: int = 0
@@ -74,7 +74,9 @@ class MatchState:
     jacoby: bool = False
     """Money play: gammons count only after a double was taken."""
     beavers: bool = False
-    """Money play: a double may be beavered.  No Match ID holds it."""
+    """Money play: a double may be beavered.  No Match ID holds it, nor the next one."""
+    raccoons: bool = False
+    """Money play with beavers: a beaver may be doubled once more; the cube stays with him who beavered."""
     resignation: Resignation = "none"
     """What the player on roll offers to lose."""
     game_state: GameState = "playing"

@@ -1,14 +1,15 @@
 """Commands about the cube: its decisions, and what these rest on, efficiencies and BRAS's windows."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from motif.cli.options import (
     DEFAULT_PLAYER,
-    IdArgument,
     JobsOption,
     JsonOption,
     MatchOptions,
+    MaybeId,
     PlayerOption,
     SeedOption,
     Settings,
@@ -16,14 +17,16 @@ from motif.cli.options import (
     evaluator_of,
     option,
 )
+from motif.cli.positions import PositionBatch, check_choice, write_records
 from motif.cli.printing import json_line, percent, print_board, print_table
 from motif.runtime.errors import PositionError
 
 if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
     from motif.board.position import Position
-    from motif.cube import CubeDecision
+    from motif.cube import CubeDecision, MatchEquityTable
     from motif.cube.windows import Window
-    from motif.evaluators import Probabilities
+    from motif.evaluators import Evaluator, Probabilities
 
 
 @command("cube-efficiency --positions 5 --trials 40 --rounds 1 --jobs 1 --seed 1")
@@ -103,6 +106,8 @@ _SHOWN = (
     "should_double",
     "should_take",
     "should_beaver",
+    "should_raccoon",
+    "exact",
     "efficiency",
     "words",
 )
@@ -115,10 +120,11 @@ _NEVER = 0.9995
     "cube dPexAAB07zMAAA",
     "cube dPexAAB07zMAAA --cube 2 --owner me --jacoby",
     "cube dPexAAB07zMAAA --length 7 --score 3-5",
+    "cube --batch FILE --json",
 )
 def cube(
-    identifier: IdArgument,
     options: Annotated["MatchOptions", Settings("motif.cli.options")],
+    identifier: MaybeId = None,
     met: Annotated[
         str | None,
         option(
@@ -131,44 +137,104 @@ def cube(
         float | None, option("Cube efficiency, 0 (dead) to 1 (live).", show_default="by class of position")
     ] = None,
     player: PlayerOption = DEFAULT_PLAYER,
+    batch: PositionBatch = None,
     json: JsonOption = False,
+    jobs: JobsOption = None,
 ) -> None:
     """Tell whether to double, and whether to take.
 
     The player on roll decides before the roll; dice in the ID are passed over.  An ID with a match state
     brings cube, score and rules along, and options override it; without one it is money play with the cube
     in the centre.  Equities are the player's on roll: for money in units of the cube before the double, in
-    a match normalised, so that a single game at that cube is -1 or 1.
+    a match normalised, so that a single game at that cube is -1 or 1.  Where few checkers are left to bear
+    off they are exact, unless --efficiency asks for the model.
     """
-    from motif.board.outcome import Outcome, outcome
+    from motif.analysis.position_records import read_states
     from motif.board.parsing import parse_position
-    from motif.cube import cube_decision_at, match_equity_table
-    from motif.cube.efficiency import efficiency_class
+    from motif.cube import match_equity_table
     from motif.cube.match_equity import DEFAULT_TABLE
 
-    position, match = parse_position(identifier)
-    state = options.state_of(match)
+    check_choice(identifier, batch, "ID")
     table = match_equity_table(met or DEFAULT_TABLE)
-    if outcome(position) != Outcome.UNFINISHED:
-        raise PositionError(f"{identifier}: the game is over, nobody doubles")
     evaluator = evaluator_of(player)
-    probabilities = evaluator.evaluate(position)
-    decision = cube_decision_at(position, probabilities, state, efficiency=efficiency, table=table)
-    record = {
-        **_record(decision),
-        **probabilities._asdict(),
-        "cubeless": probabilities.equity,
-        "class": efficiency_class(position)[0],
-        "player": player,
-    }
-    bras = _bras_record(position) if evaluator.name == "bras" else {}
-    if json:
-        print(json_line({**record, "bras": bras} if bras else record))
+    items = [parse_position(identifier)] if identifier is not None else read_states(batch or "")
+    questions = [(position, options.state_of(match)) for position, match in items]
+    answers = _answers(questions, evaluator, player, efficiency, table, jobs)
+    if batch is not None:
+        records = (_full_record(answer, evaluator.name) for answer in answers)
+        write_records(records, len(questions), json, _line)
         return
-    print_board(position, state)
-    _print_decision(decision, probabilities, player)
-    if bras:
-        _print_bras(bras)
+    answer = next(answers)
+    record = _full_record(answer, evaluator.name)
+    if json:
+        print(json_line(record))
+        return
+    print_board(answer.position, answer.decision.state)
+    _print_decision(answer.decision, answer.probabilities, player)
+    if "bras" in record:
+        _print_bras(record["bras"])
+
+
+class _Answer(NamedTuple):
+    """What one position's cube decision rests on, and the decision."""
+
+    position: "Position"
+    probabilities: "Probabilities"
+    decision: "CubeDecision"
+    evaluation: dict[str, Any]
+    """What `evaluate` says of the position."""
+
+
+def _answers(
+    questions: "Sequence[tuple[Position, MatchState]]",
+    evaluator: "Evaluator",
+    player: str,
+    efficiency: float | None,
+    table: "MatchEquityTable",
+    jobs: int | None,
+) -> Iterator[_Answer]:
+    """The decisions of `questions`, one after the other; raises `PositionError` for a game that is over."""
+    import numpy as np
+
+    from motif.analysis.position_records import evaluations
+    from motif.board.identifiers import gnubg_ids
+    from motif.board.outcome import Outcome, outcome
+    from motif.board.packed import BOARD_SIZE
+    from motif.cube import cube_decision_at
+    from motif.evaluators import Probabilities
+
+    for position, _ in questions:
+        if outcome(position) != Outcome.UNFINISHED:
+            raise PositionError(f"{gnubg_ids(position.board[None])[0]}: the game is over, nobody doubles")
+    boards = np.array([position.board for position, _ in questions], np.int8).reshape(-1, BOARD_SIZE)
+    found = evaluations(boards, evaluator, player, jobs)
+    for (position, state), evaluation in zip(questions, found, strict=True):
+        probabilities = Probabilities(*(evaluation[name] for name in Probabilities._fields))
+        decision = cube_decision_at(position, probabilities, state, efficiency=efficiency, table=table)
+        yield _Answer(position, probabilities, decision, evaluation)
+
+
+def _full_record(answer: _Answer, evaluator: str) -> dict[str, Any]:
+    """What --json prints of a position."""
+    from motif.cube.efficiency import efficiency_class
+
+    record = {
+        **_record(answer.decision),
+        **answer.probabilities._asdict(),
+        "cubeless": answer.probabilities.equity,
+        "class": efficiency_class(answer.position)[0],
+        "player": answer.evaluation["player"],
+        "position": answer.evaluation["position"],
+    }
+    return {**record, "bras": _bras_record(answer.position)} if evaluator == "bras" else record
+
+
+def _line(record: dict[str, Any]) -> str:
+    """What a batch prints of a position."""
+    names = "no_double", "double_take", "double_pass"
+    equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
+    exact = "  exact" * record["exact"]
+    return f"{record['position']}  {'  '.join(equities)}  {record['action']}{exact}"
 
 
 def _record(decision: "CubeDecision") -> dict[str, Any]:
@@ -180,7 +246,7 @@ def _record(decision: "CubeDecision") -> dict[str, Any]:
     record |= {"cube": state.cube, "owner": state.cube_owner, "length": state.length}
     if state.length:
         return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
-    return record | {"jacoby": state.jacoby, "beavers": state.beavers}
+    return record | {"jacoby": state.jacoby, "beavers": state.beavers, "raccoons": state.raccoons}
 
 
 def _window_record(window: "Window") -> dict[str, Any]:
@@ -219,10 +285,13 @@ def _print_bras(bras: dict[str, Any]) -> None:
 
 def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", player: str) -> None:
     chances = probabilities
+    how = f"cube efficiency {decision.efficiency:.2f}"
+    if decision.exact:
+        how = "the cube: exact, from the bearoff tables"
     print(
         f"{player}: {percent(chances.win)} wins ({percent(chances.win_gammon)} gammons), "
         f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
-        f"cubeless {chances.equity:+.3f}; cube efficiency {decision.efficiency:.2f}"
+        f"cubeless {chances.equity:+.3f}; {how}"
     )
     state = decision.state
     mwc = state.length > 0
@@ -236,10 +305,11 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         for name, equity, chance in actions
     ]
     print_table(("", "equity", "against best play", *(["match won"] * mwc)), rows)
-    if decision.windows:
+    # The model's windows would not fit in with exact equities.
+    if decision.windows and not decision.exact:
         columns = ("your window", "double from", "opponent takes from", "cash from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.windows])
-    if decision.opponent_windows:
+    if decision.opponent_windows and not decision.exact:
         columns = ("the opponent's", "doubles from", "you take from", "cashes from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.opponent_windows])
     print(f"{decision.action[0].upper()}{decision.action[1:]}.  {decision.words}")

@@ -168,6 +168,8 @@ class MatchOptions:
     """Money: gammons count only once the cube was turned."""
     beavers: bool | None = None
     """Money: a double may be beavered."""
+    raccoons: bool | None = None
+    """Money: a beaver may be doubled once more."""
 
     def stakes_state(self, match: "MatchState | None") -> "MatchState | None":
         """`state_of`, or None where neither an option nor an ID tells of a match or a cube."""
@@ -182,8 +184,12 @@ class MatchOptions:
 
         state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
         changes: dict[str, Any] = {
-            name: getattr(self, name) for name in ("crawford", "jacoby", "beavers", "length")
+            name: getattr(self, name) for name in ("crawford", "jacoby", "raccoons", "length")
         }
+        # A raccoon answers a beaver.
+        changes["beavers"] = self.raccoons or self.beavers
+        if self.raccoons and self.beavers is False:
+            raise SettingError("--raccoons are answers to beavers, which --no-beavers does not allow")
         owner = None if self.owner is None else _OWNERS.get(self.owner)
         if self.owner is not None and owner is None:
             raise SettingError(f"--owner must be me, you or none, not {self.owner!r}")
@@ -199,8 +205,8 @@ class MatchOptions:
             if not length:
                 raise SettingError("--score belongs to a match: --length says how long it is")
             changes["own_score"], changes["opponent_score"] = _score(self.score)
-        if length and (self.jacoby or self.beavers):
-            raise SettingError("the Jacoby rule and beavers are for money play, not for a match")
+        if length and (self.jacoby or self.beavers or self.raccoons):
+            raise SettingError("the Jacoby rule, beavers and raccoons are for money play, not for a match")
         return replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
 
 

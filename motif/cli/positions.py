@@ -49,7 +49,7 @@ DecisionBatch = Annotated[
     str | None, option("Instead of ID D1 D2: a file with them a line; - is stdin.", "FILE")
 ]
 
-MatchChoice = Annotated["MatchOptions", Settings("motif.cli.options", without=("beavers",))]
+MatchChoice = Annotated["MatchOptions", Settings("motif.cli.options", without=("beavers", "raccoons"))]
 
 
 @command(f"evaluate {_START}", f"evaluate {_START} --player bras --detailed", "evaluate --batch FILE --json")
@@ -70,13 +70,13 @@ def evaluate(
     from motif.analysis.position_records import evaluations, read_positions
     from motif.board.parsing import parse_position
 
-    _check_choice(identifier, batch, "ID")
+    check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
     if batch is not None:
         if detailed:
             raise SettingError("--detailed is for one position, not for --batch")
         boards = read_positions(batch)
-        _write(evaluations(boards, evaluator, player, jobs), len(boards), json, _evaluation_line)
+        write_records(evaluations(boards, evaluator, player, jobs), len(boards), json, _evaluation_line)
         return
     position, match = parse_position(identifier or "")
     record = next(evaluations(position.board[None], evaluator, player))
@@ -116,10 +116,10 @@ def plays(
     """
     from motif.analysis import position_records as records
 
-    _check_choice(identifier, batch, "ID D1 D2")
+    check_choice(identifier, batch, "ID D1 D2")
     if batch is not None:
         boards, rolls = records.read_decisions(batch)
-        _write(records.plays(boards, rolls), len(boards), json, _plays_line)
+        write_records(records.plays(boards, rolls), len(boards), json, _plays_line)
         return
     position, match, roll = _decision(identifier, die1, die2)
     record = next(records.plays(position.board[None], roll))
@@ -156,12 +156,12 @@ def hint(
     """
     from motif.analysis.position_records import hints, read_decisions
 
-    _check_choice(identifier, batch, "ID D1 D2")
+    check_choice(identifier, batch, "ID D1 D2")
     evaluator = evaluator_of(player)
     if batch is not None:
         boards, rolls = read_decisions(batch)
         evaluator = evaluator.staked(_for_match(evaluator, options, None)[0])
-        _write(hints(boards, rolls, evaluator, player, jobs), len(boards), json, _hint_line)
+        write_records(hints(boards, rolls, evaluator, player, jobs), len(boards), json, _hint_line)
         return
     position, match, roll = _decision(identifier, die1, die2)
     stakes, valued = _for_match(evaluator, options, match)
@@ -213,7 +213,8 @@ def print_valued(valued: "dict[str, Any]") -> None:
         print(f"valued for {valued['valued_for']}; {gammons}")
 
 
-def _check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
+def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
+    """Raise `SettingError` unless there is either what is `wanted` or a batch file."""
     if identifier is None and batch is None:
         raise SettingError(f"missing argument: {wanted}, or --batch FILE")
     if identifier is not None and batch is not None:
@@ -233,7 +234,7 @@ def _decision(
     return position, match, np.array([parse_roll(die1, die2)], np.int64)
 
 
-def _write(
+def write_records(
     records: Iterator[dict[str, Any]], total: int, json: bool, describe: Callable[[dict[str, Any]], str]
 ) -> None:
     """Print each record as it comes; a bar shows how far that is unless the lines themselves do."""

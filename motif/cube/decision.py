@@ -17,6 +17,7 @@ from motif.cube.equities import (
     scale,
     turned_state,
 )
+from motif.cube.exact import ExactEquities, exact_equities
 from motif.cube.match_equity import MatchEquityTable
 from motif.cube.windows import BEAVERED, Window, cash_point, market_windows
 from motif.evaluators.probabilities import Probabilities
@@ -29,8 +30,10 @@ _BEYOND = "very clear"
 _SHOWN = 5e-4
 """Less than this would be written 0.000."""
 _DOUBLES = ("double", "redouble")
+_EXACT = "Exact, from the bearoff tables."
 _WAITS = ("no double", "no redouble", "roll")
 _PASSES = ("pass", "drop")
+_RACCOONS = ("raccoon", "no raccoon")
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,11 @@ class CubeDecision:
     should_take: bool
     """Whether the opponent should take, beavers included, if he is doubled."""
     should_beaver: bool
+    should_raccoon: bool
+    """Whether the player on roll should double once more if he is beavered; False where he may not."""
+    exact: bool
+    """Whether the equities are exact, from the bearoff tables, and not the model's.  Take point, cash point
+    and windows, which speak of positions in general, are the model's all the same."""
     efficiency: float
     """x of Janowski's model."""
     state: MatchState
@@ -77,6 +85,13 @@ class CubeDecision:
         if self.double_take is None or self.double_pass is None:
             return None
         return min(self._answered("beaver" if self.should_beaver else "take"), self.double_pass)
+
+    @property
+    def raccooned(self) -> float | None:
+        """His equity after a double, a beaver and a raccoon; None where raccoons are not allowed."""
+        if self.double_take is None or not _allows_raccoons(self.state):
+            return None
+        return BEAVERED * BEAVERED * self.double_take
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
@@ -96,23 +111,29 @@ class CubeDecision:
                 return "Nobody doubles in the Crawford game."
             return "The opponent owns the cube: only he can double."
         double = "redouble" if self.state.cube_owner == "me" else "double"
-        return f"{_about_double(self, double, self.doubled)} {_about_answer(self)}"
+        sentences = [_about_double(self, double, self.doubled), _about_answer(self)]
+        if self.raccooned is not None:
+            sentences.append(_about_raccoon(self))
+        return " ".join([*sentences, *([_EXACT] * self.exact)])
 
     def cost(self, action_taken: str) -> float:
         """Equity that a player gives up, 0 or more, by what he did with the cube.
 
         ``double``, ``redouble``, ``no double``, ``no redouble`` and ``roll`` are the player on roll's;
-        ``take``, ``pass``, ``drop`` and ``beaver`` the opponent's.  Raises `SettingError` for anything
-        else, and for what cannot be done here.
+        ``take``, ``pass``, ``drop`` and ``beaver`` the opponent's; after a beaver ``raccoon`` and ``no
+        raccoon`` the player's on roll again.  Raises `SettingError` for anything else, and for what cannot be
+        done here.
         """
         if action_taken in _WAITS:
             return self.value - self.no_double
-        if action_taken not in (*_DOUBLES, *_PASSES, "take", "beaver"):
+        if action_taken not in (*_DOUBLES, *_PASSES, *_RACCOONS, "take", "beaver"):
             raise SettingError(f"{action_taken!r} is nothing that is done with a cube")
         if self.doubled is None:
             raise SettingError(f"{action_taken}: the cube cannot be turned here")
         if action_taken in _DOUBLES:
             return self.value - min(self.value, self.doubled)
+        if action_taken in _RACCOONS:
+            return self._answered("beaver") - self._beavered(action_taken == "raccoon")
         return self._answered(action_taken) - self.doubled
 
     def _answered(self, answer: str) -> float:
@@ -125,7 +146,16 @@ class CubeDecision:
             return self.double_take
         if self.state.length or not self.state.beavers:
             raise SettingError("beaver: beavers are not allowed here")
-        return BEAVERED * self.double_take
+        return self._beavered(self.should_raccoon)
+
+    def _beavered(self, raccoons: bool) -> float:
+        """Equity of the player on roll after his double and a beaver, if he `raccoons` or not."""
+        assert self.double_take is not None
+        if not raccoons:
+            return BEAVERED * self.double_take
+        if self.raccooned is None:
+            raise SettingError("raccoon: raccoons are not allowed here")
+        return self.raccooned
 
 
 def cube_decision(
@@ -145,10 +175,39 @@ def cube_decision(
     probabilities, no efficiency or no class, and for a match that is over.
     """
     x = chosen_efficiency(efficiency, position_class, pips)
-    ends = outcomes(np.asarray(probabilities))
+    return _decision(outcomes(np.asarray(probabilities)), state, x, table)
+
+
+def cube_decision_at(
+    position: Position,
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> CubeDecision:
+    """`cube_decision` for `position`, whose class and pips give the efficiency.
+
+    Without an `efficiency` the equities are exact in bearoffs in which few checkers are left, see
+    `motif.cube.exact`; there `probabilities` decide nothing.
+    """
+    name, pips = efficiency_class(position)
+    x = chosen_efficiency(efficiency, name, pips)
+    exact = exact_equities(position, state, table) if efficiency is None else None
+    return _decision(outcomes(np.asarray(probabilities)), state, x, table, exact)
+
+
+def _decision(
+    ends: Outcomes,
+    state: MatchState,
+    x: float,
+    table: MatchEquityTable | None,
+    exact: ExactEquities | None = None,
+) -> CubeDecision:
+    """The decision by the `exact` equities; where there are none by the model."""
     curves = cube_curves(ends, state, x, table)
     double = curves.double_take
-    values = (
+    values = exact or ExactEquities(
         float(curves.no_double.at(ends.win)[0]),
         None if double is None else float(double.at(ends.win)[0]),
         None if double is None else curves.double_pass,
@@ -159,7 +218,7 @@ def cube_decision(
     )
     assert no_double is not None
     cash = None if double is None else cash_point(curves)
-    gammons = bool(ends.win_gammons[0] > 0)
+    gammons = exact is None and bool(ends.win_gammons[0] > 0)
     action, doubles, takes, beavers = _best(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
         action=action,
@@ -174,6 +233,8 @@ def cube_decision(
         should_double=doubles,
         should_take=takes,
         should_beaver=beavers,
+        should_raccoon=double_take is not None and double_take > 0 and _allows_raccoons(state),
+        exact=exact is not None,
         efficiency=x,
         state=state,
         _ends=ends,
@@ -181,19 +242,8 @@ def cube_decision(
     )
 
 
-def cube_decision_at(
-    position: Position,
-    probabilities: Probabilities,
-    state: MatchState,
-    *,
-    efficiency: float | Efficiency | None = None,
-    table: MatchEquityTable | None = None,
-) -> CubeDecision:
-    """`cube_decision` for `position`, whose class and pips give the efficiency."""
-    name, pips = efficiency_class(position)
-    return cube_decision(
-        probabilities, state, position_class=name, pips=pips, efficiency=efficiency, table=table
-    )
+def _allows_raccoons(state: MatchState) -> bool:
+    return state.raccoons and state.beavers and not state.length
 
 
 def _best(
@@ -241,6 +291,12 @@ def _about_answer(decision: "CubeDecision") -> str:
     if margin < _SHOWN:
         return "To take or to pass is the same." if right != "beaver" else "To beaver or to take is the same."
     return f"A {_degree(margin)} {right}: {wrong} costs {margin:.3f}."
+
+
+def _about_raccoon(decision: "CubeDecision") -> str:
+    if decision.should_raccoon:
+        return f"Raccoon a beaver: not to costs {decision.cost('no raccoon'):.3f}."
+    return f"Do not raccoon a beaver: that costs {decision.cost('raccoon'):.3f}."
 
 
 def _degree(margin: float) -> str:

@@ -28,7 +28,7 @@ from motif.board.position import as_boards
 from motif.evaluators.evaluator import BestPlays, Evaluator, first_best
 from motif.evaluators.kernels import look_ahead_many
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
-from motif.evaluators.stakes import Stakes, cubeless
+from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.evaluators.static import StaticEvaluator, filtered, prepared
 from motif.parameters.position_class import RACE, classify_many
 from motif.runtime.errors import PlayerError
@@ -85,7 +85,7 @@ class View(NamedTuple):
         return View(self.stakes, 1 - self.side)
 
 
-_MONEY = View(cubeless(), 0)
+_MONEY = View(NO_CUBE, 0)
 
 
 class Tree(NamedTuple):

@@ -94,23 +94,6 @@ def gammon_values(stakes: Stakes) -> tuple[float, float]:
     return (won - single_won) / whole, (single_lost - lost) / whole
 
 
-def without_cube(stakes: Stakes) -> Stakes:
-    """The same ends of the game, with a cube that nobody can use."""
-    return stakes if stakes.kind == CUBELESS else stakes._replace(kind=DEAD)
-
-
-def gammon_values(stakes: Stakes) -> tuple[float, float]:
-    """What a gammon won, and one lost, adds to a single game, where winning and losing one lie 1 apart.
-
-    For money each is 0.5.
-    """
-    if stakes.kind == CUBELESS:
-        return 0.5, 0.5
-    lost, single_lost, _, single_won, won = stakes.worth[0, 0, EVEN - 2 : EVEN + 3].tolist()
-    whole = single_won - single_lost
-    return (won - single_won) / whole, (single_lost - lost) / whole
-
-
 @inline_kernel
 def pips_of_mover(words):
     """Pips that the player on roll of a packed board int64[8] still needs."""

@@ -164,6 +164,25 @@ def test_refusals(chances, options, words):
         cube_decision(Probabilities(*chances), MatchState(), **options)
 
 
+def test_a_raccoon_answers_a_beaver_that_is_none():
+    state = MatchState(beavers=True, raccoons=True)
+    good = cube_decision(CHANCES, state)
+    assert (good.should_beaver, good.should_raccoon) == (False, True)
+    assert good.raccooned == pytest.approx(4 * good.double_take)
+    assert good.cost("raccoon") == 0
+    assert good.cost("no raccoon") == pytest.approx(2 * good.double_take)
+    assert good.cost("beaver") == pytest.approx(3 * good.double_take)
+    bad = cube_decision(Probabilities(0.3, 0, 0, 0, 0), state)
+    assert (bad.should_beaver, bad.should_raccoon) == (True, False)
+    assert bad.cost("raccoon") == pytest.approx(-2 * bad.double_take)
+    assert bad.cost("beaver") == bad.cost("no raccoon") == 0
+    for other in (MatchState(beavers=True), MatchState(length=5, raccoons=True), MatchState(raccoons=True)):
+        decision = cube_decision(CHANCES, other)
+        assert (decision.should_raccoon, decision.raccooned) == (False, None)
+        with pytest.raises(SettingError, match="not allowed here"):
+            decision.cost("raccoon")
+
+
 def test_efficiencies_by_class():
     found = [DEFAULT_EFFICIENCY.of("race", pips) for pips in (20, 40, 80, 120, 150)]
     assert found == pytest.approx([0.60, 0.60, 0.65, 0.70, 0.70])

@@ -35,7 +35,7 @@ def one_game(evaluator, position: Position, item: int, trial: int) -> tuple[list
                 state = MatchState(
                     cube=cube[0] if cube[1] == "centre" else max(cube[0], 2), cube_owner=cube[1]
                 )
-                decision = cube_decision_at(position, chances, state)
+                decision = cube_decision_at(position, chances, state, efficiency=DEFAULT_EFFICIENCY)
                 if not decision.should_double:
                     continue
                 if decision.should_take:

@@ -1,7 +1,8 @@
 """motif's cube decisions against gnubg's, both from gnubg's own 0-ply chances.
 
-gnubg decides 0 plies deep by the same model.  Matches are compared within the match equity table: beyond
-25 points away the two continue it in different ways.
+gnubg decides 0 plies deep by the same model; for money, in bearoffs of at most six checkers a side, by its
+own exact tables, where it has them.  Matches are compared within the match equity table: beyond 25 points
+away the two continue it in different ways.
 """
 
 import re
@@ -15,10 +16,11 @@ import motif
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_state import MatchState, match_id
 from motif.board.position import Position
-from motif.cube import CubeDecision, cube_decision_at
+from motif.cube import DEFAULT_EFFICIENCY, CubeDecision, cube_decision_at
 from motif.cube.equities import cube_is_useful
 from motif.evaluators import Probabilities
 from tests.peers.games import decisions
+from tests.peers.test_gnubg_bearoff import FOLDERS
 
 TABLE = Path(motif.__file__).parent / "data" / "met" / "Kazaross-XG2.xml"
 
@@ -75,6 +77,16 @@ def games_positions(number: int, seed: int) -> list[Position]:
     return [position for position, _, _ in decisions(30 * number, seed)[::30]]
 
 
+def by_the_model(position: Position, chances: Probabilities, state: MatchState) -> CubeDecision:
+    """motif's decision without its exact tables."""
+    return cube_decision_at(position, chances, state, efficiency=DEFAULT_EFFICIENCY)
+
+
+def few_checkers(position: Position) -> bool:
+    """Whether gnubg's exact tables may have the position: six checkers a side at most."""
+    return max(np.maximum(position.board, 0).sum(), np.maximum(-position.board, 0).sum()) <= 6
+
+
 def difference(decision: CubeDecision, analysis: Analysis) -> float:
     """The largest difference between the two's equities."""
     ours = {"double": decision.no_double, "take": decision.double_take, "pass": decision.double_pass}
@@ -101,16 +113,39 @@ def expected(analysis: Analysis) -> str:
     ids=["centred", "jacoby", "redouble"],
 )
 def test_money_decisions_agree(gnubg, state):
-    positions = games_positions(300, seed=3)
+    positions = [position for position in games_positions(300, seed=3) if not few_checkers(position)]
     found = analyses(gnubg, [(position, state) for position in positions])
     pairs = [
-        (cube_decision_at(position, analysis.chances, state), analysis)
+        (by_the_model(position, analysis.chances, state), analysis)
         for position, analysis in zip(positions, found, strict=True)
     ]
     apart = [decision for decision, analysis in pairs if decision.action != expected(analysis)]
     assert len(apart) <= 0.03 * len(pairs)
     assert all(closeness(decision) < 0.02 for decision in apart)
     assert max(difference(*pair) for pair in pairs) < 1e-4
+
+
+@pytest.mark.parametrize(
+    "state", [MatchState(), MatchState(cube=2, cube_owner="me")], ids=["centred", "redouble"]
+)
+def test_exact_decisions_agree(gnubg, state):
+    if not any((folder / "gnubg_ts0.bd").is_file() for folder in FOLDERS):
+        pytest.skip("there is no gnubg_ts0.bd of gnubg here (Debian: apt install gnubg)")
+    random = np.random.default_rng(8)
+    sides = random.integers(1, 7, (200, 2, 6)) * (np.arange(6) < random.integers(1, 7, (200, 2, 1)))
+    counts = (sides[..., None] == np.arange(1, 7)).sum(axis=2).tolist()
+    positions = [
+        Position.from_points(*({point: n for point, n in enumerate(side, 1) if n} for side in pair))
+        for pair in counts
+    ]
+    for position, analysis in zip(
+        positions, analyses(gnubg, [(position, state) for position in positions]), strict=True
+    ):
+        decision = cube_decision_at(position, analysis.chances, state)
+        assert decision.exact
+        assert difference(decision, analysis) < 1e-3
+        if closeness(decision) > 1e-3:
+            assert decision.action == expected(analysis)
 
 
 def test_beavers_agree(gnubg):
@@ -122,7 +157,7 @@ def test_beavers_agree(gnubg):
         # gnubg names no beaver of a double so bad that it loses more than the doubled cube.
         if analysis.equities["take"] < -2:
             continue
-        decision = cube_decision_at(position, analysis.chances, state)
+        decision = by_the_model(position, analysis.chances, state)
         assert decision.action == expected(analysis)
         beavered += decision.should_beaver
     assert beavered > 30
@@ -147,7 +182,7 @@ def test_match_decisions_agree(gnubg):
     positions = games_positions(300, seed=4)
     questions = list(zip(positions, match_states(len(positions), seed=1), strict=True))
     for (position, state), analysis in zip(questions, analyses(gnubg, questions), strict=True):
-        decision = cube_decision_at(position, analysis.chances, state)
+        decision = by_the_model(position, analysis.chances, state)
         assert difference(decision, analysis) < 1e-3, state
         if closeness(decision) > 1e-3:
             assert decision.action == expected(analysis), state

@@ -9,7 +9,8 @@ The formats, as the files show: 40 bytes of header (``gnubg-OS-06-15-1-1-0``: 6 
 gammons, compressed; ``gnubg-TS-06-06-1``: 6 points, 6 checkers, cubeful).  One-sided: 8 bytes a position
 (where its chances start, how many there are and the first's number of rolls, for all checkers and then
 for the first of fifteen), then the chances, of 65535.  Two-sided: four numbers a pair, the first of them
-the cubeless equity, from -1 to 1 as 0 to 65535.
+the cubeless equity, the others those without a double before this roll: the cube with the player on
+roll, in the centre, with the opponent; from -1 to 1 as 0 to 65535.
 """
 
 from pathlib import Path
@@ -29,6 +30,7 @@ from motif.evaluators.bearoff.lookup import (
 )
 from motif.evaluators.bearoff.one_sided import home_plays
 from motif.evaluators.bearoff.tables import distribution, equities, mean_rolls
+from motif.evaluators.bearoff.two_sided_cubes import CENTRED, OPPONENTS, OWN, money_cubes
 from motif.runtime.jit import kernel
 
 FOLDERS = [
@@ -128,9 +130,35 @@ def test_rolls_until_the_first_checker_is_off_agree(stored, ours):
     assert np.abs(stored[1] - ours[1]).max() < 2
 
 
-def test_two_sided_equities_agree():
+@pytest.fixture(scope="module")
+def two_sided():
+    """gnubg's equities (924, 924, 4): cubeless, and with the cube in three places."""
     contents = contents_of("gnubg_ts0.bd", b"gnubg-TS-06-06-1")
-    values = np.frombuffer(contents, "<u2").reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS, 4)[..., 0]
+    stored = np.frombuffer(contents, "<u2").reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS, 4)
+    return stored / (ONE / 2) - 1
+
+
+def test_two_sided_equities_agree(two_sided):
     # A finished game has no equity there that anybody would look up.
-    apart = np.abs(values / (ONE / 2) - 1 - equities(bearoff_tables()))[1:, 1:]
+    apart = np.abs(two_sided[..., 0] - equities(bearoff_tables()))[1:, 1:]
     assert apart.max() * ONE / 2 < 4
+
+
+def test_cubeful_equities_agree(two_sided):
+    apart = np.abs(two_sided[..., 1:] - money_cubes()[..., [OWN, CENTRED, OPPONENTS]])[1:, 1:]
+    assert apart.max() < 0.0002
+
+
+@pytest.mark.parametrize("owner", [CENTRED, OWN])
+def test_cube_actions_agree_but_for_ties_that_its_rounding_decides(two_sided, owner):
+    ours, theirs = money_cubes()[1:, 1:], np.empty((TWO_SIDED_POSITIONS - 1, TWO_SIDED_POSITIONS - 1, 3))
+    theirs[..., [OWN, CENTRED, OPPONENTS]] = two_sided[1:, 1:, 1:]
+    actions, margins = [], []
+    for values in (ours, theirs):
+        taken = 2 * values[..., OPPONENTS]
+        wins = np.minimum(taken, 1) - values[..., owner]
+        actions.append(np.stack([wins >= 0, taken < 1]))
+        margins.append(np.stack([np.abs(wins), np.abs(taken - 1)]))
+    apart = actions[0] != actions[1]
+    assert apart.mean() < 1e-4
+    assert margins[0][apart].max() < 0.0002

@@ -33,7 +33,7 @@ from motif.cube.equities import scale
 from motif.cube.equities import stakes_of as state_stakes
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import turned_equities
-from motif.evaluators.stakes import Stakes, cubeless, without_cube
+from motif.evaluators.stakes import NO_CUBE, Stakes, without_cube
 from motif.runtime.errors import RecordError
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -203,7 +203,7 @@ def _at_stake(state: MatchState, cube: bool) -> AtStake:
     stakes = state_stakes(state)
     if not cube:
         plain = not state.length and not (state.jacoby and state.cube_owner == "centre")
-        stakes = cubeless() if plain else without_cube(stakes)
+        stakes = NO_CUBE if plain else without_cube(stakes)
     return AtStake(stakes, 0, unit)
 
 

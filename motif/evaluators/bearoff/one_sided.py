@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.movegen import MAX_PLAYS, generate, new_play_buffer
+from motif.board.movegen import MAX_PLAYS, PlayBuffer, generate, new_play_buffer
 from motif.board.packed import PACKED_WORDS
 from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
@@ -142,8 +142,8 @@ def _variances(chances: npt.NDArray[np.float64], means: npt.NDArray[np.float64])
 
 
 _SUMS_AT_ONCE = 64
-_MOST_PLAYS = 1 << 18
-"""More than all plays of all positions: 21 rolls of 924 positions."""
+_PLAYS_A_POSITION = 512
+"""How much room there is at first; no position has more plays than that on average."""
 
 
 def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
@@ -153,8 +153,7 @@ def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
     """
     words, board = home_words(TWO_SIDED_POSITIONS), np.zeros(PACKED_WORDS, np.int64)
     starts = np.zeros((TWO_SIDED_POSITIONS, len(ROLLS) + 1), np.int64)
-    after = np.empty(_MOST_PLAYS, np.int64)
-    _fill_plays(words, new_play_buffer(), board, starts, after)
+    after = fill_plays(words, np.ones(len(words), np.bool_), new_play_buffer(), board, starts)
     equities = np.zeros((TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS))
     equities[0, 1:], equities[1:, 0] = 1, -1
     largest = 2 * (TWO_SIDED_POSITIONS - 1)
@@ -165,16 +164,37 @@ def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
     return equities
 
 
-@lean_kernel(NOTHING)
-def _fill_plays(words, buffer, board, starts, after):
-    """Write the home positions after each roll of each: those of roll r of position i are
-    after[starts[i, r]: starts[i, r + 1]]."""
+def fill_plays(
+    words: npt.NDArray[np.int64],
+    wanted: npt.NDArray[np.bool_],
+    buffer: PlayBuffer,
+    board: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """Home positions after each roll of the `wanted` (n,) home positions 0 to n - 1, whose `words` (n,) are.
+
+    Those of roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``, where `after` is returned
+    and `starts` (n, 22) filled.  What a wanted position leads to is wanted too, and set in `wanted`.
+    """
+    after = np.empty(_PLAYS_A_POSITION * len(words), np.int64)
+    return after[: _fill_plays(words, wanted, buffer, board, starts, after)]
+
+
+@lean_kernel(WHOLE)
+def _fill_plays(words, wanted, buffer, board, starts, after):
     rolls, filled = ROLLS.shape[0], 0
-    for number in range(words.shape[0]):
+    # Plays lower the number, so whatever leads to a position comes before it.
+    for number in range(words.shape[0] - 1, -1, -1):
         for roll in range(rolls):
             starts[number, roll] = filled
-            filled += home_plays(words[number], ROLLS[roll, 0], ROLLS[roll, 1], board, buffer, after[filled:])
+            if wanted[number]:
+                dice = ROLLS[roll, 0], ROLLS[roll, 1]
+                count = home_plays(words[number], dice[0], dice[1], board, buffer, after[filled:])
+                for k in range(filled, filled + count):
+                    wanted[after[k]] = True
+                filled += count
         starts[number, rolls] = filled
+    return filled
 
 
 @lean_kernel(NOTHING)

@@ -119,27 +119,61 @@ def save_tables(path: Path, tables: BearoffTables) -> None:
     contents = np.zeros(_VALUES_START + tables.values.nbytes, np.uint8)
     contents[_HEADER.itemsize : _ROWS_END].view(np.int32)[:] = tables.rows.reshape(-1)
     contents[_VALUES_START:].view(np.float64)[:] = tables.values
+    _write(path, _FORMAT, len(tables.values), contents)
+
+
+def load_tables(path: Path) -> BearoffTables | None:
+    """The tables in the file `path`, mapped; None where there is no such file, or not a sound one."""
+    contents = _mapped(path, _FORMAT, _VALUES_START)
+    if contents is None or len(contents) < _VALUES_START + CHANCES * np.dtype(np.float64).itemsize:
+        return None
+    rows = contents[_HEADER.itemsize : _ROWS_END].view(np.int32).reshape(ROWS + 1, 2)
+    return frozen(rows, contents[_VALUES_START:].view(np.float64))
+
+
+def keep_values(path: Path, kind: bytes, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """`values` (n,) as they are mapped from the file `path`, to which they are written behind a header that
+    says `kind`; where that cannot be done they themselves, read only."""
+    start = _HEADER.itemsize
+    contents = np.zeros(start + values.nbytes, np.uint8)
+    contents[start:].view(np.float64)[:] = values
+    with suppress(FileError):
+        _write(path, kind, len(values), contents)
+    mapped = kept_values(path, kind)
+    if mapped is None:
+        values.setflags(write=False)
+        return values
+    return mapped
+
+
+def kept_values(path: Path, kind: bytes) -> npt.NDArray[np.float64] | None:
+    """What `keep_values` wrote to `path`, mapped; None where there is no such file, or not a sound one."""
+    contents = _mapped(path, kind, _HEADER.itemsize)
+    return None if contents is None else contents[_HEADER.itemsize :].view(np.float64)
+
+
+def _write(path: Path, kind: bytes, values: int, contents: _Bytes) -> None:
+    """Write `contents`, whose header is filled in, whole or not at all; raises `FileError`."""
     header = contents[: _HEADER.itemsize].view(_HEADER)
-    header[0] = _FORMAT, len(tables.values), 0
+    header[0] = kind, values, 0
     header["crc"] = _checksum(contents)
     with replacing(path) as temporary:
         temporary.write_bytes(contents.data)
 
 
-def load_tables(path: Path) -> BearoffTables | None:
-    """The tables in the file `path`, mapped; None where there is no such file, or not a sound one."""
+def _mapped(path: Path, kind: bytes, values_start: int) -> _Bytes | None:
+    """The file `path`, if it is sound, of that kind, and as long as its header says."""
     try:
         contents = np.asarray(np.memmap(path, np.uint8, "r"))
     except (OSError, ValueError):  # no file that can be read; an empty one
         return None
-    if len(contents) < _VALUES_START + CHANCES * np.dtype(np.float64).itemsize:
+    if len(contents) < values_start:
         return None
     header = contents[: _HEADER.itemsize].view(_HEADER)[0]
-    size = _VALUES_START + int(header["values"]) * np.dtype(np.float64).itemsize
-    if header["format"] != _FORMAT or size != len(contents) or header["crc"] != _checksum(contents):
+    size = values_start + int(header["values"]) * np.dtype(np.float64).itemsize
+    if header["format"] != kind or size != len(contents) or header["crc"] != _checksum(contents):
         return None
-    rows = contents[_HEADER.itemsize : _ROWS_END].view(np.int32).reshape(ROWS + 1, 2)
-    return frozen(rows, contents[_VALUES_START:].view(np.float64))
+    return contents
 
 
 def _checksum(contents: _Bytes) -> int:

@@ -60,6 +60,27 @@ def equity(own: Side, opponent: Side) -> Fraction:
     return sum((times * best[roll] for roll, times in THROWS.items()), Fraction(0)) / 36
 
 
+@cache
+def rolled(own: Side, opponent: Side, owner: str) -> Fraction:
+    """Money equity of the player on roll, in units of the cube, who does not double before this roll.
+
+    The cube is with `owner`: ``own`` (his), ``opponent`` or ``nobody``.
+    """
+    if not any(opponent):
+        return Fraction(-1)
+    seen = {"own": "opponent", "opponent": "own", "nobody": "nobody"}[owner]
+    best = {roll: max(-with_a_double(opponent, left, seen) for left in after(own, roll)) for roll in THROWS}
+    return sum((times * best[roll] for roll, times in THROWS.items()), Fraction(0)) / 36
+
+
+def with_a_double(own: Side, opponent: Side, owner: str) -> Fraction:
+    """The same of a player who may double first, if the cube is not the opponent's."""
+    waits = rolled(own, opponent, owner)
+    if owner == "opponent" or not any(opponent):
+        return waits
+    return max(waits, min(2 * rolled(own, opponent, "opponent"), Fraction(1)))
+
+
 def mean(chances: Chances) -> Fraction:
     """Mean number of rolls."""
     return sum((rolls * chance for rolls, chance in chances.items()), Fraction(0))

@@ -1,0 +1,217 @@
+"""Exact equities of a cube decision in bearoffs, for money and in matches.
+
+Both sides have all their checkers home, and neither all fifteen of them, so that nobody can win a gammon.
+For money pairs of at most six checkers stand in a table; all else is worked out by the same recursion over
+the rolls that are left, as long as it is short.  In a match its leaves are the chances to win the match
+after the game, and both players turn the cube as is best for them at every step.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from motif.board.match_state import CubeOwner, MatchState
+from motif.board.packed import CHECKERS, HOME, POINTS, Board
+from motif.board.position import Position
+from motif.cube.equities import DOUBLE_PASS, DOUBLED_WORTH, may_double, turned_state
+from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
+from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, number_of
+from motif.evaluators.bearoff.two_sided_cubes import (
+    CENTRED,
+    MONEY_STATES,
+    OPPONENTS,
+    OWN,
+    CubeRules,
+    Floats,
+    Numbers,
+    home_plays_from,
+    money_cubes,
+    money_rules,
+    pair_values,
+)
+
+MOST_VALUES = 4_000_000
+"""Values that are worked out for one position at most, about half a second of them."""
+_KEPT = 3
+_MONEY_STATES: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent": OPPONENTS}
+
+
+class ExactEquities(NamedTuple):
+    """What the player on roll has when both sides play and turn the cube perfectly: in units of the cube for
+    money, as chances to win the match in a match."""
+
+    no_double: float
+    """Without a double before this roll."""
+    double_take: float | None
+    """None where he may not double; so is the next one."""
+    double_pass: float | None
+
+
+def exact_equities(
+    position: Position, state: MatchState, table: MatchEquityTable | None = None
+) -> ExactEquities | None:
+    """The equities of `position` in `state`; None where they are not known exactly.
+
+    A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for a match that is over.
+    """
+    numbers = _home_numbers(position)
+    if numbers is None:
+        return None
+    if not state.length and max(numbers) < TWO_SIDED_POSITIONS:
+        return _money_equities(money_cubes()[numbers], state)
+    table = table or match_equity_table()
+    values = next((one for one in _recent if one.place(state, table, numbers)), None)
+    if values is None:
+        if _values_below(position, state) > MOST_VALUES:
+            return None
+        values = _worked_out(state, table, numbers)
+        _recent.appendleft(values)
+    place = values.place(state, table, numbers)
+    assert place is not None
+    return values.equities(state, table, place)
+
+
+def _home_numbers(position: Position) -> tuple[int, int] | None:
+    """The numbers of both home positions; None where a side has a checker elsewhere, all fifteen or none."""
+    board = position.board
+    own, opponent = board[1 : HOME + 1], -board[POINTS : POINTS - HOME : -1]
+    left = int(np.maximum(board, 0).sum()), int(np.maximum(-board, 0).sum())
+    if own.min() < 0 or opponent.min() < 0 or left != (own.sum(), opponent.sum()):
+        return None
+    if not 0 < min(left) <= max(left) < CHECKERS:
+        return None
+    return number_of(own), number_of(opponent)
+
+
+def _money_equities(values: Floats, state: MatchState) -> ExactEquities:
+    """The equities of one position's three `values`."""
+    no_double = float(values[_MONEY_STATES[state.cube_owner]])
+    if not may_double(state):
+        return ExactEquities(no_double, None, None)
+    return ExactEquities(no_double, DOUBLED_WORTH * float(values[OPPONENTS]), DOUBLE_PASS)
+
+
+class _Place(NamedTuple):
+    """Where a position stands in `_Values`."""
+
+    player: int
+    """Which of the two players is on roll."""
+    rows: tuple[int, int]
+    """Of the first player's position and of the second's."""
+
+
+_Level = tuple[int, int | None]
+"""What the cube shows, and which player owns it: 0, 1 or None."""
+
+
+class _Values(NamedTuple):
+    """What was worked out for one position, and for all that may come of it."""
+
+    score: tuple[int, int, bool] | None
+    """Points that the first player and the second still need, and whether it is the Crawford game; None for
+    money."""
+    table: MatchEquityTable
+    levels: dict[_Level, int]
+    """The state of each cube; empty for money."""
+    numbers: tuple[Numbers, Numbers]
+    rolled: Floats
+    """As `pair_values` has them."""
+
+    def place(self, state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Place | None:
+        """Where the position with these home positions is; None where it is none of these in this `state`."""
+        for player in (0, 1):
+            sees = state if player == 0 else turned_state(state)
+            if self.score != _score(sees) or (state.length and self.table is not table):
+                continue
+            if state.length and _level(state, player) not in self.levels:
+                continue
+            wanted = numbers if player == 0 else numbers[::-1]
+            pairs = tuple(zip(self.numbers, wanted, strict=True))
+            rows = tuple(int(np.searchsorted(side, number)) for side, number in pairs)
+            if all(number in side[row : row + 1] for row, (side, number) in zip(rows, pairs, strict=True)):
+                return _Place(player, (rows[0], rows[1]))
+        return None
+
+    def equities(self, state: MatchState, table: MatchEquityTable, place: _Place) -> ExactEquities:
+        """The equities at `place`."""
+        values = self.rolled[place.player, *place.rows]
+        if not state.length:
+            return _money_equities(values, state)
+        level = _level(state, place.player)
+        no_double = float(values[self.levels[level]])
+        if not may_double(state):
+            return ExactEquities(no_double, None, None)
+        # Where nobody needs as much as the cube shows, a doubled one is worth the same.
+        taken = self.levels.get((2 * state.cube, 1 - place.player), self.levels[level])
+        return ExactEquities(no_double, float(values[taken]), table.after_game(state, state.cube))
+
+
+_recent: deque[_Values] = deque(maxlen=_KEPT)
+"""The positions of one game follow from each other: the first one's values hold those of the others."""
+
+
+def _values_below(position: Position, state: MatchState) -> int:
+    """How many values there are of `position` and all that comes of it, at most."""
+    states = len(_levels(state)) if state.length else MONEY_STATES
+    board = position.board
+    return (
+        2
+        * states
+        * _positions_below(board[HOME:0:-1])
+        * _positions_below(-board[POINTS - HOME + 1 : POINTS + 1])
+    )
+
+
+def _positions_below(checkers: Board) -> int:
+    """Home positions with no more checkers on any of the rearmost points than `checkers`, 6 point first."""
+    counts = np.ones(1, np.int64)
+    for most in np.cumsum(checkers, dtype=np.int64):
+        counts = np.cumsum(np.pad(counts, (0, most + 1 - len(counts))))
+    return int(counts.sum())
+
+
+def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Values:
+    """The values of a position and all that comes of it."""
+    levels = _levels(state) if state.length else {}
+    rules = _match_rules(state, table, levels) if state.length else money_rules()
+    sides = home_plays_from(numbers[0]), home_plays_from(numbers[1])
+    values = pair_values(rules, sides, lambda steps=1: None)
+    return _Values(_score(state), table, levels, (sides[0].numbers, sides[1].numbers), values)
+
+
+def _score(state: MatchState) -> tuple[int, int, bool] | None:
+    return (*aways(state), state.crawford) if state.length else None
+
+
+def _level(state: MatchState, player: int) -> _Level:
+    """The cube of `state`, which `player` sees when he is on roll."""
+    owners = {"centre": None, "me": player, "opponent": 1 - player}
+    return state.cube, owners[state.cube_owner]
+
+
+def _levels(state: MatchState) -> dict[_Level, int]:
+    """Every cube that there may be from `state` on, which the first player sees."""
+    levels = [_level(state, 0)]
+    cube = state.cube
+    while max(aways(state)) > cube and not state.crawford:
+        cube *= 2
+        levels += [(cube, 0), (cube, 1)]
+    return {level: number for number, level in enumerate(levels)}
+
+
+def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[_Level, int]) -> CubeRules:
+    """What games are worth at each of `levels`, to the first player, who sees `state`, and to the second."""
+    views = state, turned_state(state)
+    lost, passed = np.zeros((2, len(levels))), np.zeros((2, len(levels)))
+    doubled = np.full((2, len(levels)), -1)
+    for player, view in enumerate(views):
+        for (cube, owner), number in levels.items():
+            lost[player, number] = table.after_game(view, -cube)
+            passed[player, number] = table.after_game(view, cube)
+            # A double is of no use to whom the cube already wins the match.
+            if owner in (None, player) and not state.crawford and aways(view)[0] > cube:
+                doubled[player, number] = levels[2 * cube, 1 - player]
+    return CubeRules(
+        whole=1.0, unit=1.0, lost=lost, passed=passed, doubled=doubled, turned=np.arange(len(levels))
+    )

@@ -1,0 +1,248 @@
+"""Bearoffs of both sides with the cube: exact equities wherever the cube lies, by recursion over rolls.
+
+Positions are pairs of home positions of which neither side has all fifteen checkers left, so that gammons
+are impossible.  With N(s, i, j) what a player on roll has who rolls now, where the cube lies in state s, his
+home position is i and the opponent's j; and V(s, i, j) what he has who may double first,
+
+    V(s, i, j) = max(N(s, i, j), min(f N(d(s), i, j), passed(s)))        where he may double, else N(s, i, j)
+    N(s, i, j) = sum over the 36 throws of (max over plays i -> k of the opponent's loss by V(s', j, k)) / 36
+
+d(s) is the state after a double that is taken, s' the state s as the opponent sees it, and f what a unit of
+the doubled cube is worth in units of the cube before.  Every play is the best one for its state of the cube.
+
+For money there are three states, with equities in units of the cube (f = 2): so a doubled cube's are the same
+again.  In a match every level of the cube has states of its own, with chances to win the match (f = 1).
+
+For money the pairs of at most six checkers are kept in a file beside the other tables.
+"""
+
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import new_play_buffer
+from motif.board.packed import PACKED_WORDS
+from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, home_words
+from motif.evaluators.bearoff.one_sided import fill_plays
+from motif.evaluators.bearoff.tables import keep_values, kept_values
+from motif.runtime.files import cache_root
+from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel
+from motif.runtime.progress import Advance, progress
+
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+CENTRED, OWN, OPPONENTS = range(3)
+"""The states of the cube for money: in the centre, with the player on roll, with his opponent."""
+MONEY_STATES = 3
+_DOUBLED_UNIT = 2.0
+_THROWS = ROLL_COUNTS.sum()
+_MAY_NOT = -1
+_ROWS_AT_ONCE = 32
+
+
+class CubeRules(NamedTuple):
+    """What games are worth in each of S states of the cube, to each of two players when he is on roll."""
+
+    whole: float
+    """What the values of both players add up to: 0 for equities, 1 for chances to win a match."""
+    unit: float
+    """What one of the doubled cube's units is worth in units before: 2, or 1 where values have no unit."""
+    lost: Floats
+    """(2, S): the value of a game lost."""
+    passed: Floats
+    """(2, S): the value of a double that is passed."""
+    doubled: Numbers
+    """(2, S): the state after his double is taken, as he sees it; -1 where he may not double."""
+    turned: Numbers
+    """(S,): the state as the other player sees it."""
+
+
+def money_rules() -> CubeRules:
+    """Money play; the states are `CENTRED`, `OWN` and `OPPONENTS`, values in units of the cube."""
+    return CubeRules(
+        whole=0.0,
+        unit=_DOUBLED_UNIT,
+        lost=np.full((2, MONEY_STATES), -1.0),
+        passed=np.full((2, MONEY_STATES), 1.0),
+        doubled=np.array([[OPPONENTS, OPPONENTS, _MAY_NOT]] * 2),
+        turned=np.array([CENTRED, OPPONENTS, OWN]),
+    )
+
+
+class HomePlays(NamedTuple):
+    """Home positions that one side can come to, from the empty one upwards, and its plays among them."""
+
+    numbers: Numbers
+    """(n,): the numbers of the positions, ascending; the first one is 0."""
+    starts: Numbers
+    """(n, 22): the plays of roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``."""
+    after: Numbers
+    """Places in `numbers` of the positions after each play."""
+
+
+def home_plays_from(number: int) -> HomePlays:
+    """The positions that come of home position `number`, itself included, and all plays of theirs."""
+    wanted = np.zeros(number + 1, np.bool_)
+    wanted[number] = True
+    return _home_plays(wanted)
+
+
+def _home_plays(wanted: npt.NDArray[np.bool_]) -> HomePlays:
+    """`HomePlays` of the positions where `wanted` is set, which comes to hold all that they lead to."""
+    count = len(wanted)
+    starts = np.zeros((count, len(ROLLS) + 1), np.int64)
+    words, board = home_words(count), np.zeros(PACKED_WORDS, np.int64)
+    after = fill_plays(words, wanted, new_play_buffer(), board, starts)
+    wanted[0] = True
+    places = np.cumsum(wanted) - 1
+    return HomePlays(np.flatnonzero(wanted), starts[wanted], places[after])
+
+
+def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: Advance) -> Floats:
+    """Values (2, n, m, S) of all pairs of the n and m home positions of `sides`, by `rules`.
+
+    They belong to the first player, on roll, and to the second, on roll, by the first's position, the
+    second's, and the state of the cube as its player on roll sees it, without a double before this roll.
+    `advance` hears of each position of the first.
+    """
+    first, second = sides
+    shape = 2, len(first.numbers), len(second.numbers), len(rules.turned)
+    rolled = np.zeros(shape)
+    lost, won = rules.lost, (rules.whole - rules.lost[:, rules.turned])[::-1]
+    rolled[0, 1:, 0], rolled[0, 0, 1:] = lost[0], won[0]
+    rolled[1, 0, 1:], rolled[1, 1:, 0] = lost[1], won[1]
+    best = rolled.copy()
+    scratch = np.empty((3, shape[2] * shape[3]))
+    for start in range(1, shape[1], _ROWS_AT_ONCE):
+        stop = min(start + _ROWS_AT_ONCE, shape[1])
+        _add_rows(start, stop, *first[1:], *second[1:], *rules, rolled, best, scratch)
+        advance(stop - start)
+    return rolled
+
+
+@lean_kernel(NOTHING)
+def _add_rows(
+    first, last, starts, after, others_starts, others_after, whole, unit, lost, passed, doubled, turned,
+    rolled, best, scratch,
+):  # fmt: skip
+    """Fill `rolled` and `best` where the first player has the positions `first` to `last` - 1; those of the
+    lower ones must be there."""
+    for own in range(first, last):
+        _roll_first(own, starts, after, whole, turned, best[1], rolled[0, own], scratch)
+        _double(rolled[0, own], unit, passed[0], doubled[0], best[0, own])
+        _roll_second(others_starts, others_after, whole, turned, best[0, own], rolled[1, own], scratch[0])
+        _double(rolled[1, own], unit, passed[1], doubled[1], best[1, own])
+
+
+@lean_kernel(NOTHING)
+def _roll_first(own, starts, after, whole, turned, others_best, rolled, scratch):
+    """What the first player has in his position `own` against all of the second's, (m, S).
+
+    His plays are the same against each of them: so whole rows are compared at once.
+    """
+    positions, states = rolled.shape
+    worst, sums = scratch[0], scratch[1]
+    sums[:] = 0.0
+    for roll in range(ROLLS.shape[0]):
+        start, end = starts[own, roll], starts[own, roll + 1]
+        _copy_row(others_best[after[start]], worst)
+        for k in range(start + 1, end):
+            _lower_row(others_best[after[k]], worst)
+        times = ROLL_COUNTS[roll]
+        for place in range(sums.shape[0]):
+            sums[place] += times * (whole - worst[place])
+    for opponent in range(1, positions):
+        for state in range(states):
+            rolled[opponent, state] = sums[opponent * states + turned[state]] / _THROWS
+
+
+@inline_kernel
+def _copy_row(values, worst):
+    positions, states = values.shape
+    for place in range(positions):
+        for state in range(states):
+            worst[place * states + state] = values[place, state]
+
+
+@inline_kernel
+def _lower_row(values, worst):
+    positions, states = values.shape
+    for place in range(positions):
+        for state in range(states):
+            value = values[place, state]
+            k = place * states + state
+            worst[k] = value if value < worst[k] else worst[k]
+
+
+@lean_kernel(NOTHING)
+def _roll_second(starts, after, whole, turned, others_best, rolled, values):
+    """What the second player has in all of his positions against one of the first's, (m, S)."""
+    positions, states = rolled.shape
+    for state in range(states):
+        for place in range(positions):
+            values[place] = others_best[place, turned[state]]
+        for own in range(1, positions):
+            total = 0.0
+            for roll in range(ROLLS.shape[0]):
+                worst = values[after[starts[own, roll]]]
+                for k in range(starts[own, roll] + 1, starts[own, roll + 1]):
+                    value = values[after[k]]
+                    worst = value if value < worst else worst
+                total += ROLL_COUNTS[roll] * (whole - worst)
+            rolled[own, state] = total / _THROWS
+
+
+@inline_kernel
+def _double(rolled, unit, passed, doubled, best):
+    """Write what (m, S) is worth to him who may double first."""
+    positions, states = rolled.shape
+    for place in range(1, positions):
+        for state in range(states):
+            value = rolled[place, state]
+            if doubled[state] >= 0:
+                value = max(value, min(unit * rolled[place, doubled[state]], passed[state]))
+            best[place, state] = value
+
+
+FILE_NAME = "money-cubes-v1.bin"
+_FORMAT = b"motif-money-cubes/1"
+_SHAPE = (TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS, MONEY_STATES)
+_one_at_a_time = Lock()
+
+
+def money_cubes() -> Floats:
+    """Exact money equities (924, 924, 3) without a double before this roll, read only: by the number of the
+    player on roll, the opponent's, and `CENTRED`, `OWN` or `OPPONENTS`; in units of the cube.
+
+    They are loaded or built by the first call in this process.  There is no such equity where either side
+    has borne off everything: the game is over.
+    """
+    with _one_at_a_time:
+        return _kept(cache_root() / "bearoff" / FILE_NAME)
+
+
+def load_or_build_cubes(path: Path) -> Floats:
+    """`money_cubes` from the file `path`; when it is missing or damaged they are built and written there.
+
+    A folder that cannot be written is no error.
+    """
+    values = kept_values(path, _FORMAT)
+    if values is None or values.size != np.prod(_SHAPE):
+        values = keep_values(path, _FORMAT, build_money_cubes().reshape(-1))
+    return values.reshape(_SHAPE)
+
+
+def build_money_cubes() -> Floats:
+    """`money_cubes`, made from the rules."""
+    side = _home_plays(np.ones(TWO_SIDED_POSITIONS, np.bool_))
+    with progress("building cubeful bearoff tables", TWO_SIDED_POSITIONS) as advance:
+        return np.ascontiguousarray(pair_values(money_rules(), (side, side), advance)[0])
+
+
+_kept = cache(load_or_build_cubes)

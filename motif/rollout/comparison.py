@@ -18,6 +18,8 @@ from motif.rollout.trials import RESULT_NAMES, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError
 from motif.runtime.progress import progress
 
+EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
+"""How plays are compared while someone waits: about a tenth of a second, see docs/user/rollouts.md."""
 CANDIDATES = 5
 """Plays that are compared when nobody says how many."""
 DOUBT = 0.05

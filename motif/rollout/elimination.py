@@ -79,7 +79,8 @@ def stage_of(tally: Tally, plays: Numbers) -> Stage:
     shape = (len(plays), -1)
     means, covariance = tally.mean().reshape(shape), tally.covariance()
     equities = slice(means.shape[1] - 1, None, means.shape[1])
-    errors = tally.errors().reshape(shape)
+    # Rounding can leave a hair below zero where all trials agree.
+    errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0)).reshape(shape)
     return Stage(plays, plays[:0], means, errors, covariance[equities, equities], tally.trials)
 
 

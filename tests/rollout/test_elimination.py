@@ -159,6 +159,13 @@ def test_the_same_for_any_number_of_workers():
         assert (a.difference, a.difference_se) == (b.difference, b.difference_se)
 
 
+def test_a_wanted_error_ends_it_for_the_plays_that_are_left():
+    result = compared(**OPTIONS | {"trials": 20_000, "se": 0.02, "error_rate": 0.001})
+    assert len(result.left) > 1
+    assert result.trials < 20_000
+    assert max(it.difference_se for it in result.left) <= 0.02
+
+
 def test_a_player_plays_what_is_left():
     name = "rollout:motif-v2,trials=216,cut=4,stratified,candidates=6"
     rolls = np.array([[3, 1], [6, 5]])

@@ -1,8 +1,10 @@
 """Commands about positions: evaluate, plays, hint, explain, bearoff."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +26,7 @@ from motif.cli.options import (
     evaluator_of,
     option,
     player_option,
+    static_evaluator,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table
 from motif.runtime.errors import PlayerError, PositionError, SettingError
@@ -44,6 +47,7 @@ _BOARD_WIDTH = 48
 """Letters of a text diagram from its left rim to the checkers borne off."""
 _GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
+_LOOKAHEAD = re.compile(r"@\d+$")
 PositionBatch = Annotated[str | None, option("Instead of ID: a file with one a line; - is stdin.", "FILE")]
 DecisionBatch = Annotated[
     str | None, option("Instead of ID D1 D2: a file with them a line; - is stdin.", "FILE")
@@ -134,6 +138,7 @@ def plays(
 
 @command(
     f"hint {_START} 3 1 --player pubeval@1",
+    f"hint {_START} 3 1 --rollout",
     f"hint {_START} 6 4 --length 5 --score 3-4 --crawford",
     "hint --batch FILE --json",
 )
@@ -145,6 +150,13 @@ def hint(
     player: PlayerOption = DEFAULT_PLAYER,
     batch: DecisionBatch = None,
     plays: Annotated[int, option("Show the N best plays; --json has all.", min=1)] = 10,
+    rollout: Annotated[bool, option("Roll the best of them out, dropping what is certainly worse.")] = False,
+    trials: Annotated[
+        int | None, option("With --rollout: games of each play at most.", show_default="1296")
+    ] = None,
+    candidates: Annotated[
+        int | None, option("With --rollout: how many plays are rolled out.", show_default="5")
+    ] = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -152,11 +164,20 @@ def hint(
 
     Equities belong to the mover.  With a match or a cube, from options or from the ID, plays are valued for
     the score and the cube, normalised: a single game at that cube is -1 or 1.  Else for money without a cube;
-    the lines of --batch go by the options alone.
+    the lines of --batch go by the options alone.  With --rollout the best plays are played on for 8 plies with
+    the same dice, for money, and each is dropped as soon as it is certain to be worse; motif rollout
+    --compare has other ways.
     """
     from motif.analysis.position_records import hints, read_decisions
 
     check_choice(identifier, batch, "ID D1 D2")
+    for value, word in ((trials, "--trials"), (candidates, "--candidates")):
+        if value is not None and not rollout:
+            raise SettingError(f"{word} is for rolling out plays: add --rollout")
+    if rollout and batch is not None:
+        raise SettingError("--rollout is for one decision, not for --batch")
+    if rollout and options.stakes_state(None) is not None:
+        raise SettingError("--rollout plays for money without a cube: leave out match and cube")
     evaluator = evaluator_of(player)
     if batch is not None:
         boards, rolls = read_decisions(batch)
@@ -166,6 +187,9 @@ def hint(
     position, match, roll = _decision(identifier, die1, die2)
     stakes, valued = _for_match(evaluator, options, match)
     record = next(hints(position.board[None], roll, evaluator.staked(stakes), player))
+    if rollout:
+        _roll_out(record, position, match, player, trials, candidates, json, jobs)
+        return
     if json:
         print(json_line({**record, **valued}))
         return
@@ -179,6 +203,41 @@ def hint(
     print_table(("", "play", "equity", "difference"), rows, left=2)
     print(f"{_counted(record)}, ranked by {player}")
     print_valued(valued)
+
+
+def _roll_out(
+    record: dict[str, Any],
+    position: "Position",
+    match: "MatchState | None",
+    player: str,
+    trials: int | None,
+    candidates: int | None,
+    json: bool,
+    jobs: int | None,
+) -> None:
+    """Print the best plays of a hint's `record`, rolled out."""
+    from motif.board.identifiers import gnubg_id
+    from motif.board.moves import legal_plays
+    from motif.cli.rollouts import comparison_record, print_comparison
+    from motif.rollout import compare_plays
+    from motif.rollout.comparison import CANDIDATES, EARLY
+    from motif.rollout.rollout_settings import check_count
+
+    count = CANDIDATES if candidates is None else candidates
+    check_count("candidates", count, 1)
+    settings = EARLY if trials is None else replace(EARLY, trials=trials)
+    evaluator = static_evaluator(_LOOKAHEAD.sub("", player))
+    roll = tuple(record["roll"])
+    by_position = {gnubg_id(play.position): play for play in legal_plays(position, roll)}
+    best = [by_position[play["position"]] for play in record["plays"][:count]]
+    comparison = compare_plays(position, roll, evaluator, settings, plays=best, jobs=jobs)
+    if json:
+        rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
+        print(json_line({**record, "rollout": comparison_record(comparison) | rolled}))
+        return
+    print_board(position, match)
+    print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")
+    print(f"{_counted(record)}, of which {player} ranks these highest")
 
 
 def _for_match(

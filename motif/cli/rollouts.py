@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @command(
     "rollout 4HPwATDgc/ABMA --player pubeval --trials 1296",
-    "rollout 4HPwATDgc/ABMA 3 1 --compare --cut 10 --stratified",
+    "rollout 4HPwATDgc/ABMA 3 1 --compare --eliminate --cut 10 --stratified",
 )
 def rollout(
     identifier: IdArgument,
@@ -63,8 +63,9 @@ def rollout(
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
     settings.check()
     if not compare:
-        for value, word in ((die1, "D1 D2"), (candidates, "--candidates"), (play, "--play")):
-            if value is not None and value != []:
+        given = (die1, "D1 D2"), (candidates, "--candidates"), (play, "--play")
+        for value, word in (*given, (settings.eliminate, "--eliminate")):
+            if value:
                 raise SettingError(f"{word} is for comparing plays: add --compare")
     elif die1 is None:
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
@@ -93,11 +94,10 @@ def rollout(
         )
     if json:
         where = {"position": gnubg_id(position), "roll": list(roll)}
-        print(json_line(_comparison_record(comparison) | played | where))
+        print(json_line(comparison_record(comparison) | played | where))
         return
     print_board(position, match)
-    _print_comparison(comparison)
-    print(f"{comparison.trials} trials of each play by {by_whom}, in {comparison.seconds:.1f} s")
+    print_comparison(comparison, by_whom)
 
 
 def _result_record(result: "RolloutResult") -> dict[str, Any]:
@@ -121,7 +121,8 @@ def _print_result(result: "RolloutResult") -> None:
     print_table(("player on roll", "mean", "standard error", "SD a trial"), rows)
 
 
-def _comparison_record(comparison: "Comparison") -> dict[str, Any]:
+def comparison_record(comparison: "Comparison") -> dict[str, Any]:
+    """What --json says of a comparison, for one that stops early what became of each play, too."""
     from motif.board.identifiers import gnubg_id
 
     plays = [
@@ -134,6 +135,8 @@ def _comparison_record(comparison: "Comparison") -> dict[str, Any]:
             "p_value": compared.p_value,
             "mean": _by_name(compared.mean),
             "se": _by_name(compared.se),
+            "trials": compared.trials,
+            "dropped": compared.dropped,
         }
         for compared in comparison.plays
     ]
@@ -141,21 +144,28 @@ def _comparison_record(comparison: "Comparison") -> dict[str, Any]:
         "plays": plays,
         "doubt": comparison.doubt,
         "settled": comparison.settled,
+        "error_rate": comparison.error_rate,
         "trials": comparison.trials,
         "seconds": comparison.seconds,
         "trials_per_second": comparison.trials_per_second,
     }
 
 
-def _print_comparison(comparison: "Comparison") -> None:
+def print_comparison(comparison: "Comparison", by_whom: str) -> None:
+    """Print the plays, the best first, whether the best is settled, and what it took."""
     rows = []
+    early = comparison.error_rate is not None
     for rank, compared in enumerate(comparison.plays, 1):
         behind = f"{compared.difference:.4f}", f"{compared.difference_se:.4f}", f"{compared.p_value:.2g}"
         equity = f"{compared.mean[-1]:+.4f}", f"{compared.se[-1]:.4f}"
-        rows.append((f"{rank}.", _shown(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))))
+        trials = f"{compared.trials}{', dropped' if compared.dropped else ''}"
+        row = f"{rank}.", _shown(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))
+        rows.append((*row, trials) if early else row)
     columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
-    print_table(columns, rows, left=2)
+    print_table((*columns, "trials") if early else columns, rows, left=2)
     print(_verdict(comparison))
+    trials = f"{comparison.all_trials} trials in all" if early else f"{comparison.trials} trials of each play"
+    print(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
 
 
 def _named_plays(position: "Position", roll: tuple[int, int], texts: list[str]) -> "list[Play]":
@@ -175,6 +185,9 @@ def _verdict(result: "Comparison") -> str:
         return f"{name} is the only play compared"
     second = rivals[0]
     lead = f"{-second.difference:.4f} ± {second.difference_se:.4f} ahead of {_shown(second.play)}"
+    if result.settled and second.dropped:
+        chance = f"chance that the best play is among the dropped: at most {result.error_rate:g}"
+        return f"{name} is best, the others were dropped as certain to be worse: {lead} ({chance})"
     if result.settled:
         return f"{name} is best: {lead} (chance that a rival is as good: {result.doubt:.2g})"
     return f"{name} came out first, but that may be luck: {lead}; more trials can tell"

@@ -32,9 +32,9 @@ from motif.board.outcome import Outcome
 from motif.evaluators.probabilities import turned_equities
 from motif.players.player import Player
 from motif.rollout.games import Dice, SeededDice, lockstep, starts
-from motif.rollout.rollout_settings import check_count
+from motif.rollout.rollout_settings import check_count, check_error_rate
 from motif.rollout.tally import p_value
-from motif.runtime.errors import SettingError, check_seed, shown
+from motif.runtime.errors import check_seed
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
@@ -50,12 +50,6 @@ _LARGEST_STAKE = 0.16
 _SIZES = 8
 _ONE_WAY = _LARGEST_STAKE / 2.0 ** np.arange(_SIZES)
 _STAKES = np.concatenate([_ONE_WAY, -_ONE_WAY])
-
-
-def check_error_rate(error_rate: float) -> None:
-    """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
-    if not 0 < error_rate < 1:
-        raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")
 
 
 class SequentialTest:

@@ -1,4 +1,4 @@
-"""Plays of one roll, rolled out with the same dice."""
+"""Plays of one roll, rolled out with the same dice; where it is asked for, worse ones have fewer trials."""
 
 import time
 from collections.abc import Sequence
@@ -11,11 +11,15 @@ from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
+from motif.rollout.elimination import Numbers, Stage, eliminated, stage_of
 from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
-from motif.rollout.tally import Tally, p_value
-from motif.rollout.trials import RESULT_NAMES, tally_trials
+from motif.rollout.tally import Values, p_value
+from motif.rollout.trials import RESULT_NAMES, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError
+from motif.runtime.progress import progress
 
+EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
+"""How plays are compared while someone waits: about a tenth of a second, see docs/user/rollouts.md."""
 CANDIDATES = 5
 """Plays that are compared when nobody says how many."""
 DOUBT = 0.05
@@ -27,12 +31,15 @@ class ComparedPlay:
     """One play; all values belong to the mover."""
 
     play: Play
+    trials: int
+    dropped: bool
+    """Whether it had no more trials because it was certain to be worse."""
     mean: npt.NDArray[np.float64]
     """(6,): the five probabilities and equity."""
     se: npt.NDArray[np.float64]
     """(6,): their standard errors."""
     difference: float
-    """Equity less that of the best play, 0 or below."""
+    """Equity less that of the best play in the trials that both had; 0 or below unless dropped."""
     difference_se: float
     """Standard error of `difference`; smaller than that of the equities, because dice are the same."""
     p_value: float
@@ -41,28 +48,47 @@ class ComparedPlay:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The plays, the best first."""
+    """The plays, the best first, and those that were dropped last."""
 
     plays: tuple[ComparedPlay, ...]
     trials: int
-    """Trials of each play."""
+    """Trials of each play that was not dropped."""
     seconds: float
     scoring: str
+    error_rate: float | None
+    """Chance, at most, that the best play was dropped; None where no play could be."""
+
+    @property
+    def left(self) -> tuple[ComparedPlay, ...]:
+        """Plays that were not dropped."""
+        return tuple(play for play in self.plays if not play.dropped)
 
     @property
     def doubt(self) -> float:
-        """The rivals' chances to be as good as the best play, added up (Bonferroni), at most 1."""
-        return float(min(1.0, sum(rival.p_value for rival in self.plays[1:])))
+        """The rivals' chances to be as good as the best play, added up (Bonferroni), at most 1.
+
+        Those that were dropped have the error rate together.
+        """
+        dropped = self.error_rate if self.error_rate and len(self.left) < len(self.plays) else 0.0
+        return float(min(1.0, dropped + sum(rival.p_value for rival in self.left[1:])))
 
     @property
     def settled(self) -> bool:
-        """Whether the best play is really best, as far as such trials can tell."""
-        return self.doubt < DOUBT
+        """Whether the best play is really best, as far as such trials can tell.
+
+        Where plays are dropped, it is when no other one is left.
+        """
+        return self.doubt < DOUBT if self.error_rate is None else len(self.left) == 1
+
+    @property
+    def all_trials(self) -> int:
+        """Trials of all plays together."""
+        return sum(play.trials for play in self.plays)
 
     @property
     def trials_per_second(self) -> float:
         """Trials of all plays a second."""
-        return self.trials * len(self.plays) / self.seconds if self.seconds > 0 else 0.0
+        return self.all_trials / self.seconds if self.seconds > 0 else 0.0
 
 
 def compare_plays(
@@ -77,8 +103,9 @@ def compare_plays(
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
 
-    Trial t of every play has the same dice, so that they share their luck.  ``settings.se`` is met when
-    the difference between the best play and each other one has no larger standard error.  Raises
+    Trial t of every play has the same dice, so that they share their luck.  With ``settings.eliminate`` a
+    play that is certain to be worse than another has no more trials.  ``settings.se`` is met when the
+    difference between the best play and each other one that is left has no larger standard error.  Raises
     `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
     `SettingError`.
     """
@@ -91,18 +118,14 @@ def compare_plays(
     if not options:
         raise PlayError("no plays to compare")
     start = time.monotonic()
-    (tally,) = tally_trials(
-        settings.model_of(evaluator),
-        settings,
-        pack_many(np.array([play.position.board for play in options])),
-        np.zeros(len(options), np.int64),
-        together=len(options),
-        after_a_play=True,
-        enough=(lambda tally: _errors_to_best(tally).max() <= settings.se) if settings.se > 0 else None,
-        label=f"comparing {len(options)} plays with {evaluator.name}",
-        jobs=jobs,
+    stages = (_until_clear if settings.eliminate else _all_alike)(options, evaluator, settings, jobs)
+    return Comparison(
+        _ranked(options, stages),
+        stages[-1].trials,
+        time.monotonic() - start,
+        settings.scoring,
+        settings.error_rate if settings.eliminate else None,
     )
-    return Comparison(_ranked(options, tally), tally.trials, time.monotonic() - start, settings.scoring)
 
 
 def _best_by_evaluation(
@@ -116,35 +139,81 @@ def _best_by_evaluation(
     return [legal[k] for k in order[:count]]
 
 
-def _equity_columns(tally: Tally) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Equities of the plays (n,) and their covariance (n, n)."""
-    columns = slice(len(RESULT_NAMES) - 1, None, len(RESULT_NAMES))
-    return tally.mean()[columns], tally.covariance()[columns, columns]
-
-
-def _errors_to_best(tally: Tally) -> npt.NDArray[np.float64]:
-    """Standard errors of the differences (n,) between each play and the best one."""
-    equities, covariance = _equity_columns(tally)
-    best = int(np.argmax(equities))
-    variances = np.diagonal(covariance)
-    squares = variances + variances[best] - 2 * covariance[best]
-    squares[best] = 0.0 if tally.trials > 1 else np.nan
-    return np.sqrt(np.maximum(squares, 0.0))
-
-
-def _ranked(plays: Sequence[Play], tally: Tally) -> tuple[ComparedPlay, ...]:
-    shape = (len(plays), len(RESULT_NAMES))
-    means, errors = tally.mean().reshape(shape), tally.errors().reshape(shape)
-    differences = means[:, -1] - means[:, -1].max()
-    to_best = _errors_to_best(tally)
-    return tuple(
-        ComparedPlay(
-            plays[k],
-            means[k],
-            errors[k],
-            float(differences[k]),
-            float(to_best[k]),
-            p_value(float(differences[k]), float(to_best[k])),
-        )
-        for k in np.argsort(-means[:, -1], kind="stable").tolist()
+def _all_alike(
+    options: Sequence[Play], evaluator: StaticEvaluator, settings: RolloutSettings, jobs: int | None
+) -> list[Stage]:
+    """One stage: each play has all the trials."""
+    every = np.arange(len(options))
+    (tally,) = tally_trials(
+        settings.model_of(evaluator),
+        settings,
+        pack_many(np.array([play.position.board for play in options])),
+        np.zeros(len(options), np.int64),
+        together=len(options),
+        after_a_play=True,
+        enough=(lambda tally: _is_near(stage_of(tally, every), settings.se)) if settings.se > 0 else None,
+        label=_label(options, evaluator),
+        jobs=jobs,
     )
+    return [stage_of(tally, every)]
+
+
+def _until_clear(
+    options: Sequence[Play], evaluator: StaticEvaluator, settings: RolloutSettings, jobs: int | None
+) -> list[Stage]:
+    """The stages of an elimination."""
+    packed = pack_many(np.array([play.position.board for play in options]))
+    model = settings.model_of(evaluator)
+    with progress(_label(options, evaluator), settings.trials) as advance:
+
+        def play(plays: Numbers, first: int, count: int) -> Values:
+            items = np.zeros(len(plays), np.int64)
+            results = results_of_trials(
+                model, settings, packed[plays], items, first, count, after_a_play=True, jobs=jobs
+            )
+            advance(count)
+            return results
+
+        return eliminated(
+            play,
+            len(options),
+            settings.trials,
+            settings.error_rate,
+            columns=len(RESULT_NAMES),
+            rolls_of=settings.rolls_of(0),
+            enough=(lambda stage: _is_near(stage, settings.se)) if settings.se > 0 else None,
+        )
+
+
+def _label(options: Sequence[Play], evaluator: StaticEvaluator) -> str:
+    return f"comparing {len(options)} plays with {evaluator.name}"
+
+
+def _is_near(stage: Stage, se: float) -> bool:
+    """Whether no difference to the best play has a larger standard error."""
+    best = stage.best
+    return all(stage.difference(play, best)[1] <= se for play in stage.plays.tolist())
+
+
+def _ranked(options: Sequence[Play], stages: Sequence[Stage]) -> tuple[ComparedPlay, ...]:
+    """The plays that were left, by equity; then those that were dropped, by what they lose."""
+    best = stages[-1].best
+    ranked = []
+    for stage in reversed(stages):
+        dropped = stage is not stages[-1]
+        for number in (stage.gone if dropped else stage.plays).tolist():
+            place = stage.place(number)
+            difference, error = stage.difference(number, best)
+            ranked.append(
+                ComparedPlay(
+                    options[number],
+                    stage.trials,
+                    dropped,
+                    stage.means[place],
+                    stage.errors[place],
+                    difference,
+                    error,
+                    p_value(difference, error),
+                )
+            )
+    return tuple(sorted(ranked, key=lambda it: (it.dropped, -it.difference)))

@@ -7,6 +7,7 @@ evaluation are rolled out.
 
 from collections.abc import Callable
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import Stakes, staked_values
 from motif.evaluators.static import prepared
-from motif.rollout.playout import COLUMNS, roll_out
+from motif.rollout.elimination import Numbers, eliminated
+from motif.rollout.playout import COLUMNS, roll_out, roll_trials
 from motif.rollout.rollout_settings import (
     RolloutSettings,
     check_count,
@@ -28,6 +30,7 @@ from motif.rollout.rollout_settings import (
     playing_for,
     scored_equities,
 )
+from motif.rollout.tally import Values
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.jit import kernel
 from motif.runtime.streams import mix
@@ -78,40 +81,45 @@ class RolloutEvaluator(Evaluator):
 
         A play that is no candidate keeps its static equity, or the lowest of a candidate if that is less.
         """
-        return self._of_plays(before, plays, self._judge.play_equities, self._equities)
+        return self._of_plays(before, plays, self._judge.play_equities, self._decided)
 
     def staked_play_equities(
         self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
     ) -> npt.NDArray[np.float64]:
-        """See `Evaluator.staked_play_equities`.  Plays within the trials are chosen for money."""
+        """See `Evaluator.staked_play_equities`.
+
+        Plays within the trials are chosen for money, and all candidates have all the trials.
+        """
 
         def static(before: Board, plays: PlayBatch) -> Values:
             return self._judge.staked_play_equities(before, plays, stakes, side)
 
-        def rolled_out(packed: Board, items: Items) -> Values:
-            return np.asarray(staked_values(stakes, 1 - side, packed, self._means(packed, items)))
+        def decided(packed: Board, items: Items, starts: Items) -> Values:
+            return turned_equities(staked_values(stakes, 1 - side, packed, self._means(packed, items)))
 
-        return self._of_plays(before, plays, static, rolled_out)
+        return self._of_plays(before, plays, static, decided)
 
     def _of_plays(
         self,
         before: Board,
         plays: PlayBatch,
         static: Callable[[Board, PlayBatch], Values],
-        rolled_out: Callable[[Board, Items], Values],
+        decided: Callable[[Board, Items, Items], Values],
     ) -> Values:
-        """Values (m,) of `plays` to their movers, by what packed boards are worth `rolled_out` with the dice
-        of items to the next players; those that are no candidates by their `static` ones."""
+        """Values (m,) of `plays` to their movers: what packed boards are worth, `decided` by rollouts with the
+        dice of items, each decision from one start to the next; those that are no candidates by their
+        `static` values."""
         rivals, decision = np.diff(plays.offsets), plays.decision
         items = items_of(pack_many(before))[decision]
         packed = pack_many(plays.boards)
         if self.candidates == 0 or rivals.max(initial=0) <= self.candidates:
-            return turned_equities(rolled_out(packed, items))
+            return decided(packed, items, plays.offsets)
         values = static(before, plays)
         ranked = np.lexsort((-values, decision))
         rolled = np.empty(len(values), np.bool_)
         rolled[ranked] = np.arange(len(values)) - plays.offsets[decision] < self.candidates
-        candidates = turned_equities(rolled_out(packed[rolled], items[rolled]))
+        starts = np.append(0, np.minimum(rivals, self.candidates).cumsum())
+        candidates = decided(packed[rolled], items[rolled], starts)
         lowest = np.full(len(rivals), np.inf)
         np.minimum.at(lowest, decision[rolled], candidates)
         values = np.minimum(values, lowest[decision])
@@ -120,6 +128,45 @@ class RolloutEvaluator(Evaluator):
 
     def _equities(self, packed: Board, items: Items) -> Values:
         return scored_equities(self._means(packed, items), self.settings.scoring)
+
+    def _decided(
+        self, packed: npt.NDArray[np.int8], items: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """Equities (n,) for the mover of the plays of decisions, each from one of `starts` to the next."""
+        if not self.settings.eliminate:
+            return turned_equities(self._equities(packed, items))
+        parts = (slice(*ends) for ends in pairwise(starts.tolist()))
+        return np.concatenate([self._eliminated(packed[part], int(items[part][0])) for part in parts])
+
+    def _eliminated(self, packed: npt.NDArray[np.int8], item: int) -> npt.NDArray[np.float64]:
+        """Equities (n,) of the plays of one decision.
+
+        One that was dropped has that of the best less the difference in the trials that both had, but not
+        more than the plays that were left.
+        """
+        model, space = prepared(self._model)
+
+        def play(plays: Numbers, first: int, count: int) -> Values:
+            results = np.empty((len(plays), count, len(OUTPUTS)))
+            shared = np.full(len(plays), item)
+            roll_trials(model, self._rules, packed[plays], shared, self.settings.seed, first, space, results)
+            return turned_equities(scored_equities(results, self.settings.scoring))[..., None]
+
+        stages = eliminated(
+            play,
+            len(packed),
+            self.settings.trials,
+            self.settings.error_rate,
+            rolls_of=self.settings.rolls_of(item),
+        )
+        last = stages[-1]
+        equities = np.empty(len(packed))
+        equities[last.plays] = last.means[:, -1]
+        lowest = last.means[:, -1].min()
+        for stage in stages[:-1]:
+            for gone in stage.gone.tolist():
+                equities[gone] = min(equities[last.best] + stage.difference(gone, last.best)[0], lowest)
+        return equities
 
     def _means(self, packed: npt.NDArray[np.int8], items: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
@@ -152,6 +199,13 @@ _LONGEST_NUMBER = 20
 _CANDIDATES = "candidates"
 
 
+def _rate(text: str) -> float:
+    try:
+        return float(text[:_LONGEST_NUMBER])
+    except ValueError:
+        raise SettingError("a number is needed") from None
+
+
 def _whole(text: str) -> int:
     # Limited, because a number of thousands of digits is refused by int() itself.
     if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER):
@@ -161,6 +215,7 @@ def _whole(text: str) -> int:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     **{item.name: _whole for item in fields(RolloutSettings) if item.type is int},
+    "error_rate": _rate,
     "luck_plies": parse_luck_plies,
     "scoring": str,
     _CANDIDATES: _whole,

@@ -6,7 +6,9 @@ nobody has turned the cube.  Without a cube the last two are the same game: equi
 plays are chosen by the chance to win.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import NamedTuple
 
@@ -18,7 +20,7 @@ from motif.evaluators.bearoff import BearoffTables, bearoff_tables, no_tables
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
-from motif.rollout.playout import MAX_PLIES
+from motif.rollout.playout import MAX_PLIES, first_rolls
 from motif.runtime.errors import SettingError, check_seed, shown
 
 MONEY = "money"
@@ -45,6 +47,12 @@ def playing_for(model: Model, scoring: str) -> Model:
     A point table has one score for everything, and plays as it always does; so does a pre-filter.
     """
     return model if scoring == MONEY else model._replace(win_only=True)
+
+
+def check_error_rate(error_rate: float) -> None:
+    """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
+    if not 0 < error_rate < 1:
+        raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")
 
 
 COUNT_LIMIT = 2**31
@@ -106,6 +114,10 @@ class RolloutSettings:
     """Evaluate every legal play, without the pre-filter of the weight file."""
     se: float = 0.0
     """Stop at this standard error of the equity; 0: never."""
+    eliminate: bool = False
+    """Drop each of several plays compared as soon as it is certain to be worse."""
+    error_rate: float = 0.05
+    """Chance, at most, that `eliminate` drops the best play of a decision."""
     scoring: str = "money"
     """What is played for: money, dmp or no-gammons."""
     seed: int = 0
@@ -116,6 +128,7 @@ class RolloutSettings:
             check_count(name, getattr(self, name), low)
         if not 0 <= self.se < float("inf"):
             raise SettingError(f"se must be at least 0 and finite, not {shown(self.se)}", "se")
+        check_error_rate(self.error_rate)
         check_scoring(self.scoring)
         check_seed(self.seed)
 
@@ -128,6 +141,10 @@ class RolloutSettings:
             stratified=self.stratified,
             luck_plies=self.luck_plies,
         )
+
+    def rolls_of(self, item: int) -> Callable[[int, int], npt.NDArray[np.int64]] | None:
+        """What tells the first rolls of trials of `item` (see `first_rolls`); None where they are random."""
+        return partial(first_rolls, self.seed, item) if self.stratified else None
 
     def model_of(self, evaluator: StaticEvaluator) -> Model:
         """The model that plays, chosen from `evaluator`."""

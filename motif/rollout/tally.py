@@ -64,6 +64,16 @@ class Tally:
             self._products += cycle.T @ cycle
             self._done += CYCLE
 
+    def of_columns(self, columns: npt.NDArray[np.intp]) -> "Tally":
+        """The tally of some of the columns, which goes on by itself."""
+        part = Tally(len(columns), self._rolls_of)
+        part.trials, part._done = self.trials, self._done
+        part._origin, part._sum = self._origin[columns], self._sum[columns]
+        part._pending = self._pending[:, columns]
+        pairs = np.ix_(columns, columns)
+        part._products, part._cycle_errors = self._products[pairs], self._cycle_errors[pairs]
+        return part
+
     def mean(self) -> Values:
         """Means of the columns."""
         return self._origin + self._total() / self.trials

@@ -15,7 +15,7 @@ from motif.evaluators import Probabilities, StaticEvaluator
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
-from motif.rollout.playout import ROUND, first_rolls, roll_trials
+from motif.rollout.playout import ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollout.tally import Tally, Values
 from motif.runtime.parallel import run_ordered, worker_count
@@ -126,11 +126,8 @@ def tally_trials(
     stream (seed, its entry of `items`, t): the result does not depend on `jobs`.
     """
 
-    def rolls_of(item: int) -> Callable[[int, int], Items] | None:
-        return partial(first_rolls, settings.seed, item) if settings.stratified else None
-
     columns = together * (len(OUTPUTS) + 1)
-    tallies = [Tally(columns, rolls_of(int(item))) for item in items[::together]]
+    tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
     settled: set[int] = set()
     portion = TRIALS_A_CHECK if enough else max(1, _TRIALS_AT_ONCE // together)
     portion = min(settings.trials, portion)
@@ -165,6 +162,30 @@ def tally_trials(
                     advance(portions - -(-tallies[number].trials // portion))
             advance(1)
     return tallies
+
+
+def results_of_trials(
+    model: Model,
+    settings: RolloutSettings,
+    packed: Packed,
+    items: Items,
+    first: int,
+    count: int,
+    *,
+    after_a_play: bool = False,
+    jobs: int | None = None,
+) -> Values:
+    """Trials `first` .. `first` + `count` - 1 of packed boards (n, 64), one by one: (n, count, 6).
+
+    The columns are those of `tally_trials`, whose trials these are.
+    """
+    portion = max(1, _TRIALS_AT_ONCE // len(packed))
+    end = first + count
+    calls = ((0, packed, items, start, min(portion, end - start)) for start in range(first, end, portion))
+    play = partial(_play, model, settings.rules(), settings.seed)
+    parts = list(run_ordered(play, calls, 1 if count <= portion else jobs))
+    results = np.concatenate([results for _, results in parts], axis=1)
+    return _scored(turned(results) if after_a_play else results, settings.scoring)
 
 
 def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:

@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 SMALLER = {
     "--trials 1296": "--trials 36",
-    "--compare --cut 10 --stratified": "--compare --cut 10 --stratified --player pubeval --trials 36",
+    "--compare --eliminate --cut 10": "--compare --eliminate --cut 10 --player pubeval --trials 36",
+    "3 1 --rollout": "3 1 --rollout --player pubeval --trials 36",
     "match pubeval random --games 1000": "match pubeval random --games 10",
     "--until-certain": "--until-certain --games 20",
     "tournament simple pubeval bras --games 1000": "tournament simple pubeval bras --games 8",

@@ -164,6 +164,31 @@ def test_rollout_compares_plays(motif_json):
     assert {play["notation"] for play in named} == {"8/5 6/5", "24/20"}
 
 
+def test_plays_are_dropped_when_they_are_certainly_worse(motif_json):
+    words = ("rollout", START, "3", "1", "--compare", "--player", "pubeval", "--trials", 324, "--cut", 2)
+    record = motif_json(*words, "--stratified", "--candidates", 16, "--eliminate", "--error-rate", 0.5)
+    dropped = [play for play in record["plays"] if play["dropped"]]
+    left = [play for play in record["plays"] if not play["dropped"]]
+    assert dropped
+    assert {play["trials"] for play in left} == {record["trials"]}
+    assert all(72 <= play["trials"] <= record["trials"] for play in dropped)
+    assert record["error_rate"] == 0.5
+    assert record["settled"] == (len(left) == 1)
+
+
+def test_hint_rolls_out_its_best(motif_json, motif):
+    words = ("hint", START, "3", "1", "--player", "pubeval")
+    plain = motif_json(*words)
+    record = motif_json(*words, "--rollout", "--trials", 72, "--candidates", 3)
+    assert record["plays"] == plain["plays"]
+    rolled = record["rollout"]
+    assert {play["position"] for play in rolled["plays"]} == {play["position"] for play in plain["plays"][:3]}
+    assert (rolled["trials"], rolled["error_rate"]) == (72, 0.05)
+    assert "trials in all by pubeval" in motif(*words, "--rollout", "--trials", 36).out
+    # Whoever looks ahead ranks the plays; the one below him plays them out.
+    assert motif_json(*words[:-1], "pubeval@1", "--rollout", "--trials", 36)["rollout"]["player"] == "pubeval"
+
+
 def test_a_rollout_is_a_player(motif_json):
     player = "rollout:pubeval,trials=4,cut=2,stratified"
     assert motif_json("evaluate", START, "--player", player)["player"] == player

@@ -1,24 +1,28 @@
 """Whether to double or take: cube decisions for money and in matches.
 
 `cube_decision` says what to do, from a position's five cubeless chances and the state of the match, by
-Janowski's model; `cubeful_equity` what a position is worth with the cube where it lies;
-`match_equity_table` gives the chances to win a match from its scores.
+Janowski's model, and `cube_decision_at` exactly where few checkers are left to bear off (`exact_equities`);
+`cubeful_equity` what a position is worth with the cube where it lies; `match_equity_table` gives the
+chances to win a match from its scores.
 """
 
 from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
 from motif.cube.equities import cubeful_equities, cubeful_equity, turned_state
+from motif.cube.exact import ExactEquities, exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
 
 __all__ = [
     "DEFAULT_EFFICIENCY",
     "CubeDecision",
     "Efficiency",
+    "ExactEquities",
     "MatchEquityTable",
     "cube_decision",
     "cube_decision_at",
     "cubeful_equities",
     "cubeful_equity",
+    "exact_equities",
     "match_equity_table",
     "turned_state",
 ]

@@ -164,8 +164,8 @@ def hint(
 
     Equities belong to the mover.  With a match or a cube, from options or from the ID, plays are valued for
     the score and the cube, normalised: a single game at that cube is -1 or 1.  Else for money without a cube;
-    the lines of --batch go by the options alone.  With --rollout the best plays are played on for 8 plies with
-    the same dice, for money, and each is dropped as soon as it is certain to be worse; motif rollout
+    the lines of --batch go by the options alone.  With --rollout the best plays are played on for 8 plies
+    with the same dice, for money, and each is dropped as soon as it is certain to be worse; motif rollout
     --compare has other ways.
     """
     from motif.analysis.position_records import hints, read_decisions

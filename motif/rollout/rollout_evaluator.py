@@ -35,7 +35,6 @@ from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.jit import kernel
 from motif.runtime.streams import mix
 
-Values = npt.NDArray[np.float64]
 Items = npt.NDArray[np.int64]
 
 
@@ -106,9 +105,9 @@ class RolloutEvaluator(Evaluator):
         static: Callable[[Board, PlayBatch], Values],
         decided: Callable[[Board, Items, Items], Values],
     ) -> Values:
-        """Values (m,) of `plays` to their movers: what packed boards are worth, `decided` by rollouts with the
-        dice of items, each decision from one start to the next; those that are no candidates by their
-        `static` values."""
+        """Values (m,) of `plays` to their movers: those of packed boards, `decided` by rollouts with the dice
+        of items, each decision from one start to the next; of those that are no candidates the `static` ones.
+        """
         rivals, decision = np.diff(plays.offsets), plays.decision
         items = items_of(pack_many(before))[decision]
         packed = pack_many(plays.boards)

@@ -17,16 +17,17 @@ from motif.board.notation import find_play
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.cube import cube_decision_at
-from motif.evaluators import Evaluator, load_static
+from motif.cube.equities import stakes_of
+from motif.evaluators import Evaluator, load_evaluator
 
 FILE = Path(__file__).parent / "data" / "textbook.yaml"
 CUBE_ACTIONS = ("no double", "double, take", "double, pass", "too good")
 CLOSE = 0.01
 """What theory's line may lose by gnubg's equities where the two disagree."""
 WANTED = 0.9
-"""Share of its choices in which motif shall agree with gnubg; reached once plays depend on the score."""
+"""Share of its choices in which motif shall agree with gnubg."""
 PLAYS, CUBES = 0.75, 0.7
-"""Shares that hold today: plays for cubeless money at every score, cubes by the static chances."""
+"""Shares that hold today."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,8 @@ BOOK = textbook()
 
 
 def for_state(evaluator: Evaluator, state: MatchState) -> Evaluator:
-    """Who chooses plays as `evaluator` does at this score and cube; today the score is ignored."""
-    return evaluator
+    """Who chooses plays as `evaluator` does, at this score and cube."""
+    return evaluator.staked(stakes_of(state))
 
 
 def motif_play(evaluator: Evaluator, it: Textbook) -> Position:
@@ -113,7 +114,7 @@ def test_theory_and_gnubg_agree():
 
 @pytest.mark.parametrize(("kind", "least"), [("plays", PLAYS), ("cubes", CUBES)])
 def test_motif_agrees_with_gnubg(kind, least):
-    evaluator = load_static("latest")
+    evaluator = load_evaluator("latest@2")
     asked = [it for it in BOOK if (it.roll is None) == (kind == "cubes")]
     apart = []
     for it in asked:

@@ -16,7 +16,8 @@ have cost less than `CLOSE`, or would have been right.  Doubles, takes and passe
 judged as a take, and a raccoon is not judged.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -30,6 +31,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board
 from motif.cube import CubeDecision, cube_decision_at, match_equity_table
+from motif.cube.equities import evaluator_at
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import EQUITY_WEIGHTS, WIN, turned, turned_equities
 from motif.runtime.errors import RecordError
@@ -104,16 +106,21 @@ class CubeAct:
 
 
 def judge_plays(
-    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, jobs: int | None = None
+    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cubeful: bool = False, jobs: int | None = None
 ) -> list[JudgedPlay]:
-    """What each of `rolls`, all of which were played, was worth to its player by `evaluator`."""
+    """What each of `rolls`, all of which were played, was worth to its player by `evaluator`.
+
+    Valued as the game stands without a cube, or `cubeful`, with the cube where it lies.
+    """
     quick = isinstance(evaluator, StaticEvaluator)
     size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
     parts = [rolls[k : k + size] for k in range(0, len(rolls), size)]
     judgements: list[JudgedPlay] = []
     with progress(f"{evaluator.name} judges the plays", len(rolls)) as advance:
         calls = ((part,) for part in parts)
-        for batch in run_ordered(partial(_judged, evaluator), calls, 1 if quick or len(parts) < 2 else jobs):
+        for batch in run_ordered(
+            partial(_judged, evaluator, cubeful), calls, 1 if quick or len(parts) < 2 else jobs
+        ):
             advance(len(batch))
             judgements += batch
     return judgements
@@ -204,14 +211,32 @@ def _match_stakes(state: MatchState) -> Stakes:
     return Stakes(weights, unit, plain=False)
 
 
-def _judged(evaluator: Evaluator, rolls: Sequence[PlayedRoll]) -> list[JudgedPlay]:
+def _judged(evaluator: Evaluator, cubeful: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedPlay]:
+    if not cubeful:
+        stakes = [stakes_of(roll.state) for roll in rolls]
+        return _compared(
+            rolls, lambda boards, batch: play_values(boards, batch, stakes[batch.decisions], evaluator)
+        )
+    by_state: dict[MatchState, list[int]] = defaultdict(list)
+    for place, roll in enumerate(rolls):
+        by_state[replace(roll.state, dice=None)].append(place)
+    judgements: dict[int, JudgedPlay] = {}
+    for state, places in by_state.items():
+        values = evaluator_at(evaluator, state).play_equities
+        judgements.update(zip(places, _compared([rolls[place] for place in places], values), strict=True))
+    return [judgements[place] for place in range(len(rolls))]
+
+
+def _compared(
+    rolls: Sequence[PlayedRoll], values_of: Callable[[Board, PlayBatch], npt.NDArray[np.float64]]
+) -> list[JudgedPlay]:
+    """`rolls`, judged by what `values_of` says of the plays (m) of decisions on boards (n, 26)."""
     boards = np.array([roll.position.board for roll in rolls])
     dice = np.array([roll.roll for roll in rolls])
-    stakes = [stakes_of(roll.state) for roll in rolls]
     judgements: list[JudgedPlay] = []
     for batch in play_batches(boards, dice, _PLAYS_AT_ONCE):
         here, ends = batch.decisions, batch.offsets.tolist()
-        values = play_values(boards[here], batch, stakes[here], evaluator)
+        values = values_of(boards[here], batch)
         for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
             assert roll.play is not None
             same = (batch.boards[start:end] == roll.play.position.board).all(axis=1)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from motif.board.match_state import CubeOwner, MatchState
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency, checked_efficiency, constant_efficiency
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
+from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import OUTPUTS, Probabilities, turned_equities
 from motif.evaluators.stakes import (
     CENTRED,
@@ -273,6 +274,11 @@ def stakes_of(
         levels = range(last + _LEVELS_BEYOND)
         worth = _match_worth(state, table or match_equity_table(), levels, unit)
     return Stakes(kind, owner, last, np.stack([worth, turned_equities(worth[:, ::-1])]), played_out, numbers)
+
+
+def evaluator_at(evaluator: Evaluator, state: MatchState) -> Evaluator:
+    """`evaluator`, ranking plays of the player on roll for the score, and with the cube, of `state`."""
+    return evaluator.staked(stakes_of(state))
 
 
 def _money_worth(state: MatchState, unit: Scale) -> Floats:

@@ -25,8 +25,10 @@ from motif.board.game_record import (
 from motif.board.match_state import LARGEST_SCORE, CubeOwner, GameState, MatchState
 from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.position import Position
+from motif.cube.equities import stakes_of
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.stakes import NO_CUBE, Stakes, without_cube
 from motif.players.player import Player
 from motif.runtime.errors import RecordError, SettingError
 
@@ -308,6 +310,13 @@ class GameSession:
             decision="me" if self.to_decide == side else "opponent",
             player=1 if side else 0,
         )
+
+    def stakes(self) -> Stakes:
+        """What is played for; side 0 is the player on roll."""
+        if not self.rules.cube and not self.rules.length:
+            return NO_CUBE
+        stakes = stakes_of(self.state())
+        return stakes if self.rules.cube else without_cube(stakes)
 
     def begin(self, dice: tuple[int, int]) -> None:
         """Start the next game: each player throws one die, the higher plays both.

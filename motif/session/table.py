@@ -264,7 +264,7 @@ class Table:
         if not self._has_persons:
             self.asking.draw()
         chance = self._dice.choice_seed(session.games, session.ply)
-        self._make_play(player.choose(session.position, roll, chance))
+        self._make_play(player.staked(session.stakes()).choose(session.position, roll, chance))
 
     def _make_play(self, play: Play) -> None:
         """Make `play`, and say so."""

@@ -1,8 +1,7 @@
 """The tutor at the table of `motif play`: speaks up before a person errs, and sums up in the end.
 
-He goes by a `Counsel`: what one evaluator thinks of plays and of the cube.  Plays are valued as `motif
-analyse` does: cubeless; in a match by the match winning chances of the five probabilities.  With the Jacoby
-rule gammons count in full, for the cube will be turned before most of them.
+He goes by a `Counsel`: what one evaluator thinks of plays and of the cube.  Plays are valued for the score
+and with the cube where it lies; without a cube by what the game itself is worth.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays, play_values, stakes_of
+from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays
 from motif.analysis.match.record_walk import CubeChance, walk
 from motif.analysis.match.totals import MILLIPOINTS, Errors, errors_of
 from motif.board.game_record import CubeKind
@@ -58,8 +57,7 @@ class Counsel:
         assert session.roll is not None
         board = session.position.board[None]
         plays = next(play_batches(board, np.array([session.roll])))
-        stakes = stakes_of(replace(session.state(), jacoby=False))
-        values = play_values(board, plays, [stakes], self.evaluator)
+        values = self.evaluator.staked(session.stakes()).play_equities(board, plays)
         order = np.argsort(-values, kind="stable").tolist()
         return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
 
@@ -178,13 +176,8 @@ class Tutor:
         session = self._session
         rules, record = session.rules, session.record()
         decisions = walk(record, jacoby=rules.jacoby)
-        # As the counsel values plays.
-        rolls = [
-            replace(roll, state=replace(roll.state, jacoby=False))
-            for roll in decisions.rolls
-            if roll.play is not None
-        ]
-        judgements = judge_plays(rolls, self._counsel.evaluator, jobs=1)
+        rolls = [roll for roll in decisions.rolls if roll.play is not None]
+        judgements = judge_plays(rolls, self._counsel.evaluator, cube=rules.cube, jobs=1)
         acts = judge_cube(decisions.chances if rules.cube else (), self._counsel.evaluator)
         reports = []
         for side in (0, 1):

@@ -16,14 +16,17 @@ TUTOR = ("--tutor", "motif-v1")
 
 
 def cost(notation: str) -> float:
-    """What motif-v1 thinks that play costs, by another way than the tutor's."""
+    """What motif-v1 thinks that play costs with the cube in the centre, by another way than the tutor's."""
+    from motif.board.match_state import MatchState
     from motif.board.moves import legal_plays
     from motif.board.position import Position
+    from motif.cube import cubeful_equity
 
     evaluator = load("motif-v1").evaluator
     opening = next(play for play in legal_plays(Position.start(), (5, 4)) if play.notation == "24/15")
     plays = legal_plays(opening.position, (4, 3))
-    worth = {play.notation: -float(evaluator.equity_many(play.position.board[None])[0]) for play in plays}
+    state = MatchState(jacoby=True)
+    worth = {play.notation: -cubeful_equity(evaluator.evaluate(play.position), state) for play in plays}
     return max(worth.values()) - worth[notation]
 
 

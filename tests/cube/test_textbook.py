@@ -26,7 +26,7 @@ CLOSE = 0.01
 """What theory's line may lose by gnubg's equities where the two disagree."""
 WANTED = 0.9
 """Share of its choices in which motif shall agree with gnubg."""
-PLAYS, CUBES = 0.75, 0.7
+PLAYS, CUBES = 0.85, 0.9
 """Shares that hold today."""
 
 

@@ -81,7 +81,7 @@ def test_a_dead_cube_ranks_by_the_ends_of_the_game():
 
 
 @pytest.mark.parametrize(
-    "name", ["motif-v6", "motif-v6@1:full", "rollout:motif-v6,trials=2,candidates=3,cut=4"]
+    "name", ["motif-v6", "motif-v6@1:full", "rollout:motif-v6,trials=2,candidates=3"]
 )
 def test_plays_of_a_decision_are_the_other_sides_positions(name):
     evaluator = load(name).evaluator

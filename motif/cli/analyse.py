@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from motif.cli.options import (
-    DEFAULT_PLAYER,
+    DeepOption,
+    FastOption,
     HtmlOption,
     JobsOption,
     JsonOption,
-    PlayerOption,
+    JudgeOption,
     command,
-    evaluator_of,
+    judge_of,
     moved,
     option,
 )
@@ -29,12 +30,14 @@ _WEIGHT_SUFFIXES = (".yaml", ".yml")
 
 
 @command(
-    "analyse match.mat --player latest@1 --html match.html",
+    "analyse match.mat --html match.html",
     cls=moved(("--out", "--dataset", "--positions", "--class", "--head"), _ELSEWHERE),
 )
 def analyse(
     files: Annotated[list[Path], typer.Argument(metavar="FILE.mat...", help="Records of matches.")],
-    player: PlayerOption = DEFAULT_PLAYER,
+    player: JudgeOption = None,
+    fast: FastOption = False,
+    deep: DeepOption = False,
     worst: Annotated[
         int, option("Show the N plays and cube decisions that cost most.", min=0, max=1000)
     ] = 10,
@@ -50,10 +53,12 @@ def analyse(
     """Analyse matches.
 
     Both players are rated, by error rates of chequer plays and of cube decisions and by luck; then comes
-    what cost most, with the better play and why; docs/user/match-analysis.md explains it.  With --json
-    several records are a list, `matches`.
+    what cost most, with the better play and why; docs/user/match-analysis.md explains it.  What looks like an
+    error is rolled out, and listed only where that confirms it, but for --fast.  With --json several records
+    are a list, `matches`.
     """
     from motif.analysis.match import analyse_match
+    from motif.analysis.match.confirmation import LONG, SHORT
     from motif.board.mat_file import read_mat
     from motif.reports.match_report import match_page
     from motif.runtime.files import write_text
@@ -64,12 +69,15 @@ def analyse(
     if html is not None and len(files) > 1:
         raise SettingError("--html: a page is about one match, not several")
     records = [read_mat(path) for path in files]
-    evaluator = evaluator_of(player)
+    evaluator = judge_of(player, fast, deep)
+    confirm = None if fast else LONG if deep else SHORT
     documents = []
     for path, record in zip(files, records, strict=True):
         tell(f"{evaluator.name} analyses {path}")
         try:
-            match = analyse_match(record, evaluator, worst=worst, cube=not no_cube, jacoby=jacoby, jobs=jobs)
+            match = analyse_match(
+                record, evaluator, worst=worst, cube=not no_cube, jacoby=jacoby, confirm=confirm, jobs=jobs
+            )
         except RecordError as error:
             raise RecordError(f"{path}: {error}") from None
         if html is not None:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from motif.cli.options import (
     DEFAULT_PLAYER,
+    DeepOption,
+    FastOption,
     JobsOption,
     JsonOption,
+    JudgeOption,
     MatchOptions,
     MaybeId,
     PlayerOption,
@@ -15,6 +18,7 @@ from motif.cli.options import (
     Settings,
     command,
     evaluator_of,
+    judge_of,
     option,
 )
 from motif.cli.positions import PositionBatch, check_choice, write_records
@@ -136,7 +140,9 @@ def cube(
     efficiency: Annotated[
         float | None, option("Cube efficiency, 0 (dead) to 1 (live).", show_default="by class of position")
     ] = None,
-    player: PlayerOption = DEFAULT_PLAYER,
+    player: JudgeOption = None,
+    fast: FastOption = False,
+    deep: DeepOption = False,
     batch: PositionBatch = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
@@ -156,10 +162,11 @@ def cube(
 
     check_choice(identifier, batch, "ID")
     table = match_equity_table(met or DEFAULT_TABLE)
-    evaluator = evaluator_of(player)
+    evaluator = judge_of(player, fast, deep)
+    judge = evaluator.name if player is None or fast or deep else player
     items = [parse_position(identifier)] if identifier is not None else read_states(batch or "")
     questions = [(position, options.state_of(match)) for position, match in items]
-    answers = _answers(questions, evaluator, player, efficiency, table, jobs)
+    answers = _answers(questions, evaluator, judge, efficiency, table, jobs)
     if batch is not None:
         records = (_full_record(answer, evaluator.name) for answer in answers)
         write_records(records, len(questions), json, _line)
@@ -170,7 +177,7 @@ def cube(
         print(json_line(record))
         return
     print_board(answer.position, answer.decision.state)
-    _print_decision(answer.decision, answer.probabilities, player)
+    _print_decision(answer.decision, answer.probabilities, judge)
     if "bras" in record:
         _print_bras(record["bras"])
 

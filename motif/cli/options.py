@@ -73,6 +73,9 @@ def _paths(begun: str, suffixes: tuple[str, ...] = _WEIGHTS) -> Iterator[str]:
 _LARGEST_SEED = 2**53
 DEFAULT_PLAYER = default_player()
 """Who evaluates when nobody is named."""
+JUDGE = f"{DEFAULT_PLAYER}@2"
+"""Who judges when nobody is named: as deep as a person likes to wait for, see docs/user/frontier.md."""
+_DEEP = "@2:wide"
 
 
 def _checked_jobs(jobs: int | None) -> int | None:
@@ -120,6 +123,9 @@ ClusterOption = Annotated[
     ),
 ]
 PlayerOption = Annotated[str, player_option(PLAYERS)]
+JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]
+FastOption = Annotated[bool, option("Judge without looking ahead.")]
+DeepOption = Annotated[bool, option("Judge more deeply; takes longer.")]
 StaticOption = Annotated[str, player_option(f"Plays both sides: {static_words()}.")]
 HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
@@ -392,6 +398,21 @@ def evaluator_of(name: str) -> "Evaluator":
     if evaluator is None:
         raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate a position")
     return evaluator
+
+
+def judge_of(player: str | None, fast: bool, deep: bool) -> "Evaluator":
+    """Who judges: the one called `player`, or `JUDGE`; with `fast` or `deep` looking ahead less, or further.
+
+    Raises `PlayerError` as `evaluator_of` does, and for one who cannot look ahead so; `SettingError`.
+    """
+    from motif.evaluators.named import without_plies
+
+    if fast and deep:
+        raise SettingError("--fast and --deep: one of them")
+    name = JUDGE if player is None else player
+    if fast or deep:
+        name = without_plies(name) + _DEEP * deep
+    return evaluator_of(name)
 
 
 def static_evaluator(name: str) -> "StaticEvaluator":

@@ -13,6 +13,7 @@ import typer
 from motif.cli.interruption import Interrupted
 from motif.cli.options import (
     DEFAULT_PLAYER,
+    JUDGE,
     PLAYERS,
     JsonOption,
     checked_seed,
@@ -47,7 +48,7 @@ class Dice(StrEnum):
     "play",
     "play pubeval --length 5 --tutor --save match.mat",
     "play human human --names Ann,Bob --no-cube",
-    cls=optional_value("--tutor", DEFAULT_PLAYER),
+    cls=optional_value("--tutor", JUDGE),
 )
 def play(
     first: Annotated[
@@ -81,10 +82,10 @@ def play(
     games: Annotated[int | None, option("How many.", show_default="asked after each")] = None,
     tutor: Annotated[
         str | None,
-        option(f"Objects before you err, and tells why; {DEFAULT_PLAYER} if nobody is named.", "[PLAYER]"),
+        option(f"Objects before you err, and tells why; {JUDGE} if nobody is named.", "[PLAYER]"),
     ] = None,
     tutor_limit: Annotated[float, option("What an error may cost without a word.")] = 0.05,
-    hint_player: Annotated[str, player_option("Who gives hints.")] = DEFAULT_PLAYER,
+    hint_player: Annotated[str, player_option("Who gives hints.")] = JUDGE,
     names: Annotated[str | None, option("What to call the two.", "ANN,BOB")] = None,
     dice: Annotated[
         Dice, option("Thrown by the program from --seed, or typed: for a real board.")

@@ -11,11 +11,15 @@ import typer
 
 from motif.cli.options import (
     DEFAULT_PLAYER,
+    JUDGE,
+    DeepOption,
+    FastOption,
     FirstDie,
     HtmlOption,
     IdArgument,
     JobsOption,
     JsonOption,
+    JudgeOption,
     MatchOptions,
     MaybeId,
     PlayerOption,
@@ -24,6 +28,7 @@ from motif.cli.options import (
     check_target,
     command,
     evaluator_of,
+    judge_of,
     option,
     player_option,
     static_evaluator,
@@ -147,7 +152,9 @@ def hint(
     identifier: MaybeId = None,
     die1: FirstDie = None,
     die2: SecondDie = None,
-    player: PlayerOption = DEFAULT_PLAYER,
+    player: JudgeOption = None,
+    fast: FastOption = False,
+    deep: DeepOption = False,
     batch: DecisionBatch = None,
     plays: Annotated[int, option("Show the N best plays; --json has all.", min=1)] = 10,
     rollout: Annotated[bool, option("Roll the best of them out, dropping what is certainly worse.")] = False,
@@ -178,17 +185,18 @@ def hint(
         raise SettingError("--rollout is for one decision, not for --batch")
     if rollout and options.stakes_state(None) is not None:
         raise SettingError("--rollout plays for money without a cube: leave out match and cube")
-    evaluator = evaluator_of(player)
+    evaluator = judge_of(player, fast, deep)
+    judge = evaluator.name if player is None or fast or deep else player
     if batch is not None:
         boards, rolls = read_decisions(batch)
         evaluator = evaluator.staked(_for_match(evaluator, options, None)[0])
-        write_records(hints(boards, rolls, evaluator, player, jobs), len(boards), json, _hint_line)
+        write_records(hints(boards, rolls, evaluator, judge, jobs), len(boards), json, _hint_line)
         return
     position, match, roll = _decision(identifier, die1, die2)
     stakes, valued = _for_match(evaluator, options, match)
-    record = next(hints(position.board[None], roll, evaluator.staked(stakes), player))
+    record = next(hints(position.board[None], roll, evaluator.staked(stakes), judge))
     if rollout:
-        _roll_out(record, position, match, player, trials, candidates, json, jobs)
+        _roll_out(record, position, match, judge, trials, candidates, json, jobs)
         return
     if json:
         print(json_line({**record, **valued}))
@@ -201,7 +209,7 @@ def hint(
         for rank, play in enumerate(ranked[:plays], 1)
     ]
     print_table(("", "play", "equity", "difference"), rows, left=2)
-    print(f"{_counted(record)}, ranked by {player}")
+    print(f"{_counted(record)}, ranked by {judge}")
     print_valued(valued)
 
 
@@ -355,7 +363,11 @@ def explain(
     options: MatchChoice,
     die1: Annotated[str, typer.Argument(metavar="D1", help="One die.")],
     die2: SecondDie = None,
-    player: Annotated[str, player_option("Whose choice: a weight file, bras or phase.")] = DEFAULT_PLAYER,
+    player: Annotated[
+        str | None, player_option("Whose choice: a weight file, bras or phase.", show_default=JUDGE)
+    ] = None,
+    fast: FastOption = False,
+    deep: DeepOption = False,
     versus: Annotated[
         str | None,
         option(
@@ -382,7 +394,7 @@ def explain(
     position, match = parse_position(identifier)
     roll = parse_roll(die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
-    evaluator = evaluator_of(player)
+    evaluator = judge_of(player, fast, deep)
     stakes, valued = _for_match(evaluator, options, match)
     explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes)
     if html is not None:
@@ -399,7 +411,7 @@ def explain(
         print(explanation.staked_in_words)
         print_valued(valued)
         print()
-    for sentence in explanation.sentences:
+    for sentence in (*explanation.ahead_in_words, *explanation.sentences):
         print(sentence)
     rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]
     print_table(("group", explanation.unit), rows)

@@ -129,6 +129,7 @@ class LookaheadEvaluator(Evaluator):
             raise PlayerError(f"{self.name}: after the plies there may be {', '.join(DEPTHS)}")
         self.plies = plies
         self.depth = DEPTHS[depth]
+        self._depth_name = depth
         self._base = base
         self._replies = base
         if isinstance(base, StaticEvaluator) and self.depth.replies:
@@ -138,6 +139,13 @@ class LookaheadEvaluator(Evaluator):
     def without_lookahead(self) -> Evaluator:
         """See `Evaluator.without_lookahead`."""
         return self._base.without_lookahead
+
+    @property
+    def below(self) -> Evaluator:
+        """The same lookahead one ply less deep."""
+        return (
+            LookaheadEvaluator(self._base, self.plies - 1, self._depth_name) if self.plies > 1 else self._base
+        )
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`."""

@@ -200,6 +200,12 @@ def load_static(name: str) -> "StaticEvaluator":
     )
 
 
+def without_plies(name: str) -> str:
+    """The name of a player without his lookahead."""
+    match = _WITH_PLIES.fullmatch(name)
+    return match[1] if match and not name.startswith(ROLLOUT_PREFIX) else name
+
+
 def load_evaluator(name: str) -> "Evaluator":
     """The evaluator called `name`, with its lookahead: ``weights/motif-v1.yaml@1`` or ``latest@2:wide``."""
     from motif.evaluators.lookahead import DEFAULT_DEPTH, LookaheadEvaluator

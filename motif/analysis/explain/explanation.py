@@ -13,6 +13,7 @@ import numpy as np
 
 from motif.analysis.explain.form import FloatArray
 from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
+from motif.analysis.explain.replies import Replies, replies
 from motif.analysis.explain.split import Terms, split
 from motif.analysis.explain.words import (
     Fact,
@@ -26,9 +27,9 @@ from motif.analysis.explain.words import (
     value_line,
 )
 from motif.board.identifiers import gnubg_id
-from motif.board.moves import Play, legal_plays
+from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.position import Position
-from motif.evaluators import Evaluator
+from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
@@ -70,6 +71,31 @@ class Explanation:
     staked: tuple[float, float] | None = None
     """What both plays are worth at the score and with the cube where it lies, in normalised equity, and were
     chosen by; None where they were valued for money without a cube."""
+
+    ahead: tuple[float, float] | None = None
+    """What both plays are worth by the lookahead that chose them; None where nobody looked ahead."""
+    replies: Replies | None = field(default=None, repr=False)
+    """The replies that it saw."""
+
+    @property
+    def overruled(self) -> bool:
+        """Whether lookahead prefers the play that is not better by the terms alone."""
+        return self.ahead is not None and self.equity_difference < 0 < self.ahead[0] - self.ahead[1]
+
+    @property
+    def ahead_in_words(self) -> tuple[str, ...]:
+        """What lookahead says of both plays, and the replies that make the difference."""
+        if self.ahead is None or self.replies is None:
+            return ()
+        names = [play.notation or _DANCE for play in (self.better, self.worse)]
+        first, second = self.ahead
+        view = (
+            f"{self.replies.evaluator} looks ahead: {names[0]} {first:+.3f}, {names[1]} {second:+.3f}, "
+            f"a difference of {first - second:.3f}."
+        )
+        if self.overruled:
+            view += f"  That overrules the terms, by which {names[1]} is better."
+        return view, *self.replies.sentences(self.better, self.worse)
 
     @property
     def staked_in_words(self) -> str:
@@ -118,6 +144,15 @@ class Explanation:
             "summary": self.summary,
             "values": self.values_in_words,
             **({} if self.staked is None else {"staked": list(self.staked)}),
+            **(
+                {}
+                if self.ahead is None or self.replies is None
+                else {
+                    "ahead": list(self.ahead),
+                    "overruled": self.overruled,
+                    "replies": {**self.replies.to_dict(), "sentences": list(self.ahead_in_words)},
+                }
+            ),
             **_parts_dict(self),
         }
 
@@ -162,14 +197,20 @@ def explain_choice(
 
     By default the best play is compared with the second best; where one of the two is given, with the best
     of the others, for `stakes`, of which the mover is side 0; the terms are those of money without a cube.
-    The values are those of the weights without lookahead.  Raises `PlayerError` for an
+    An evaluator that looks ahead chooses the plays by that and tells what it saw, while the terms are those
+    of the weights without lookahead.  Raises `PlayerError` for an
     evaluator that is no weight file (nor bras nor phase), `PlayError` for a play that is not legal, and
     where there is only one.
     """
-    static, weights = explainable(evaluator)
+    static, weights = explainable(evaluator.without_lookahead)
     ranking = static.staked(stakes, side=1)
-    better, worse = _chosen(ranking, legal_plays(position, roll), better, worse)
+    better, worse = _chosen(evaluator, position, roll, better, worse, stakes)
     staked = None if ranking is static else tuple(_to_mover(ranking, (better, worse)).tolist())
+    ahead, seen = None, None
+    if isinstance(evaluator, LookaheadEvaluator):
+        deep = evaluator.staked(stakes, side=1)
+        ahead = tuple(_to_mover(deep, (better, worse)).tolist())
+        seen = replies(evaluator, better, worse, stakes)
     two = first, second = judged(static, better.position), judged(static, worse.position)
     pieces = split(weights, first, second, of_other_player=True)
     scale = Scale.between(first, second, bound_of(static))
@@ -198,6 +239,8 @@ def explain_choice(
         summary=_summary(better, worse, x[0] - x[1], groups, scale),
         scale=scale,
         staked=staked,
+        ahead=ahead,
+        replies=seen,
     )
 
 
@@ -246,16 +289,25 @@ def _to_mover(evaluator: Evaluator, plays: Sequence[Play]) -> FloatArray:
 
 
 def _chosen(
-    evaluator: Evaluator, plays: Sequence[Play], better: Play | None, worse: Play | None
+    evaluator: Evaluator,
+    position: Position,
+    roll: tuple[int, int],
+    better: Play | None,
+    worse: Play | None,
+    stakes: Stakes,
 ) -> tuple[Play, Play]:
-    """The two plays to compare, of the legal `plays`."""
+    """The two plays to compare, of the legal ones."""
+    plays = legal_plays(position, roll)
     for play in (better, worse):
         if play is not None and all(play.position != legal.position for legal in plays):
             raise PlayError(f"{play.notation or _DANCE!r} is not a legal play of this roll")
     if len(plays) == 1:
         raise PlayError(f"{plays[0].notation or _DANCE} is the only legal play: there is nothing to compare")
-    values = _to_mover(evaluator, plays)
-    ranked = [plays[k] for k in np.argsort(-values, kind="stable")]
+    if better is None or worse is None:
+        before = position.board[None]
+        batch = next(play_batches(before, np.array([checked_roll(*roll)])))
+        values = evaluator.staked(stakes).play_equities(before, batch)
+        ranked = [plays[k] for k in np.argsort(-values, kind="stable")]
     if better is None:
         better = ranked[0]
     if worse is None:

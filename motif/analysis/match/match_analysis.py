@@ -126,7 +126,7 @@ def analyse_match(
         finished=sum(game.result is not None for game in record.games),
         score=_final_score(record),
         players=(first, second),
-        plays=tuple(worst_plays(rolls, judgements, units, record.players, static, worst)),
+        plays=tuple(worst_plays(rolls, judgements, units, record.players, evaluator, worst, cube=cube)),
         cubes=tuple(worst_cubes(acts, record.players, worst)),
     )
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from motif.analysis.explain import explain_choice
-from motif.analysis.match.decision_errors import NO_DOUBLE, CubeAct, JudgedPlay
+from motif.analysis.match.decision_errors import NO_DOUBLE, CubeAct, JudgedPlay, stakes_of
 from motif.analysis.match.record_walk import Moment, PlayedRoll
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import Play, legal_plays
-from motif.board.position import Position
 from motif.board.xgid import xgid
 from motif.evaluators import Evaluator
+from motif.evaluators.stakes import Stakes
 from motif.runtime.errors import PlayerError
 
 DANCE = "no move"
@@ -115,12 +115,14 @@ def worst_plays(
     judgements: Sequence[JudgedPlay],
     units: Sequence[float],
     names: tuple[str, str],
-    static: Evaluator,
+    evaluator: Evaluator,
     count: int,
+    *,
+    cube: bool = True,
 ) -> list[WorstPlay]:
     """The `count` plays that cost most, or fewer if fewer surely cost anything; the first of equal ones.
 
-    `static` is the evaluator, without lookahead, whose terms tell why.
+    The terms of `evaluator`, and what it sees when it looks ahead, tell why.
     """
     sure = [row for row in range(len(rolls)) if judgements[row].is_sure]
     order = sorted(sure, key=lambda row: judgements[row].error, reverse=True)[:count]
@@ -130,7 +132,7 @@ def worst_plays(
         if error <= 0 or roll.play is None:
             continue
         better = legal_plays(roll.position, roll.roll)[judgements[row].best]
-        why = _why(static, roll.position, roll.roll, better, roll.play)
+        why = _why(evaluator, roll, better, roll.play, stakes_of(roll.state, cube).stakes)
         cost = error * units[row]
         plays.append(WorstPlay(roll, names[roll.player], roll.play, better, error, cost, why))
     return plays
@@ -142,16 +144,17 @@ def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> 
     return [WorstCube(act, names[act.player]) for act in wrong[:count]]
 
 
-def _why(static: Evaluator, position: Position, roll: tuple[int, int], better: Play, worse: Play) -> Why:
+def _why(evaluator: Evaluator, roll: PlayedRoll, better: Play, worse: Play, stakes: Stakes) -> Why:
     try:
-        explanation = explain_choice(static, position, roll, better, worse)
+        explanation = explain_choice(evaluator, roll.position, roll.roll, better, worse, stakes=stakes)
     except PlayerError:
         return Why()
     if explanation.equity_difference > 0:
-        return Why(explanation.summary, explanation.sentences)
+        return Why(explanation.summary, (*explanation.sentences, *explanation.ahead_in_words))
     # At the score, or looked at more deeply, plays can change places.
-    view = f"Without looking ahead and at money play {static.name} prefers the play made; its terms do not "
-    return Why(view + "tell why the other one is better.")
+    name = evaluator.without_lookahead.name
+    view = f"Without looking ahead and at money play {name} prefers the play made; its terms do not "
+    return Why(view + "tell why the other one is better.", explanation.ahead_in_words)
 
 
 def _heading(moment: Moment, name: str) -> str:

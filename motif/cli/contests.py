@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from motif.cli.options import (
+    DEFAULT_PLAYER,
     PLAYERS,
     ClusterOption,
     JobsOption,
@@ -17,24 +18,40 @@ from motif.cli.options import (
     SeedOption,
     command,
     complete_player,
+    evaluator_of,
     option,
 )
 from motif.cli.printing import json_line, print_table
+from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
+    from motif.benchmark.match_play import MatchPlayResult
     from motif.players.match import MatchResult
     from motif.players.tournament import TournamentResult
 
 
+_GAMES, _MATCHES = 1000, 100
 _PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 
-@command("match pubeval random --games 1000", "match motif-v2 motif-v1 --until-certain")
+@command(
+    "match pubeval random --games 1000",
+    "match motif-v2 motif-v1 --until-certain",
+    "match motif-v6 motif-v5 --length 5 --games 20",
+)
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.", autocompletion=complete_player)],
-    games: Annotated[int, option("Money games, an even number (at most so many).")] = 1000,
+    games: Annotated[
+        int | None,
+        option(
+            "Money games or, with --length, matches; an even number (at most so many).",
+            show_default="1000; 100 matches",
+        ),
+    ] = None,
+    length: Annotated[int, option("Play matches to N points; 0: money games without a cube.")] = 0,
+    cube: Annotated[bool, option("Whether matches have a doubling cube.")] = True,
     until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
     error_rate: Annotated[
         float,
@@ -45,7 +62,10 @@ def match(
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Let two players play money games.
+    """Let two players play money games, or matches.
+
+    With --length they play whole matches with the cube and the Crawford rule, choose plays for the score, and
+    double and take by motif's cube model, with their own chances.
 
     Every sequence of dice is played twice, with the seats swapped.  What is often called the
     probability that both are equally good is p: the chance of a difference at least as large as the one
@@ -54,10 +74,32 @@ def match(
     With --until-certain it ends when 0 is outside.  Its points a game are then on average further from
     0 than the truth; its interval stands, and p is at most that chance.
     """
+    from motif.benchmark.match_play import play_match_play
     from motif.players import load
     from motif.players.match import play_match
 
     players = load(first), load(second)
+    if length or not cube:
+        if until_certain:
+            raise SettingError("--until-certain is for money games, not for matches")
+        if not length:
+            raise SettingError("--no-cube is for matches: money games have none; --length says how long")
+        with working_on(cluster):
+            played = play_match_play(
+                *players,
+                length,
+                _MATCHES if games is None else games,
+                adviser=evaluator_of(DEFAULT_PLAYER),
+                cube=cube,
+                seed=seed,
+                jobs=jobs,
+            )
+        if json:
+            print(json_line({**played.as_dict(), "players": [first, second], "seed": seed}))
+            return
+        print(_match_sentence(played, first, second))
+        return
+    games = _GAMES if games is None else games
     with working_on(cluster):
         result = play_match(
             *players, games, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate
@@ -75,6 +117,15 @@ def match(
     if until_certain:
         print(_why(result))
     print(_sentence(result, first, second))
+
+
+def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
+    share = f"{result.mwc:.1%} ± {result.se:.1%}"
+    cube = "" if result.cube else ", without a cube"
+    return (
+        f"{first} wins {share} of {result.matches} matches to {result.length} against {second}{cube} "
+        f"(p = {result.p_value:.2g}; {result.games / result.matches:.1f} games a match)"
+    )
 
 
 def _sentence(result: "MatchResult", first: str, second: str) -> str:

@@ -137,3 +137,11 @@ def load(name: str) -> Player:
     if isinstance(evaluator, StaticEvaluator):
         return CompiledPlayer(name, evaluator.model, evaluator)
     return EvaluatorPlayer(evaluator)
+
+
+def cube_evaluator(player: Player) -> Evaluator | None:
+    """The evaluator by which `player` turns the cube; None where his chances are not worth the name."""
+    if player.evaluator is None:
+        return None
+    entry = entry_of(player.evaluator.without_lookahead.name)
+    return None if entry is not None and not entry.gives_chances else player.evaluator

@@ -16,8 +16,7 @@ from motif.analysis.match.totals import MILLIPOINTS, Errors, errors_of
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play, play_batches
 from motif.evaluators import Evaluator
-from motif.evaluators.named import entry_of
-from motif.players.player import Player
+from motif.players.player import Player, cube_evaluator
 from motif.runtime.errors import PlayerError
 from motif.session.asking import Asking
 from motif.session.session import GameSession
@@ -38,11 +37,8 @@ class RankedPlay(NamedTuple):
 
 def cube_counsel(player: Player | None, adviser: "Counsel") -> "Counsel":
     """Who turns the cube for `player`: his evaluator, or the `adviser` where that gives no chances."""
-    evaluator = None if player is None else player.evaluator
-    if evaluator is None:
-        return adviser
-    entry = entry_of(evaluator.without_lookahead.name)
-    return adviser if entry is not None and not entry.gives_chances else Counsel(evaluator)
+    evaluator = None if player is None else cube_evaluator(player)
+    return adviser if evaluator is None else Counsel(evaluator)
 
 
 class Counsel:

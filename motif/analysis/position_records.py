@@ -158,6 +158,10 @@ def hints(
     return _spread(partial(_hints, evaluator, player), evaluator, jobs, boards, rolls)
 
 
+_COMPARABLE = 10
+"""Plays of a hint that lookahead sees equally deep."""
+
+
 def _spread(
     function: Callable[..., list[Record]], evaluator: Evaluator, jobs: int | None, *arrays: Board | Rolls
 ) -> Iterator[Record]:
@@ -190,6 +194,7 @@ def _evaluations(evaluator: Evaluator, player: str, boards: Board) -> list[Recor
 
 def _hints(evaluator: Evaluator, player: str, boards: Board, rolls: Rolls) -> list[Record]:
     records: list[Record] = []
+    evaluator = evaluator.thorough(_COMPARABLE)
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
         values = evaluator.play_equities(boards[batch.decisions], batch)
         described = _described(batch, rolls)

@@ -49,6 +49,13 @@ class Evaluator(ABC):
         """The evaluator that this one looks ahead with; itself where it does not."""
         return self
 
+    def thorough(self, plays: int) -> "Evaluator":
+        """This evaluator, giving the best `plays` plays of a decision all its attention, for a table of them.
+
+        Itself where it does so with every play.
+        """
+        return self
+
     @abstractmethod
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).
@@ -123,6 +130,10 @@ class StakedEvaluator(Evaluator):
     def without_lookahead(self) -> Evaluator:
         """See `Evaluator.without_lookahead`."""
         return self._base.without_lookahead.staked(self.stakes, self._side)
+
+    def thorough(self, plays: int) -> Evaluator:
+        """See `Evaluator.thorough`."""
+        return self._base.thorough(plays).staked(self.stakes, self._side)
 
     def staked(self, stakes: Stakes, side: int = 0) -> Evaluator:
         """See `Evaluator.staked`; these stakes in place of the present ones."""

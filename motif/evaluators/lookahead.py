@@ -14,6 +14,7 @@ at even ones the player: so values of plies that follow each other err in opposi
 of the two is better than either.
 """
 
+from copy import copy
 from threading import local
 from typing import NamedTuple
 
@@ -139,6 +140,12 @@ class LookaheadEvaluator(Evaluator):
     def without_lookahead(self) -> Evaluator:
         """See `Evaluator.without_lookahead`."""
         return self._base.without_lookahead
+
+    def thorough(self, plays: int) -> Evaluator:
+        """See `Evaluator.thorough`: so many plays are seen to the full depth."""
+        every = copy(self)
+        every.depth = self.depth._replace(filters=(MoveFilter(plays, np.inf),) * self.plies)
+        return every
 
     @property
     def below(self) -> Evaluator:

@@ -53,7 +53,7 @@ class Counsel:
         assert session.roll is not None
         board = session.position.board[None]
         plays = next(play_batches(board, np.array([session.roll])))
-        values = self.evaluator.staked(session.stakes()).play_equities(board, plays)
+        values = self.evaluator.thorough(_SHOWN).staked(session.stakes()).play_equities(board, plays)
         order = np.argsort(-values, kind="stable").tolist()
         return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
 

@@ -2,8 +2,8 @@
 
 ``python -m tools.frontier docs/user/frontier.md`` lets every player choose on the same lines of the
 benchmark, by turns, some decisions at a time, each in this process on one core (gnubg in its own): so what
-else the machine does falls on all alike.  The table is a region of the page; the picture and the figures
-are kept beside it.
+else the machine does falls on all alike.  The table is a region of the page; the figures go where
+`motif analyse` finds them, too.
 """
 
 import argparse
@@ -28,6 +28,8 @@ from motif.runtime.parallel import one_thread
 from motif.runtime.streams import derive_states
 from tools.marked_page import write_region
 
+FIGURES = Path(__file__).resolve().parent.parent / "motif" / "data" / "frontier.json"
+"""Where the figures are kept; an analysis tells its analyst's."""
 _TURN = 100
 """Decisions of one player until the next has his turn."""
 _MILLI = 1000
@@ -49,10 +51,10 @@ def ways(own: str) -> list[Way]:
     rollouts = f"rollout:{own},stratified,cut=8,candidates=5,trials="
     return [
         Way(own),
-        *(Way(f"{own}@1:{depth}") for depth in ("narrow", "normal", "wide")),
-        *(Way(f"{own}@2:{depth}") for depth in ("narrow", "normal", "wide")),
+        *(Way(f"{own}@1{depth}") for depth in (":narrow", "", ":wide")),
+        *(Way(f"{own}@2{depth}") for depth in (":narrow", "", ":wide")),
         Way(f"{own}@3:narrow", 0.25),
-        Way(f"{own}@3:normal", 0.25),
+        Way(f"{own}@3", 0.25),
         Way(f"{rollouts}324", 0.25),
         Way(f"{rollouts}1296", 0.25),
         Way("wildbg"),
@@ -172,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with one_thread():
             measured = measure(ways(own), read_benchmark(options.lines), options.decisions)
         figures = [asdict(one) for one in measured]
-        write_text(options.page.with_suffix(".json"), json.dumps(figures, indent=1) + "\n")
+        write_text(FIGURES, json.dumps(figures, indent=1) + "\n")
         draw(measured, own, options.page.parent.parent / "images" / "frontier.png")
         write_region(options.page, "frontier", table(measured))
     except MotifError as error:

@@ -49,12 +49,25 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         f"error. What was lost and luck are also given in {lost}.",
         "Decisions are rolls that can be played in more than one way, and close or actual cube decisions. "
         f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
-        "An error is one in the eyes of the analysing player, cubeless for plays.",
+        f"An error is one in the eyes of {analysis.analyst}, with the cube where it lies.",
     ]
+    if analysis.own_error_rate is not None:
+        sentences.append(
+            f"It errs itself by {analysis.own_error_rate:.1f} millipoints a decision in positions with "
+            "contact (docs/user/frontier.md); of lower rates the order of players says more than the "
+            "figures."
+        )
+    if analysis.trials:
+        sentences.append(
+            f"What looked like an error was rolled out {analysis.trials} times and counts as what came of "
+            "that; only what is certain is listed."
+        )
+    if any(player.is_analyst for player in analysis.players):
+        sentences.append("Nobody is rated by himself.")
     if any(play.why.sentences for play in analysis.plays):
         sentences.append(
-            "Reasons compare two plays for money and without looking ahead, so that their sum may differ "
-            "from what a play lost."
+            "The terms of reasons compare two plays for money and without looking ahead: their sum may "
+            "differ from what a play lost."
         )
     return sentences
 

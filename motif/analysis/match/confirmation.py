@@ -32,9 +32,9 @@ DOUBTFUL = 0.008
 """Normalised equity: what the judge calls a smaller error is believed."""
 CERTAIN = 2.0
 """Standard errors by which an error must be above 0 to be confirmed."""
-SHORT = RolloutSettings(18 * ROUND, cut=8, stop_at_bearoff=True, stratified=True)
+SHORT = RolloutSettings(36 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
 """The rollout of each play."""
-LONG = RolloutSettings(72 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
+LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=True)
 _AT_ONCE = 4
 
 

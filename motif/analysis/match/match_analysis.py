@@ -1,7 +1,10 @@
 """The analysis of a match: both players rated, their errors and luck, and what cost most."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from motif.analysis.match.totals import PlayerAnalysis, errors_of, luck_of, mist
 from motif.analysis.match.worst import WorstCube, WorstPlay, worst_cubes, worst_plays
 from motif.board.game_record import MatchRecord
 from motif.evaluators import Evaluator
+from motif.evaluators.named import without_plies
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError, SettingError
 
@@ -34,6 +38,10 @@ class MatchAnalysis:
 
     analyst: str
     """The evaluator's name."""
+    own_error_rate: float | None
+    """What it errs itself, in millipoints a decision on benchmark lines with contact; None where unknown."""
+    trials: int
+    """How often what looked like an error was rolled out; 0 where the evaluator was believed."""
     names: tuple[str, str]
     length: int
     """Points that the match is played to; 0 is money play."""
@@ -55,6 +63,8 @@ class MatchAnalysis:
         in_match = bool(self.length)
         return {
             "analyst": self.analyst,
+            "own_error_rate": self.own_error_rate,
+            "trials": self.trials,
             "length": self.length,
             "jacoby": self.jacoby,
             "games": self.games,
@@ -106,6 +116,7 @@ def analyse_match(
     first, second = (
         _player_analysis(
             record.players[player],
+            without_plies(record.players[player]) == without_plies(evaluator.name),
             [
                 (one, unit)
                 for roll, one, unit in zip(rolls, judgements, units, strict=True)
@@ -119,6 +130,8 @@ def analyse_match(
     )
     return MatchAnalysis(
         analyst=evaluator.name,
+        own_error_rate=known_error_rate(evaluator.name),
+        trials=confirm.trials if confirm is not None and can_roll_out(evaluator) else 0,
         names=record.players,
         length=record.length,
         jacoby=not record.length and (jacoby_rule(record) if jacoby is None else jacoby),
@@ -133,6 +146,7 @@ def analyse_match(
 
 def _player_analysis(
     name: str,
+    is_analyst: bool,
     plays: Sequence[tuple[JudgedPlay, float]],
     acts: Sequence[CubeAct],
     luck: npt.NDArray[np.float64],
@@ -154,7 +168,16 @@ def _player_analysis(
         forced=len(plays) - len(free),
         luck=luck_of(luck, luck_units),
         mistakes=mistakes,
+        is_analyst=is_analyst,
     )
+
+
+@cache
+def known_error_rate(name: str) -> float | None:
+    """Millipoints a decision that the player called `name` errs on benchmark lines with contact, if it was
+    measured (`make frontier`)."""
+    text = resources.files("motif").joinpath("data", "frontier.json").read_text(encoding="utf-8")
+    return next((float(one["error_rate"]) for one in json.loads(text) if one["name"] == name), None)
 
 
 def _final_score(record: MatchRecord) -> tuple[int, int]:

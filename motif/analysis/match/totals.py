@@ -71,11 +71,13 @@ class PlayerAnalysis:
     luck: Sum
     mistakes: dict[str, Sum]
     """By kind, in the order of `motif.analysis.match.decision_errors.KINDS`."""
+    is_analyst: bool = False
+    """Whether he judges himself, at whatever depth: then he is not rated."""
 
     @property
     def rating(self) -> str | None:
-        """A word for the overall error rate; None where nothing was decided."""
-        return None if self.overall.rate is None else rating(self.overall.rate)
+        """A word for the overall error rate; None where nothing was decided, and for who judges himself."""
+        return None if self.overall.rate is None or self.is_analyst else rating(self.overall.rate)
 
     def as_dict(self, in_match: bool) -> dict[str, Any]:
         """For JSON; costs are named by their unit."""

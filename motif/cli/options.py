@@ -26,6 +26,7 @@ from motif.runtime.parallel import worker_count
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
     from motif.evaluators import Evaluator, StaticEvaluator
+    from motif.evaluators.stakes import Stakes
 
 
 NAMES = tuple(entry.name for entry in roster() if entry.home and entry.is_one)
@@ -230,6 +231,10 @@ def _score(text: str) -> tuple[int, int]:
     return int(own), int(opponent)
 
 
+MatchChoice = Annotated["MatchOptions", Settings(__name__, without=("beavers",))]
+"""For commands that value plays."""
+
+
 class _Field(NamedTuple):
     type: Any
     default: Any
@@ -423,3 +428,27 @@ def static_evaluator(name: str) -> "StaticEvaluator":
     if not isinstance(evaluator, StaticEvaluator):
         raise PlayerError(f"rollouts are played by {static_words()}, without lookahead, not by {name!r}")
     return evaluator
+
+
+def for_match(
+    evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
+) -> "tuple[Stakes, dict[str, Any]]":
+    """What `evaluator` is to value plays for, by options and by the state of an ID, and what to say of it."""
+    from motif.board.diagram import describe_stakes
+    from motif.evaluators.stakes import NO_CUBE, gammon_values
+
+    state = options.stakes_state(match)
+    if state is None:
+        return NO_CUBE, {}
+    # Only now: it takes a while to import.
+    from motif.cube.equities import stakes_of
+
+    stakes = stakes_of(state)
+    if evaluator.staked(stakes) is evaluator:
+        if options.stakes_state(None) is None:
+            return NO_CUBE, {}
+        raise PlayerError(
+            f"{evaluator.name!r} ranks plays by a score that knows nothing of matches and cubes"
+        )
+    won, lost = gammon_values(stakes)
+    return stakes, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}

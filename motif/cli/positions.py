@@ -20,21 +20,21 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     JudgeOption,
-    MatchOptions,
+    MatchChoice,
     MaybeId,
     PlayerOption,
     SecondDie,
-    Settings,
     check_target,
     command,
     evaluator_of,
+    for_match,
     judge_of,
     option,
     player_option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, percent, print_board, print_table
-from motif.runtime.errors import PlayerError, PositionError, SettingError
+from motif.cli.printing import json_line, percent, print_board, print_table, print_valued
+from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ if TYPE_CHECKING:
     from motif.analysis.position_records import Rolls
     from motif.board.match_state import MatchState
     from motif.board.position import Position
-    from motif.evaluators import Evaluator
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
-    from motif.evaluators.stakes import Stakes
 
 _START = "4HPwATDgc/ABMA"
 _LINES_AT_ONCE = 1000
@@ -57,8 +55,6 @@ PositionBatch = Annotated[str | None, option("Instead of ID: a file with one a l
 DecisionBatch = Annotated[
     str | None, option("Instead of ID D1 D2: a file with them a line; - is stdin.", "FILE")
 ]
-
-MatchChoice = Annotated["MatchOptions", Settings("motif.cli.options", without=("beavers", "raccoons"))]
 
 
 @command(f"evaluate {_START}", f"evaluate {_START} --player bras --detailed", "evaluate --batch FILE --json")
@@ -189,11 +185,11 @@ def hint(
     judge = evaluator.name if player is None or fast or deep else player
     if batch is not None:
         boards, rolls = read_decisions(batch)
-        evaluator = evaluator.staked(_for_match(evaluator, options, None)[0])
+        evaluator = evaluator.staked(for_match(evaluator, options, None)[0])
         write_records(hints(boards, rolls, evaluator, judge, jobs), len(boards), json, _hint_line)
         return
     position, match, roll = _decision(identifier, die1, die2)
-    stakes, valued = _for_match(evaluator, options, match)
+    stakes, valued = for_match(evaluator, options, match)
     record = next(hints(position.board[None], roll, evaluator.staked(stakes), judge))
     if rollout:
         _roll_out(record, position, match, judge, trials, candidates, json, jobs)
@@ -246,38 +242,6 @@ def _roll_out(
     print_board(position, match)
     print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")
     print(f"{_counted(record)}, of which {player} ranks these highest")
-
-
-def _for_match(
-    evaluator: "Evaluator", options: "MatchOptions", match: "MatchState | None"
-) -> "tuple[Stakes, dict[str, Any]]":
-    """What `evaluator` is to value plays for, by options and by the state of an ID, and what to say of it."""
-    from motif.board.diagram import describe_stakes
-    from motif.evaluators.stakes import NO_CUBE, gammon_values
-
-    state = options.stakes_state(match)
-    if state is None:
-        return NO_CUBE, {}
-    # Only now: it takes a while to import.
-    from motif.cube.equities import stakes_of
-
-    stakes = stakes_of(state)
-    if evaluator.staked(stakes) is evaluator:
-        if options.stakes_state(None) is None:
-            return NO_CUBE, {}
-        raise PlayerError(
-            f"{evaluator.name!r} ranks plays by a score that knows nothing of matches and cubes"
-        )
-    won, lost = gammon_values(stakes)
-    return stakes, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}
-
-
-def print_valued(valued: "dict[str, Any]") -> None:
-    """Say for what plays were valued, where it was not for money without a cube."""
-    if valued:
-        won, lost = valued["gammon_value"], valued["gammon_value_lost"]
-        gammons = f"a gammon won adds {won:.2f}, one lost {lost:.2f} (money 0.50)"
-        print(f"valued for {valued['valued_for']}; {gammons}")
 
 
 def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
@@ -395,7 +359,7 @@ def explain(
     roll = parse_roll(die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     evaluator = judge_of(player, fast, deep)
-    stakes, valued = _for_match(evaluator, options, match)
+    stakes, valued = for_match(evaluator, options, match)
     explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes)
     if html is not None:
         from motif.reports.explain_page import explanation_page

@@ -82,3 +82,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int
     if not console.is_terminal:
         console.width = PIPED_WIDTH
     console.print(table)
+
+
+def print_valued(valued: dict[str, Any]) -> None:
+    """Say for what plays were valued, where it was not for money without a cube."""
+    if valued:
+        won, lost = valued["gammon_value"], valued["gammon_value_lost"]
+        gammons = f"a gammon won adds {won:.2f}, one lost {lost:.2f} (money 0.50)"
+        print(f"valued for {valued['valued_for']}; {gammons}")

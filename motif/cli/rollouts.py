@@ -10,14 +10,16 @@ from motif.cli.options import (
     IdArgument,
     JobsOption,
     JsonOption,
+    MatchChoice,
     SecondDie,
     Settings,
     StaticOption,
     command,
+    for_match,
     option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, print_board, print_table
+from motif.cli.printing import json_line, print_board, print_table, print_valued
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -36,6 +38,7 @@ def rollout(
     settings: Annotated[
         "RolloutSettings", Settings("motif.rollout.rollout_settings", without=("luck_plies",))
     ],
+    options: MatchChoice,
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: StaticOption = DEFAULT_PLAYER,
@@ -51,7 +54,9 @@ def rollout(
 ) -> None:
     """Play a position to its end many times.
 
-    That gives chances and equity with their standard errors; docs/user/rollouts.md weighs the options.
+    That gives chances and equity with their standard errors; docs/user/rollouts.md weighs the options.  With
+    a match or a cube, from options or from the ID, --compare values the plays by what their chances are worth
+    at the score and with the cube where it lies.
     """
     from motif.board.identifiers import gnubg_id
     from motif.board.parsing import parse_position, parse_roll
@@ -62,13 +67,11 @@ def rollout(
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
     settings.check()
-    if not compare:
-        given = (die1, "D1 D2"), (candidates, "--candidates"), (play, "--play")
-        for value, word in (*given, (settings.eliminate, "--eliminate")):
-            if value:
-                raise SettingError(f"{word} is for comparing plays: add --compare")
-    elif die1 is None:
-        raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
+    state = options.stakes_state(None)
+    given = {"--candidates": candidates, "--play": play or None, "--eliminate": settings.eliminate or None}
+    _check_comparing(compare, die1, {**given, "a match or a cube": state})
+    if settings.eliminate and state is not None:
+        raise SettingError("--eliminate compares plays for money without a cube: leave out match and cube")
     if candidates is not None and play:
         raise SettingError("give either --candidates or --play, not both")
     position, match = parse_position(identifier)
@@ -86,18 +89,30 @@ def rollout(
         _print_result(result)
         print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
         return
+    # The match of an ID is drawn, but plays are eliminated for money.
+    stakes, valued = for_match(evaluator, options, None if settings.eliminate else match)
     plays = _named_plays(position, roll, play) if play else None
     count = CANDIDATES if candidates is None else candidates
     with working_on(cluster):
         comparison = compare_plays(
-            position, roll, evaluator, settings, plays=plays, candidates=count, jobs=jobs
+            position, roll, evaluator, settings, plays=plays, candidates=count, stakes=stakes, jobs=jobs
         )
     if json:
         where = {"position": gnubg_id(position), "roll": list(roll)}
-        print(json_line(comparison_record(comparison) | played | where))
+        print(json_line(comparison_record(comparison) | played | valued | where))
         return
-    print_board(position, match)
+    print_board(position, options.stakes_state(match))
     print_comparison(comparison, by_whom)
+    print_valued(valued)
+
+
+def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) -> None:
+    """Raise `SettingError` for what only plays that are compared can use, and for no roll where they are."""
+    if compare and die1 is None:
+        raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
+    for word, value in {"D1 D2": die1, **settings}.items():
+        if value is not None and not compare:
+            raise SettingError(f"{word} is for comparing plays: add --compare")
 
 
 def _result_record(result: "RolloutResult") -> dict[str, Any]:

@@ -2,26 +2,30 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
-from motif.board.packed import pack_many
+from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators import StaticEvaluator
+from motif.evaluators import OUTPUTS, StaticEvaluator
+from motif.evaluators.probabilities import turned, turned_equities
+from motif.evaluators.stakes import CUBELESS, NO_CUBE, Stakes, staked_values
 from motif.rollout.elimination import Numbers, Stage, eliminated, stage_of
 from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
-from motif.rollout.tally import Values, p_value
+from motif.rollout.tally import Tally, Values, p_value
 from motif.rollout.trials import RESULT_NAMES, results_of_trials, tally_trials
-from motif.runtime.errors import PlayError
+from motif.runtime.errors import PlayError, SettingError
 from motif.runtime.progress import progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
 """How plays are compared while someone waits: about a tenth of a second, see docs/user/rollouts.md."""
 CANDIDATES = 5
 """Plays that are compared when nobody says how many."""
+_STEP = 1e-4
+"""Of a chance, over which slopes of values are measured."""
 DOUBT = 0.05
 """What remains at most where a best play counts as settled."""
 
@@ -35,7 +39,7 @@ class ComparedPlay:
     dropped: bool
     """Whether it had no more trials because it was certain to be worse."""
     mean: npt.NDArray[np.float64]
-    """(6,): the five probabilities and equity."""
+    """(6,): the five probabilities and equity; for stakes what they are worth, by the means of the five."""
     se: npt.NDArray[np.float64]
     """(6,): their standard errors."""
     difference: float
@@ -99,26 +103,36 @@ def compare_plays(
     *,
     plays: Sequence[Play] | None = None,
     candidates: int = CANDIDATES,
+    stakes: Stakes = NO_CUBE,
     jobs: int | None = None,
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
 
     Trial t of every play has the same dice, so that they share their luck.  With ``settings.eliminate`` a
     play that is certain to be worse than another has no more trials.  ``settings.se`` is met when the
-    difference between the best play and each other one that is left has no larger standard error.  Raises
+    difference between the best play and each other one that is left has no larger standard error.
+
+    For `stakes`, of which the mover is side 0, plays are selected and compared by what their chances are
+    worth at the score and with the cube where it lies; within the trials they are chosen as
+    ``settings.scoring`` says.  No play is eliminated for stakes: `SettingError`.  Raises
     `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
     `SettingError`.
     """
     settings = settings or RolloutSettings()
     settings.check()
     check_count("candidates", candidates, 1)
-    options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates)
+    options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates, stakes)
     if plays is not None:
         options = list(plays)
     if not options:
         raise PlayError("no plays to compare")
+    if settings.eliminate and stakes.kind != CUBELESS:
+        raise SettingError("plays are eliminated for money without a cube alone", "eliminate")
     start = time.monotonic()
-    stages = (_until_clear if settings.eliminate else _all_alike)(options, evaluator, settings, jobs)
+    if settings.eliminate:
+        stages = _until_clear(options, evaluator, settings, jobs)
+    else:
+        stages = _all_alike(options, evaluator, settings, stakes, jobs)
     return Comparison(
         _ranked(options, stages),
         stages[-1].trials,
@@ -129,33 +143,73 @@ def compare_plays(
 
 
 def _best_by_evaluation(
-    position: Position, roll: tuple[int, int], evaluator: StaticEvaluator, scoring: str, count: int
+    position: Position,
+    roll: tuple[int, int],
+    evaluator: StaticEvaluator,
+    scoring: str,
+    count: int,
+    stakes: Stakes,
 ) -> list[Play]:
     legal = legal_plays(position, roll)
     board = position.board[None]
     batch = next(play_batches(board, np.array([checked_roll(*roll)])))
-    judge = StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights)
+    judge = StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights).staked(
+        stakes
+    )
     order = np.argsort(-judge.play_equities(board, batch), kind="stable")
     return [legal[k] for k in order[:count]]
 
 
 def _all_alike(
-    options: Sequence[Play], evaluator: StaticEvaluator, settings: RolloutSettings, jobs: int | None
+    options: Sequence[Play],
+    evaluator: StaticEvaluator,
+    settings: RolloutSettings,
+    stakes: Stakes,
+    jobs: int | None,
 ) -> list[Stage]:
     """One stage: each play has all the trials."""
-    every = np.arange(len(options))
+    packed = pack_many(np.array([play.position.board for play in options]))
+
+    def stage(tally: Tally) -> Stage:
+        return _at_stake(stakes, packed, tally, stage_of(tally, np.arange(len(options))))
+
     (tally,) = tally_trials(
         settings.model_of(evaluator),
         settings,
-        pack_many(np.array([play.position.board for play in options])),
+        packed,
         np.zeros(len(options), np.int64),
         together=len(options),
         after_a_play=True,
-        enough=(lambda tally: _is_near(stage_of(tally, every), settings.se)) if settings.se > 0 else None,
+        enough=(lambda tally: _is_near(stage(tally), settings.se)) if settings.se > 0 else None,
         label=_label(options, evaluator),
         jobs=jobs,
     )
-    return [stage_of(tally, every)]
+    return [stage(tally)]
+
+
+def _at_stake(stakes: Stakes, packed: Board, tally: Tally, stage: Stage) -> Stage:
+    """`stage`, its equities those of the mover's chances after plays that lead to `packed` (n, 64)."""
+    if stakes.kind == CUBELESS:
+        return stage
+    width, count = len(RESULT_NAMES), len(packed)
+    chances = stage.means[:, : len(OUTPUTS)]
+    slopes = np.zeros((count, count * width))
+    for column in range(len(OUTPUTS)):
+        step = np.zeros(len(OUTPUTS))
+        step[column] = _STEP
+        rise = _values_to_mover(stakes, packed, chances + step)
+        rise -= _values_to_mover(stakes, packed, chances - step)
+        slopes[np.arange(count), np.arange(count) * width + column] = rise / (2 * _STEP)
+    covariance = slopes @ tally.covariance() @ slopes.T
+    means, errors = stage.means.copy(), stage.errors.copy()
+    means[:, -1] = _values_to_mover(stakes, packed, chances)
+    errors[:, -1] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    return replace(stage, means=means, errors=errors, covariance=covariance)
+
+
+def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
+    """The mover's values (n,) of his chances `means` (n, 5) after his plays."""
+    return turned_equities(np.asarray(staked_values(stakes, 1, packed, turned(means))))
 
 
 def _until_clear(

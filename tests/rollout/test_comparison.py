@@ -5,10 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.position import Position
+from motif.cube.equities import stakes_of
 from motif.evaluators import load_static
 from motif.evaluators.probabilities import turned
+from motif.evaluators.stakes import NO_CUBE, without_cube
 from motif.rollout import RolloutSettings, compare_plays
 from motif.rollout.trials import TRIALS_A_CHECK
 from motif.runtime.errors import PlayError, PositionError, SettingError
@@ -125,3 +128,38 @@ def test_bad_comparisons():
         compared(roll=(7, 1))
     with pytest.raises(PositionError, match="the game is over"):
         compared(Position.from_points({3: 2}, {}))
+
+
+def test_plays_are_compared_for_the_score():
+    """Gammon-go: the same games, valued otherwise."""
+    settings = RolloutSettings(trials=144, cut=6, stratified=True)
+    position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v6")
+    go = stakes_of(MatchState(5, 3, 4, crawford=True))
+    for_go, for_money = (
+        compare_plays(position, roll, evaluator, settings, stakes=stakes, candidates=14)
+        for stakes in (go, NO_CUBE)
+    )
+    chances = {one.play.notation: one.mean[:5] for one in for_money.plays}
+    assert for_go.plays[0].play.notation == "8/2 6/2"
+    for one in for_go.plays:
+        assert one.mean[:5] == pytest.approx(chances[one.play.notation])
+        # A gammon won is worth as much as the game, one lost nothing.
+        row = chances[one.play.notation]
+        assert one.mean[5] == pytest.approx(2 * row[0] - 1 + 2 * row[1], abs=1e-6)
+        assert one.se[5] > 0
+
+
+def test_linear_stakes_have_the_errors_of_the_equity():
+    """With a dead cube for money the value is the equity, and so is all that is said of it."""
+    settings = RolloutSettings(trials=144, cut=6)
+    position, roll, evaluator = Position.start(), (3, 1), load_static("motif-v6")
+    dead = without_cube(stakes_of(MatchState()))
+    one, other = (
+        compare_plays(position, roll, evaluator, settings, stakes=stakes, candidates=4)
+        for stakes in (dead, NO_CUBE)
+    )
+    for first, second in zip(one.plays, other.plays, strict=True):
+        assert first.play == second.play
+        assert first.mean == pytest.approx(second.mean, abs=1e-9)
+        assert first.se == pytest.approx(second.se, abs=1e-6)
+        assert first.difference_se == pytest.approx(second.difference_se, abs=1e-6)

@@ -27,9 +27,8 @@ from motif.runtime.errors import PlayerError, SettingError
 
 if TYPE_CHECKING:
     from motif.evaluators import StaticEvaluator, WeightFile
-    from motif.fitting.isotonic import Change
     from motif.fitting.term_table import HeadTerms
-    from motif.learning.recalibration import Calibration, Measured
+    from motif.learning.recalibration import Calibration, Change, Measured
 
 _OWN_GAMES = 2000
 """Positions of an evaluator's own games over which its terms are compared."""

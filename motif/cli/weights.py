@@ -74,7 +74,7 @@ def terms(
     """
     from motif.analysis.term_report import chosen_head, told_terms
     from motif.evaluators import load_static
-    from motif.reports.terms_page import errors_known, moved, reading, signed, terms_page
+    from motif.reports.term_pages import errors_known, moved, reading, signed, terms_page
 
     sources = {"--terms": table, "--data": data, "--positions": positions}
     named = [option for option, value in sources.items() if value is not None]

@@ -39,7 +39,7 @@ ONLY_IN = {
     "skl2onnx": [Path("motif/phase_net/phase_classifier.py")],
     "sklearn": [
         Path("motif/phase_net/phase_classifier.py"),
-        Path("motif/fitting/isotonic.py"),
+        Path("motif/learning/recalibration.py"),
         Path("motif/analysis/evaluator/statistics.py"),
     ],
     "llvmlite": COMPILERS,

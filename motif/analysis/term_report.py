@@ -15,7 +15,7 @@ from motif.analysis.trial_positions import FEWEST, self_play_positions
 from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds
-from motif.evaluators.weight_file import HeadWeights, class_of_plan
+from motif.evaluators.weight_file import HEAD_NAMES, HeadWeights, class_of_plan
 from motif.fitting.link import Link
 from motif.fitting.significance import TermStatistics, term_statistics
 from motif.fitting.term_table import HeadTerms, read_terms, term_names, weight_vector
@@ -34,17 +34,6 @@ from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
 YES_OR_NO = "yes or no"
 _WHETHER = "whether "
 _ROUND = (1.0, 2.0, 5.0, 10.0)
-HEAD_NAMES = {
-    "equity": "equity",
-    "win": "win chance",
-    "win_gammon": "chance of winning a gammon",
-    "win_backgammon": "chance of winning a backgammon",
-    "lose_gammon": "chance of losing a gammon",
-    "lose_backgammon": "chance of losing a backgammon",
-}
-"""What heads are called in sentences."""
-HEAD_WORDS = {head: head.replace("_", " ") for head in HEAD_NAMES}
-"""What the heads of weight files are called in pictures."""
 _SIDES = ("the player on roll", "the opponent")
 _STEPS = ("a single checker", "exactly two checkers", "exactly three checkers", "every further checker")
 _BAR = 25

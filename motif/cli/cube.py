@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from motif.board.match_state import MatchState
     from motif.board.position import Position
     from motif.cube import CubeDecision, MatchEquityTable
-    from motif.cube.windows import Window
+    from motif.cube.decision import Window
     from motif.evaluators import Evaluator, Probabilities
 
 

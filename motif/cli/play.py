@@ -199,7 +199,7 @@ def opening_line(session: "GameSession") -> str:
 
 def play_result(session: "GameSession", tutor: "Tutor | None") -> dict[str, Any]:
     """The result of `session` as JSON has it; errors of persons where there was a `tutor`."""
-    from motif.session.game_facts import game_facts
+    from motif.board.game_record import game_facts
 
     record, rules, winner = session.record(), session.rules, session.match_winner
     games = [game_facts(game) for game in record.games]

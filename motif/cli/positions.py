@@ -362,7 +362,7 @@ def explain(
     stakes, valued = for_match(evaluator, options, match)
     explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes)
     if html is not None:
-        from motif.reports.explain_page import explanation_page
+        from motif.reports.term_pages import explanation_page
         from motif.runtime.files import write_text
 
         write_text(html, explanation_page(explanation, match))

@@ -27,9 +27,8 @@ from motif.runtime.errors import PlayerError, SettingError
 
 if TYPE_CHECKING:
     from motif.evaluators import StaticEvaluator, WeightFile
-    from motif.fitting.isotonic import Change
     from motif.fitting.term_table import HeadTerms
-    from motif.learning.recalibration import Calibration, Measured
+    from motif.learning.recalibration import Calibration, Change, Measured
 
 _OWN_GAMES = 2000
 """Positions of an evaluator's own games over which its terms are compared."""
@@ -75,7 +74,7 @@ def terms(
     """
     from motif.analysis.term_report import chosen_head, told_terms
     from motif.evaluators import load_static
-    from motif.reports.terms_page import errors_known, moved, reading, signed, terms_page
+    from motif.reports.term_pages import errors_known, moved, reading, signed, terms_page
 
     sources = {"--terms": table, "--data": data, "--positions": positions}
     named = [option for option, value in sources.items() if value is not None]

@@ -26,6 +26,18 @@ FORMAT = "motif-weights/1"
 PAIR = "*"
 """Joins the two names of a second-degree term."""
 
+HEAD_NAMES = {
+    "equity": "equity",
+    "win": "win chance",
+    "win_gammon": "chance of winning a gammon",
+    "win_backgammon": "chance of winning a backgammon",
+    "lose_gammon": "chance of losing a gammon",
+    "lose_backgammon": "chance of losing a backgammon",
+}
+"""What heads are called in sentences."""
+HEAD_WORDS = {head: head.replace("_", " ") for head in HEAD_NAMES}
+"""What the heads of weight files are called in pictures."""
+
 FILTER_STEPS = 4
 """Numbers a place in a pre-filter and in a head's point terms: what exactly 1, 2 and 3 checkers there add,
 and each further one."""

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from motif.analysis.evaluator.analysis_tables import (
+from motif.analysis.evaluator.evaluator_analysis import (
     HIGH_VIF,
     MOST_IMPORTANT,
+    Analysis,
+    analysis_of,
+    checked_weights,
     components_csv,
     correlation_csv,
     features_csv,
     summary,
 )
-from motif.analysis.evaluator.evaluator_analysis import Analysis, analysis_of, checked_weights
 from motif.analysis.evaluator.statistics import Floats
 from motif.analysis.trial_positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.evaluators import StaticEvaluator

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator, PercentFormatter
 
-from motif.analysis.term_report import HEAD_WORDS
 from motif.evaluators import OUTPUTS
+from motif.evaluators.weight_file import HEAD_WORDS
 from motif.learning.heads import possible
 from motif.learning.recalibration import ALL, Calibration
 from motif.parameters.position_class import CLASS_NAMES

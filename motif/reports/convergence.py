@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from motif.analysis.term_report import HEAD_WORDS
+from motif.evaluators.weight_file import HEAD_WORDS
 from motif.reports.style import (
     FAINT,
     GRID,

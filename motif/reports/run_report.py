@@ -40,7 +40,7 @@ from motif.reports.run_files import (
     static_player,
 )
 from motif.reports.strength_plots import plot_strength
-from motif.reports.terms_page import reading, term_rows
+from motif.reports.term_pages import reading, term_rows
 from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
 

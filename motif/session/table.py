@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from motif.board.game_record import CubeKind
+from motif.board.game_record import CubeKind, game_facts
 from motif.board.moves import Play
 from motif.board.notation import MOST_MOVES, OFF, MarkedMove, find_play, parse_moves
 from motif.board.packed import HOME, OWN_BAR
@@ -19,7 +19,6 @@ from motif.evaluators import Evaluator
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError
 from motif.session.asking import Asking, Screen
-from motif.session.game_facts import game_facts
 from motif.session.session import RESIGNATIONS, GameSession, expected_loss, is_accepted
 from motif.session.tutor import Counsel, Tutor, cube_counsel, decision_lines
 

@@ -18,7 +18,7 @@ from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.registry import SetBuilder
 from motif.parameters.sets import PARAMETER_SETS
-from motif.reports.explain_page import explanation_page
+from motif.reports.term_pages import explanation_page
 from tests.games import some_boards
 
 START = Position.start()

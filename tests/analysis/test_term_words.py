@@ -5,7 +5,6 @@ import math
 import pytest
 
 from motif.analysis.term_report import (
-    HEAD_NAMES,
     Gain,
     linear_words,
     pair_words,
@@ -14,6 +13,7 @@ from motif.analysis.term_report import (
     subject,
     typical_amount,
 )
+from motif.evaluators.weight_file import HEAD_NAMES
 from motif.parameters import PARAMETER_SETS, parameter_set
 
 _NAN = float("nan")

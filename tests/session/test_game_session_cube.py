@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.game_record import CubeAction, GameResult
+from motif.board.game_record import CubeAction, GameResult, game_facts
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import RecordError, SettingError
-from motif.session.game_facts import game_facts
 from motif.session.session import GameSession, Seat, SessionRules, is_accepted
 
 ANN, BOB = Seat("Ann"), Seat("Bob")

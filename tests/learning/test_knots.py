@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
 from motif.evaluators.calibration import calibrated_chances, knot_fault, raw_knots
-from motif.fitting.isotonic import MOST_KNOTS, TOLERANCE, brier_scores, change, fit_knots, log_losses
+from motif.learning.recalibration import MOST_KNOTS, TOLERANCE, brier_scores, change, fit_knots, log_losses
 
 TRIALS = 36
 

@@ -1,0 +1,99 @@
+"""Pages that tell by terms, each one HTML file: why a play is better, and which terms of a head matter most.
+
+That of `motif explain` shows both plays as boards, the groups as bars, the sentences, and all terms; that of
+`motif terms` tells the most important terms of a head in words.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from motif.board.match_state import MatchState
+from motif.evaluators.weight_file import HEAD_NAMES
+from motif.reports.document import html_page
+
+if TYPE_CHECKING:
+    # Each page is asked for without what the other needs.
+    from motif.analysis.explain.explanation import Explanation
+    from motif.analysis.term_report import ToldTerm
+
+_AMOUNT = re.compile(r"(?<=\d[.:])(?: |$)")
+"""Where a sentence goes on after the name of a group and its amount."""
+
+
+def explanation_page(explanation: "Explanation", match: MatchState | None = None) -> str:
+    """One self-contained HTML page without scripts; `match` adds score and cube."""
+    plays = explanation.better, explanation.worse
+    largest_first = sorted(explanation.terms, key=lambda term: -abs(term[1]))
+    return html_page(
+        "explain_page.html",
+        "{}{}: why {}, not {}".format(*explanation.roll, *(play.notation for play in plays)),
+        why=explanation,
+        match=match,
+        boards=[
+            (f"{play.notation}: {_value(explanation, equity)}", play.moves)
+            for play, equity in zip(plays, explanation.equities, strict=True)
+        ],
+        largest=max((abs(value) for _, value in explanation.groups), default=1.0),
+        sentences=[_AMOUNT.split(sentence, maxsplit=1) for sentence in explanation.sentences],
+        terms=[{"number": f"{value:+.6f}", "name": name} for name, value in largest_first],
+    )
+
+
+def _value(explanation: "Explanation", equity: float) -> str:
+    if explanation.scale.win_only:
+        return f"winning chance {50 + 50 * equity:.1f} %"
+    return f"equity {equity:+.3f}"
+
+
+def terms_page(title: str, opening: str, notes: Sequence[str], terms: Sequence["ToldTerm"], head: str) -> str:
+    """A page called `title` of the `terms` of the head called `head`; `opening` and `notes` are sentences."""
+    return html_page("terms_page.html", title, opening=opening, notes=notes, terms=term_rows(terms, head))
+
+
+def term_rows(terms: Sequence["ToldTerm"], head: str) -> list[dict[str, str]]:
+    """Rows of a table of `terms` of the head called `head`."""
+    return [
+        {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term))}
+        for term in terms
+    ]
+
+
+def reading(terms: Sequence["ToldTerm"], head: str) -> list[str]:
+    """Sentences on how a list of `terms` of the head called `head` is to be read."""
+    unit = ", in points" if head == "equity" else ""
+    notes = [
+        f"How far a term moves the {HEAD_NAMES[head]} is one standard deviation over these positions{unit}; "
+        "what it does is told for an average one of them. Terms overlap (pips count in several, say): a "
+        "single one tells only a part, and may take back some of what another gives."
+    ]
+    if errors_known(terms):
+        notes.append(
+            "± is one standard error, games taken as wholes; z is how many of them lie between what the term "
+            "does and nothing."
+        )
+    return notes
+
+
+def errors_known(terms: Sequence["ToldTerm"]) -> bool:
+    """Whether there are standard errors of any of `terms`."""
+    return any(math.isfinite(term.effect_se) for term in terms)
+
+
+def moved(term: "ToldTerm", head: str) -> str:
+    """How far a term moves the value of `head`, with its unit."""
+    return f"{term.moves:.3f}" if head == "equity" else f"{100 * term.moves:.2f} %"
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with its sign; nothing for one that is not known."""
+    return f"{value:+.{digits}f}" if math.isfinite(value) else ""
+
+
+def _facts(term: "ToldTerm") -> list[str]:
+    """The term's name, and in what its features are measured: the weight is the gain where all are 1."""
+    name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
+    error = f" ± {term.se:.3f}" if math.isfinite(term.se) else ""
+    facts = [name, f"weight {signed(term.weight, 3)}{error}"]
+    return [*facts, f"z {signed(term.effect_z, 1)}"] if math.isfinite(term.effect_z) else facts

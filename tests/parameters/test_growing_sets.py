@@ -37,7 +37,7 @@ from motif.evaluators import load_static
 from motif.evaluators.bras import BrasEvaluator
 from motif.evaluators.static import model_fingerprint
 from motif.parameters import PARAMETER_SETS
-from motif.parameters.sets import features
+from motif.parameters.named_sets import features
 
 boards = np.load(sys.argv[1])
 chosen = PARAMETER_SETS["motif"]

@@ -1,0 +1,82 @@
+"""What looks like an error is rolled out: errors that are none are dropped, true ones are confirmed."""
+
+import pytest
+
+from motif.analysis.match import analyse_match
+from motif.analysis.match.confirmation import DOUBTFUL, can_roll_out, rolled_errors
+from motif.analysis.match.decision_errors import JudgedPlay, judge_plays
+from motif.analysis.match.record_walk import PlayedRoll
+from motif.board.match_state import MatchState
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.evaluators import load_evaluator, load_static
+from motif.rollout.rollout_settings import RolloutSettings
+from tests.board.test_mat_file import played
+
+QUICK = RolloutSettings(360, cut=6, stop_at_bearoff=True, stratified=True)
+START = Position.start()
+NEWEST = load_static("latest")
+
+
+def opening(roll: tuple[int, int], play: str, length: int = 0) -> PlayedRoll:
+    """A first roll, played so."""
+    made = find_play(play, legal_plays(START, roll))
+    return PlayedRoll(1, 1, 0, START, MatchState(length=length, dice=roll), roll, made, True)
+
+
+def believed(roll: PlayedRoll, best: str, error: float = 0.1) -> JudgedPlay:
+    """What a judge says who thinks that another play is better."""
+    plays = legal_plays(roll.position, roll.roll)
+    return JudgedPlay(len(plays), plays.index(find_play(best, plays)), error)
+
+
+@pytest.mark.parametrize("length", [0, 7])
+def test_the_rollout_decides(length):
+    right, wrong = opening((3, 1), "8/5 6/5", length), opening((3, 1), "13/9", length)
+    rolls = [right, wrong, right]
+    judged = [
+        believed(right, "13/9"),
+        believed(wrong, "8/5 6/5"),
+        believed(right, "13/9", error=DOUBTFUL / 2),
+    ]
+    errors = rolled_errors(rolls, judged, NEWEST, settings=QUICK, jobs=1)
+    assert sorted(errors) == [0, 1]
+    assert errors[0].error == pytest.approx(-errors[1].error)
+    assert not errors[0].is_confirmed
+    assert errors[1].is_confirmed
+    assert 0.1 < errors[1].error < 0.3
+    assert 0 < errors[1].se < 0.05
+
+
+def test_the_same_for_any_number_of_jobs():
+    rolls = [opening((6, 4), play) for play in ("24/14", "8/2 6/2", "24/18 13/9", "13/7 13/9", "24/14")]
+    judged = [believed(roll, "24/20 13/7") for roll in rolls]
+    one, two = (
+        rolled_errors(rolls, judged, load_evaluator("latest@1"), settings=QUICK, jobs=jobs) for jobs in (1, 2)
+    )
+    assert one == two
+    # The same position has the same dice.
+    assert one[0] == one[4]
+
+
+def test_who_has_no_weights_is_believed():
+    assert can_roll_out(load_evaluator("latest@2"))
+    assert not can_roll_out(load_static("pubeval"))
+
+
+def test_totals_and_the_list_go_by_the_rollout():
+    record = played(3)
+    evaluator = load_evaluator("latest@1")
+    believed_all = analyse_match(record, evaluator, confirm=None, worst=1000, jobs=1)
+    rolled = analyse_match(record, evaluator, confirm=QUICK, worst=1000, jobs=1)
+    assert (believed_all.trials, rolled.trials) == (0, QUICK.trials)
+    assert 0 < len(rolled.plays) < len(believed_all.plays)
+    by_place = {(one.moment.game, one.moment.move, one.moment.player): one for one in rolled.plays}
+    rolls = [one.moment for one in believed_all.plays]
+    errors = rolled_errors(rolls, judge_plays(rolls, evaluator), evaluator, settings=QUICK, jobs=1)
+    for row, rolled_error in errors.items():
+        place = rolls[row].game, rolls[row].move, rolls[row].player
+        assert (place in by_place) == rolled_error.is_confirmed
+        if rolled_error.is_confirmed:
+            assert by_place[place].error == pytest.approx(rolled_error.error)

@@ -1,0 +1,65 @@
+"""The replies that lookahead saw: their values make its difference, and their hits are counted."""
+
+import numpy as np
+import pytest
+
+from motif.analysis.explain import explain_choice
+from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.evaluators import LookaheadEvaluator, load_static
+
+NEWEST = load_static("latest")
+START = Position.start()
+
+
+@pytest.mark.parametrize("plies", [1, 2])
+def test_the_rolls_add_up_to_the_difference(plies):
+    evaluator = LookaheadEvaluator(NEWEST, plies, "full")
+    plays = legal_plays(START, (6, 4))
+    one, other = (find_play(text, plays) for text in ("24/14", "24/18 13/9"))
+    told = explain_choice(evaluator, START, (6, 4), one, other)
+    assert told.replies is not None
+    assert told.ahead is not None
+    assert told.replies.difference == pytest.approx(told.ahead[0] - told.ahead[1], abs=1e-6)
+    assert told.replies.differences @ ROLL_COUNTS / 36 == pytest.approx(told.replies.difference)
+
+
+def test_hits_are_those_of_the_best_replies():
+    evaluator = LookaheadEvaluator(NEWEST, 1)
+    plays = legal_plays(START, (6, 2))
+    one, other = (find_play(text, plays) for text in ("24/18 13/11", "24/22 13/7"))
+    told = explain_choice(evaluator, START, (6, 2), one, other)
+    assert told.replies is not None
+    for play, count in zip((one, other), told.replies.hits, strict=True):
+        hits = 0
+        for roll, throws in zip(ROLLS.tolist(), ROLL_COUNTS.tolist(), strict=True):
+            replies = legal_plays(play.position, tuple(roll))
+            values = NEWEST.play_equities(*batch(play.position, roll))
+            hits += throws * any(replies[int(np.argmax(values))].hits)
+        assert count == hits
+
+
+def batch(position, roll):
+    from motif.board.moves import play_batches
+
+    before = position.board[None]
+    return before, next(play_batches(before, np.array([roll])))
+
+
+def test_where_lookahead_overrules_the_terms_it_says_so():
+    evaluator = LookaheadEvaluator(load_static("motif-v6"), 2)
+    plays = legal_plays(START, (6, 4))
+    one, other = (find_play(text, plays) for text in ("8/2 6/2", "24/14"))
+    told = explain_choice(evaluator, START, (6, 4), one, other)
+    assert told.ahead is not None
+    assert told.equity_difference < 0 < told.ahead[0] - told.ahead[1]
+    assert "That overrules the terms, by which 24/14 is better." in told.ahead_in_words[0]
+    assert told.to_dict()["overruled"]
+
+
+def test_without_lookahead_there_are_no_replies():
+    told = explain_choice(NEWEST, START, (3, 1))
+    assert (told.ahead, told.replies, told.ahead_in_words, told.overruled) == (None, None, (), False)
+    assert "replies" not in told.to_dict()

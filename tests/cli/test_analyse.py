@@ -34,7 +34,7 @@ def test_json_has_both_players_and_the_worst(motif_json, mat, tmp_path):
 def test_the_evaluator_that_came_along_judges(motif_json, mat):
     from motif.cli.options import DEFAULT_PLAYER
 
-    assert motif_json("analyse", mat, "--worst", 0)["analyst"] == DEFAULT_PLAYER
+    assert motif_json("analyse", mat, "--worst", 0)["analyst"] == f"{DEFAULT_PLAYER}@2"
     ahead = motif_json("analyse", mat, "--player", "latest@1", "--worst", 1, "--jobs", 1)
     assert ahead["analyst"] == f"{DEFAULT_PLAYER}@1"
     assert len(ahead["worst"]) == 1

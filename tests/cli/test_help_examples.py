@@ -28,7 +28,7 @@ SMALLER = {
     "speed --seconds 2": "speed --seconds 0.02 --player pubeval",
     "inspect bras --out runs/bras": "inspect bras --out runs/bras --positions 300",
     "--out runs/contact --class contact": "--out runs/contact --class contact --positions 300",
-    "--player latest@1": "--player pubeval",
+    "analyse match.mat": "analyse match.mat --fast",
     "--save match.mat": "--save another.mat",
     "sample --out runs/try --games 100 --trials 36": "sample --out runs/try --games 20 --trials 2",
     "bootstrap --out runs/demo --preset demo": "bootstrap --out runs/demo --config small.yaml",
@@ -45,6 +45,7 @@ ASKS = {"play"}
 """Commands that read what is typed; here nothing is."""
 
 BATCH = {"evaluate": "4HPwATDgc/ABMA\n", "plays": "4HPwATDgc/ABMA 3 1\n", "hint": "4HPwATDgc/ABMA 3 1\n"}
+BATCH["cube"] = BATCH["evaluate"]
 """What the examples' FILE holds."""
 SMALL_RUN = """
 name: demo

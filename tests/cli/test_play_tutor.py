@@ -101,7 +101,7 @@ def test_without_the_cube_only_plays_count(typing):
 
 def test_the_tutor_needs_no_name(typing):
     out = typing(["", "6/3 6/2", "no"], *OPPONENT, "--tutor").out
-    assert re.search(r"motif-v\d+: that costs", out)
+    assert re.search(r"motif-v\d+@2: that costs", out)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ SECONDS = 600
 START = "4HPwATDgc/ABMA"
 NO_CHANCE = {"evaluate", "plays", "hint", "bearoff", "cube", "explain", "speed", "analyse", "export"}
 """Commands in which chance plays no part."""
-AT_ONCE = {"plays", "bearoff", "cube", "cube-windows", "explain", "play", "export"}
+AT_ONCE = {"plays", "bearoff", "cube-windows", "explain", "play", "export"}
 """Commands whose work is spread over no processes."""
 COMMANDS = [
     "evaluate", "plays", "hint", "rollout", "bearoff", "cube", "cube-efficiency",

@@ -1,4 +1,4 @@
-"""The compiled generator of legal plays, and its working memory.
+"""The 21 rolls, and the compiled generator of their legal plays with its working memory.
 
 It works on packed boards (see `position`) and writes every distinct resulting board, seen by the
 next player on roll.  Rules: both dice must be played if that is possible in either order; if only
@@ -29,6 +29,13 @@ from motif.board.packed import (
     occupied,
 )
 from motif.runtime.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel, trailing_zeros
+
+ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
+"""The 21 rolls (21, 2), the higher die first."""
+ROLL_COUNTS = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2).astype(np.int64)
+"""How many of the 36 throws show each of `ROLLS`."""
+ROLLS.setflags(write=False)
+ROLL_COUNTS.setflags(write=False)
 
 # A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
 # plays the lower die of two different ones.

@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.movegen import generate_scored, generate_within
+from motif.board.movegen import ROLL_COUNTS, ROLLS, generate_scored, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import (
     CHECKERS,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, Board, pack_many

@@ -22,10 +22,11 @@ from motif.evaluators.kernels import score_packed
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared, weights_model
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
+from motif.fitting.curvature import decision_chunks
 from motif.fitting.objective import CONVERGED, FitResult
-from motif.fitting.pre_filter import fit_filter_steps
+from motif.fitting.problem import decision_starts
 from motif.fitting.term_table import write_terms
-from motif.fitting.terms import FloatArray
+from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, FloatArray, step_columns
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import (
     HEAD,
@@ -51,6 +52,8 @@ ALL = "all"
 """Stands for the decisions of every class."""
 _ROWS_AT_ONCE = 1 << 16
 _FILTER_KEEPS = 8
+_FILTER_RIDGE = 1e-4
+_FILTER_ROWS_AT_ONCE = 1 << 14
 _Fits = dict[tuple[str, str], FitResult]
 """By class, and head or plan."""
 _Place = TypeVar("_Place")
@@ -317,10 +320,34 @@ def _facts_of_fit(result: FitResult) -> dict[str, Any]:
 
 
 def _filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
-    """The pre-filter's steps for one class, from the rows that train."""
+    """The steps (2, places, steps) of a `PreFilter` for one class, from the rows that train.
+
+    Its points rank the plays of a decision nearly as the labels do: ridge least squares on columns and
+    labels centred within each decision, so only differences between the plays of a decision count.
+    """
     train = slice(rows.training)
+    boards, decision = rows.boards[train], rows.decisions[train]
     equity = rows.labels[train, LABELS.index("equity")]
-    return fit_filter_steps(rows.boards[train], equity, rows.decisions[train])
+    gram = np.zeros((POINT_COLUMNS, POINT_COLUMNS))
+    moment = np.zeros(POINT_COLUMNS)
+    gain = turned_equities(equity.astype(np.float64))
+    starts = decision_starts(decision, len(decision))
+    for first, last in decision_chunks(starts, _FILTER_ROWS_AT_ONCE):
+        part = slice(int(starts[first]), int(starts[last]))
+        # The scored side is the mover, who is the opponent of the player on roll.
+        columns = step_columns(-boards[part, ::-1])
+        here = starts[first : last + 1] - starts[first]
+        columns, target = _centred(columns, here), _centred(gain[part, None], here)[:, 0]
+        gram += columns.T @ columns
+        moment += columns.T @ target
+    gram[np.diag_indices(POINT_COLUMNS)] += _FILTER_RIDGE * len(boards)
+    return np.linalg.solve(gram, moment).reshape(POINT_SHAPE).astype(np.float32)
+
+
+def _centred(values: npt.NDArray[np.float64], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    sizes = np.diff(starts)
+    means = np.add.reduceat(values, starts[:-1]) / sizes[:, None]
+    return np.asarray(values - np.repeat(means, sizes, axis=0))
 
 
 def _win_errors(

@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.packed import ALL_POINTS, BAR_BIT
 from motif.runtime.jit import inline_kernel, leading_zeros, popcount, reversed_bits
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from motif.board.dice import ROLLS
+from motif.board.movegen import ROLLS
 from motif.rollout.playout import ROUND
 from motif.rollout.tally import RollsOf, Tally, Values
 

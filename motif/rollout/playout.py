@@ -15,7 +15,7 @@ second throw once; the whole cycle holds every pair of throws once.
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, copy_words, occupied
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
@@ -108,7 +108,7 @@ def _roll_numbers(seed, item, first_trial, numbers):
 
 
 def first_rolls(seed: int, item: int, first_trial: int, trials: int) -> npt.NDArray[np.int64]:
-    """The first two rolls of stratified trials, as rows 0 to 20 of `motif.board.dice.ROLLS`: (trials, 2)."""
+    """The first two rolls of stratified trials, as rows 0 to 20 of `ROLLS`: (trials, 2)."""
     numbers = np.empty((trials, FIXED_ROLLS), np.int64)
     _roll_numbers(seed, item, first_trial, numbers)
     return numbers

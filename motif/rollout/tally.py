@@ -23,7 +23,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import ROLLS
+from motif.board.movegen import ROLLS
 from motif.rollout.playout import CYCLE, ROUND
 from motif.runtime.streams import THROWS
 

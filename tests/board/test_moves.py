@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.movegen import MAX_PLAYS
+from motif.board.movegen import MAX_PLAYS, ROLL_COUNTS, ROLLS
 from motif.board.moves import Play, decode_path, legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
 from motif.board.packed import Board

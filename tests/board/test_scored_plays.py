@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.dice import ROLLS
-from motif.board.movegen import STEPS_SHAPE, generate, generate_scored, new_play_buffer
+from motif.board.movegen import ROLLS, STEPS_SHAPE, generate, generate_scored, new_play_buffer
 from motif.board.packed import OPPONENT_HALF, pack_many
 from motif.board.position import Position
 from tests.strategies import positions

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from motif import learning as bootstrap
-from motif.board.dice import ROLLS
 from motif.board.identifiers import gnubg_id, position_from_gnubg_id
+from motif.board.movegen import ROLLS
 from motif.board.moves import PlayBatch, legal_plays
 from motif.board.position import Position
 from motif.cli.options import DEFAULT_PLAYER

@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.movegen import MAX_PLAYS, new_play_buffer
+from motif.board.movegen import MAX_PLAYS, ROLL_COUNTS, ROLLS, new_play_buffer
 from motif.evaluators.bearoff import bearoff_tables
 from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,

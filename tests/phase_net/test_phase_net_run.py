@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from motif.board.dice import ROLLS
+from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.evaluators.nets.mover_score import MoverScoreEvaluator

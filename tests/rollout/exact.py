@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.evaluators import Probabilities, load_static

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import motif
-from motif.board.dice import ROLLS
+from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position

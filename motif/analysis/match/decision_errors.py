@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
-from motif.board.dice import ROLL_COUNTS, ROLLS
 from motif.board.match_state import MatchState
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board
 from motif.cube import CubeDecision, cube_decision_at

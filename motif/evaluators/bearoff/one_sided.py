@@ -26,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.movegen import MAX_PLAYS, PlayBuffer, generate, new_play_buffer
+from motif.board.movegen import MAX_PLAYS, ROLL_COUNTS, ROLLS, PlayBuffer, generate, new_play_buffer
 from motif.board.packed import PACKED_WORDS
 from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,

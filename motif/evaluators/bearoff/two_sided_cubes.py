@@ -24,8 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.dice import ROLL_COUNTS, ROLLS
-from motif.board.movegen import new_play_buffer
+from motif.board.movegen import ROLL_COUNTS, ROLLS, new_play_buffer
 from motif.board.packed import PACKED_WORDS
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, home_words
 from motif.evaluators.bearoff.one_sided import fill_plays

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from motif.board.movegen import ROLL_COUNTS, ROLLS, generate_scored, generate_within
+from motif.board.movegen import ROLL_COUNTS, ROLLS, generate, generate_scored, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import (
     CHECKERS,
@@ -43,7 +43,17 @@ from motif.evaluators.stakes import CUBELESS, staked_value, value_for_side
 from motif.parameters.game_plan import NO_PLAN, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
 from motif.parameters.sets import measure, take_places
-from motif.runtime.jit import DOUBLE, NOTHING, WHOLES, inline_kernel, kernel, lean_kernel, words_of
+from motif.runtime.jit import (
+    DOUBLE,
+    NOTHING,
+    PLAY_AND_VALUE,
+    WHOLE,
+    WHOLES,
+    inline_kernel,
+    kernel,
+    lean_kernel,
+    words_of,
+)
 from motif.runtime.simd import weighted_form
 from motif.runtime.streams import next_below
 
@@ -219,44 +229,58 @@ def _pre_filter(count, kept, space):
 
 
 @inline_kernel
-def _generated(model, words, packed, high, low, space):
-    """Generate the plays of a roll into ``space.plays``, with table scores where they are wanted; return
-    their number."""
-    if model.kind == TABLE or model.kept > 0:
-        steps = model.steps[_class_of(words, packed)]
-        return generate_scored(words, packed, high, low, space.plays, steps)
-    return generate_within(words, high, low, space.plays)
+def _filtered(model, count, space):
+    """How many of `count` plays are to be scored, and which: those in the array, all where it is empty."""
+    if 0 < model.kept < count:
+        _pre_filter(count, model.kept, space)
+        return model.kept, space.filter_kept
+    return count, space.filter_kept[:0]
 
 
 @inline_kernel
-def _best_by_weights(model, count, space):
-    """The best of the `count` plays in ``space.plays`` by a weights model, its score for the mover, and how
-    many plays were scored: all of them, or those in ``space.filter_kept``.  ``space.scores`` are the next
-    player's."""
-    considered, order = count, space.filter_kept[:0]
-    if 0 < model.kept < count:
-        _pre_filter(count, model.kept, space)
-        considered, order = model.kept, space.filter_kept
-    _score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
+def _best_scored(considered, order, space):
+    """The best of the plays whose scores for the next player are in ``space.scores``, and the mover's."""
     best, best_score = 0, -np.inf
     for k in range(considered):
         mover_score = turn_value(space.scores[k])
         if mover_score > best_score:
             best, best_score = order[k] if order.shape[0] > 0 else k, mover_score
-    return best, best_score, considered
+    return best, best_score
 
 
 @inline_kernel
 def choose_within(model, words, packed, high, low, space, stream):
     """Generate the plays of a roll into ``space.plays``; return the chosen one's number and their count."""
-    count = _generated(model, words, packed, high, low, space)
+    if model.kind == TABLE or model.kept > 0:
+        steps = model.steps[_class_of(words, packed)]
+        count = generate_scored(words, packed, high, low, space.plays, steps)
+    else:
+        count = generate_within(words, high, low, space.plays)
     if count == 1:
         return 0, 1
     if model.kind == RANDOM:
         return next_below(stream, count), count
     if model.kind == TABLE:
         return _best_by_table(count, space.plays.scores), count
-    return _best_by_weights(model, count, space)[0], count
+    considered, order = _filtered(model, count, space)
+    _score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
+    return _best_scored(considered, order, space)[0], count
+
+
+@lean_kernel(WHOLE)
+def generate_for(model, words, packed, high, low, space):
+    """Generate the plays of a roll into ``space.plays``, with table scores where the model wants them; return
+    their number."""
+    if model.kind == TABLE or model.kept > 0:
+        steps = model.steps[_class_of(words, packed)]
+        return generate_scored(words, packed, high, low, space.plays, steps)
+    return generate(words, high, low, space.plays)
+
+
+@lean_kernel(NOTHING)
+def score_boards(model, words, boards, order, count, space, scores):
+    """`_score_boards`, for kernels to call: compiled once for all."""
+    _score_boards(model, words, boards, order, count, space, scores)
 
 
 @inline_kernel
@@ -277,21 +301,32 @@ def _table_equity(model, words, packed, play, space):
     return turn_value(math.tanh(intercept + slope * turn_value(score)))
 
 
-@inline_kernel
-def _best_at_stake(model, stakes, side, equity, count, considered, space):
-    """Of the plays that `_best_by_weights` scored, the best one for the `stakes` of the mover, who is `side`,
+@lean_kernel(PLAY_AND_VALUE)
+def _best_at_stake(model, stakes, side, equity, considered, order, space):
+    """Of the plays that were scored, the best one for the `stakes` of the mover, who is `side`,
     and its value; plays much worse than `equity` without a cube are left out."""
     best, value = 0, -np.inf
     for k in range(considered):
         if _equity_of_score(model, turn_value(space.scores[k])) < equity - _RIVALS_WITHIN:
             continue
-        play = space.filter_kept[k] if considered < count else k
+        play = order[k] if order.shape[0] > 0 else k
         words, packed = space.plays.words[play], space.plays.boards[play]
         trace_value(model, words, packed, space, space.row)
         worth = turn_value(value_for_side(stakes, 1 - side, words, packed, space.row))
         if worth > value:
             best, value = play, worth
     return best, value
+
+
+@lean_kernel(PLAY_AND_VALUE)
+def _best_by_table_score(model, stakes, side, words, packed, count, space):
+    """Of the `count` plays in ``space.plays`` the best one by a point table, and what it is worth."""
+    best = _best_by_table(count, space.plays.scores)
+    if stakes.kind == CUBELESS:
+        return best, _table_equity(model, words, packed, best, space)
+    after, board = space.plays.words[best], space.plays.boards[best]
+    trace_value(model, after, board, space, space.row)
+    return best, turn_value(value_for_side(stakes, 1 - side, after, board, space.row))
 
 
 @inline_kernel
@@ -301,19 +336,16 @@ def best_reply(model, stakes, side, words, packed, high, low, space):
 
     Without a cube that is what the evaluator's `play_equities` says.
     """
-    count = _generated(model, words, packed, high, low, space)
-    if model.kind == WEIGHTS:
-        best, score, considered = _best_by_weights(model, count, space)
-        equity = _equity_of_score(model, score)
-        if stakes.kind != CUBELESS:
-            best, equity = _best_at_stake(model, stakes, side, equity, count, considered, space)
-        return best, equity
-    best = _best_by_table(count, space.plays.scores)
+    count = generate_for(model, words, packed, high, low, space)
+    if model.kind != WEIGHTS:
+        return _best_by_table_score(model, stakes, side, words, packed, count, space)
+    considered, order = _filtered(model, count, space)
+    score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
+    best, score = _best_scored(considered, order, space)
+    equity = _equity_of_score(model, score)
     if stakes.kind == CUBELESS:
-        return best, _table_equity(model, words, packed, best, space)
-    after, board = space.plays.words[best], space.plays.boards[best]
-    trace_value(model, after, board, space, space.row)
-    return best, turn_value(value_for_side(stakes, 1 - side, after, board, space.row))
+        return best, equity
+    return _best_at_stake(model, stakes, side, equity, considered, order, space)
 
 
 @lean_kernel(WHOLES)
@@ -333,7 +365,7 @@ def score_plays(model, words, packed, count, space, scores):
             scores[k] = model.unit * table_score_of_mover(space.plays.boards[k], table)
     else:
         everything = space.filter_kept[:0]
-        _score_boards(model, space.plays.words, space.plays.boards, everything, count, space, scores)
+        score_boards(model, space.plays.words, space.plays.boards, everything, count, space, scores)
         for k in range(count):
             scores[k] = turn_value(scores[k])
 
@@ -398,7 +430,7 @@ def stake_packed(model, stakes, side, packed, space, values):
 def score_packed(model, packed, space, scores):
     """Ranking scores float64 (n,) of packed boards (n, 64) for the player on roll, by a weights model."""
     words, everything = words_of(packed), space.filter_kept[:0]
-    _score_boards(model, words, packed, everything, packed.shape[0], space, scores)
+    score_boards(model, words, packed, everything, packed.shape[0], space, scores)
 
 
 @lean_kernel(NOTHING)

@@ -80,7 +80,9 @@ def test_a_dead_cube_ranks_by_the_ends_of_the_game():
     assert NEWEST.staked(stakes).equity_many(boards) == pytest.approx(plain, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["motif-v6", "motif-v6@1:full", "rollout:motif-v6,trials=2,candidates=3"])
+@pytest.mark.parametrize(
+    "name", ["motif-v6", "motif-v6@1:full", "rollout:motif-v6,trials=2,candidates=3,cut=4"]
+)
 def test_plays_of_a_decision_are_the_other_sides_positions(name):
     evaluator = load(name).evaluator
     assert evaluator is not None

@@ -281,8 +281,8 @@ def _svg(figure: Any, description: str) -> str:
 
 def shown_house(picture: str) -> str:
     """The text of the house that a picture shows."""
-    found = re.search(r"<dc:description>(.*?)</dc:description>", picture, re.DOTALL)
-    return unescape(found[1]) if found else ""
+    match = re.search(r"<dc:description>(.*?)</dc:description>", picture, re.DOTALL)
+    return unescape(match[1]) if match else ""
 
 
 def main() -> int:

@@ -66,15 +66,15 @@ class Machines:
             )
 
     def _address(self, contact: Path) -> str:
-        found: list[str] = []
+        addresses: list[str] = []
 
         def is_written() -> bool:
             with suppress(OSError, ValueError):  # not written yet, or half of it
-                found.append(json.loads(contact.read_text("utf-8"))["address"])
-            return bool(found)
+                addresses.append(json.loads(contact.read_text("utf-8"))["address"])
+            return bool(addresses)
 
         self._wait(is_written, self.scheduler, self._folder / "scheduler-0.log")
-        return found[0]
+        return addresses[0]
 
     def _wait(self, happened: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path) -> None:
         """Wait for what `process` does as it starts; everyone ends when it does not."""

@@ -82,16 +82,16 @@ def main() -> None:
         for name, task in tasks.items():
             rounds[name].append(task())
         speeds.append(measure_speed(default_player(), 2, SECONDS / ROUNDS))
-    found = {name: mean_of(figures) for name, figures in rounds.items()}
+    means = {name: mean_of(figures) for name, figures in rounds.items()}
     print(f"one core, a second; means of {ROUNDS} rounds; motif plays {default_player()}")
-    print(line("full rollout trials, gnubg 0-ply", found["gnubg"]))
-    print(line("full rollout trials, motif, every play evaluated", found["every"], found["gnubg"]))
-    print(line("full rollout trials, motif, filtered", found["filtered"], found["gnubg"]))
-    print(line("games, PubEval in bgsage (C++)", found["bgsage"]))
+    print(line("full rollout trials, gnubg 0-ply", means["gnubg"]))
+    print(line("full rollout trials, motif, every play evaluated", means["every"], means["gnubg"]))
+    print(line("full rollout trials, motif, filtered", means["filtered"], means["gnubg"]))
+    print(line("games, PubEval in bgsage (C++)", means["bgsage"]))
     for name in speeds[0]:
         if not name.endswith("_all_cores"):
             one, two = (mean_of([speed[key] for speed in speeds]) for key in (name, name + "_all_cores"))
-            base = found["bgsage"] if name.startswith("pubeval") else None
+            base = means["bgsage"] if name.startswith("pubeval") else None
             print(line(name.replace("_", " "), one, base))
             print(line("    two cores", two, one))
 

@@ -268,10 +268,10 @@ def read_lines(folder: Path) -> Lines:
     """The files ``contact.bm.gz`` (or ``.bm``) and so on in `folder`; raises `BenchmarkError`."""
     paths = {}
     for name in CLASSES:
-        found = [path for suffix in _SUFFIXES if (path := folder / (name + suffix)).is_file()]
-        if not found:
+        existing = [path for suffix in _SUFFIXES if (path := folder / (name + suffix)).is_file()]
+        if not existing:
             raise BenchmarkError(f"{folder}: there is no {' or '.join(name + s for s in _SUFFIXES)}")
-        paths[name] = found[0]
+        paths[name] = existing[0]
     files = {name: read_benchmark(path) for name, path in paths.items()}
     return Lines(files, {name: _sha256(path) for name, path in paths.items()})
 

@@ -78,14 +78,14 @@ class Bias:
         return f"{root:.3f} ± {self.square_se / (2 * root):.3f}"
 
 
-def bias(found: RolloutResult, truth: RolloutResult) -> Bias:
-    """The bias of `found` over the positions of both, which were rolled out with different dice.
+def bias(result: RolloutResult, truth: RolloutResult) -> Bias:
+    """The bias of `result` over the positions of both, which were rolled out with different dice.
 
     A difference d of error s has d^2 - s^2 as an estimate of its square without chance, b^2, and that
     one the variance 4 b^2 s^2 + 2 s^4.
     """
-    difference = found.mean[:, -1] - truth.mean[:, -1]
-    noise = found.se[:, -1] ** 2 + truth.se[:, -1] ** 2
+    difference = result.mean[:, -1] - truth.mean[:, -1]
+    noise = result.se[:, -1] ** 2 + truth.se[:, -1] ** 2
     squares = difference**2 - noise
     variance = 4 * np.maximum(squares, 0) * noise + 2 * noise**2
     count = len(difference)
@@ -140,10 +140,10 @@ def option_table(share: float = 1.0) -> Iterator[str]:
     yield "| options | trials/s | SD a trial | mean bias | RMS bias | seconds to a standard error of .01 |"
     yield "|---|---|---|---|---|---|"
     for name, settings in _OPTIONS.items():
-        chosen = _shorter(settings, share)
-        rollout(boards[:1], evaluator, replace(chosen, trials=1), jobs=1)  # loads tables, compiles
-        found = rollout(boards, evaluator, chosen, jobs=1)
-        yield _line(name, found, bias(found, truth))
+        shorter = _shorter(settings, share)
+        rollout(boards[:1], evaluator, replace(shorter, trials=1), jobs=1)  # loads tables, compiles
+        result = rollout(boards, evaluator, shorter, jobs=1)
+        yield _line(name, result, bias(result, truth))
 
 
 def _shorter(settings: RolloutSettings, share: float) -> RolloutSettings:
@@ -151,11 +151,11 @@ def _shorter(settings: RolloutSettings, share: float) -> RolloutSettings:
     return replace(settings, trials=2 * THROWS * rounds)
 
 
-def _line(name: str, found: RolloutResult, off: Bias) -> str:
-    sd = math.sqrt((found.sd[:, -1] ** 2).mean())
-    seconds = (sd / WANTED_ERROR) ** 2 / found.trials_per_second
+def _line(name: str, result: RolloutResult, off: Bias) -> str:
+    sd = math.sqrt((result.sd[:, -1] ** 2).mean())
+    seconds = (sd / WANTED_ERROR) ** 2 / result.trials_per_second
     mean = f"{off.mean:+.4f} ± {off.mean_se:.4f}"
-    return f"| {name} | {found.trials_per_second:,.0f} | {sd:.3f} | {mean} | {off.rms} | {seconds:.2f} |"
+    return f"| {name} | {result.trials_per_second:,.0f} | {sd:.3f} | {mean} | {off.rms} | {seconds:.2f} |"
 
 
 def write_table(page: Path, share: float = 1.0) -> None:

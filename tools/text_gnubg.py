@@ -67,13 +67,13 @@ class TextGnubg:
         commands = []
         for position, (high, low) in decisions:
             commands += [f"set board {simple_board(position)}", f"set dice {high} {low}", "hint 9999"]
-        found: list[list[str]] = []
+        plays: list[list[str]] = []
         for line in self._answers("on", commands):
             if line.startswith("board:"):
-                found.append([])
+                plays.append([])
             elif play := re.match(r" *\d+\. Cubeful \S+ +(.*?) {2,}", line):
-                found[-1].append(play[1])
-        return found
+                plays[-1].append(play[1])
+        return plays
 
     def best_plays(self, decisions: list[tuple[Position, tuple[int, int]]], plies: int) -> list[str]:
         """The play that gnubg ranks first, cubeless and `plies` ahead, of each of `decisions`."""

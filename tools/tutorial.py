@@ -28,12 +28,12 @@ class Block(NamedTuple):
 
 def blocks(page: str) -> list[Block]:
     """The fenced blocks of a page, in order."""
-    return [Block(*found) for found in _BLOCK.findall(page)]
+    return [Block(*parts) for parts in _BLOCK.findall(page)]
 
 
-def command_lines(found: list[Block]) -> list[str]:
+def command_lines(page_blocks: list[Block]) -> list[str]:
     """Every command line."""
-    return [line for block in found if block.kind == COMMANDS for line in block.text.splitlines()]
+    return [line for block in page_blocks if block.kind == COMMANDS for line in block.text.splitlines()]
 
 
 def write_file(block: Block, folder: Path) -> Path:
@@ -54,11 +54,11 @@ def run(block: Block, folder: Path) -> str:
     return ended.stdout
 
 
-def run_page(found: list[Block], folder: Path) -> list[str]:
+def run_page(page_blocks: list[Block], folder: Path) -> list[str]:
     """Follow a page in `folder`; return what each block of commands prints."""
     (folder / "data").symlink_to(ROOT / "data")
     printed = []
-    for block in found:
+    for block in page_blocks:
         if block.kind == FILE:
             write_file(block, folder)
         elif block.kind == COMMANDS:

@@ -37,22 +37,22 @@ def self_play_positions(
     most_games = _GAMES_AT_ONCE + _GAMES_A_POSITION * wanted
     calls = ((first, _GAMES_AT_ONCE) for first in count_from(0, _GAMES_AT_ONCE))
     pieces: list[Board] = []
-    found = games = 0
+    count = games = 0
     with (
         progress(f"positions from games of {player.name}", wanted) as advance,
         closing(run_ordered(partial(_game_positions, player, seed), calls, jobs)) as played,
     ):
         for boards in played:
-            chosen = _of_class(boards, class_name)[: wanted - found]
-            pieces.append(chosen)
-            found += len(chosen)
+            piece = _of_class(boards, class_name)[: wanted - count]
+            pieces.append(piece)
+            count += len(piece)
             games += _GAMES_AT_ONCE
-            advance(len(chosen))
-            if found == wanted or games >= most_games:
+            advance(len(piece))
+            if count == wanted or games >= most_games:
                 break
-    if found < wanted:
+    if count < wanted:
         raise PlayerError(
-            f"{games} games of {player.name!r} hold {found} {class_name or ''} positions, not {wanted}"
+            f"{games} games of {player.name!r} hold {count} {class_name or ''} positions, not {wanted}"
         )
     return np.concatenate(pieces)
 

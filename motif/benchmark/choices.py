@@ -60,26 +60,26 @@ def player_choices(
     Raises `SettingError` for a seed that is none.
     """
     check_seed(seed)
-    chosen = np.concatenate(list(_chosen(player, benchmark, seed, jobs)))
+    after = np.concatenate(list(_boards_after(player, benchmark, seed, jobs)))
     decision = np.repeat(np.arange(len(benchmark)), np.diff(benchmark.offsets))
-    same = (benchmark.listed == chosen[decision]).all(axis=1)
+    same = (benchmark.listed == after[decision]).all(axis=1)
     losses = np.maximum.reduceat(benchmark.losses, benchmark.offsets[:-1])
     losses[decision[same]] = benchmark.losses[same]
     listed = np.zeros(len(benchmark), np.bool_)
     listed[decision[same]] = True
     classes = classify_many(pack_many(benchmark.boards))
-    return Choices(benchmark.path, losses, listed, classes, benchmark, chosen)
+    return Choices(benchmark.path, losses, listed, classes, benchmark, after)
 
 
-def _chosen(player: Player, benchmark: BenchmarkFile, seed: int, jobs: int | None) -> Iterator[Board]:
+def _boards_after(player: Player, benchmark: BenchmarkFile, seed: int, jobs: int | None) -> Iterator[Board]:
     starts = range(0, len(benchmark), _DECISIONS_AT_ONCE)
     states = derive_states(seed, 0, len(benchmark), 0)
     parts = (slice(start, start + _DECISIONS_AT_ONCE) for start in starts)
     calls = ((benchmark.boards[part], benchmark.rolls[part], states[part]) for part in parts)
     with progress(f"{player.name} on {benchmark.path}", len(benchmark)) as advance:
-        for chosen in run_ordered(player.choose_many, calls, jobs):
-            advance(len(chosen))
-            yield chosen
+        for after in run_ordered(player.choose_many, calls, jobs):
+            advance(len(after))
+            yield after
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class RecordedDecisions:
         Of equal plays the first one counts, also of those with equal labels.  A decision is of the class
         that its best play leads to.  Without decisions there is no loss.
         """
-        best, chosen = first_best(self.gains, self.starts), first_best(values, self.starts)
-        lost = self.gains[best] - self.gains[chosen]
+        best, choice = first_best(self.gains, self.starts), first_best(values, self.starts)
+        lost = self.gains[best] - self.gains[choice]
         return Losses(self.path, lost, np.ones(len(self), np.bool_), self.classes[best])
 
 
@@ -211,9 +211,9 @@ def _equities(
     title = f"{evaluator.name} on {decisions.recorded.path}"
     with (
         progress(title, len(boards)) as advance,
-        closing(run_ordered(evaluator.equity_many, calls, jobs)) as found,
+        closing(run_ordered(evaluator.equity_many, calls, jobs)) as parts,
     ):
-        for part in found:
+        for part in parts:
             advance(len(part))
             yield part
 

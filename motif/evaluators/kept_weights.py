@@ -113,9 +113,14 @@ def _facts(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
 def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path) -> WeightFile:
     """The weight file in `arrays`; raises anything for what `_packed` cannot have made of this digest."""
     facts = _facts(arrays)
-    chosen = fitted_set(facts["set"], facts["fingerprint"], folder, facts["parameters"])
+    parameters = fitted_set(facts["set"], facts["fingerprint"], folder, facts["parameters"])
     expected = [_FORMAT, digest, facts["fingerprint"], facts["parameters"]]
-    if chosen is None or [facts["format"], facts["digest"], chosen.fingerprint, [*chosen.names]] != expected:
+    if parameters is None or expected != [
+        facts["format"],
+        facts["digest"],
+        parameters.fingerprint,
+        [*parameters.names],
+    ]:
         raise ValueError(digest)
     outlines = [
         of for part in ("classes", "plans") for heads in facts[part].values() for of in heads.values()
@@ -125,7 +130,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
     steps = (2, PACKED_BAR + 1, FILTER_STEPS)
     shapes = {
         "bias": (len(outlines),),
-        "linear": (len(outlines), len(chosen)),
+        "linear": (len(outlines), len(parameters)),
         "pairs": (ends[-1], 2),
         "quadratic": (ends[-1],),
         "points": (sum(pointed for _, pointed in outlines), *steps),
@@ -134,7 +139,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
     }
     pairs = arrays["pairs"].astype(np.int64)
     if any(arrays[name].shape != shape for name, shape in shapes.items()) or (
-        pairs.size and not (pairs.min() >= 0 and pairs.max() < len(chosen))
+        pairs.size and not (pairs.min() >= 0 and pairs.max() < len(parameters))
     ):
         raise ValueError(digest)
     rows = iter(zip(outlines, ends, arrays["bias"].tolist(), arrays["linear"], strict=False))
@@ -156,7 +161,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
         facts["name"],
         facts["version"],
         facts["parent"],
-        chosen,
+        parameters,
         unpacked("classes"),
         pre_filter,
         facts["fit"],

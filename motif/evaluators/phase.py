@@ -71,9 +71,9 @@ class PhaseEvaluator(StaticEvaluator):
         boards = position.board[None]
         phase = PHASES[int(mover_phases(pack_many(boards))[0])]
         gated = super().details(position)["features"]
-        chosen = {name: value for name, value in gated.items() if name.startswith(phase)}
+        of_phase = {name: value for name, value in gated.items() if name.startswith(phase)}
         score = float(phase_scores(boards)[0])
-        return {"features": chosen, "phase": phase, "score_of_player_who_moved_last": score}
+        return {"features": of_phase, "phase": phase, "score_of_player_who_moved_last": score}
 
 
 def phase_scores(boards: Board) -> npt.NDArray[np.float64]:

@@ -72,14 +72,14 @@ def forms_of(weights: WeightFile) -> Forms:
     slots = slots_of(weights)
     form = np.full((len(slots), len(HEADS)), ABSENT, np.int16)
     numbers: dict[int, int] = {}
-    found: list[HeadWeights] = []
+    heads: list[HeadWeights] = []
     for slot, (class_name, plan) in enumerate(slots):
-        for head, chosen in weights.heads_at(class_name, plan).items():
-            if id(chosen) not in numbers:
-                numbers[id(chosen)] = len(found)
-                found.append(chosen)
-            form[slot, HEADS.index(head)] = numbers[id(chosen)]
-    return Forms(form, tuple(found))
+        for head, form_weights in weights.heads_at(class_name, plan).items():
+            if id(form_weights) not in numbers:
+                numbers[id(form_weights)] = len(heads)
+                heads.append(form_weights)
+            form[slot, HEADS.index(head)] = numbers[id(form_weights)]
+    return Forms(form, tuple(heads))
 
 
 BEAROFF_SUFFIX = "+bearoff"
@@ -192,17 +192,17 @@ class StaticEvaluator(Evaluator):
 def weights_model(weights: WeightFile) -> Model:
     """The compiled form of a weight file; the parameters' scales are folded into the weights."""
     size, (form, forms) = len(weights.parameters), forms_of(weights)
-    pointed = np.array([chosen.points is not None for chosen in forms])
+    pointed = np.array([head.points is not None for head in forms])
     linear = np.zeros((len(forms), max(LEAST_ROW, LANES * blocks_of(size))), np.float32)
     tiles = np.zeros((len(forms), tile_floats(size)), np.float32)
     points = np.zeros((len(forms) if pointed.any() else 0, *TABLE_SHAPE), np.float32)
     scales = weights.parameters.scales
-    for k, chosen in enumerate(forms):
-        linear[k, :size] = chosen.linear * scales
-        low, high = chosen.pairs[:, 0], chosen.pairs[:, 1]
-        tiles[k, tile_places(high, low)] = chosen.quadratic * scales[low] * scales[high]
-        if chosen.points is not None:
-            points[k] = tables_of(chosen.points)
+    for k, head in enumerate(forms):
+        linear[k, :size] = head.linear * scales
+        low, high = head.pairs[:, 0], head.pairs[:, 1]
+        tiles[k, tile_places(high, low)] = head.quadratic * scales[low] * scales[high]
+        if head.points is not None:
+            points[k] = tables_of(head.points)
     model = Model() if weights.pre_filter is None else table_model(weights.pre_filter.tables())
     model = model._replace(
         kind=WEIGHTS,
@@ -210,9 +210,9 @@ def weights_model(weights: WeightFile) -> Model:
         blocks=blocks_of(size),
         win_only=weights.head_names() == (OUTPUTS[WIN],),
         form=form,
-        quadratic=np.array([len(chosen.pairs) > 0 for chosen in forms]),
+        quadratic=np.array([len(head.pairs) > 0 for head in forms]),
         pointed=pointed,
-        bias=np.array([chosen.bias for chosen in forms], np.float32),
+        bias=np.array([head.bias for head in forms], np.float32),
         linear=aligned(linear),
         tiles=aligned(tiles),
         points=aligned(points),

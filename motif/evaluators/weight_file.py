@@ -210,12 +210,12 @@ def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
         yield f'  "{names[i]}{PAIR}{names[j]}": {_number(weight)}\n'
 
 
-def _filter_lines(chosen: PreFilter) -> Iterator[str]:
+def _filter_lines(pre_filter: PreFilter) -> Iterator[str]:
     yield "filter:\n"
-    yield f"  kept: {chosen.kept}\n"
-    for class_name in sorted(chosen.steps, key=CLASS_NAMES.index):
+    yield f"  kept: {pre_filter.kept}\n"
+    for class_name in sorted(pre_filter.steps, key=CLASS_NAMES.index):
         yield f"  {class_name}:\n"
-        yield from (f"    {line}" for line in _step_lines(chosen.steps[class_name], every_place=True))
+        yield from (f"    {line}" for line in _step_lines(pre_filter.steps[class_name], every_place=True))
 
 
 def _calibration_lines(calibration: Mapping[str, KnotRows]) -> Iterator[str]:
@@ -229,9 +229,9 @@ def _step_lines(steps: npt.NDArray[np.float32], *, every_place: bool) -> Iterato
     """The numbers (2, 25, FILTER_STEPS) by side and place; maybe without the places where all are 0."""
     for side, rows in zip(SIDES, steps, strict=True):
         # A zero with a sign is a number to keep.
-        told = every_place | ((rows != 0) | np.signbit(rows)).any(axis=1)
-        if told.any():
+        written = every_place | ((rows != 0) | np.signbit(rows)).any(axis=1)
+        if written.any():
             yield f"{side}:\n"
-        for place in np.flatnonzero(told):
+        for place in np.flatnonzero(written):
             numbers = ", ".join(map(_number, rows[place]))
             yield f"  {place + 1}: [{numbers}]\n"

@@ -115,17 +115,17 @@ def _parameters(entry: Entry, folder: Path, names: set[str]) -> ParameterSet:
     entry.mapping(("set", "fingerprint"))
     name, fingerprint = entry.get("set"), entry.get("fingerprint")
     try:
-        chosen = fitted_set(name.value, fingerprint.value, folder, names)
+        parameters = fitted_set(name.value, fingerprint.value, folder, names)
     except ParameterError as error:
         name.fail(str(error))
-    if chosen is None:
+    if parameters is None:
         name.fail(f"no such set: {shown(name.value)}; there are {', '.join(KNOWN_SETS)}")
-    if fingerprint.value != chosen.fingerprint:
+    if fingerprint.value != parameters.fingerprint:
         fingerprint.fail(
-            f"the file was fitted to another revision of the set {chosen.name}: it says "
-            f"{shown(fingerprint.value)}, this program has {chosen.fingerprint[:19]}..."
+            f"the file was fitted to another revision of the set {parameters.name}: it says "
+            f"{shown(fingerprint.value)}, this program has {parameters.fingerprint[:19]}..."
         )
-    return chosen
+    return parameters
 
 
 def _classes(entry: Entry, parameters: ParameterSet) -> tuple[dict[str, Heads], dict[str, Heads]]:

@@ -136,8 +136,8 @@ def train_phase_net(
     check_packages()
     folder = Path(folder)
     with working_in(folder):
-        if found := contents(folder):
-            raise SettingError(f"{folder}: is not empty (it holds {found[0].name}); choose another folder")
+        if files := contents(folder):
+            raise SettingError(f"{folder}: is not empty (it holds {files[0].name}); choose another folder")
         training = _Training(settings, jobs, tell)
         summary = training.run()
         for name, model in training.models.items():
@@ -210,7 +210,7 @@ class _Training:
             )
             self.tell(f"round {number}: {_said(match)} against the heuristic")
             if match["wins"] > best:
-                best, chosen = match["wins"], number
+                best, best_round = match["wins"], number
                 self.models[REFINED] = self._model(REFINED)
             if match["wins"] == match["games"]:
                 stopped = WON_EVERY_GAME
@@ -218,7 +218,7 @@ class _Training:
             previous = player
         return {
             "stopped": stopped,
-            "chosen_round": chosen,
+            "chosen_round": best_round,
             "rmse_validation_before": before,
             "rounds": rounds,
         }

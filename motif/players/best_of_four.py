@@ -57,14 +57,14 @@ def _choose_boards(model, boards, rolls, states, space, results):
         pack(boards[row], packed)
         count = generate(words, rolls[row, 0], rolls[row, 1], space.plays)
         score_plays(model, words, packed, count, space, scores)
-        chosen = np.argmax(scores[:count])
+        choice = np.argmax(scores[:count])
         if count >= _FOUR:
             for k in range(count):
                 places[k] = k
             _move_best_forward(scores, places, count)
             stream[0] = states[row]
-            chosen = places[_drawn(scores, stream)]
-        unpack(space.plays.boards[chosen], results[row])
+            choice = places[_drawn(scores, stream)]
+        unpack(space.plays.boards[choice], results[row])
 
 
 class BestOfFour(CompiledPlayer):

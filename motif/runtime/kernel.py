@@ -158,10 +158,10 @@ class Kernel(_Dispatcher):
 
         return make()[0] if self.digest is None else load_or_make(key, rebuild, make)
 
-    def _compiled(self, arguments: Arguments, key: str = "", library: Any = None, **chosen: bool) -> Any:
+    def _compiled(self, arguments: Arguments, key: str = "", library: Any = None, **settings: bool) -> Any:
         flags = _Flags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
-        for name, value in chosen.items():
+        for name, value in settings.items():
             setattr(flags, name, value)
         flags.key = key
         return compiler.compile_extra(

@@ -52,11 +52,11 @@ def digest_of(function: FunctionType, options: dict[str, Any]) -> str | None:
 def type_text(kind: Any) -> str:
     """A numba type in words; of a named tuple with its class and fields, which its name leaves out."""
     if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
-        chosen = kind.instance_class
+        of_class = kind.instance_class
         fields = ", ".join(
             f"{name}: {type_text(of)}" for name, of in zip(kind.fields, kind.types, strict=True)
         )
-        return f"{chosen.__module__}.{chosen.__qualname__}({fields})"
+        return f"{of_class.__module__}.{of_class.__qualname__}({fields})"
     if isinstance(kind, types.Tuple | types.UniTuple):
         return f"({', '.join(map(type_text, kind))})"
     return str(kind)
@@ -82,12 +82,12 @@ def _module_text(file: Path) -> bytes:
 
 @cache
 def _imports(file: Path) -> frozenset[Path]:
-    found = set()
+    files = set()
     for name, imported in _IMPORTED.findall(file.read_text(encoding="utf-8")):
         for dotted in (name, *(f"{name}.{word}" for word in re.findall(r"\w+", imported))):
             path = _PACKAGE.parent.joinpath(*dotted.split("."))
-            found |= {each for each in (path / "__init__.py", path.with_suffix(".py")) if each.is_file()}
-    return frozenset(found)
+            files |= {each for each in (path / "__init__.py", path.with_suffix(".py")) if each.is_file()}
+    return frozenset(files)
 
 
 def _hash(*parts: str | bytes) -> bytes:

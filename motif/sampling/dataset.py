@@ -287,15 +287,15 @@ def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[s
     Raises `DatasetError` when `folder` holds a dataset and `resume` is not set, when that was made
     with other settings, and when the folder holds something else.
     """
-    found = contents(folder)
-    if not found:
+    files = contents(folder)
+    if not files:
         return {}
     games = range(0, provenance["games"], provenance["games_a_part"])
     first_games = {part_name(number): first for number, first in enumerate(games)}
     try:
         settings, parts, _ = read_manifest(folder)
     except DatasetError as error:
-        paths = [path for path in found if path.name in first_games]
+        paths = [path for path in files if path.name in first_games]
         lost = bool(paths) and not (folder / MANIFEST).exists()
         if resume and (lost or isinstance(error, DamagedManifestError)):
             return _adopted(paths, provenance, first_games)

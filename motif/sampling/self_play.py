@@ -63,23 +63,23 @@ def new_record(rows: int = MAX_ROWS, trials: int = 0) -> LabelledPositions:
 
 
 @inline_kernel
-def _put(record, row, words, item, ply, chosen):
+def _put(record, row, words, item, ply, played):
     copy_words(words, words_of(record.boards[row]))
     record.items[row] = item
     record.plies[row] = ply
-    record.chosen[row] = chosen
+    record.chosen[row] = played
 
 
 @inline_kernel
-def _pick_candidates(count, chosen, wanted, scores, order, stream):
-    """Put first in `order` the `chosen` play, the best others, and some drawn from the rest: `wanted` in all.
+def _pick_candidates(count, played, wanted, scores, order, stream):
+    """Put first in `order` the `played` one, the best others, and some drawn from the rest: `wanted` in all.
 
     Half of the others are the best ones, between which a player has to choose; half are any, so that
     bad plays are known too.
     """
     for k in range(count):
         order[k] = k
-    order[0], order[chosen] = chosen, 0
+    order[0], order[played] = played, 0
     best_end = 1 + wanted // 2
     for k in range(1, wanted):
         other = k
@@ -119,13 +119,13 @@ def _best_by_rollouts(tried, count, scores):
 
 
 @inline_kernel
-def _record(record, rows, tried, order, wanted, chosen):
+def _record(record, rows, tried, order, wanted, played):
     """Add the first `wanted` of the plays in `order` that do not end the game; return the number of rows."""
     for k in range(wanted):
         play = order[k]
         source = words_of(tried.boards[play])
         if finished_points(source) == 0:
-            _put(record, rows, source, tried.items[play], tried.plies[play], play == chosen)
+            _put(record, rows, source, tried.items[play], tried.plies[play], play == played)
             for j in range(COLUMNS):
                 record.sums[rows, j] = tried.sums[play, j]
                 record.squares[rows, j] = tried.squares[play, j]

@@ -42,7 +42,7 @@ class GameHistory:
         """The game after its actions."""
         self.rolls: list[tuple[int, int]] = []
         """Every roll of the game, those too whose plays were taken back."""
-        self._chosen: list[bool] = []
+        self._by_person: list[bool] = []
         """For each action, whether a person chose it."""
         self._begun_by = begun_by
         self.progress.turn = begun_by
@@ -74,7 +74,7 @@ class GameHistory:
     @property
     def can_undo(self) -> bool:
         """Whether a person has made a choice."""
-        return any(self._chosen)
+        return any(self._by_person)
 
     def throw(self, roll: tuple[int, int]) -> tuple[int, int]:
         """Roll for the player whose turn it is; the roll in force, which is the known one where one is.
@@ -86,11 +86,11 @@ class GameHistory:
             self.rolls.append(checked_roll(*roll))
         return self.rolls[self.ply]
 
-    def act(self, action: Action, *, chosen: bool) -> None:
+    def act(self, action: Action, *, by_person: bool) -> None:
         """Go on by `action`; raises `RecordError` where it cannot come."""
         self.progress.apply(action)
         self.actions.append(action)
-        self._chosen.append(chosen)
+        self._by_person.append(by_person)
 
     def undo(self) -> Action:
         """Go back to before the last action that a person chose, and return it.
@@ -99,9 +99,9 @@ class GameHistory:
         """
         if not self.can_undo:
             raise RecordError("there is nothing to take back in this game")
-        last = max(place for place, chosen in enumerate(self._chosen) if chosen)
+        last = max(place for place, by_person in enumerate(self._by_person) if by_person)
         choice = self.actions[last]
-        del self.actions[last:], self._chosen[last:]
+        del self.actions[last:], self._by_person[last:]
         self.progress = GameProgress()
         self.progress.turn = self._begun_by
         for action in self.actions:
@@ -350,7 +350,7 @@ class GameSession:
     def play(self, play: Play) -> None:
         """Make one of the legal `plays`."""
         assert self.roll is not None
-        self._act(Turn(self.on_roll, self.roll, play), chosen=len(self.plays) > 1)
+        self._act(Turn(self.on_roll, self.roll, play), had_choice=len(self.plays) > 1)
 
     def double(self) -> None:
         """Let the player on roll double; raises `RecordError` unless he `can_double`."""
@@ -398,9 +398,9 @@ class GameSession:
         first, second = (seat.name for seat in self.seats)
         return MatchRecord((first, second), self.rules.length, tuple(games), self._tags)
 
-    def _act(self, action: Action, *, chosen: bool = True) -> None:
-        """Go on by `action`; `chosen` is False where there was no choice."""
-        self._history.act(action, chosen=chosen and self.seats[action.player].is_person)
+    def _act(self, action: Action, *, had_choice: bool = True) -> None:
+        """Go on by `action`; `had_choice` is False where there was no choice."""
+        self._history.act(action, by_person=had_choice and self.seats[action.player].is_person)
         self.plays = []
         progress = self._history.progress
         if progress.result is not None:

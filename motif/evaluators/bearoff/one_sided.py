@@ -44,8 +44,8 @@ _AFTER_SWITCHING = PACKED_WORDS // 2
 
 
 @lean_kernel(WHOLE)
-def home_plays(word, high, low, board, buffer, found):
-    """Write to int64 `found` the numbers of the home positions after each play of a roll.
+def home_plays(word, high, low, board, buffer, after):
+    """Write to int64 `after` the numbers of the home positions after each play of a roll.
 
     `word` is the side's as `home_number` reads it; the packed board `board` int64[8] must be empty but
     for its first word, and `buffer` is the generator's.  Returns how many there are, at least one.
@@ -53,7 +53,7 @@ def home_plays(word, high, low, board, buffer, found):
     board[0] = word
     count = generate(board, high, low, buffer)
     for k in range(count):
-        found[k] = home_number(buffer.words[k, _AFTER_SWITCHING])
+        after[k] = home_number(buffer.words[k, _AFTER_SWITCHING])
     return count
 
 
@@ -84,19 +84,19 @@ def build_one_sided(advance: Advance) -> OneSided:
     # With a checker off already, the first one takes no more rolls.
     first_chances[:FIRST_FULL, 0] = 1
     mean, first_mean = np.zeros((2, HOME_POSITIONS))
-    buffer, board, found = new_play_buffer(), np.zeros(PACKED_WORDS, np.int64), np.empty(MAX_PLAYS, np.int64)
+    buffer, board, after = new_play_buffer(), np.zeros(PACKED_WORDS, np.int64), np.empty(MAX_PLAYS, np.int64)
     for start in range(1, HOME_POSITIONS, _AT_ONCE):
         stop = min(start + _AT_ONCE, HOME_POSITIONS)
-        _add_positions(*(start, stop, words, buffer, board, found, chances, mean, first_chances, first_mean))
+        _add_positions(*(start, stop, words, buffer, board, after, chances, mean, first_chances, first_mean))
         advance(stop - start)
     return OneSided(chances, first_chances, mean, _variances(chances, mean))
 
 
 @inline_kernel
-def _best(found, count, means):
-    best = found[0]
+def _best(after, count, means):
+    best = after[0]
     for k in range(1, count):
-        number = found[k]
+        number = after[k]
         if means[number] < means[best] or (means[number] == means[best] and number < best):
             best = number
     return best
@@ -118,15 +118,15 @@ def _divide(number, chances, means):
 
 
 @lean_kernel(NOTHING)
-def _add_positions(start, stop, words, buffer, board, found, chances, means, first_chances, first_means):
+def _add_positions(start, stop, words, buffer, board, after, chances, means, first_chances, first_means):
     """Fill the rows `start` to `stop` - 1; all lower ones must be there."""
     for number in range(start, stop):
         for roll in range(ROLLS.shape[0]):
             times = ROLL_COUNTS[roll]
-            count = home_plays(words[number], ROLLS[roll, 0], ROLLS[roll, 1], board, buffer, found)
-            _add_roll(times, _best(found, count, means), number, chances, means)
+            count = home_plays(words[number], ROLLS[roll, 0], ROLLS[roll, 1], board, buffer, after)
+            _add_roll(times, _best(after, count, means), number, chances, means)
             if number >= FIRST_FULL:
-                _add_roll(times, _best(found, count, first_means), number, first_chances, first_means)
+                _add_roll(times, _best(after, count, first_means), number, first_chances, first_means)
         _divide(number, chances, means)
         if number >= FIRST_FULL:
             _divide(number, first_chances, first_means)

@@ -131,23 +131,24 @@ def read_description(metadata: Mapping[str, str], folder: Path = Path()) -> NetD
         _refuse("inputs", texts, "one of " + "; ".join(INPUTS))
     if texts.get("outputs") != OUTPUTS_OF[inputs]:
         _refuse("outputs", texts, f"{OUTPUTS_OF[inputs]!r}")
-    chosen = None
+    parameters = None
     if inputs in (FEATURES, *WHOLE_EVALUATORS):
         try:
             names = texts.get("names", "").split(_SEPARATOR)
-            chosen = fitted_set(texts.get("parameters"), texts.get("fingerprint"), folder, names)
+            parameters = fitted_set(texts.get("parameters"), texts.get("fingerprint"), folder, names)
         except ParameterError as error:
             raise PlayerError(f"the metadata {_PREFIX}parameters: {error}") from None
-        if chosen is None:
+        if parameters is None:
             _refuse("parameters", texts, f"one of {', '.join(KNOWN_SETS)}")
-        if texts.get("fingerprint") != chosen.fingerprint:
-            _refuse("fingerprint", texts, f"that of the set {chosen.name}, {chosen.fingerprint[:19]}...")
+        if texts.get("fingerprint") != parameters.fingerprint:
+            expected = f"that of the set {parameters.name}, {parameters.fingerprint[:19]}..."
+            _refuse("fingerprint", texts, expected)
     if inputs == PLANNED_INPUTS and texts.get("plans") != _PLAN_SEPARATOR.join(PLANS):
         _refuse("plans", texts, f"the {len(PLANS)} game plans of this program")
     bearoff = texts.get("bearoff")
     if bearoff is not None and bearoff not in BEAROFF_RANKINGS:
         _refuse("bearoff", texts, " or ".join(BEAROFF_RANKINGS))
-    return NetDescription(texts.get("name", ""), inputs, chosen, bearoff)
+    return NetDescription(texts.get("name", ""), inputs, parameters, bearoff)
 
 
 def _refuse(key: str, texts: Mapping[str, str], expected: str) -> NoReturn:

@@ -225,10 +225,10 @@ def _point_terms(graph: GraphBuilder) -> list[str]:
     at least 3 checkers, and how many above 3."""
     counts = graph.add("Transpose", CHECKERS_INPUT, perm=[1, 0])
     three = graph.constant(3)
-    found = [graph.add("Equal", counts, graph.constant(number)) for number in (1, 2)]
-    found.append(graph.add("Greater", counts, graph.constant(2)))
-    found.append(graph.add("Sub", graph.add("Max", counts, three), three))
-    return [graph.cast(each, np.float64) for each in found]
+    counted = [graph.add("Equal", counts, graph.constant(number)) for number in (1, 2)]
+    counted.append(graph.add("Greater", counts, graph.constant(2)))
+    counted.append(graph.add("Sub", graph.add("Max", counts, three), three))
+    return [graph.cast(each, np.float64) for each in counted]
 
 
 def _weight_matrix(

@@ -53,16 +53,16 @@ def graph_inputs(
     boards = as_boards(positions)
     packed = pack_many(boards)
     points = np.abs(finished_points_many(packed.view(np.int64))).astype(np.int64)
-    found: dict[str, npt.NDArray[Any]] = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         FEATURES_INPUT: features(parameters, boards),
         CLASS_INPUT: np.where(points, LAST_CLASS + points, classify_many(packed).astype(np.int64)),
         OFF_INPUT: _checkers_off(packed),
     }
     if inputs == PLANNED_INPUTS:
-        found[PLAN_INPUT] = plans_many(packed).astype(np.int64)
+        arrays[PLAN_INPUT] = plans_many(packed).astype(np.int64)
         checkers = checkers_by_place(packed).reshape(-1, CHECKERS_WIDTH)
-        found[CHECKERS_INPUT] = checkers.astype(np.int64)
-    return found
+        arrays[CHECKERS_INPUT] = checkers.astype(np.int64)
+    return arrays
 
 
 @kernel
@@ -97,10 +97,10 @@ class GraphEvaluator(Evaluator):
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """See `Evaluator.equity_many`."""
-        found = self._run(boards)[EQUITY_OUTPUT].astype(np.float64)
+        values = self._run(boards)[EQUITY_OUTPUT].astype(np.float64)
         known, exact = self._bearoffs(boards)
-        found[known] = 2 * exact[:, WIN] - 1 if self._bearoff == BY_WIN else equities(exact)
-        return found
+        values[known] = 2 * exact[:, WIN] - 1 if self._bearoff == BY_WIN else equities(exact)
+        return values
 
     def _run(self, positions: npt.ArrayLike) -> Mapping[str, npt.NDArray[Any]]:
         return self._net.run(graph_inputs(self._parameters, positions, self._inputs))

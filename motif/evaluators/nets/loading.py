@@ -36,9 +36,9 @@ def check_fits(net: Net, description: NetDescription) -> None:
         return
     size = 0 if description.parameters is None else len(description.parameters)
     width = {WILDBG_CONTACT: CONTACT_WIDTH, WILDBG_RACE: RACE_WIDTH}.get(description.inputs, size)
-    found = list(net.inputs.values())
-    if len(found) != 1 or found[0] not in (width, None):
-        what = ", ".join(str(number or "unknown") for number in found)
+    widths = list(net.inputs.values())
+    if len(widths) != 1 or widths[0] not in (width, None):
+        what = ", ".join(str(number or "unknown") for number in widths)
         raise PlayerError(f"{net.where}: one input of width {width} is needed, not width {what}")
     given = net.run_one(np.zeros((1, width), np.float32))
     numbers = EXCLUSIVE if description.outputs == EXCLUSIVE_CHANCES else 1
@@ -110,9 +110,9 @@ def _composite(name: str, folder: Path) -> WildbgEvaluator:
     nets = []
     for file, inputs in ((CONTACT_FILE, WILDBG_CONTACT), (RACE_FILE, WILDBG_RACE)):
         net = read_net(folder / file)
-        found = _description(net).inputs
-        if found != inputs:
-            raise PlayerError(f"{net.where}: a net for {inputs} must be there, not one for {found}")
+        described = _description(net).inputs
+        if described != inputs:
+            raise PlayerError(f"{net.where}: a net for {inputs} must be there, not one for {described}")
         check_fits(net, NetDescription("", inputs))
         nets.append(net)
     return WildbgEvaluator(name, *nets)
@@ -142,6 +142,6 @@ def _description(net: Net) -> NetDescription:
     widths = list(net.inputs.values())
     if len(widths) != 1 or widths[0] not in _WIDTHS:
         known = " or ".join(f"{width} ({inputs})" for width, inputs in _WIDTHS.items())
-        found = f"{len(widths)} inputs" if len(widths) != 1 else f"an input of width {widths[0] or 'unknown'}"
-        raise PlayerError(f"{net.where}: a net without motif's description must have {known}, not {found}")
+        given = f"{len(widths)} inputs" if len(widths) != 1 else f"an input of width {widths[0] or 'unknown'}"
+        raise PlayerError(f"{net.where}: a net without motif's description must have {known}, not {given}")
     return NetDescription("", _WIDTHS[widths[0]])

@@ -179,8 +179,8 @@ class GnubgPlayer(Player):
         results = np.empty_like(boards)
         by_value = (classify_many(packed) == RACE) & (self.evaluator.plies == 0)
         if by_value.any():
-            chosen = self._by_value.choose_many(boards[by_value], rolls[by_value], states[by_value])
-            results[by_value] = chosen
+            after = self._by_value.choose_many(boards[by_value], rolls[by_value], states[by_value])
+            results[by_value] = after
         results[~by_value] = self._asked_for(boards[~by_value], rolls[~by_value])
         return results
 
@@ -199,10 +199,10 @@ class GnubgPlayer(Player):
             for decision, question in zip(free.tolist(), questions, strict=True):
                 legal = batch.boards[batch.offsets[decision] : batch.offsets[decision + 1]]
                 row = here.start + decision
-                results[row] = self._chosen(question, boards[row], rolls[row], legal)
+                results[row] = self._legal_answer(question, boards[row], rolls[row], legal)
         return results
 
-    def _chosen(self, question: str, board: Board, roll: npt.NDArray[np.int64], legal: Board) -> Board:
+    def _legal_answer(self, question: str, board: Board, roll: npt.NDArray[np.int64], legal: Board) -> Board:
         """The one of the `legal` boards that gnubg's answer leads to."""
         answer = self.evaluator.ask(question)
         asked = f"asked for {roll[0]}{roll[1]} in {_identifier(board)}"
@@ -213,8 +213,8 @@ class GnubgPlayer(Player):
         same = (legal == np.array(after)).all(axis=1)
         if not same.any():
             raise PlayerError(f"gnubg plays {quoted(answer)}, which is not legal, {asked}")
-        chosen: Board = legal[np.argmax(same)]
-        return chosen
+        choice: Board = legal[np.argmax(same)]
+        return choice
 
 
 def _identifier(board: Board) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from motif.analysis.explain import explain_choice
-from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.explain.form import FloatArray
-from motif.board.dice import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import Play
 from motif.board.packed import OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import LookaheadEvaluator

@@ -27,6 +27,7 @@ from motif.analysis.explain.words import (
 )
 from motif.board.identifiers import gnubg_id
 from motif.board.moves import Play, legal_plays
+from motif.board.notation import NO_MOVE
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
@@ -34,7 +35,6 @@ from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
 
 ON_ROLL = "being on roll"
-_DANCE = "no move"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Explanation:
         """What both plays are worth at the score and with the cube; empty where nothing was said of these."""
         if self.staked is None:
             return ""
-        names = (play.notation or _DANCE for play in (self.better, self.worse))
+        names = (play.notation or NO_MOVE for play in (self.better, self.worse))
         worth = ", ".join(f"{name} {value:+.3f}" for name, value in zip(names, self.staked, strict=True))
         return f"With score and cube: {worth}.  The terms are those of money without a cube."
 
@@ -251,9 +251,9 @@ def _chosen(
     """The two plays to compare, of the legal `plays`."""
     for play in (better, worse):
         if play is not None and all(play.position != legal.position for legal in plays):
-            raise PlayError(f"{play.notation or _DANCE!r} is not a legal play of this roll")
+            raise PlayError(f"{play.notation or NO_MOVE!r} is not a legal play of this roll")
     if len(plays) == 1:
-        raise PlayError(f"{plays[0].notation or _DANCE} is the only legal play: there is nothing to compare")
+        raise PlayError(f"{plays[0].notation or NO_MOVE} is the only legal play: there is nothing to compare")
     values = _to_mover(evaluator, plays)
     ranked = [plays[k] for k in np.argsort(-values, kind="stable")]
     if better is None:

@@ -18,7 +18,7 @@ import numpy as np
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, load_static
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.players import CompiledPlayer
+from motif.players import static_player
 from motif.rollout import RolloutResult, RolloutSettings, rollout
 from motif.rollout.games import Games, Rolls, States, lockstep, starts
 from motif.runtime.errors import SettingError
@@ -99,7 +99,7 @@ def bias(result: RolloutResult, truth: RolloutResult) -> Bias:
 
 def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
     """Boards (50, 26), `POSITIONS` of them of each class, each from another game of `evaluator`."""
-    player = CompiledPlayer(evaluator.name, evaluator.model)
+    player = static_player(evaluator)
     wanted = dict(POSITIONS)
     taken: list[Board] = []
     free = np.ones(_GAMES, np.bool_)

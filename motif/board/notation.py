@@ -15,6 +15,8 @@ from motif.board.position import Position
 from motif.runtime.errors import PlayError
 
 OFF = 0
+NO_MOVE = "no move"
+"""Stands where a play without moves, whose notation is empty, is to be seen."""
 MOST_MOVES = 4
 """Single-die moves of one play."""
 

@@ -125,7 +125,7 @@ def _statistics(
 ) -> "tuple[HeadTerms, str]":
     """The statistics of the head at `place` (class, plan, head), and what they come from."""
     from motif.analysis.term_report import board_terms, dataset_terms, game_boards, table_terms
-    from motif.players.player import CompiledPlayer
+    from motif.players.player import static_player
 
     weights = evaluator.weights
     assert weights is not None
@@ -139,8 +139,7 @@ def _statistics(
 
         statistics, count = board_terms(read_positions(positions), weights, *place)
         return statistics, f"{count:,} positions in {positions}"
-    player = CompiledPlayer(evaluator.name, evaluator.model, evaluator)
-    boards = game_boards(player, _OWN_GAMES, *place[:2], seed=seed, jobs=jobs)
+    boards = game_boards(static_player(evaluator), _OWN_GAMES, *place[:2], seed=seed, jobs=jobs)
     statistics, count = board_terms(boards, weights, *place)
     return statistics, f"{count:,} positions of its own games"
 

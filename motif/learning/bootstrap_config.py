@@ -36,6 +36,10 @@ class VersionStep(SamplePlan):
         """The fields of `SamplePlan` alone."""
         return {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
 
+    def pooled_versions(self, version: int) -> range:
+        """The versions whose samples the fit takes, with its own, when the step makes this `version`."""
+        return range(max(0, version - self.pooled), version + 1)
+
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
         """Settings for sampling with `player`."""
         return SampleSettings(player=player, seed=seed, **self.plan())

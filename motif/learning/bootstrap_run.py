@@ -108,7 +108,7 @@ def _make_version(
     sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=_label(config, version - 1))
     seconds["sample"] = time.monotonic() - start
 
-    pools = [folder / f"v{k}" / SAMPLES for k in range(max(0, version - step.pooled), version + 1)]
+    pools = [folder / f"v{k}" / SAMPLES for k in step.pooled_versions(version)]
     positions = sum(read_manifest_positions(pool) for pool in pools)
     tell(f"{name}: fitting {positions} positions")
     start = time.monotonic()

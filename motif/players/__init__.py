@@ -1,5 +1,5 @@
 """Who chooses plays: players by name, and matches between them."""
 
-from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player, load
+from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player, load, static_player
 
-__all__ = ["CompiledPlayer", "EvaluatorPlayer", "Player", "load"]
+__all__ = ["CompiledPlayer", "EvaluatorPlayer", "Player", "load", "static_player"]

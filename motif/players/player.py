@@ -118,6 +118,11 @@ def random_player() -> CompiledPlayer:
     return CompiledPlayer("random", random_model())
 
 
+def static_player(evaluator: StaticEvaluator, name: str | None = None) -> CompiledPlayer:
+    """Who plays by `evaluator` without looking ahead, called `name` or as it is."""
+    return CompiledPlayer(name or evaluator.name, evaluator.model, evaluator)
+
+
 def load(name: str) -> Player:
     """The player called `name`: ``pubeval``, ``motif-v6@1``, ``FILE.yaml`` or another of `named.roster`.
 
@@ -135,7 +140,7 @@ def load(name: str) -> Player:
         player: Player = entry.load(name)
         return player
     if isinstance(evaluator, StaticEvaluator):
-        return CompiledPlayer(name, evaluator.model, evaluator)
+        return static_player(evaluator, name)
     return EvaluatorPlayer(evaluator)
 
 

@@ -23,7 +23,7 @@ from motif.analysis.evaluator.evaluator_analysis import (
 from motif.analysis.evaluator.statistics import Floats
 from motif.analysis.trial_positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.evaluators import StaticEvaluator
-from motif.players import CompiledPlayer, Player
+from motif.players import Player, static_player
 from motif.reports.analysis_plots import (
     MOST_COMPONENTS,
     draw_components,
@@ -81,7 +81,7 @@ def analyse(
             boards = dataset_positions(dataset, positions, class_name)
             source = f"the dataset {dataset.name}"
         else:
-            player = player or CompiledPlayer(evaluator.name, evaluator.model, evaluator)
+            player = player or static_player(evaluator)
             boards = self_play_positions(player, positions, class_name, seed=seed, jobs=jobs)
             source = f"games of {player.name} against itself, one in {EVERY} of each game"
         analysis = analysis_of(evaluator, boards, source=source, head=head, class_name=class_name)

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from motif.analysis.match.match_analysis import MatchAnalysis
 from motif.analysis.match.totals import BLUNDER, Errors, PlayerAnalysis
-from motif.analysis.match.worst import DANCE, WorstCube, WorstPlay
+from motif.analysis.match.worst import WorstCube, WorstPlay
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import match_id
 from motif.board.moves import Play
+from motif.board.notation import NO_MOVE
 from motif.reports.document import Choice, Decision, html_page
 
 Row = tuple[str, str, str]
@@ -134,8 +135,8 @@ def loss_text(error: float, cost: float, in_match: bool) -> str:
 def play_text(play: WorstPlay) -> tuple[str, str]:
     """The play made and the better one, as they are captioned."""
     return (
-        f"Played: {play.played.notation or DANCE}",
-        f"Better: {play.better.notation or DANCE}",
+        f"Played: {play.played.notation or NO_MOVE}",
+        f"Better: {play.better.notation or NO_MOVE}",
     )
 
 

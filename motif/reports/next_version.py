@@ -32,7 +32,7 @@ def next_commands(config: BootstrapConfig, last: int) -> list[str]:
         {f.name: getattr(step, f.name) for f in fields(step) if getattr(step, f.name) != f.default}
     )
     sample += ["--seed", config.seed * 1000 + version]
-    pools = [f"v{k}/{SAMPLES}" for k in range(max(0, version - step.pooled), version + 1)]
+    pools = [f"v{k}/{SAMPLES}" for k in step.pooled_versions(version)]
     fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
     fit += ["--version", version, "--parent", f"{config.name}-v{last}", "--seed", config.seed]
     fit += _options({**config.fit, **step.fit})

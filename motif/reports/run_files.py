@@ -15,7 +15,7 @@ from motif.evaluators.static import from_weights
 from motif.learning import BootstrapConfig, load_config
 from motif.learning.bootstrap_config import CONFIG
 from motif.learning.bootstrap_run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
-from motif.players.player import CompiledPlayer
+from motif.players.player import static_player
 from motif.reports.convergence import Rows
 from motif.runtime.documents import Entry
 from motif.runtime.errors import SettingError
@@ -90,8 +90,7 @@ def read_history(home: Path) -> Rows:
 
 def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
     """The datasets that a version was fitted to; None when one of them is not there any more."""
-    first = max(0, version - config.versions[version].pooled)
-    pools = [folder / f"v{k}" / SAMPLES for k in range(first, version + 1)]
+    pools = [folder / f"v{k}" / SAMPLES for k in config.versions[version].pooled_versions(version)]
     return pools if all((pool / MANIFEST).exists() for pool in pools) else None
 
 
@@ -142,12 +141,6 @@ class RunBenchmark:
         return rows if len(rows) == 1 else {**rows, "all": [rates.overall for rates in self.rates]}
 
 
-def static_player(weights: WeightFile) -> CompiledPlayer:
-    """Who plays by `weights` without looking ahead."""
-    evaluator = from_weights(weights)
-    return CompiledPlayer(weights.name, evaluator.model, evaluator)
-
-
 def run_benchmark(
     versions: Sequence[WeightFile], files: Sequence[BenchmarkFile], worst: int
 ) -> RunBenchmark | None:
@@ -155,7 +148,8 @@ def run_benchmark(
     if not files:
         return None
     # Less work than it is to start processes: static evaluators play thousands of decisions a second.
-    choices = [[player_choices(static_player(one), file, jobs=1) for file in files] for one in versions]
+    players = [static_player(from_weights(weights)) for weights in versions]
+    choices = [[player_choices(player, file, jobs=1) for file in files] for player in players]
     return RunBenchmark(list(map(summary, choices)), worst_decisions(choices[-1], worst))
 
 

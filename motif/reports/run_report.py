@@ -24,6 +24,7 @@ from motif.learning.bootstrap_config import CONFIG
 from motif.learning.bootstrap_run import TERMS, WEIGHTS
 from motif.learning.rows import class_rows, held_out
 from motif.learning.term_errors import settings_of, term_errors
+from motif.players import static_player
 from motif.reports.calibration_plots import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Groups, Picture, html_page
@@ -37,7 +38,6 @@ from motif.reports.run_files import (
     read_history,
     read_run,
     run_benchmark,
-    static_player,
 )
 from motif.reports.strength_plots import plot_strength
 from motif.reports.term_pages import reading, term_rows
@@ -206,7 +206,8 @@ def _run_terms(run: RunFiles, top: int, seed: int, jobs: int | None, tell: Calla
         with class_rows(run.pools, weights.parameters, settings.validation, settings.seed) as rows:
             terms = term_errors(rows, weights, settings, *place)
     else:
-        boards = game_boards(static_player(weights), _POSITIONS, CLASS, "", seed=seed, jobs=jobs)
+        player = static_player(from_weights(weights))
+        boards = game_boards(player, _POSITIONS, CLASS, "", seed=seed, jobs=jobs)
         terms, count = board_terms(boards, weights, *place)
         source = f"{count:,} positions of its own games"
     return RunTerms(head, len(terms.names) - 1, source, told_terms(weights, terms, top))
@@ -302,15 +303,15 @@ def _steps(run: RunFiles) -> Groups:
     summaries, steps = run.summaries, run.config.versions[: len(run.summaries)]
     seconds = [summary["seconds_by_step"] for summary in summaries]
     parents = [run.config.start, *(f"v{summary['version']}" for summary in summaries)]
-    pooled = [min(step.pooled, version) for version, step in enumerate(steps)]
+    earlier = [step.pooled_versions(version)[:-1] for version, step in enumerate(steps)]
     samples = {
         "rolled out by": parents[: len(summaries)],
         "games": [f"{step.games:,}" for step in steps],
         "trials a position": [f"{summary['trials']:,}" for summary in summaries],
         "trials end with": [_ending(step) for step in steps],
     }
-    if any(pooled):
-        samples["earlier samples added"] = [_pool(version, count) for version, count in enumerate(pooled)]
+    if any(earlier):
+        samples["earlier samples added"] = [", ".join(f"v{k}" for k in pool) or "none" for pool in earlier]
     samples["positions fitted"] = [f"{summary['positions']:,}" for summary in summaries]
     groups: dict[str, Mapping[str, Sequence[str]]] = {
         "Samples": samples,
@@ -376,10 +377,6 @@ def _with_error(value: float, se: float) -> str:
 
 def _rmse(error: float | None) -> str:
     return "none held out" if error is None else f"{error:.4f}"
-
-
-def _pool(version: int, pooled: int) -> str:
-    return ", ".join(f"v{k}" for k in range(version - pooled, version)) or "none"
 
 
 def _ending(step: VersionStep) -> str:

@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from motif.benchmark.choices import ErrorRate, ErrorRates
 from motif.benchmark.losses import LossDistribution
 from motif.benchmark.worst_decisions import JudgedPlay, WorstDecision
+from motif.board.notation import NO_MOVE
 from motif.reports.document import Choice, Decision, Picture, html_page
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 from motif.runtime.files import write_text
 
 _ROOM = 1.3
 """Reach of the axis over the longest bar, for the number behind it."""
-_DANCE = "no move"
 _SPACE = "\N{NO-BREAK SPACE}"
 
 
@@ -120,7 +120,7 @@ def _losses_picture(rates: ErrorRates, png: bytes) -> Picture:
 
 
 def _name(play: JudgedPlay) -> str:
-    return play.notation or _DANCE
+    return play.notation or NO_MOVE
 
 
 def _with_error(rate: ErrorRate) -> str:

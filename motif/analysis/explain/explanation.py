@@ -28,6 +28,7 @@ from motif.analysis.explain.words import (
 )
 from motif.board.identifiers import gnubg_id
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
+from motif.board.notation import NO_MOVE
 from motif.board.position import Position
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.probabilities import turned_equities
@@ -35,7 +36,6 @@ from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
 
 ON_ROLL = "being on roll"
-_DANCE = "no move"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Explanation:
         """What lookahead says of both plays, and the replies that make the difference."""
         if self.ahead is None or self.replies is None:
             return ()
-        names = [play.notation or _DANCE for play in (self.better, self.worse)]
+        names = [play.notation or NO_MOVE for play in (self.better, self.worse)]
         first, second = self.ahead
         view = (
             f"{self.replies.evaluator} looks ahead: {names[0]} {first:+.3f}, {names[1]} {second:+.3f}, "
@@ -102,7 +102,7 @@ class Explanation:
         """What both plays are worth at the score and with the cube; empty where nothing was said of these."""
         if self.staked is None:
             return ""
-        names = (play.notation or _DANCE for play in (self.better, self.worse))
+        names = (play.notation or NO_MOVE for play in (self.better, self.worse))
         worth = ", ".join(f"{name} {value:+.3f}" for name, value in zip(names, self.staked, strict=True))
         return f"With score and cube: {worth}.  The terms are those of money without a cube."
 
@@ -300,9 +300,9 @@ def _chosen(
     plays = legal_plays(position, roll)
     for play in (better, worse):
         if play is not None and all(play.position != legal.position for legal in plays):
-            raise PlayError(f"{play.notation or _DANCE!r} is not a legal play of this roll")
+            raise PlayError(f"{play.notation or NO_MOVE!r} is not a legal play of this roll")
     if len(plays) == 1:
-        raise PlayError(f"{plays[0].notation or _DANCE} is the only legal play: there is nothing to compare")
+        raise PlayError(f"{plays[0].notation or NO_MOVE} is the only legal play: there is nothing to compare")
     if better is None or worse is None:
         before = position.board[None]
         batch = next(play_batches(before, np.array([checked_roll(*roll)])))

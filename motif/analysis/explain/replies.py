@@ -9,6 +9,7 @@ import numpy.typing as npt
 from motif.analysis.explain.form import FloatArray
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import Play
+from motif.board.notation import NO_MOVE
 from motif.board.packed import OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import LookaheadEvaluator
 from motif.evaluators.stakes import Stakes
@@ -50,7 +51,7 @@ class Replies:
 
     def sentences(self, better: Play, worse: Play) -> tuple[str, ...]:
         """The replies that matter, in words."""
-        names = [play.notation or "no move" for play in (better, worse)]
+        names = [play.notation or NO_MOVE for play in (better, worse)]
         lines = []
         if self.hits != (0, 0):
             first, second = (_throws(count) for count in self.hits)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
 
 from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmark.losses import mean_and_error
@@ -30,36 +31,22 @@ from tools.marked_page import write_region
 
 FIGURES = Path(__file__).resolve().parent.parent / "motif" / "data" / "frontier.json"
 """Where the figures are kept; an analysis tells its analyst's."""
-_TURN = 100
+_TURN = 50
 """Decisions of one player until the next has his turn."""
 _MILLI = 1000
 """Milliseconds in a second."""
 
 
-@dataclass(frozen=True)
-class Way:
-    """A way to choose plays."""
-
-    name: str
-    """By which the player is loaded."""
-    share: float = 1.0
-    """Of the decisions that he is measured on: slow ones see fewer."""
-
-
-def ways(own: str) -> list[Way]:
-    """All that are measured; `own` is the static evaluator."""
+def ways(own: str) -> list[str]:
+    """Names of all that are measured; `own` is the static evaluator."""
     rollouts = f"rollout:{own},stratified,cut=8,candidates=5,trials="
     return [
-        Way(own),
-        *(Way(f"{own}@1{depth}") for depth in (":narrow", "", ":wide")),
-        *(Way(f"{own}@2{depth}") for depth in (":narrow", "", ":wide")),
-        Way(f"{own}@3:narrow", 0.25),
-        Way(f"{own}@3", 0.25),
-        Way(f"{rollouts}324", 0.25),
-        Way(f"{rollouts}1296", 0.25),
-        Way("wildbg"),
-        *(Way(name) for name in ("gnubg", "gnubg@1")),
-        Way("gnubg@2", 0.25),
+        own,
+        *(f"{own}@{plies}{depth}" for plies in (1, 2) for depth in (":narrow", "", ":wide")),
+        *(f"{own}@3{depth}" for depth in (":narrow", "")),
+        *(rollouts + trials for trials in ("324", "1296")),
+        "wildbg",
+        *("gnubg", "gnubg@1", "gnubg@2"),
     ]
 
 
@@ -76,24 +63,22 @@ class Measured:
     """A decision."""
 
 
-def measure(names: Sequence[Way], benchmark: BenchmarkFile, decisions: int) -> list[Measured]:
+def measure(names: Sequence[str], benchmark: BenchmarkFile, decisions: int) -> list[Measured]:
     """Let everyone who can be had choose; raises a `MotifError` for a name that means nothing."""
-    players: dict[str, tuple[Player, int]] = {}
-    for way in names:
+    players: dict[str, Player] = {}
+    for name in names:
         try:
-            players[way.name] = load(way.name), round(decisions * way.share)
+            players[name] = load(name)
         except PlayerError as error:
-            print(f"{way.name}: left out: {error}", file=sys.stderr)
+            print(f"{name}: left out: {error}", file=sys.stderr)
     states = derive_states(0, 0, decisions, 0)
     losses: dict[str, list[float]] = {name: [] for name in players}
     seconds = dict.fromkeys(players, 0.0)
-    for player, _ in players.values():  # what compiles does so now
+    for player in players.values():  # what compiles does so now
         player.choose_many(benchmark.boards[:2], benchmark.rolls[:2], states[:2])
     for first in range(0, decisions, _TURN):
-        for name, (player, most) in players.items():
-            turn = slice(first, min(first + _TURN, most))
-            if turn.start >= turn.stop:
-                continue
+        turn = slice(first, min(first + _TURN, decisions))
+        for name, player in players.items():
             start = time.perf_counter()
             boards = player.choose_many(benchmark.boards[turn], benchmark.rolls[turn], states[turn])
             seconds[name] += time.perf_counter() - start
@@ -145,6 +130,7 @@ def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
         ticks = [tick for tick in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if _in_sight(tick, measured)]
         axes.set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
         axes.set_yticks([], minor=True)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xlabel("milliseconds a decision")
         axes.set_ylabel("error rate (millipoints)")
         axes.legend()
@@ -166,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and write table, picture and figures; 2 for what cannot be."""
     parser = argparse.ArgumentParser(prog="tools.frontier", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("page", type=Path, help="page with a region called frontier")
-    parser.add_argument("--decisions", type=int, default=2000)
+    parser.add_argument("--decisions", type=int, default=400)
     parser.add_argument("--lines", default="data/bench/contact.bm.gz")
     options = parser.parse_args(arguments)
     own = default_player()

@@ -16,8 +16,6 @@ from motif.evaluators import Evaluator
 from motif.evaluators.stakes import Stakes
 from motif.runtime.errors import PlayerError
 
-DANCE = "no move"
-
 
 @dataclass(frozen=True)
 class Why:

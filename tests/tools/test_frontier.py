@@ -1,0 +1,33 @@
+"""Error against time: every way sees the same lines, and the table and the picture show them."""
+
+import json
+
+from motif.benchmark.benchmark_files import read_benchmark
+from motif.benchmark.choices import error_rate
+from motif.players import load
+from tools.frontier import FIGURES, draw, measure, table, ways
+
+LINES = "tests/data/contact.bm"
+
+
+def test_everyone_is_measured_on_the_same_lines(tmp_path, capsys):
+    benchmark = read_benchmark(LINES)
+    count = len(benchmark)
+    measured = measure(["pubeval", "simple", "onnx:nothing"], benchmark, count)
+    assert [(one.name, one.decisions) for one in measured] == [("pubeval", count), ("simple", count)]
+    assert "onnx:nothing: left out" in capsys.readouterr().err
+    expected = error_rate(load("pubeval"), benchmark, jobs=1)
+    assert abs(measured[0].error_rate - expected.er) < 1e-9
+    assert all(one.milliseconds > 0 for one in measured)
+    lines = table(measured)
+    assert len(lines) == 4
+    assert f"{expected.er:.2f}" in "".join(lines)
+    draw(measured, "pubeval", tmp_path / "frontier.png")
+    assert (tmp_path / "frontier.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_kept_is_of_the_ways_there_are():
+    kept = json.loads(FIGURES.read_text("utf-8"))
+    own = kept[0]["name"].partition("@")[0]
+    names = {one["name"] for one in kept}
+    assert {own, f"{own}@2"} <= names <= set(ways(own))

@@ -80,7 +80,7 @@ class JudgedPlay(NamedTuple):
     se: float | None = None
     """Standard error of `error` where it comes from a rollout; None where the evaluator says so."""
     is_sure: bool = True
-    """Whether a rollout, where there was one, has confirmed that something was lost."""
+    """Whether something was surely lost: where plays are rolled out, whether that has confirmed it."""
 
 
 @dataclass(frozen=True)

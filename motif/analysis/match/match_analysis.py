@@ -104,10 +104,14 @@ def analyse_match(
     judgements = judge_plays(rolls, evaluator, cube=cube, jobs=jobs)
     if confirm is not None and can_roll_out(evaluator):
         errors = rolled_errors(rolls, judgements, evaluator, settings=confirm, cube=cube, jobs=jobs)
-        for row, rolled in errors.items():
-            judgements[row] = judgements[row]._replace(
-                error=max(0.0, rolled.error), se=rolled.se, is_sure=rolled.is_confirmed
+        judgements = [
+            one._replace(
+                error=max(0.0, errors[row].error), se=errors[row].se, is_sure=errors[row].is_confirmed
             )
+            if row in errors
+            else one._replace(is_sure=False)
+            for row, one in enumerate(judgements)
+        ]
     luck = roll_luck(decisions.rolls, static, cube=cube)
     acts = judge_cube(decisions.chances, evaluator) if cube else []
     units = [stakes_of(roll.state, cube).unit for roll in rolls]

@@ -69,7 +69,7 @@ def analyse(
     if html is not None and len(files) > 1:
         raise SettingError("--html: a page is about one match, not several")
     records = [read_mat(path) for path in files]
-    evaluator = judge_of(player, fast, deep)
+    _, evaluator = judge_of(player, fast, deep)
     confirm = None if fast else LONG if deep else SHORT
     documents = []
     for path, record in zip(files, records, strict=True):

@@ -162,8 +162,7 @@ def cube(
 
     check_choice(identifier, batch, "ID")
     table = match_equity_table(met or DEFAULT_TABLE)
-    evaluator = judge_of(player, fast, deep)
-    judge = evaluator.name if player is None or fast or deep else player
+    judge, evaluator = judge_of(player, fast, deep)
     items = [parse_position(identifier)] if identifier is not None else read_states(batch or "")
     questions = [(position, options.state_of(match)) for position, match in items]
     answers = _answers(questions, evaluator, judge, efficiency, table, jobs)

@@ -405,10 +405,10 @@ def evaluator_of(name: str) -> "Evaluator":
     return evaluator
 
 
-def judge_of(player: str | None, fast: bool, deep: bool) -> "Evaluator":
-    """Who judges: the one called `player`, or `JUDGE`; with `fast` or `deep` looking ahead less, or further.
+def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
+    """Name and evaluator of who judges: of `player`, or of `JUDGE`.
 
-    Raises `PlayerError` as `evaluator_of` does, and for one who cannot look ahead so; `SettingError`.
+    With `fast` or `deep` he looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and for one who cannot look ahead so; `SettingError`.
     """
     from motif.evaluators.named import without_plies
 
@@ -417,7 +417,8 @@ def judge_of(player: str | None, fast: bool, deep: bool) -> "Evaluator":
     name = JUDGE if player is None else player
     if fast or deep:
         name = without_plies(name) + _DEEP * deep
-    return evaluator_of(name)
+    evaluator = evaluator_of(name)
+    return (name if name == player else evaluator.name), evaluator
 
 
 def static_evaluator(name: str) -> "StaticEvaluator":

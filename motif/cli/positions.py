@@ -181,8 +181,7 @@ def hint(
         raise SettingError("--rollout is for one decision, not for --batch")
     if rollout and options.stakes_state(None) is not None:
         raise SettingError("--rollout plays for money without a cube: leave out match and cube")
-    evaluator = judge_of(player, fast, deep)
-    judge = evaluator.name if player is None or fast or deep else player
+    judge, evaluator = judge_of(player, fast, deep)
     if batch is not None:
         boards, rolls = read_decisions(batch)
         evaluator = evaluator.staked(for_match(evaluator, options, None)[0])
@@ -358,7 +357,7 @@ def explain(
     position, match = parse_position(identifier)
     roll = parse_roll(die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
-    evaluator = judge_of(player, fast, deep)
+    _, evaluator = judge_of(player, fast, deep)
     stakes, valued = for_match(evaluator, options, match)
     explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes)
     if html is not None:

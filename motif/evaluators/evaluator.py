@@ -10,7 +10,7 @@ from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators.probabilities import Probabilities, equities, turned_equities
-from motif.evaluators.stakes import CUBELESS, Stakes, staked_values
+from motif.evaluators.stakes import CUBELESS, NO_CUBE, Stakes, staked_values
 from motif.runtime.errors import PlayerError
 
 _PLAYS_AT_ONCE = 1 << 20
@@ -36,6 +36,31 @@ def first_best(values: npt.NDArray[np.float64], starts: npt.NDArray[np.integer])
     # Not ==, which finds none of a decision with a value that is no number.
     highest = np.flatnonzero(~(values < peaks))
     return highest[np.searchsorted(highest, starts)]
+
+
+def best_few(values: npt.NDArray[np.float64], plays: PlayBatch, count: int) -> npt.NDArray[np.bool_]:
+    """Which of `plays` (m,) are among the `count` best of their decisions by `values` (m,)."""
+    ranked = np.lexsort((-values, plays.decision))
+    few = np.empty(len(values), np.bool_)
+    few[ranked] = np.arange(len(values)) - plays.offsets[plays.decision] < count
+    return few
+
+
+def with_closer_look(
+    values: npt.NDArray[np.float64],
+    plays: PlayBatch,
+    seen: npt.NDArray[np.bool_],
+    closer: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """`values` (m,) of plays, of which those that were `seen` (m,) have what a `closer` look gave them (k,).
+
+    The others keep theirs, or the lowest of their decision that was seen closer if that is less.
+    """
+    lowest = np.full(len(plays.offsets) - 1, np.inf)
+    np.minimum.at(lowest, plays.decision[seen], closer)
+    values = np.minimum(values, lowest[plays.decision])
+    values[seen] = closer
+    return values
 
 
 class Evaluator(ABC):
@@ -78,13 +103,22 @@ class Evaluator(ABC):
         """
         return turned_equities(self.equity_many(plays.boards))
 
+    def choosing_equities(
+        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+    ) -> npt.NDArray[np.float64]:
+        """`play_equities` for `stakes`, where `side` moves, by which plays are chosen.
+
+        What cannot change the best play of a decision may be left out.
+        """
+        return self.staked(stakes, side).play_equities(before, plays)
+
     def best_plays(
         self, boards: Board, rolls: npt.NDArray[np.int64], plays_at_once: int = _PLAYS_AT_ONCE
     ) -> BestPlays:
         """The best plays of `rolls` (n, 2; higher die first) on `boards` (n, 26): see `first_best`."""
         after, equities = np.empty_like(boards), np.empty(len(boards))
         for batch in play_batches(boards, rolls, plays_at_once):
-            values = self.play_equities(boards[batch.decisions], batch)
+            values = self.choosing_equities(boards[batch.decisions], batch)
             best = first_best(values, batch.offsets[:-1])
             after[batch.decisions], equities[batch.decisions] = batch.boards[best], values[best]
         return BestPlays(after, equities)
@@ -150,6 +184,12 @@ class StakedEvaluator(Evaluator):
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`."""
         return self._base.staked_play_equities(before, plays, self.stakes, self._side)
+
+    def choosing_equities(
+        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+    ) -> npt.NDArray[np.float64]:
+        """See `Evaluator.choosing_equities`; for its own stakes."""
+        return self._base.choosing_equities(before, plays, self.stakes, self._side)
 
     def details(self, position: Position) -> dict[str, Any]:
         """See `Evaluator.details`."""

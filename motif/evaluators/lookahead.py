@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS
-from motif.board.moves import PlayBatch, play_batches
+from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, Board, pack_many
 from motif.board.position import as_boards
-from motif.evaluators.evaluator import BestPlays, Evaluator, first_best
+from motif.evaluators.evaluator import Evaluator, best_few, with_closer_look
 from motif.evaluators.kernels import look_ahead_many
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes
@@ -37,7 +37,6 @@ from motif.runtime.errors import PlayerError
 MAX_PLIES = 3
 _POSITIONS_AT_ONCE = 512
 _ROLL_WEIGHTS = ROLL_COUNTS / 36
-_PLAYS_AT_ONCE = 1 << 14
 
 
 class MoveFilter(NamedTuple):
@@ -166,16 +165,11 @@ class LookaheadEvaluator(Evaluator):
         """See `Evaluator.play_equities`."""
         return self._deepened(before, plays, _MONEY, alone_too=True)
 
-    def best_plays(
-        self, boards: Board, rolls: npt.NDArray[np.int64], plays_at_once: int = _PLAYS_AT_ONCE
-    ) -> BestPlays:
-        """See `Evaluator.best_plays`; a play that no other comes near is not seen deeper."""
-        after, equities = np.empty_like(boards), np.empty(len(boards))
-        for batch in play_batches(boards, rolls, plays_at_once):
-            values = self._deepened(boards[batch.decisions], batch, _MONEY, alone_too=False)
-            best = first_best(values, batch.offsets[:-1])
-            after[batch.decisions], equities[batch.decisions] = batch.boards[best], values[best]
-        return BestPlays(after, equities)
+    def choosing_equities(
+        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+    ) -> npt.NDArray[np.float64]:
+        """See `Evaluator.choosing_equities`; a play that no other comes near is not seen deeper."""
+        return self._deepened(before, plays, View(stakes, side), alone_too=False)
 
     def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
         """See `Evaluator.staked_equities`."""
@@ -199,10 +193,7 @@ class LookaheadEvaluator(Evaluator):
             deeper = turned_equities(self._seen(plays.boards[seen], ply, view.turned(), rows=False))
             mixture = self._mixture(plays.boards[seen], ply, deeper, unmixed[seen])
             unmixed[seen] = deeper
-            lowest = np.full(len(plays.offsets) - 1, np.inf)
-            np.minimum.at(lowest, plays.decision[seen], mixture)
-            values = np.minimum(values, lowest[plays.decision])
-            values[seen] = mixture
+            values = with_closer_look(values, plays, seen, mixture)
         return values
 
     def _mixed(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
@@ -285,10 +276,7 @@ def _let_through(
     """Which plays (m,) a filter lets through, of those `among` which it chooses."""
     candidates = np.where(among, values, -np.inf)
     best = np.maximum.reduceat(candidates, plays.offsets[:-1])[plays.decision]
-    ranked = np.lexsort((-candidates, plays.decision))
-    rank = np.empty(len(values), np.int64)
-    rank[ranked] = np.arange(len(values)) - plays.offsets[plays.decision]
-    return among & (rank < limits.plays) & (candidates >= best - limits.within)
+    return among & best_few(candidates, plays, limits.plays) & (candidates >= best - limits.within)
 
 
 def _slices(count: int) -> list[slice]:

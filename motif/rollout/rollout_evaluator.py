@@ -17,6 +17,7 @@ from motif.board.moves import PlayBatch
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_static
+from motif.evaluators.evaluator import best_few, with_closer_look
 from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import Stakes, staked_values
@@ -114,16 +115,10 @@ class RolloutEvaluator(Evaluator):
         if self.candidates == 0 or rivals.max(initial=0) <= self.candidates:
             return decided(packed, items, plays.offsets)
         values = static(before, plays)
-        ranked = np.lexsort((-values, decision))
-        rolled = np.empty(len(values), np.bool_)
-        rolled[ranked] = np.arange(len(values)) - plays.offsets[decision] < self.candidates
+        rolled = best_few(values, plays, self.candidates)
         starts = np.append(0, np.minimum(rivals, self.candidates).cumsum())
         candidates = decided(packed[rolled], items[rolled], starts)
-        lowest = np.full(len(rivals), np.inf)
-        np.minimum.at(lowest, decision[rolled], candidates)
-        values = np.minimum(values, lowest[decision])
-        values[rolled] = candidates
-        return values
+        return with_closer_look(values, plays, rolled, candidates)
 
     def _equities(self, packed: Board, items: Items) -> Values:
         return scored_equities(self._means(packed, items), self.settings.scoring)

@@ -27,7 +27,7 @@ class Replies:
 
     evaluator: str
     values: FloatArray
-    """(2, 21): after the reply to each of `motif.board.dice.ROLLS`, by play."""
+    """(2, 21): after the reply to each of `motif.board.movegen.ROLLS`, by play."""
     hits: tuple[int, int]
     """How many of the 36 throws hit after each play."""
     hit_rolls: npt.NDArray[np.bool_] = field(repr=False)

@@ -408,7 +408,8 @@ def evaluator_of(name: str) -> "Evaluator":
 def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
     """Name and evaluator of who judges: of `player`, or of `JUDGE`.
 
-    With `fast` or `deep` he looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and for one who cannot look ahead so; `SettingError`.
+    With `fast` or `deep` he looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and
+    for one who cannot look ahead so; `SettingError` for both.
     """
     from motif.evaluators.named import without_plies
 

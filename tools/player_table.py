@@ -10,6 +10,7 @@ region of the page; `tools.strength_table` writes a shorter one into others.
 import argparse
 import hashlib
 import json
+import lzma
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +49,8 @@ class Entry:
     """In one line."""
     games: int = _MANY
     """Against `REFERENCE`: few where a game takes long."""
+    superseded: bool = False
+    """Whether the weights do not come along any more; what was measured of them stays."""
 
 
 def _known(name: str, games: int = _MANY) -> Entry:
@@ -74,9 +77,9 @@ PLAYERS = (
     Entry("motif-v0", "70 parameters and all their pairs, gammons too; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
     Entry("motif-v2", "the next, by `motif-v1`; with raw point terms and weights for each game plan"),
-    Entry("motif-v3", "the next, by `motif-v2`"),
-    Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too", _MOST),
-    Entry("motif-v5", "the next, by `motif-v4`, and by those of `motif-v3` too"),
+    Entry("motif-v3", "the next, by `motif-v2`", superseded=True),
+    Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too", _MOST, superseded=True),
+    Entry("motif-v5", "the next, by `motif-v4`, and by those of `motif-v3` too", superseded=True),
     Entry("motif-v6", "the next, by `motif-v5`, and by those of two versions before too", _MOST),
     Entry("motif-v6@1", "`motif-v6`, looking one ply ahead", _SOME),
     _known("wildbg"),
@@ -284,7 +287,9 @@ def weights_digest(name: str) -> str:
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Of what the file at `path` holds, whether or not it is compressed."""
+    content = path.read_bytes()
+    return hashlib.sha256(lzma.decompress(content) if path.suffix == ".xz" else content).hexdigest()
 
 
 def measure(
@@ -344,7 +349,7 @@ def write_table(
     records = read_records(kept)
     for entry in entries:
         conditions = Conditions(VERSION, SEED, entry.games, lines.digests, weights_digest(entry.name))
-        if _to_be_measured(entry.name, records, conditions, only):
+        if _to_be_measured(entry, records, conditions, only):
             print(f"measuring {entry.name} ...", end=" ", file=sys.stderr, flush=True)
             started = time.monotonic()
             records[entry.name] = measure(entry, lines, conditions, seconds=seconds, jobs=jobs)
@@ -364,11 +369,13 @@ def _write_page(page: Path, entries: Sequence[Entry], records: Mapping[str, Reco
 
 
 def _to_be_measured(
-    name: str, records: Mapping[str, Record], conditions: Conditions, only: Sequence[str]
+    entry: Entry, records: Mapping[str, Record], conditions: Conditions, only: Sequence[str]
 ) -> bool:
     if only:
-        return name in only
-    record = records.get(name)
+        return entry.name in only
+    if entry.superseded:
+        return False
+    record = records.get(entry.name)
     return record is None or bool(record.missing) or record.conditions != conditions
 
 

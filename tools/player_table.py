@@ -49,8 +49,6 @@ class Entry:
     """In one line."""
     games: int = _MANY
     """Against `REFERENCE`: few where a game takes long."""
-    superseded: bool = False
-    """Whether the weights do not come along any more; what was measured of them stays."""
 
 
 def _known(name: str, games: int = _MANY) -> Entry:
@@ -77,9 +75,9 @@ PLAYERS = (
     Entry("motif-v0", "70 parameters and all their pairs, gammons too; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
     Entry("motif-v2", "the next, by `motif-v1`; with raw point terms and weights for each game plan"),
-    Entry("motif-v3", "the next, by `motif-v2`", superseded=True),
-    Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too", _MOST, superseded=True),
-    Entry("motif-v5", "the next, by `motif-v4`, and by those of `motif-v3` too", superseded=True),
+    Entry("motif-v3", "the next, by `motif-v2`"),
+    Entry("motif-v4", "the next, by `motif-v3`, and by those of `motif-v2` too", _MOST),
+    Entry("motif-v5", "the next, by `motif-v4`, and by those of `motif-v3` too"),
     Entry("motif-v6", "the next, by `motif-v5`, and by those of two versions before too", _MOST),
     Entry("motif-v6@1", "`motif-v6`, looking one ply ahead", _SOME),
     _known("wildbg"),
@@ -373,8 +371,6 @@ def _to_be_measured(
 ) -> bool:
     if only:
         return entry.name in only
-    if entry.superseded:
-        return False
     record = records.get(entry.name)
     return record is None or bool(record.missing) or record.conditions != conditions
 

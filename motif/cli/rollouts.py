@@ -169,12 +169,12 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     rows = []
     early = comparison.error_rate is not None
     for rank, compared in enumerate(comparison.plays, 1):
-        behind = f"{compared.difference:.4f}", f"{compared.difference_se:.4f}", p_text(compared.p_value)
+        behind = f"{compared.difference:.4f}", f"{compared.difference_se:.4f}", p_text(compared.p_value).removeprefix("p ").removeprefix("= ")
         equity = f"{compared.mean[-1]:+.4f}", f"{compared.se[-1]:.4f}"
         trials = f"{compared.trials}{', dropped' if compared.dropped else ''}"
         row = f"{rank}.", _shown(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))
         rows.append((*row, trials) if early else row)
-    columns = ("", "play", "equity", "standard error", "difference", "its standard error", "as good by luck")
+    columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
     print_table((*columns, "trials") if early else columns, rows, left=2)
     print(_verdict(comparison))
     trials = f"{comparison.all_trials} trials in all" if early else f"{comparison.trials} trials of each play"

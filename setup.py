@@ -8,7 +8,7 @@ from setuptools.command.build_py import build_py
 
 
 class BuildWithWeights(build_py):
-    """Takes along the weights that a person can read; compressed ones are superseded, and stay behind."""
+    """Takes the weights along."""
 
     def run(self) -> None:
         """Build as ever; an editable installation finds the weights in the checkout."""
@@ -16,7 +16,7 @@ class BuildWithWeights(build_py):
         if not self.editable_mode:
             folder = Path(self.build_lib) / "motif" / "weights"
             folder.mkdir(parents=True, exist_ok=True)
-            for path in [*Path("weights").glob("*.yaml"), Path("weights/README.md")]:
+            for path in [*Path("weights").glob("*.yaml*"), Path("weights/README.md")]:
                 copyfile(path, folder / path.name)
 
 

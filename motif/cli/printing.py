@@ -57,9 +57,9 @@ def note(line: str) -> None:
     print(f"motif: {line}", file=sys.stderr)
 
 
-def p_text(p: float) -> str:
+def p_text(p: float, name: str = "p = ") -> str:
     """A p value for people: never 0."""
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+    return f"{name.replace('=', '<') or '< '}0.0001" if p < 1e-4 else f"{name}{p:.2g}"
 
 
 def tell(line: str) -> None:

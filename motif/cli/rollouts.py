@@ -169,7 +169,11 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     rows = []
     early = comparison.error_rate is not None
     for rank, compared in enumerate(comparison.plays, 1):
-        behind = f"{compared.difference:.4f}", f"{compared.difference_se:.4f}", p_text(compared.p_value).removeprefix("p ").removeprefix("= ")
+        behind = (
+            f"{compared.difference:.4f}",
+            f"{compared.difference_se:.4f}",
+            p_text(compared.p_value, ""),
+        )
         equity = f"{compared.mean[-1]:+.4f}", f"{compared.se[-1]:.4f}"
         trials = f"{compared.trials}{', dropped' if compared.dropped else ''}"
         row = f"{rank}.", _shown(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))

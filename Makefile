@@ -12,7 +12,7 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -29,6 +29,7 @@ help:
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/user/cluster.md"
 	@echo "make tutorial    run every command of docs/user/tutorial.md and write what it says into the page"
+	@echo "make wheel       build and check what pip installs, and use it in an empty environment"
 	@echo "make lint        ruff and mypy"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
@@ -84,6 +85,9 @@ cluster-scaling: $(INSTALLED_DEV)
 
 tutorial: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.tutorial docs/user/tutorial.md
+
+wheel: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.wheel_check dist
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

@@ -27,6 +27,7 @@ from motif.cube.exact import ExactEquities, exact_equities
 from motif.cube.match_equity import MatchEquityTable
 from motif.evaluators.probabilities import Probabilities
 from motif.runtime.errors import SettingError
+from motif.runtime.html import html_lines, html_table, text_table
 
 BEAVERED = 2.0
 """What a unit is worth that the cube was beavered for, in units before the beaver."""
@@ -102,6 +103,23 @@ class CubeDecision:
     state: MatchState
     _ends: Outcomes = field(repr=False, compare=False)
     _table: MatchEquityTable | None = field(repr=False, compare=False)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        named = {
+            "no double": self.no_double,
+            "double, take": self.double_take,
+            "double, pass": self.double_pass,
+        }
+        return [(name, f"{equity:+.3f}") for name, equity in named.items() if equity is not None]
+
+    def _sentence(self) -> str:
+        return f"{self.action[0].upper()}{self.action[1:]}.  {self.words}"
+
+    def __str__(self) -> str:
+        return f"{self._sentence()}\n{text_table(('', 'equity'), self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_lines([self._sentence()]) + html_table(("", "equity"), self._rows())
 
     @property
     def value(self) -> float:

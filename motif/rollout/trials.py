@@ -21,6 +21,7 @@ from motif.rollout.playout import ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollout.tally import Tally, Values
 from motif.runtime.errors import changed
+from motif.runtime.html import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import progress
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Packed = npt.NDArray[np.int8]
 Items = npt.NDArray[np.int64]
 RESULT_NAMES = (*OUTPUTS, "equity")
+_COLUMNS = ("position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials")
 _TRIALS_AT_ONCE = 1296
 """Trials, of all boards together, that a worker plays at a time."""
 TRIALS_A_CHECK = 9 * ROUND
@@ -59,6 +61,23 @@ class RolloutResult:
     def trials_per_second(self) -> float:
         """Trials of all positions a second."""
         return float(self.trials.sum()) / self.seconds if self.seconds > 0 else 0.0
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Each position's results, for people."""
+        return [
+            (
+                str(row),
+                *(f"{value:.4f} ± {error:.4f}" for value, error in zip(*both, strict=True)),
+                str(trials),
+            )
+            for row, (*both, trials) in enumerate(zip(self.mean, self.se, self.trials, strict=True))
+        ]
+
+    def __str__(self) -> str:
+        return text_table(_COLUMNS, self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(_COLUMNS, self._rows())
 
     def probabilities(self, row: int = 0) -> Probabilities:
         """The five probabilities of one position."""

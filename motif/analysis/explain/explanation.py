@@ -7,6 +7,7 @@ for plays; half their sum, which belongs to neither, is what being on roll is wo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,12 @@ from motif.board.identifiers import gnubg_id
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.notation import NO_MOVE
 from motif.board.position import Position
+from motif.board.svg import svg_diagram
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
+from motif.runtime.html import html_lines, side_by_side
 
 ON_ROLL = "being on roll"
 
@@ -120,6 +123,22 @@ class Explanation:
     def values_in_words(self) -> str:
         """The values of both plays, and how they come from x."""
         return value_line(self.scale, self.x, self.equities)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All that it says in words."""
+        said = self.summary, self.staked_in_words, *self.ahead_in_words, *self.sentences
+        return tuple(filter(None, said))
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        boards = [
+            f"<b>{escape(str(play))}</b><br>" + svg_diagram(self.position, moves=play.moves, size=340)
+            for play in (self.better, self.worse)
+        ]
+        return side_by_side(*boards) + html_lines(self.lines)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON; `amount` is a contribution in `unit`."""

@@ -57,6 +57,8 @@ class Depth(NamedTuple):
     """How much of the ply before there is in the value of each ply."""
     replies: int
     """Replies that a weight file's pre-filter leaves to be evaluated; 0 for every reply."""
+    endings: bool
+    """Whether late endings have values of their own, see `LookaheadEvaluator.with_endings`."""
 
 
 _EVERY = MoveFilter(1 << 30, np.inf)
@@ -64,10 +66,10 @@ _EVERY = MoveFilter(1 << 30, np.inf)
 # for 2 plies, .055 for 3; the mixtures have .064, .044 and .044, and choose better than their parts.
 _SHARES = (0.3, 0.2, 0.5)
 DEPTHS: dict[str, Depth] = {
-    "narrow": Depth((MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)), _SHARES, 4),
-    "normal": Depth((MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5),
-    "wide": Depth((MoveFilter(12, 0.25), MoveFilter(6, 0.16), MoveFilter(4, 0.1)), _SHARES, 8),
-    "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0),
+    "narrow": Depth((MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)), _SHARES, 4, False),
+    "normal": Depth((MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5, True),
+    "wide": Depth((MoveFilter(12, 0.25), MoveFilter(6, 0.16), MoveFilter(4, 0.1)), _SHARES, 8, True),
+    "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
 """By the name that follows the plies: ``motif-v6@2:wide``.  ``full`` is lookahead by the book: every play,
 every reply, nothing of the ply before."""

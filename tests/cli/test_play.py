@@ -199,6 +199,7 @@ def test_json_has_the_result_alone_on_stdout(typing):
         "cube": False,
         "jacoby": False,
         "beavers": False,
+        "raccoons": False,
         "score": [0, 3],
         "winner": None,
         "games": [

@@ -7,8 +7,8 @@ import pytest
 
 from motif.analysis.match import analyse_match
 from motif.analysis.match.confirmation import DOUBTFUL, can_roll_out, rolled_errors
-from motif.analysis.match.decision_errors import JudgedPlay, judge_plays, stakes_of
-from motif.analysis.match.record_walk import PlayedRoll
+from motif.analysis.match.decision_errors import JudgedPlay, judge_cube, judge_plays, stakes_of
+from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
@@ -117,3 +117,24 @@ def test_totals_and_the_list_go_by_the_rollout():
         assert (place in by_place) == rolled_error.is_confirmed
         if rolled_error.is_confirmed:
             assert by_place[place].error == pytest.approx(rolled_error.error)
+
+
+def test_cubes_and_late_endings_are_judged_alike_by_any_number_of_jobs():
+    judge = load_evaluator("latest@2")
+    late = [
+        Position.from_points({20: 2, 13: 3, 6: 5, 5: 5}, {1: 2, 2: 2, 3: 2}),
+        Position.from_points({25: 1, 6: 3, 5: 3, 4: 3, 3: 2, 2: 3}, {1: 1, 3: 2}),
+        Position.from_points({8: 1, 3: 2}, {24: 1, 6: 5, 5: 5, 4: 2, 3: 2}),
+    ]
+    assert judge.plays_out(np.array([it.board for it in late])).all()
+    states = MatchState(), MatchState(length=5, own_score=2, opponent_score=3)
+    chances = [CubeChance(1, 5, 0, it, state, doubled=False) for it in (*late, START) for state in states] * 2
+    one, two = (judge_cube(chances, judge, jobs=jobs) for jobs in (1, 2))
+    assert [act.decision for act in one] == [act.decision for act in two]
+    # The same position is worth the same wherever it stands.
+    assert [act.decision for act in one[:8]] == [act.decision for act in one[8:]]
+    rolls = [
+        PlayedRoll(1, 5, 0, it, MatchState(dice=(6, 1)), (6, 1), legal_plays(it, (6, 1))[0], False)
+        for it in late
+    ]
+    assert judge_plays(rolls, judge, jobs=1) == judge_plays(rolls * 4, judge, jobs=2)[:3]

@@ -204,7 +204,7 @@ def _answers(
     from motif.board.identifiers import gnubg_ids
     from motif.board.outcome import Outcome, outcome
     from motif.board.packed import BOARD_SIZE
-    from motif.cube import cube_decision_at
+    from motif.cube import cube_decision_by
     from motif.evaluators import Probabilities
 
     for position, _ in questions:
@@ -214,7 +214,9 @@ def _answers(
     found = evaluations(boards, evaluator, player, jobs)
     for (position, state), evaluation in zip(questions, found, strict=True):
         probabilities = Probabilities(*(evaluation[name] for name in Probabilities._fields))
-        decision = cube_decision_at(position, probabilities, state, efficiency=efficiency, table=table)
+        decision = cube_decision_by(
+            evaluator, position, probabilities, state, efficiency=efficiency, table=table
+        )
         yield _Answer(position, probabilities, decision, evaluation)
 
 

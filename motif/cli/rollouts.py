@@ -69,8 +69,6 @@ def rollout(
     state = options.stakes_state(None)
     given = {"--candidates": candidates, "--play": play or None, "--eliminate": settings.eliminate or None}
     _check_comparing(compare, die1, {**given, "a match or a cube": state})
-    if settings.eliminate and state is not None:
-        raise SettingError("--eliminate compares plays for money without a cube: leave out match and cube")
     if candidates is not None and play:
         raise SettingError("give either --candidates or --play, not both")
     position, match, roll = parse_decision(identifier, die1, die2)
@@ -89,8 +87,7 @@ def rollout(
         return
     if roll is None:
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
-    # The match of an ID is drawn, but plays are eliminated for money.
-    stakes, valued = for_match(evaluator, options, None if settings.eliminate else match)
+    stakes, valued = for_match(evaluator, options, match)
     plays = _named_plays(position, roll, play) if play else None
     count = CANDIDATES if candidates is None else candidates
     with working_on(cluster):

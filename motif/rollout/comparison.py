@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from motif.rollout.elimination import Numbers, Stage, eliminated, stage_of
 from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
 from motif.rollout.tally import Tally, Values, p_value
 from motif.rollout.trials import RESULT_NAMES, results_of_trials, tally_trials
-from motif.runtime.errors import PlayError, SettingError
+from motif.runtime.errors import PlayError
 from motif.runtime.progress import progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
@@ -114,9 +115,8 @@ def compare_plays(
 
     For `stakes`, of which the mover is side 0, plays are selected and compared by what their chances are
     worth at the score and with the cube where it lies; within the trials they are chosen as
-    ``settings.scoring`` says.  No play is eliminated for stakes: `SettingError`.  Raises
-    `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
-    `SettingError`.
+    ``settings.scoring`` says.  Raises `PlayError` for a roll that is none and for no plays, `PositionError`
+    when the game is over, `SettingError`.
     """
     settings = settings or RolloutSettings()
     settings.check()
@@ -126,11 +126,9 @@ def compare_plays(
         options = list(plays)
     if not options:
         raise PlayError("no plays to compare")
-    if settings.eliminate and stakes.kind != CUBELESS:
-        raise SettingError("plays are eliminated for money without a cube alone", "eliminate")
     start = time.monotonic()
     if settings.eliminate:
-        stages = _until_clear(options, evaluator, settings, jobs)
+        stages = _until_clear(options, evaluator, settings, stakes, jobs)
     else:
         stages = _all_alike(options, evaluator, settings, stakes, jobs)
     return Comparison(
@@ -171,7 +169,7 @@ def _all_alike(
     packed = pack_many(np.array([play.position.board for play in options]))
 
     def stage(tally: Tally) -> Stage:
-        return _at_stake(stakes, packed, tally, stage_of(tally, np.arange(len(options))))
+        return staked_stage(stakes, packed, tally, np.arange(len(options)))
 
     (tally,) = tally_trials(
         settings.model_of(evaluator),
@@ -187,10 +185,17 @@ def _all_alike(
     return [stage(tally)]
 
 
-def _at_stake(stakes: Stakes, packed: Board, tally: Tally, stage: Stage) -> Stage:
-    """`stage`, its equities those of the mover's chances after plays that lead to `packed` (n, 64)."""
+def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) -> Stage:
+    """What `tally` says of `plays` (m,) of the mover, who is side 0 of the `stakes`; they lead to boards of
+    `packed` (n, 64).
+
+    Their equities are what the means of his five chances are worth; the covariance of these goes over to them
+    by the slopes of that value (the delta method).
+    """
+    stage = stage_of(tally, plays)
     if stakes.kind == CUBELESS:
         return stage
+    packed = packed[plays]
     width, count = len(RESULT_NAMES), len(packed)
     chances = stage.means[:, : len(OUTPUTS)]
     slopes = np.zeros((count, count * width))
@@ -213,7 +218,11 @@ def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
 
 
 def _until_clear(
-    options: Sequence[Play], evaluator: StaticEvaluator, settings: RolloutSettings, jobs: int | None
+    options: Sequence[Play],
+    evaluator: StaticEvaluator,
+    settings: RolloutSettings,
+    stakes: Stakes,
+    jobs: int | None,
 ) -> list[Stage]:
     """The stages of an elimination."""
     packed = pack_many(np.array([play.position.board for play in options]))
@@ -235,6 +244,7 @@ def _until_clear(
             settings.error_rate,
             columns=len(RESULT_NAMES),
             rolls_of=settings.rolls_of(0),
+            staged=partial(staked_stage, stakes, packed),
             enough=(lambda stage: _is_near(stage, settings.se)) if settings.se > 0 else None,
         )
 

@@ -79,6 +79,8 @@ class Explanation:
     """What both plays are worth by the lookahead that chose them; None where nobody looked ahead."""
     replies: Replies | None = field(default=None, repr=False)
     """The replies that it saw."""
+    played_out: bool = False
+    """Whether `ahead` comes from playing a late ending to its end."""
 
     @property
     def overruled(self) -> bool:
@@ -93,7 +95,8 @@ class Explanation:
         names = [play.notation or NO_MOVE for play in (self.better, self.worse)]
         first, second = self.ahead
         view = (
-            f"{self.replies.evaluator} looks ahead: {names[0]} {first:+.3f}, {names[1]} {second:+.3f}, "
+            f"{self.replies.evaluator} {'plays on to the end' if self.played_out else 'looks ahead'}: "
+            f"{names[0]} {first:+.3f}, {names[1]} {second:+.3f}, "
             f"a difference of {first - second:.3f}."
         )
         if self.overruled:
@@ -225,11 +228,14 @@ def explain_choice(
     ranking = static.staked(stakes, side=1)
     better, worse = _chosen(evaluator, position, roll, better, worse, stakes)
     staked = None if ranking is static else tuple(_to_mover(ranking, (better, worse)).tolist())
-    ahead, seen = None, None
+    ahead, seen, played_out = None, None, False
     if isinstance(evaluator, LookaheadEvaluator):
         deep = evaluator.staked(stakes, side=1)
         ahead = tuple(_to_mover(deep, (better, worse)).tolist())
         seen = replies(evaluator, better, worse, stakes)
+        played_out = bool(
+            evaluator.plays_out(np.array([play.position.board for play in (better, worse)])).any()
+        )
     two = first, second = judged(static, better.position), judged(static, worse.position)
     pieces = split(weights, first, second, of_other_player=True)
     scale = Scale.between(first, second, bound_of(static))
@@ -260,6 +266,7 @@ def explain_choice(
         staked=staked,
         ahead=ahead,
         replies=seen,
+        played_out=played_out,
     )
 
 

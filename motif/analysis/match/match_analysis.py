@@ -139,7 +139,7 @@ def analyse_match(
             for row, one in enumerate(judgements)
         ]
     luck = roll_luck(decisions.rolls, static, cube=cube)
-    acts = judge_cube(decisions.chances, evaluator) if cube else []
+    acts = judge_cube(decisions.chances, evaluator, jobs=jobs) if cube else []
     units = [stakes_of(roll.state, cube).unit for roll in rolls]
     rolls_units = np.array([stakes_of(roll.state, cube).unit for roll in decisions.rolls])
     owners = np.array([roll.player for roll in decisions.rolls])

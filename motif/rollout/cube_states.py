@@ -54,8 +54,8 @@ class CubeStates(NamedTuple):
     """(S,): equity for each unit of `exact`."""
 
 
-@inline_kernel
-def _stakes_at(cubes, state):
+def stakes_in(cubes: CubeStates, state: int) -> Stakes:
+    """What is at stake with the cube in one state."""
     return Stakes(
         cubes.kind[state],
         cubes.owner[state],
@@ -64,6 +64,9 @@ def _stakes_at(cubes, state):
         cubes.played_out[state],
         cubes.efficiency,
     )
+
+
+_stakes_at = inline_kernel(stakes_in)
 
 
 @lean_kernel(FLAG)

@@ -12,7 +12,7 @@ one score all games together.
 import math
 from collections import defaultdict
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -108,9 +108,7 @@ def play_match_play(
     return match_play_result(np.concatenate(won), length, cube, games)
 
 
-def match_play_result(
-    wins: npt.NDArray[np.bool_], length: int, cube: bool, games: int
-) -> MatchPlayResult:
+def match_play_result(wins: npt.NDArray[np.bool_], length: int, cube: bool, games: int) -> MatchPlayResult:
     """What the matches of pairs say, of which the first player has the `wins` (pairs, 2)."""
     shares = wins.mean(axis=1)
     mwc = float(shares.mean())
@@ -192,8 +190,9 @@ def play_match_pairs(
     matches = [
         _Match(number, seats, length) for number in range(start, start + count) for seats in ((0, 1), (1, 0))
     ]
-    players = CubePlayer(first.choose, first.judge.evaluate_many), CubePlayer(
-        second.choose, second.judge.evaluate_many
+    players = (
+        CubePlayer(first.choose, first.judge.evaluate_many),
+        CubePlayer(second.choose, second.judge.evaluate_many),
     )
     dice = SeededDice(seed)
     going = matches

@@ -19,19 +19,24 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, print_board, print_table, print_valued
+from motif.cli.printing import json_line, percent, print_board, print_table, print_valued
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
     from motif.board.moves import Play
     from motif.board.position import Position
+    from motif.cube import CubeDecision
+    from motif.cube.cubeful_rollout import CubeRollout
+    from motif.evaluators import StaticEvaluator
     from motif.rollout import Comparison, RolloutResult, RolloutSettings
 
 
 @command(
     "rollout 4HPwATDgc/ABMA --player pubeval --trials 1296",
     "rollout 4HPwATDgc/ABMA 3 1 --compare --eliminate --cut 10 --stratified",
+    "rollout dPexAAB07zMAAA --cubeful --stratified --length 7 --score 3-5",
 )
 def rollout(
     identifier: IdArgument,
@@ -43,6 +48,7 @@ def rollout(
     die2: SecondDie = None,
     player: StaticOption = DEFAULT_PLAYER,
     luck_plies: Annotated[str, option("Take off the luck of the first N rolls, or of all.", "N")] = "0",
+    cubeful: Annotated[bool, option("Let both sides double; without --compare, whether to double.")] = False,
     compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False,
     candidates: Annotated[int | None, option("How many plays to compare.", show_default="5")] = None,
     play: Annotated[
@@ -56,7 +62,8 @@ def rollout(
 
     That gives chances and equity with their standard errors; docs/user/rollouts.md weighs the options.  With
     a match or a cube, from options or from the ID, --compare values the plays by what their chances are worth
-    at the score and with the cube where it lies.
+    at the score and with the cube where it lies.  With --cubeful both sides double, take and pass in the
+    trials, for money or for the match.
     """
     from motif.board.identifiers import gnubg_id
     from motif.board.parsing import parse_position, parse_roll
@@ -66,12 +73,14 @@ def rollout(
     from motif.rollout.rollout_settings import parse_luck_plies
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
-    settings.check()
+    settings.check(with_cube=cubeful)
     state = options.stakes_state(None)
     given = {"--candidates": candidates, "--play": play or None, "--eliminate": settings.eliminate or None}
-    _check_comparing(compare, die1, {**given, "a match or a cube": state})
-    if settings.eliminate and state is not None:
-        raise SettingError("--eliminate compares plays for money without a cube: leave out match and cube")
+    _check_comparing(compare, die1, given if cubeful else {**given, "a match or a cube": state})
+    if settings.eliminate and state is not None and not cubeful:
+        raise SettingError(
+            "--eliminate compares plays for money without a cube, or with --cubeful: leave out match and cube"
+        )
     if candidates is not None and play:
         raise SettingError("give either --candidates or --play, not both")
     position, match = parse_position(identifier)
@@ -79,6 +88,15 @@ def rollout(
     evaluator = static_evaluator(player)
     played: dict[str, Any] = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
     by_whom = f"{evaluator.name}, for {settings.scoring}"
+    if cubeful:
+        by_whom = f"{evaluator.name}, both sides doubling"
+        played["cubeful"] = True
+    if roll is None and cubeful:
+        with working_on(cluster):
+            _roll_out_cube(
+                position, options.state_of(match), evaluator, settings, json, jobs, by_whom, played
+            )
+        return
     if roll is None:
         with working_on(cluster):
             result = roll_out(position, evaluator, settings, jobs=jobs)
@@ -89,13 +107,27 @@ def rollout(
         _print_result(result)
         print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
         return
+    cubes = None
+    if cubeful:
+        from motif.cube.cubeful_rollout import cube_maker
+
+        match = options.state_of(match)
+        cubes = cube_maker(match)
     # The match of an ID is drawn, but plays are eliminated for money.
-    stakes, valued = for_match(evaluator, options, None if settings.eliminate else match)
+    stakes, valued = for_match(evaluator, options, match if cubeful or not settings.eliminate else None)
     plays = _named_plays(position, roll, play) if play else None
     count = CANDIDATES if candidates is None else candidates
     with working_on(cluster):
         comparison = compare_plays(
-            position, roll, evaluator, settings, plays=plays, candidates=count, stakes=stakes, jobs=jobs
+            position,
+            roll,
+            evaluator,
+            settings,
+            plays=plays,
+            candidates=count,
+            stakes=stakes,
+            cubes=cubes,
+            jobs=jobs,
         )
     if json:
         where = {"position": gnubg_id(position), "roll": list(roll)}
@@ -113,6 +145,90 @@ def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) 
     for word, value in {"D1 D2": die1, **settings}.items():
         if value is not None and not compare:
             raise SettingError(f"{word} is for comparing plays: add --compare")
+
+
+def _roll_out_cube(
+    position: "Position",
+    state: "MatchState",
+    evaluator: "StaticEvaluator",
+    settings: "RolloutSettings",
+    json: bool,
+    jobs: int | None,
+    by_whom: str,
+    played: dict[str, Any],
+) -> None:
+    """Roll out and print a cube decision, the static one beside it."""
+    from motif.board.identifiers import gnubg_id
+    from motif.cube import cube_decision_at
+    from motif.cube.cubeful_rollout import roll_out_cube
+
+    static = cube_decision_at(position, evaluator.evaluate(position), state)
+    result = roll_out_cube(position, state, evaluator, settings, jobs=jobs)
+    if json:
+        print(json_line(_cube_record(result, static) | played | {"position": gnubg_id(position)}))
+        return
+    print_board(position, state)
+    _print_cube(result, static)
+    print(f"{result.trials} trials of each by {by_whom}, in {result.seconds:.1f} s")
+
+
+def _cube_record(result: "CubeRollout", static: "CubeDecision") -> dict[str, Any]:
+    state = result.state
+    record = {
+        "action": result.action,
+        "no_double": result.no_double,
+        "no_double_se": float(result.se[-1]),
+        "double_take": result.double_take,
+        "double_take_se": result.double_take_se,
+        "double_pass": result.double_pass,
+        "difference": result.difference,
+        "difference_se": result.difference_se,
+        "mean": _by_name(result.mean),
+        "se": _by_name(result.se),
+        "static": {
+            name: getattr(static, name)
+            for name in ("action", "no_double", "double_take", "double_pass", "exact")
+        },
+        "trials": result.trials,
+        "seconds": result.seconds,
+        "cube": state.cube,
+        "owner": state.cube_owner,
+        "length": state.length,
+    }
+    if not state.length:
+        return record | {"jacoby": state.jacoby}
+    equities = {name: getattr(result, name) for name in ("no_double", "double_take", "double_pass")}
+    chances = {f"mwc_{name}": None if it is None else result.mwc(it) for name, it in equities.items()}
+    score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+    return record | chances | score
+
+
+def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
+    chances, errors = result.mean, result.se
+    print(
+        f"{percent(chances[0])} ± {percent(errors[0])} wins ({percent(chances[1])} gammons), "
+        f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), as far as the games went"
+    )
+    double = "redouble" if result.state.cube_owner == "me" else "double"
+    rows = [
+        (f"no {double}", result.no_double, float(errors[-1]), static.no_double),
+        (f"{double}, take", result.double_take, result.double_take_se, static.double_take),
+        (f"{double}, pass", result.double_pass, 0.0, static.double_pass),
+    ]
+    match = ["match won"] * bool(result.state.length)
+    print_table(
+        ("", "equity", "standard error", "static", *match),
+        [
+            (name, f"{equity:+.4f}", f"{se:.4f}", "" if known is None else f"{known:+.3f}")
+            + tuple(percent(result.mwc(equity) or 0, 2) for _ in match)
+            for name, equity, se, known in rows
+            if equity is not None
+        ],
+    )
+    by_how_much = ""
+    if result.difference is not None:
+        by_how_much = f": {double} {result.difference:+.4f} ± {result.difference_se:.4f} against waiting"
+    print(f"{result.action[0].upper()}{result.action[1:]}{by_how_much}.  Static: {static.action}.")
 
 
 def _result_record(result: "RolloutResult") -> dict[str, Any]:

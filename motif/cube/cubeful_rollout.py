@@ -20,15 +20,13 @@ from motif.cube.decision import best_action
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
 from motif.cube.equities import DOUBLE_PASS, Scale, cube_is_useful, scale, stakes_of
 from motif.cube.exact import MONEY_COLUMNS, cube_levels, match_values
-from motif.cube.match_equity import match_equity_table
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
 from motif.evaluators.stakes import DEAD, NO_CUBE, Stakes
 from motif.rollout.cube_states import CubeStates
-from motif.rollout.rollout_settings import MONEY, RolloutSettings
+from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
 from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
-from motif.runtime.errors import SettingError
 
 MATCH_CHECKERS = 4
 """Checkers of either side up to which the values of a match are worked out for all positions."""
@@ -43,7 +41,7 @@ def cube_states(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) 
 
     A match is valued by the default table.  Raises `SettingError` for a match that is over.
     """
-    levels = cube_levels(state) if state.length else _money_levels(state)
+    levels = list(cube_levels(state)) if state.length else _money_levels(state)
     unit = scale(state)
     stakes = [_stakes(state, level, efficiency, unit) for level in levels]
     if state.length:
@@ -191,11 +189,11 @@ def roll_out_cube(
 ) -> CubeRollout:
     """Roll out the cube decision of the player on roll in `state`, with `evaluator` playing both sides.
 
-    The result is the same for any number of `jobs`.  Raises `SettingError` for settings that make no sense, and
-    for a scoring or an elimination, which have no meaning here.
+    The result is the same for any number of `jobs`.  Raises `SettingError` for settings that make no sense
+    with a cube, and for a match that is over.
     """
     settings = settings or RolloutSettings()
-    check_with_cube(settings)
+    settings.check(with_cube=True)
     useful = cube_is_useful(state)
     maker = cube_maker(state, efficiency)
     first = (0, int(maker().doubled[0, 0])) if useful else (0,)
@@ -237,10 +235,3 @@ def roll_out_cube(
         tally.trials,
         seconds,
     )
-
-
-def check_with_cube(settings: RolloutSettings) -> None:
-    """Raise `SettingError` for settings that make no sense in a rollout with a cube."""
-    settings.check()
-    if settings.scoring != MONEY:
-        raise SettingError("with a cube the match says what is played for, not the scoring", "scoring")

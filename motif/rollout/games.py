@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
-from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS
 from motif.evaluators.probabilities import WIN, turned, turned_equities, write_finished
 from motif.evaluators.stakes import EVEN
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollout.cube_states import CubeStates, known_boards, value_rolled, turn_cubes
+from motif.rollout.cube_states import CubeStates, known_boards, turn_cubes, value_rolled
 from motif.rollout.playout import MAX_PLIES
 from motif.runtime.errors import check_seed
 from motif.runtime.jit import kernel
@@ -111,6 +111,10 @@ class CubeRules(NamedTuple):
     """Take the luck of the first so many rolls off the results."""
 
 
+PLAYED_OUT = CubeRules()
+"""Games that are played to their end, with no double before the first roll."""
+
+
 class _Table:
     """Games with a cube that are played side by side, until they end."""
 
@@ -135,9 +139,7 @@ class _Table:
         """The five probabilities (m, 5) of who is on roll in `rows` (m,), in his own or in the other's eyes."""
         return self._chances(self.boards[rows], self.sides[rows], of_opponent)
 
-    def _chances(
-        self, boards: Board, sides: npt.NDArray[np.int64], of_opponent: bool = False
-    ) -> Values:
+    def _chances(self, boards: Board, sides: npt.NDArray[np.int64], of_opponent: bool = False) -> Values:
         if self.players[0].chances == self.players[1].chances:
             return self.players[0].chances(boards).astype(np.float64)
         chances = np.empty((len(boards), len(OUTPUTS)))
@@ -189,7 +191,7 @@ class _Table:
             self.keep(points == 0)
 
     def _end_with(self, rows: npt.NDArray[np.int64], points: npt.NDArray[np.int64], chances: Values) -> None:
-        """End games in which who is on roll has won `points` (m,) times the cube, with his `chances` (m, 5)."""
+        """End games in which who is on roll won `points` (m,) times the cube, with his `chances` (m, 5)."""
         sides, states = self.sides[rows], self.states[rows]
         equities = self.cubes.worth[states, sides, 0, EVEN + points]
         self.end(rows, _for_first(np.concatenate([chances, equities[:, None]], axis=1), sides))
@@ -263,7 +265,7 @@ def games_with_cube(
     sides: npt.NDArray[np.int64],
     boards: Board,
     dice: Dice,
-    rules: CubeRules = CubeRules(),
+    rules: CubeRules = PLAYED_OUT,
 ) -> CubeGames:
     """Play on from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,), to the end.
 

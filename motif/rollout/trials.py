@@ -18,7 +18,16 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollout.cube_states import CubeStates, choose_with_cubes, trial_states
-from motif.rollout.games import CubePlayer, CubeRules, Dice, Games, Rolls, States, games_with_cube, stream_dice
+from motif.rollout.games import (
+    CubePlayer,
+    CubeRules,
+    Dice,
+    Games,
+    Rolls,
+    States,
+    games_with_cube,
+    stream_dice,
+)
 from motif.rollout.playout import FIXED_ROLLS, ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollout.tally import Tally, Values
@@ -243,9 +252,7 @@ def _play(
 def model_player(model: Model) -> CubePlayer:
     """Who plays both sides of a rollout with a cube: by `model`, with the cube where it lies."""
 
-    def choose(
-        cubes: CubeStates, states: Games, side: int, boards: Board, rolls: Rolls, _: States
-    ) -> Board:
+    def choose(cubes: CubeStates, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
         ready, space = prepared(model)
         choose_with_cubes(ready, cubes, states, side, pack_many(boards), rolls, space, results)
@@ -284,7 +291,7 @@ def _play_with_cube(
 
 
 def _trial_dice(settings: RolloutSettings, items: Items, first: int, trials: int) -> Dice:
-    """The dice of trials `first`, ... of `items`, one item after the other: those of rollouts without a cube."""
+    """The dice of trials `first`, ... of `items`, item by item: those of rollouts without a cube."""
     later = stream_dice(trial_states(settings.seed, items, first, trials).reshape(-1))
     if not settings.stratified:
         return later

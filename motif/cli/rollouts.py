@@ -67,8 +67,8 @@ def rollout(
     """
     from motif.board.identifiers import gnubg_id
     from motif.board.parsing import parse_position, parse_roll
+    from motif.cube.cubeful_rollout import cube_maker
     from motif.rollout import compare_plays
-    from motif.rollout import rollout as roll_out
     from motif.rollout.comparison import CANDIDATES
     from motif.rollout.rollout_settings import parse_luck_plies
 
@@ -91,28 +91,17 @@ def rollout(
     if cubeful:
         by_whom = f"{evaluator.name}, both sides doubling"
         played["cubeful"] = True
-    if roll is None and cubeful:
-        with working_on(cluster):
-            _roll_out_cube(
-                position, options.state_of(match), evaluator, settings, json, jobs, by_whom, played
-            )
-        return
     if roll is None:
         with working_on(cluster):
-            result = roll_out(position, evaluator, settings, jobs=jobs)
-        if json:
-            print(json_line(_result_record(result) | played | {"position": gnubg_id(position)}))
-            return
-        print_board(position, match)
-        _print_result(result)
-        print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
+            if cubeful:
+                state = options.state_of(match)
+                _roll_out_cube(position, state, evaluator, settings, json, jobs, by_whom, played)
+            else:
+                _roll_out(position, match, evaluator, settings, json, jobs, by_whom, played)
         return
     cubes = None
     if cubeful:
-        from motif.cube.cubeful_rollout import cube_maker
-
-        match = options.state_of(match)
-        cubes = cube_maker(match)
+        cubes = cube_maker(match := options.state_of(match))
     # The match of an ID is drawn, but plays are eliminated for money.
     stakes, valued = for_match(evaluator, options, match if cubeful or not settings.eliminate else None)
     plays = _named_plays(position, roll, play) if play else None
@@ -145,6 +134,29 @@ def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) 
     for word, value in {"D1 D2": die1, **settings}.items():
         if value is not None and not compare:
             raise SettingError(f"{word} is for comparing plays: add --compare")
+
+
+def _roll_out(
+    position: "Position",
+    match: "MatchState | None",
+    evaluator: "StaticEvaluator",
+    settings: "RolloutSettings",
+    json: bool,
+    jobs: int | None,
+    by_whom: str,
+    played: dict[str, Any],
+) -> None:
+    """Roll out and print a position without a cube."""
+    from motif.board.identifiers import gnubg_id
+    from motif.rollout import rollout as roll_out
+
+    result = roll_out(position, evaluator, settings, jobs=jobs)
+    if json:
+        print(json_line(_result_record(result) | played | {"position": gnubg_id(position)}))
+        return
+    print_board(position, match)
+    _print_result(result)
+    print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
 
 
 def _roll_out_cube(
@@ -219,8 +231,10 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     print_table(
         ("", "equity", "standard error", "static", *match),
         [
-            (name, f"{equity:+.4f}", f"{se:.4f}", "" if known is None else f"{known:+.3f}")
-            + tuple(percent(result.mwc(equity) or 0, 2) for _ in match)
+            (
+                *(name, f"{equity:+.4f}", f"{se:.4f}", "" if known is None else f"{known:+.3f}"),
+                *(percent(result.mwc(equity) or 0, 2) for _ in match),
+            )
             for name, equity, se, known in rows
             if equity is not None
         ],

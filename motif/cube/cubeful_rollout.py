@@ -1,6 +1,6 @@
 """Rollouts of cube decisions: both sides double, take and pass, and the results have standard errors.
 
-The same dice play a position without a double and, in a game of its own, after a double that was taken; a pass
+The same dice play a position without a double and, in another game, after a double that was taken; a pass
 is exact.  Trials that are cut short are valued by the chances there and the cube where it lies; whoever is on
 roll then may still double.
 """
@@ -18,7 +18,7 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.cube.decision import best_action
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
-from motif.cube.equities import DOUBLE_PASS, Scale, cube_is_useful, scale, stakes_of
+from motif.cube.equities import DOUBLE_PASS, Scale, cube_is_useful, may_double, scale, stakes_of
 from motif.cube.exact import MONEY_COLUMNS, cube_levels, match_values
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
@@ -167,6 +167,8 @@ class CubeRollout:
     @property
     def action(self) -> str:
         """What both should do, in the words of `CubeDecision.action`, as far as the trials can tell."""
+        if self.double_take is None and may_double(self.state):
+            return f"no {'redouble' if self.state.cube_owner == 'me' else 'double'}, dead cube"
         gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
         return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons)[0]
 

@@ -6,7 +6,7 @@ From these chances the model has the equities of a dead and of a live cube; x is
 dead to live that the rollouts went, by least squares over the positions of a class and the three places of
 the cube.  Its standard error is taken over positions, which are independent.
 
-The rollouts are those of `motif.cube.cubeful_rollout`, without Jacoby rule and beavers.  Both sides decide the
+Rollouts are those of `motif.cube.cubeful_rollout`, without Jacoby rule and beavers.  Both sides decide the
 cube by the model at the x of the round before, the first time at the default ones; exactly where tables know.
 """
 

@@ -90,7 +90,7 @@ def _rolled(cubes, state, side, words, packed, row, known):
 
 @lean_kernel(NOTHING)
 def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
-    """What to do with the cube in packed boards int8 (n, 64), whose `sides` (n,) are on roll in `states` (n,).
+    """What to do with the cube in packed boards (n, 64), whose `sides` (n,) are on roll in `states` (n,).
 
     `rows` float64 (n, 5) are their chances.  Writes whether they should double, whether the other side should
     take a double, and what the boards are worth to `sides` when both do so.

@@ -136,7 +136,7 @@ class _Table:
         )
 
     def chances(self, rows: npt.NDArray[np.int64], of_opponent: bool = False) -> Values:
-        """The five probabilities (m, 5) of who is on roll in `rows` (m,), in his own or in the other's eyes."""
+        """The five probabilities (m, 5) of who is on roll in `rows` (m,), in his own or the other's eyes."""
         return self._chances(self.boards[rows], self.sides[rows], of_opponent)
 
     def _chances(self, boards: Board, sides: npt.NDArray[np.int64], of_opponent: bool = False) -> Values:

@@ -1,7 +1,7 @@
 """The command rollout: a position, or the plays of a roll, played out many times."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from motif.cli.options import (
     DEFAULT_PLAYER,
@@ -11,6 +11,7 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     MatchChoice,
+    MatchOptions,
     SecondDie,
     Settings,
     StaticOption,
@@ -65,11 +66,7 @@ def rollout(
     at the score and with the cube where it lies.  With --cubeful both sides double, take and pass in the
     trials, for money or for the match.
     """
-    from motif.board.identifiers import gnubg_id
     from motif.board.parsing import parse_position, parse_roll
-    from motif.cube.cubeful_rollout import cube_maker
-    from motif.rollout import compare_plays
-    from motif.rollout.comparison import CANDIDATES
     from motif.rollout.rollout_settings import parse_luck_plies
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
@@ -85,46 +82,110 @@ def rollout(
         raise SettingError("give either --candidates or --play, not both")
     position, match = parse_position(identifier)
     roll = parse_roll(die1, die2) if die1 is not None else None
-    evaluator = static_evaluator(player)
-    played: dict[str, Any] = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
-    by_whom = f"{evaluator.name}, for {settings.scoring}"
     if cubeful:
-        by_whom = f"{evaluator.name}, both sides doubling"
-        played["cubeful"] = True
-    if roll is None:
-        with working_on(cluster):
-            if cubeful:
-                state = options.state_of(match)
-                _roll_out_cube(position, state, evaluator, settings, json, jobs, by_whom, played)
-            else:
-                _roll_out(position, match, evaluator, settings, json, jobs, by_whom, played)
-        return
-    cubes = None
-    if cubeful:
-        cubes = cube_maker(match := options.state_of(match))
-    # The match of an ID is drawn, but plays are eliminated for money.
-    stakes, valued = for_match(evaluator, options, match if cubeful or not settings.eliminate else None)
-    plays = _named_plays(position, roll, play) if play else None
-    count = CANDIDATES if candidates is None else candidates
+        match = options.state_of(match)
+    work = _Rollout(position, match, static_evaluator(player), settings, cubeful, jobs, json)
     with working_on(cluster):
+        if roll is not None:
+            work.compare(roll, options, candidates, play or [])
+        elif cubeful:
+            work.decide()
+        else:
+            work.play_out()
+
+
+class _Rollout(NamedTuple):
+    """What is rolled out, how, and how it is printed."""
+
+    position: "Position"
+    match: "MatchState | None"
+    """That of the ID; with a cube, of the options as well."""
+    evaluator: "StaticEvaluator"
+    settings: "RolloutSettings"
+    cubeful: bool
+    jobs: int | None
+    json: bool
+
+    @property
+    def state(self) -> "MatchState":
+        """The match where there is a cube."""
+        assert self.match is not None
+        return self.match
+
+    @property
+    def by_whom(self) -> str:
+        """Who plays, and what for."""
+        what_for = "both sides doubling" if self.cubeful else f"for {self.settings.scoring}"
+        return f"{self.evaluator.name}, {what_for}"
+
+    def record(self, record: dict[str, Any]) -> str:
+        """`record` as JSON, with what goes for all results."""
+        from motif.board.identifiers import gnubg_id
+
+        settings = self.settings
+        played: dict[str, Any] = {
+            "player": self.evaluator.name,
+            "scoring": settings.scoring,
+            "seed": settings.seed,
+        }
+        if self.cubeful:
+            played["cubeful"] = True
+        return json_line(record | played | {"position": gnubg_id(self.position)})
+
+    def play_out(self) -> None:
+        """The position without a cube."""
+        from motif.rollout import rollout as roll_out
+
+        result = roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
+        if self.json:
+            print(self.record(_result_record(result)))
+            return
+        print_board(self.position, self.match)
+        _print_result(result)
+        print(f"{result.trials[0]} trials by {self.by_whom}, in {result.seconds:.1f} s")
+
+    def decide(self) -> None:
+        """The cube decision, the static one beside it."""
+        from motif.cube import cube_decision_at
+        from motif.cube.cubeful_rollout import roll_out_cube
+
+        static = cube_decision_at(self.position, self.evaluator.evaluate(self.position), self.state)
+        result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
+        if self.json:
+            print(self.record(_cube_record(result, static)))
+            return
+        print_board(self.position, self.state)
+        _print_cube(result, static)
+        print(f"{result.trials} trials of each by {self.by_whom}, in {result.seconds:.1f} s")
+
+    def compare(
+        self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
+    ) -> None:
+        """The plays of a roll."""
+        from motif.cube.cubeful_rollout import cube_maker
+        from motif.rollout import compare_plays
+        from motif.rollout.comparison import CANDIDATES
+
+        # The match of an ID is drawn, but plays are eliminated for money.
+        known = self.match if self.cubeful or not self.settings.eliminate else None
+        stakes, valued = for_match(self.evaluator, options, known)
         comparison = compare_plays(
-            position,
+            self.position,
             roll,
-            evaluator,
-            settings,
-            plays=plays,
-            candidates=count,
+            self.evaluator,
+            self.settings,
+            plays=_named_plays(self.position, roll, named) if named else None,
+            candidates=CANDIDATES if candidates is None else candidates,
             stakes=stakes,
-            cubes=cubes,
-            jobs=jobs,
+            cubes=cube_maker(self.state) if self.cubeful else None,
+            jobs=self.jobs,
         )
-    if json:
-        where = {"position": gnubg_id(position), "roll": list(roll)}
-        print(json_line(comparison_record(comparison) | played | valued | where))
-        return
-    print_board(position, options.stakes_state(match))
-    print_comparison(comparison, by_whom)
-    print_valued(valued)
+        if self.json:
+            print(self.record(comparison_record(comparison) | valued | {"roll": list(roll)}))
+            return
+        print_board(self.position, options.stakes_state(self.match))
+        print_comparison(comparison, self.by_whom)
+        print_valued(valued)
 
 
 def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) -> None:
@@ -134,54 +195,6 @@ def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) 
     for word, value in {"D1 D2": die1, **settings}.items():
         if value is not None and not compare:
             raise SettingError(f"{word} is for comparing plays: add --compare")
-
-
-def _roll_out(
-    position: "Position",
-    match: "MatchState | None",
-    evaluator: "StaticEvaluator",
-    settings: "RolloutSettings",
-    json: bool,
-    jobs: int | None,
-    by_whom: str,
-    played: dict[str, Any],
-) -> None:
-    """Roll out and print a position without a cube."""
-    from motif.board.identifiers import gnubg_id
-    from motif.rollout import rollout as roll_out
-
-    result = roll_out(position, evaluator, settings, jobs=jobs)
-    if json:
-        print(json_line(_result_record(result) | played | {"position": gnubg_id(position)}))
-        return
-    print_board(position, match)
-    _print_result(result)
-    print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
-
-
-def _roll_out_cube(
-    position: "Position",
-    state: "MatchState",
-    evaluator: "StaticEvaluator",
-    settings: "RolloutSettings",
-    json: bool,
-    jobs: int | None,
-    by_whom: str,
-    played: dict[str, Any],
-) -> None:
-    """Roll out and print a cube decision, the static one beside it."""
-    from motif.board.identifiers import gnubg_id
-    from motif.cube import cube_decision_at
-    from motif.cube.cubeful_rollout import roll_out_cube
-
-    static = cube_decision_at(position, evaluator.evaluate(position), state)
-    result = roll_out_cube(position, state, evaluator, settings, jobs=jobs)
-    if json:
-        print(json_line(_cube_record(result, static) | played | {"position": gnubg_id(position)}))
-        return
-    print_board(position, state)
-    _print_cube(result, static)
-    print(f"{result.trials} trials of each by {by_whom}, in {result.seconds:.1f} s")
 
 
 def _cube_record(result: "CubeRollout", static: "CubeDecision") -> dict[str, Any]:

@@ -11,6 +11,7 @@ one score all games together.
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from motif.cube.cubeful_rollout import cube_states, without_doubles
 from motif.evaluators import Evaluator
 from motif.players.match import blocks_of_pairs
 from motif.players.player import Player, cube_evaluator
+from motif.players.tournament import Pairing, TournamentResult, everyone_plays
 from motif.rollout.cube_states import CubeStates, stakes_in
 from motif.rollout.games import (
     CubePlayer,
@@ -45,6 +47,8 @@ from motif.runtime.progress import progress
 
 LONGEST = 64
 """Points of the longest match."""
+Points = npt.NDArray[np.float64]
+_EVEN = 0.5
 _MOST_GAMES = 2 * LONGEST
 """Games of a match: fewer, since each brings a point."""
 
@@ -91,8 +95,7 @@ def play_match_play(
     """
     check_seed(seed)
     check_count("games", matches, 2)
-    if not 1 <= length <= LONGEST:
-        raise SettingError(f"a match is to 1 to {LONGEST} points, not {length}", "length")
+    _check_length(length)
     pairs = (matches + 1) // 2
     sides = match_side(first, adviser), match_side(second, adviser)
     play = partial(play_match_pairs, length, cube, *sides, seed)
@@ -108,12 +111,57 @@ def play_match_play(
     return match_play_result(np.concatenate(won), length, cube, games)
 
 
+def _check_length(length: int) -> None:
+    if not 1 <= length <= LONGEST:
+        raise SettingError(f"a match is to 1 to {LONGEST} points, not {length}", "length")
+
+
+def play_match_tournament(
+    players: Sequence[Player],
+    length: int,
+    matches: int,
+    *,
+    adviser: Evaluator,
+    cube: bool = True,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> TournamentResult:
+    """Let each of `players` play `matches` matches against each other, as `play_match_play` has them.
+
+    Raises `SettingError` as that and `play_tournament` do.
+    """
+    _check_length(length)
+
+    def pairing(first: int, second: int, seed: int, points: Points, games: int) -> Pairing:
+        result = match_play_result(points > 0, length, cube, games)
+        return Pairing(first, second, seed, result, result.mwc - _EVEN, result.se)
+
+    play = partial(_played_meeting, length, cube, adviser)
+    return everyone_plays(players, matches, play, pairing, length=length, seed=seed, jobs=jobs)
+
+
+def _played_meeting(
+    length: int,
+    cube: bool,
+    adviser: Evaluator,
+    first: Player,
+    second: Player,
+    seed: int,
+    start: int,
+    count: int,
+) -> tuple[Points, int]:
+    """Shares (count, 2) of matches that the first player won, above one half; and the games played."""
+    sides = match_side(first, adviser), match_side(second, adviser)
+    wins, games = play_match_pairs(length, cube, *sides, seed, start, count)
+    return wins.astype(np.float64) - _EVEN, games
+
+
 def match_play_result(wins: npt.NDArray[np.bool_], length: int, cube: bool, games: int) -> MatchPlayResult:
     """What the matches of pairs say, of which the first player has the `wins` (pairs, 2)."""
     shares = wins.mean(axis=1)
     mwc = float(shares.mean())
     se = float(shares.std(ddof=1) / math.sqrt(len(shares))) if len(shares) > 1 else math.nan
-    chance = 1.0 if math.isnan(se) else p_value(mwc - 0.5, se)
+    chance = 1.0 if math.isnan(se) else p_value(mwc - _EVEN, se)
     total = int(wins.sum())
     return MatchPlayResult(wins.size, length, cube, total, wins.size - total, mwc, se, chance, games)
 

@@ -288,7 +288,7 @@ def everyone_plays(
     jobs: int | None = None,
 ) -> TournamentResult:
     """A tournament of `play`, which gives the points (count, 2) of the first player in `count` pairs from a
-    first one on with a seed, and the number of games; `pairing` takes two numbers, seed, all points and games.
+    first one on with a seed, and the number of games; `pairing` takes two numbers, the seed, points, games.
 
     `games` are those of each pairing, or its matches to `length` points.  Raises `SettingError` as
     `play_tournament` does.

@@ -113,7 +113,7 @@ def test_a_match_says_why_it_ended(motif, motif_json):
         (("tournament", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("tournament", "pubeval", "random", "--plot", "x.txt"), "x.txt: a picture's name must end in"),
         (("tournament", "pubeval", "random", "--no-cube"), "--no-cube is for matches"),
-        (("tournament", "pubeval", "random", "--length", "65"), "--length"),
+        (("tournament", "pubeval", "random", "--length", "65"), "a match is to 1 to 64 points"),
         (("match", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),
         (("match", "pubeval", "random", "--error-rate", "1"), "--error-rate must be above 0 and below 1"),

@@ -1,8 +1,8 @@
 """What wrong cube decisions cost by cubeful rollouts: motif's beside gnubg's, for docs/user/cube.md.
 
-Positions with contact come from games of motif against himself, one a game, on seeds that nothing else has
-seen: as many from each slice of cubeless equities, from before doubles begin to where all pass.  Each is
-rolled out to the end of the game for money, with the cube in the centre and after a double that was taken.
+Positions with contact, and races, come from games of motif against himself, one a game, on seeds that nothing
+else has seen: as many from each slice of cubeless equities, from before doubles begin to where all pass.  Each
+is rolled out to the end of the game for money, with the cube in the centre and after a double that was taken.
 
 The best action is read off one half of the trials, and what another one costs off the other half, both ways:
 so chance alone is never counted as an error.  Single costs may thus come out negative.
@@ -42,14 +42,16 @@ Values = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 REGION = "cube costs"
 KINDS = "wrong doubles", "missed doubles", "wrong takes", "wrong passes"
-FITTED = 0.752
-"""x with contact as `motif cube-efficiency` fits it."""
+FITTED = {"contact": 0.734, "race": 0.742}
+"""x as `motif cube-efficiency --seed 1` fits it, on other positions."""
 _SEED = 770_001
 _SELF_PLAY_TRIAL = 2**41
 _FROM, _TO, _SLICES = 0.2, 0.9, 14
 _GAMES_A_POSITION = 6
 _HALVES = 2
 _STATE = MatchState()
+_WORDS = {"contact": "with contact", "race": "races"}
+_USUAL = "308", "432"
 
 
 class Decisions(NamedTuple):
@@ -69,18 +71,18 @@ class Rolled(NamedTuple):
     errors: Values
 
 
-def near_doubles(evaluator: Evaluator, count: int) -> Board:
-    """Boards (count, 26), evenly spread over slices of cubeless equity, each from another game."""
+def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
+    """Boards (count, 26) of a class, evenly spread over slices of cubeless equity, each from another game."""
     games = _GAMES_A_POSITION * count
     parts = []
     for ply in self_play(evaluator, starts(games), derive_states(_SEED, 0, games, _SELF_PLAY_TRIAL)):
         rows = ply.points == 0
         if ply.number and rows.any():
-            rows[rows] = efficiency_classes(ply.boards[rows]) == CLASS_NAMES.index("contact")
+            rows[rows] = efficiency_classes(ply.boards[rows]) == CLASS_NAMES.index(kind)
             parts.append((ply.games[rows], ply.boards[rows]))
     numbers, boards = map(np.concatenate, zip(*parts, strict=True))
-    slices = ((equities(evaluator.evaluate_many(boards)) - _FROM) / (_TO - _FROM) * _SLICES).astype(np.int64)
-    slices[equities(evaluator.evaluate_many(boards)) < _FROM] = -1
+    values = equities(evaluator.evaluate_many(boards))
+    slices = np.floor((values - _FROM) / (_TO - _FROM) * _SLICES).astype(np.int64)
     left = np.full(_SLICES, -(-count // _SLICES))
     taken: list[int] = []
     seen: set[int] = set()
@@ -162,17 +164,17 @@ def rms_error(decisions: Decisions, rolled: Rolled) -> float:
     return float(np.sqrt(max(square, 0.0)))
 
 
-def table(count: int, trials: int) -> Iterator[str]:
-    """Lines of the table, for `count` positions and two halves of `trials` trials."""
+def table(kind: str, count: int, trials: int) -> Iterator[str]:
+    """Lines of the table of a class, for `count` positions and two halves of `trials` trials."""
     name = default_player()
     evaluator, deep = load_static(name), load_evaluator(f"{name}@2")
-    boards = near_doubles(evaluator, count)
+    boards = near_doubles(evaluator, count, kind)
     chances, deeper = (it.evaluate_many(boards).astype(np.float64) for it in (evaluator, deep))
     rows = {
         name: by_chances(chances, boards),
-        f"{name}, x = {FITTED}": by_chances(chances, boards, FITTED),
+        f"{name}, x = {FITTED[kind]}": by_chances(chances, boards, FITTED[kind]),
         f"{name}@2": by_chances(deeper, boards),
-        f"{name}@2, x = {FITTED}": by_chances(deeper, boards, FITTED),
+        f"{name}@2, x = {FITTED[kind]}": by_chances(deeper, boards, FITTED[kind]),
         "gnubg, 0-ply": by_gnubg(boards),
     }
     rolled = rolled_out(name, boards, trials)
@@ -180,9 +182,9 @@ def table(count: int, trials: int) -> Iterator[str]:
     best = rolled.values.mean(axis=0)
     right = int((np.minimum(best[:, 1], 1) >= best[:, 0]).sum()), int((best[:, 1] < 1).sum())
     yield (
-        f"{len(boards)} positions, rolled out {_HALVES * trials:,} times with {name}: standard errors "
-        f"{errors[0]:.3f} without a double, {errors[1]:.3f} after a take. To double is right in {right[0]}, "
-        f"to take in {right[1]}."
+        f"{len(boards)} positions, {_WORDS[kind]}, rolled out {_HALVES * trials:,} times with {name}: "
+        f"standard errors {errors[0]:.3f} without a double, {errors[1]:.3f} after a take. To double is right "
+        f"in {right[0]}, to take in {right[1]}."
     )
     yield ""
     yield f"| millipoints a position | {' | '.join(KINDS)} | all | all, less {name}'s | RMS error |"
@@ -200,11 +202,16 @@ def _amount(lost: Values) -> str:
 
 
 def main(words: Sequence[str]) -> None:
-    """``PAGE [POSITIONS [TRIALS]]``: write the table into the page."""
-    count, trials = (int(word) for word in (*words[1:], *("280", "432")[len(words) - 1 :]))
+    """``PAGE [POSITIONS [TRIALS]]``: write the tables into the page."""
+    count, trials = (int(word) for word in (*words[1:], *_USUAL[len(words) - 1 :]))
+
+    def lines() -> Iterator[str]:
+        yield from table("contact", count, trials)
+        yield ""
+        yield from table("race", count * 2 // 3, trials)
 
     def told() -> Iterator[str]:
-        for line in table(count, trials):
+        for line in lines():
             print(line, file=sys.stderr, flush=True)
             yield line
 

@@ -73,7 +73,7 @@ def rollout(
     settings.check(with_cube=cubeful)
     state = options.stakes_state(None)
     given = {"--candidates": candidates, "--play": play or None, "--eliminate": settings.eliminate or None}
-    _check_comparing(compare, die1, given if cubeful else {**given, "a match or a cube": state})
+    _check_comparing(compare, die1, given if cubeful else {**given, _MATCH: state})
     if settings.eliminate and state is not None and not cubeful:
         raise SettingError(
             "--eliminate compares plays for money without a cube, or with --cubeful: leave out match and cube"
@@ -92,6 +92,9 @@ def rollout(
             work.decide()
         else:
             work.play_out()
+
+
+_MATCH = "a match or a cube"
 
 
 class _Rollout(NamedTuple):
@@ -149,8 +152,8 @@ class _Rollout(NamedTuple):
         from motif.cube import cube_decision_at
         from motif.cube.cubeful_rollout import roll_out_cube
 
-        static = cube_decision_at(self.position, self.evaluator.evaluate(self.position), self.state)
         result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
+        static = cube_decision_at(self.position, self.evaluator.evaluate(self.position), result.state)
         if self.json:
             print(self.record(_cube_record(result, static)))
             return
@@ -194,7 +197,8 @@ def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) 
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
     for word, value in {"D1 D2": die1, **settings}.items():
         if value is not None and not compare:
-            raise SettingError(f"{word} is for comparing plays: add --compare")
+            otherwise = " or --cubeful" * (word == _MATCH)
+            raise SettingError(f"{word} is for comparing plays: add --compare{otherwise}")
 
 
 def _cube_record(result: "CubeRollout", static: "CubeDecision") -> dict[str, Any]:

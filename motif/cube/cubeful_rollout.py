@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
+from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.cube.decision import best_action
@@ -27,6 +28,7 @@ from motif.rollout.cube_states import CubeStates
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
 from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
+from motif.runtime.errors import PositionError
 
 MATCH_CHECKERS = 4
 """Checkers of either side up to which the values of a match are worked out for all positions."""
@@ -191,11 +193,14 @@ def roll_out_cube(
 ) -> CubeRollout:
     """Roll out the cube decision of the player on roll in `state`, with `evaluator` playing both sides.
 
-    The result is the same for any number of `jobs`.  Raises `SettingError` for settings that make no sense
-    with a cube, and for a match that is over.
+    Beavers are left out.  The result is the same for any number of `jobs`.  Raises `SettingError` for settings that make no sense
+    with a cube and for a match that is over, `PositionError` for a game that is.
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=True)
+    if outcome(position):
+        raise PositionError("the game is over, nobody doubles")
+    state = replace(state, beavers=False, raccoons=False)
     useful = cube_is_useful(state)
     maker = cube_maker(state, efficiency)
     first = (0, int(maker().doubled[0, 0])) if useful else (0,)

@@ -19,7 +19,7 @@ from motif.evaluators.named import default_player
 from motif.rollout import RolloutSettings, compare_plays, rollout
 from motif.rollout.games import next_rolls
 from motif.rollout.trials import CubeStart, results_of_trials
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.streams import derive_states
 
 SEED = 5
@@ -125,6 +125,12 @@ def test_short_races_come_to_what_the_tables_know(sides, state):
     # Where the tables end a game nothing is left to chance.
     ended = RolloutSettings(36, stop_at_bearoff=True)
     assert roll_out_cube(position, state, EVALUATOR, ended, jobs=1).no_double == pytest.approx(known[0])
+
+
+def test_nobody_doubles_when_the_game_is_over():
+    over = Position.from_points({}, {1: 1})
+    with pytest.raises(PositionError, match="the game is over"):
+        roll_out_cube(over, MatchState(), EVALUATOR)
 
 
 def test_any_number_of_jobs_plays_the_same():

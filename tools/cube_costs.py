@@ -1,8 +1,9 @@
 """What wrong cube decisions cost by cubeful rollouts: motif's beside gnubg's, for docs/user/cube.md.
 
 Positions with contact, and races, come from games of motif against himself, one a game, on seeds that nothing
-else has seen: as many from each slice of cubeless equities, from before doubles begin to where all pass.  Each
-is rolled out to the end of the game for money, with the cube in the centre and after a double that was taken.
+else has seen: as many from each slice of cubeless equities, from before doubles begin to where all pass.
+Each is rolled out to the end of the game for money, with the cube in the centre and after a double that was
+taken.
 
 The best action is read off one half of the trials, and what another one costs off the other half, both ways:
 so chance alone is never counted as an error.  Single costs may thus come out negative.

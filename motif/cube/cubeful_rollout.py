@@ -19,12 +19,12 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.cube.decision import best_action
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
-from motif.cube.equities import DOUBLE_PASS, Scale, cube_is_useful, may_double, scale, stakes_of
+from motif.cube.equities import DOUBLE_PASS, Scale, may_double, scale, stakes_of
 from motif.cube.exact import MONEY_COLUMNS, cube_levels, match_values
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
 from motif.evaluators.stakes import DEAD, NO_CUBE, Stakes
-from motif.rollout.cube_states import CubeStates
+from motif.rollout.cube_states import NO_DOUBLE, CubeStates
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
 from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
@@ -64,7 +64,7 @@ def without_doubles(state: MatchState | None = None) -> CubeStates:
     if state is None:
         points = np.arange(-3, 4.0)
         stakes = stakes._replace(worth=np.stack([points, points])[:, None])
-    none = np.full((1, 2), -1, np.int64)
+    none = np.full((1, 2), NO_DOUBLE, np.int64)
     cube = 1 if state is None else state.cube
     return _stacked([stakes], [cube], none, _NO_EXACT, none, np.zeros(2), np.ones(1))
 
@@ -124,7 +124,10 @@ def _money_doubles(levels: list[_Level]) -> npt.NDArray[np.int64]:
     numbers = {level: number for number, level in enumerate(levels)}
     return np.array(
         [
-            [numbers.get((2 * cube, 1 - side), -1) if owner in (None, side) else -1 for side in (0, 1)]
+            [
+                numbers.get((2 * cube, 1 - side), NO_DOUBLE) if owner in (None, side) else NO_DOUBLE
+                for side in (0, 1)
+            ]
             for cube, owner in levels
         ]
     )
@@ -193,17 +196,17 @@ def roll_out_cube(
 ) -> CubeRollout:
     """Roll out the cube decision of the player on roll in `state`, with `evaluator` playing both sides.
 
-    Beavers are left out.  The result is the same for any number of `jobs`.  Raises `SettingError` for settings that make no sense
-    with a cube and for a match that is over, `PositionError` for a game that is.
+    Beavers are left out.  The result is the same for any number of `jobs`.  Raises `SettingError` for settings
+    that make no sense with a cube and for a match that is over, `PositionError` for a game that is over.
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=True)
     if outcome(position):
         raise PositionError("the game is over, nobody doubles")
     state = replace(state, beavers=False, raccoons=False)
-    useful = cube_is_useful(state)
     maker = cube_maker(state, efficiency)
-    first = (0, int(maker().doubled[0, 0])) if useful else (0,)
+    doubled = int(maker().doubled[0, 0])
+    first = (0,) if doubled == NO_DOUBLE else (0, doubled)
     packed = pack_many(np.repeat(position.board[None], len(first), axis=0))
 
     def enough(tally: Tally) -> bool:
@@ -224,7 +227,7 @@ def roll_out_cube(
     means = tally.mean().reshape(-1, len(RESULT_NAMES))
     errors = tally.errors().reshape(-1, len(RESULT_NAMES))
     seconds = time.monotonic() - start
-    if not useful:
+    if doubled == NO_DOUBLE:
         return CubeRollout(state, means[0], errors[0], None, None, None, None, tally.trials, seconds)
     no_double, taken = (float(value) for value in means[:, -1])
     passes = taken >= DOUBLE_PASS

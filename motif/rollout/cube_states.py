@@ -18,7 +18,8 @@ from motif.evaluators.stakes import EVEN, Stakes, value_for_side
 from motif.runtime.jit import FLAG, NOTHING, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.streams import derive
 
-_NO_DOUBLE = -1
+NO_DOUBLE = -1
+"""In place of a state where a double is of no use."""
 _OPPONENT = PACKED_WORDS // 2
 
 
@@ -42,7 +43,7 @@ class CubeStates(NamedTuple):
     cube: npt.NDArray[np.int64]
     """(S,): what the cube shows."""
     doubled: npt.NDArray[np.int64]
-    """(S, 2): the state when a double of either side is taken; -1 where a double is of no use to him."""
+    """(S, 2): the state when a double of either side is taken; or `NO_DOUBLE`."""
     exact: npt.NDArray[np.float64]
     """(V, n, n, T): exact values, without a double before this roll, of the player on roll: seen by either
     side, or by both alike where V is 1; by the numbers of his home position and of his opponent's."""
@@ -102,7 +103,7 @@ def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
         values[k] = _rolled(cubes, state, side, words[k], packed[k], rows[k], known)
         doubles[k], takes[k] = False, False
         doubled = cubes.doubled[state, side]
-        if doubled == _NO_DOUBLE:
+        if doubled == NO_DOUBLE:
             continue
         passed = cubes.worth[state, side, 0, EVEN + 1]
         taken = _rolled(cubes, doubled, side, words[k], packed[k], rows[k], known)

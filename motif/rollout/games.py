@@ -21,7 +21,7 @@ from motif.evaluators import OUTPUTS
 from motif.evaluators.probabilities import WIN, turned, turned_equities, write_finished
 from motif.evaluators.stakes import EVEN
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollout.cube_states import CubeStates, known_boards, turn_cubes, value_rolled
+from motif.rollout.cube_states import NO_DOUBLE, CubeStates, known_boards, turn_cubes, value_rolled
 from motif.rollout.playout import MAX_PLIES
 from motif.runtime.errors import check_seed
 from motif.runtime.jit import kernel
@@ -199,7 +199,7 @@ class _Table:
 
     def turn(self) -> None:
         """Let those on roll double, and the others answer."""
-        may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] >= 0)
+        may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_DOUBLE)
         if not len(may):
             return
         packed, chances = pack_many(self.boards[may]), self.chances(may)

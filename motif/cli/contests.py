@@ -123,7 +123,7 @@ def match(
 
 
 def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
-    share = f"{result.mwc:.1%} ± {result.se:.1%}"
+    share = f"{result.mwc:.1%} ± {_percent(result.se)}%"
     cube = "" if result.cube else ", without a cube"
     return (
         f"{first} wins {share} of {result.matches} matches to {result.length} against {second}{cube} "

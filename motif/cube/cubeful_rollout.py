@@ -196,8 +196,8 @@ def roll_out_cube(
 ) -> CubeRollout:
     """Roll out the cube decision of the player on roll in `state`, with `evaluator` playing both sides.
 
-    Beavers are left out.  The result is the same for any number of `jobs`.  Raises `SettingError` for settings
-    that make no sense with a cube and for a match that is over, `PositionError` for a game that is over.
+    Beavers are left out.  The result is the same for any number of `jobs`.  Raises `SettingError` for what
+    makes no sense with a cube and for a match that is over, `PositionError` for a game that is.
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=True)

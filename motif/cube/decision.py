@@ -387,7 +387,7 @@ def _decision(
     assert no_double is not None
     cash = None if double is None else cash_point(curves)
     gammons = not exact and bool(ends.win_gammons[0] > 0)
-    action, doubles, takes, beavers = _best(state, no_double, double_take, double_pass, gammons)
+    action, doubles, takes, beavers = best_action(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
         action=action,
         no_double=no_double,
@@ -414,7 +414,7 @@ def _allows_raccoons(state: MatchState) -> bool:
     return state.raccoons and state.beavers and not state.length
 
 
-def _best(
+def best_action(
     state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
 ) -> tuple[str, bool, bool, bool]:
     """What both should do, in words; and whether to double, to take, and to beaver."""

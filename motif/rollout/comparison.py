@@ -1,7 +1,7 @@
 """Plays of one roll, rolled out with the same dice; where it is asked for, worse ones have fewer trials."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,10 +14,11 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator
 from motif.evaluators.probabilities import turned, turned_equities
 from motif.evaluators.stakes import CUBELESS, NO_CUBE, Stakes, staked_values
+from motif.rollout.cube_states import CubeStates
 from motif.rollout.elimination import Numbers, Stage, eliminated, stage_of
 from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
 from motif.rollout.tally import Tally, Values, p_value
-from motif.rollout.trials import RESULT_NAMES, results_of_trials, tally_trials
+from motif.rollout.trials import RESULT_NAMES, CubeStart, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError
 from motif.runtime.progress import progress
 
@@ -105,6 +106,7 @@ def compare_plays(
     plays: Sequence[Play] | None = None,
     candidates: int = CANDIDATES,
     stakes: Stakes = NO_CUBE,
+    cubes: Callable[[], CubeStates] | None = None,
     jobs: int | None = None,
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
@@ -115,22 +117,28 @@ def compare_plays(
 
     For `stakes`, of which the mover is side 0, plays are selected and compared by what their chances are
     worth at the score and with the cube where it lies; within the trials they are chosen as
-    ``settings.scoring`` says.  Raises `PlayError` for a roll that is none and for no plays, `PositionError`
-    when the game is over, `SettingError`.
+    ``settings.scoring`` says.
+
+    With the `cubes` that may come of the mover's state, which workers make by this, both sides double
+    within the trials, the opponent first, plays are chosen with the cube where it lies, and equities are
+    what the games bring; `stakes` then select the plays alone.  Raises
+    `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
+    `SettingError`.
     """
     settings = settings or RolloutSettings()
-    settings.check()
+    settings.check(with_cube=cubes is not None)
     check_count("candidates", candidates, 1)
     options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates, stakes)
     if plays is not None:
         options = list(plays)
     if not options:
         raise PlayError("no plays to compare")
+    cube = None if cubes is None else CubeStart(cubes, (0,), side=1, doubles_first=True)
     start = time.monotonic()
     if settings.eliminate:
-        stages = _until_clear(options, evaluator, settings, stakes, jobs)
+        stages = _until_clear(options, evaluator, settings, NO_CUBE if cube else stakes, cube, jobs)
     else:
-        stages = _all_alike(options, evaluator, settings, stakes, jobs)
+        stages = _all_alike(options, evaluator, settings, NO_CUBE if cube else stakes, cube, jobs)
     return Comparison(
         _ranked(options, stages),
         stages[-1].trials,
@@ -163,6 +171,7 @@ def _all_alike(
     evaluator: StaticEvaluator,
     settings: RolloutSettings,
     stakes: Stakes,
+    cube: CubeStart | None,
     jobs: int | None,
 ) -> list[Stage]:
     """One stage: each play has all the trials."""
@@ -178,6 +187,7 @@ def _all_alike(
         np.zeros(len(options), np.int64),
         together=len(options),
         after_a_play=True,
+        cube=cube,
         enough=(lambda tally: _is_near(stage(tally), settings.se)) if settings.se > 0 else None,
         label=_label(options, evaluator),
         jobs=jobs,
@@ -222,6 +232,7 @@ def _until_clear(
     evaluator: StaticEvaluator,
     settings: RolloutSettings,
     stakes: Stakes,
+    cube: CubeStart | None,
     jobs: int | None,
 ) -> list[Stage]:
     """The stages of an elimination."""
@@ -232,7 +243,7 @@ def _until_clear(
         def play(plays: Numbers, first: int, count: int) -> Values:
             items = np.zeros(len(plays), np.int64)
             results = results_of_trials(
-                model, settings, packed[plays], items, first, count, after_a_play=True, jobs=jobs
+                model, settings, packed[plays], items, first, count, after_a_play=True, cube=cube, jobs=jobs
             )
             advance(count)
             return results

@@ -57,7 +57,7 @@ SHARE ?= 1
 rollout-table: $(INSTALLED)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/user/rollouts.md $(SHARE)
 
-# About ten minutes of one core, with gnubg.
+# About five minutes of one core, with gnubg.
 cube-costs: $(INSTALLED_DEV)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.cube_costs docs/user/cube.md
 

@@ -20,15 +20,15 @@ help:
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
-	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/user/rollouts.md"
-	@echo "make players     every player's error rates, points a game and speed, measured into docs/user/players.md"
+	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/how-to/rollouts.md"
+	@echo "make players     every player's error rates, points a game and speed, measured into docs/reference/players.md"
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
-	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/user/frontier.md"
+	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
 	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
-	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/user/cluster.md"
-	@echo "make tutorial    run every command of docs/user/tutorial.md and write what it says into the page"
+	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/how-to/cluster.md"
+	@echo "make tutorial    run every command of docs/tutorial/first-hour.md and write what it says into the page"
 	@echo "make lint        ruff and mypy"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
@@ -53,11 +53,11 @@ bench: $(INSTALLED_DEV)
 # About six minutes of one core; SHARE=0.05 plays that share of the trials.
 SHARE ?= 1
 rollout-table: $(INSTALLED)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/user/rollouts.md $(SHARE)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/how-to/rollouts.md $(SHARE)
 
 # Some minutes on two cores; ONLY=motif-v1 measures that player anew and no other.
 players: $(INSTALLED_DEV)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/user/players.md \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/reference/players.md \
 	    $(if $(ONLY),--only '$(ONLY)')
 	$(BIN)/python -m tools.strength_table
 
@@ -67,7 +67,7 @@ strength: $(INSTALLED_DEV)
 # Some minutes with gnubg; DECISIONS=2000 looks at more.
 DECISIONS ?= 400
 frontier: $(INSTALLED_DEV)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.frontier docs/user/frontier.md \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.frontier docs/explanation/frontier.md \
 	    --decisions $(DECISIONS)
 
 architecture: $(INSTALLED_DEV)
@@ -83,7 +83,7 @@ cluster-scaling: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.cluster_scaling
 
 tutorial: $(INSTALLED_DEV)
-	$(BIN)/python -m tools.tutorial docs/user/tutorial.md
+	$(BIN)/python -m tools.tutorial docs/tutorial/first-hour.md
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

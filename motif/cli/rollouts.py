@@ -54,7 +54,7 @@ def rollout(
 ) -> None:
     """Play a position to its end many times.
 
-    That gives chances and equity with their standard errors; docs/user/rollouts.md weighs the options.  With
+    That gives chances and equity with their standard errors; docs/how-to/rollouts.md weighs the options.  With
     a match or a cube, from options or from the ID, --compare values the plays by what their chances are worth
     at the score and with the cube where it lies.
     """

@@ -9,10 +9,11 @@ COMPILED := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 # What is installed in .venv: a stamp is as old as the pyproject.toml that it was made from.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
+INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial docs docs-links notebook lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -29,6 +30,9 @@ help:
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/how-to/cluster.md"
 	@echo "make tutorial    run every command of docs/tutorial/first-hour.md and write what it says into the page"
+	@echo "make notebook    run docs/notebooks/first-hour.ipynb and write what it shows into it"
+	@echo "make docs        the site, into build/docs; a warning is an error, and no network is needed"
+	@echo "make docs-links  ask every address on the web that the docs name"
 	@echo "make lint        ruff and mypy"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
@@ -85,6 +89,18 @@ cluster-scaling: $(INSTALLED_DEV)
 tutorial: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.tutorial docs/tutorial/first-hour.md
 
+notebook: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.notebook docs/notebooks/first-hour.ipynb
+
+# What the site is made of besides is kept in build/doctrees; `rm -r build docs/_made` begins anew.
+SPHINX := $(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees
+docs: $(INSTALLED_DOCS)
+	$(SPHINX) -b html docs build/docs
+	@echo "build/docs/index.html is the site"
+
+docs-links: $(INSTALLED_DOCS)
+	$(SPHINX) -b linkcheck docs build/docs-links
+
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -112,3 +128,9 @@ $(INSTALLED_DEV): pyproject.toml | venv
 	@$(PIP) --editable '.[dev]'
 	@$(COMPILED) || true
 	@touch $(INSTALLED) $@
+
+$(INSTALLED_DOCS): pyproject.toml | venv
+	@echo "installing motif and what makes its site into $(VENV)"
+	@$(PIP) --editable '.[dev,docs]'
+	@$(COMPILED) || true
+	@touch $(INSTALLED) $(INSTALLED_DEV) $@

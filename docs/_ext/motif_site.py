@@ -1,0 +1,110 @@
+"""What the site needs beside Sphinx: pages made from the source, the gallery, and links as the repository has them."""
+
+import html
+import re
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+import motif
+from tools import command_pages, gallery, library_pages
+
+MADE = {"reference/commands": command_pages.pages, "reference/library": library_pages.pages}
+"""Folders whose pages are made from the source, and what makes them."""
+_LINK = re.compile(r"\[([^\[\]]*)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
+_log = logging.getLogger(__name__)
+
+
+def make_pages(app: Sphinx) -> None:
+    """Write the pages that are made from the source, those that have changed, and the gallery."""
+    for folder, made in MADE.items():
+        place = Path(app.srcdir, folder)
+        place.mkdir(parents=True, exist_ok=True)
+        texts = made()
+        for old in {path.stem for path in place.glob("*.md")} - set(texts):
+            (place / f"{old}.md").unlink()
+        for name, text in texts.items():
+            page = place / f"{name}.md"
+            if not page.exists() or page.read_text(encoding="utf-8") != text:
+                page.write_text(text, encoding="utf-8")
+    gallery.make_gallery(lambda line: _log.info("gallery: %s", line))
+
+
+def copy_gallery_pages(app: Sphinx, error: Exception | None) -> None:
+    """Put the pages that the gallery shows in frames beside it."""
+    if error is None and app.builder.format == "html":
+        place = Path(app.outdir, gallery.FOLDER.name)
+        place.mkdir(exist_ok=True)
+        for page in gallery.FOLDER.glob("*.html"):
+            shutil.copy(page, place)
+
+
+def source_address(root: Path) -> str:
+    """Where the files of the repository at `root` are on the web, as its pyproject.toml says; empty where it does not."""
+    urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
+    address = next((urls[label] for label in urls if label.lower() in ("repository", "source")), "")
+    return f"{address.rstrip('/')}/blob/main/" if address else ""
+
+
+def links_to_the_repository(app: Sphinx, page: str, text: list[str]) -> None:
+    """Let links that lead out of docs/ lead to the repository on the web, or be plain text where none is known."""
+    root, here = Path(app.srcdir).parent, Path(app.srcdir, page).parent
+    address = source_address(root)
+
+    def changed(match: re.Match[str]) -> str:
+        target = (here / match[2]).resolve()
+        if target.is_relative_to(app.srcdir) or not target.is_relative_to(root):
+            return match[0]
+        return f"[{match[1]}]({address}{target.relative_to(root)})" if address else match[1]
+
+    text[0] = _LINK.sub(changed, text[0])
+
+
+def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Element) -> nodes.Element | None:
+    """A reference to a class by the file that it stands in leads to its public name."""
+    name = library_pages.public_places().get(node.get("reftarget", ""))
+    if node.get("refdomain") != "py" or name is None:
+        return None
+    domain = env.get_domain("py")
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", f"motif.{name}", node, content)
+
+
+class EmbeddedPage(SphinxDirective):
+    """``page``: a page of motif's own, shown in a frame; what it is stands below the name."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The frame, as raw HTML."""
+        title = html.escape(" ".join(self.content))
+        source = html.escape(self.arguments[0])
+        frame = f'<iframe class="motif-page" src="{source}" title="{title}" loading="lazy"></iframe>'
+        return [nodes.raw("", frame, format="html")]
+
+
+class MadeLink(SphinxRole):
+    """``made``: a link to something that the build makes beside the pages, ``text <path>``."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """The link."""
+        match = re.fullmatch(r"(.*?)\s*<(.*)>", self.text)
+        title, path = (match[1], match[2]) if match else (self.text, self.text)
+        return [nodes.reference("", title, refuri=path, internal=True)], []
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Sphinx calls this."""
+    app.connect("builder-inited", make_pages)
+    app.connect("source-read", links_to_the_repository)
+    app.connect("missing-reference", find_public)
+    app.connect("build-finished", copy_gallery_pages)
+    app.add_directive("page", EmbeddedPage)
+    app.add_role("made", MadeLink())
+    return {"version": motif.__version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -84,4 +84,5 @@ def library_page(name: str) -> str:
         kind, target = _FUNCTION, f"motif.{name}.{name}"
     options = _MEMBERS.format(without=_WITHOUT) if kind in (_CLASS, _EXCEPTION) else ""
     directive = f".. currentmodule:: motif\n\n.. auto{kind}:: {target}\n{options}"
-    return f"# motif.{name}\n\n```{{eval-rst}}\n{directive}```\n"
+    title = f"motif.{name}".replace("_", "\\_")
+    return f"# {title}\n\n```{{eval-rst}}\n{directive}```\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -18,6 +19,12 @@ from tools import command_pages, gallery, library_pages
 MADE = {"reference/commands": command_pages.pages, "reference/library": library_pages.pages}
 """Folders whose pages are made from the source, and what makes them."""
 _LINK = re.compile(r"\[([^\[\]]*)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
+_BETWEEN = re.compile(r"(?m)^\|.*$")
+_TYPES = (
+    (re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[([^\[\]]*)\]\]"), r"NDArray[\1]"),
+    (re.compile(r"_Buffer \| _SupportsArray(?:(?! -> |, \*|, \w+:|\)$).)*bytes \| str\]"), "ArrayLike"),
+)
+"""What Python makes of the aliases of numpy's types, and the aliases."""
 _log = logging.getLogger(__name__)
 
 
@@ -52,8 +59,11 @@ def source_address(root: Path) -> str:
     return f"{address.rstrip('/')}/blob/main/" if address else ""
 
 
-def links_to_the_repository(app: Sphinx, page: str, text: list[str]) -> None:
-    """Let links that lead out of docs/ lead to the repository on the web, or be plain text where none is known."""
+def as_the_site_has_it(app: Sphinx, page: str, text: list[str]) -> None:
+    """Make the source of a page what the site needs.
+
+    Links that lead out of docs/ lead to the repository on the web, or are plain text where none is known.
+    """
     root, here = Path(app.srcdir).parent, Path(app.srcdir, page).parent
     address = source_address(root)
 
@@ -64,6 +74,30 @@ def links_to_the_repository(app: Sphinx, page: str, text: list[str]) -> None:
         return f"[{match[1]}]({address}{target.relative_to(root)})" if address else match[1]
 
     text[0] = _LINK.sub(changed, text[0])
+    # A figure and its error stay on one line, in a table that is narrow.
+    text[0] = _BETWEEN.sub(lambda row: row[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"), text[0])
+
+
+def short_types(text: str) -> str:
+    """A signature with numpy's types by their names."""
+    for long, short in _TYPES:
+        text = long.sub(short, text)
+    return text
+
+
+def shorten_signature(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, arguments: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """The signature of a function, for autodoc."""
+    return arguments and short_types(arguments), returned and short_types(returned)
+
+
+def shorten_attribute(app: Sphinx, domain: str, kind: str, content: nodes.Element) -> None:
+    """The type of an attribute or property."""
+    for node in content.parent.findall(addnodes.desc_annotation):
+        text = node.astext()
+        if (short := short_types(text)) != text:
+            node[:] = [nodes.Text(short)]
 
 
 def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Element) -> nodes.Element | None:
@@ -102,8 +136,10 @@ class MadeLink(SphinxRole):
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.connect("builder-inited", make_pages)
-    app.connect("source-read", links_to_the_repository)
+    app.connect("source-read", as_the_site_has_it)
     app.connect("missing-reference", find_public)
+    app.connect("autodoc-process-signature", shorten_signature)
+    app.connect("object-description-transform", shorten_attribute)
     app.connect("build-finished", copy_gallery_pages)
     app.add_directive("page", EmbeddedPage)
     app.add_role("made", MadeLink())

@@ -16,6 +16,8 @@ _EXAMPLES = "Example:\n"
 _FACTS = re.compile(r"(.*?)\s*\[([^\[\]]*)\]", re.DOTALL)
 """A help text and, in brackets, what the parser adds: the default, the range."""
 _SPECIAL = re.compile(r"([\\*_<>\[\]#|$])")
+_PAGE = re.compile(r"docs/([\w/-]+)\.md")
+"""A page of the documentation, as a help text names it."""
 _OPTION = re.compile(r"(?<![\w`-])(--?[a-z][\w-]*)")
 
 
@@ -54,9 +56,9 @@ def _index(every: dict[str, Any]) -> str:
         [
             "# Commands",
             "",
-            f"What `{PROGRAM} COMMAND --help` says, with every option. `--json` prints one JSON object and nothing",
-            "else; bad input is one line on stderr and exit code 2; the same `--seed` gives the same result for any",
-            "number of `--jobs`.",
+            f"What `{PROGRAM} COMMAND --help` says, with every option. `--json` prints one JSON object and",
+            "nothing else; bad input is one line on stderr and exit code 2; the same `--seed` gives the same",
+            "result for any number of `--jobs`.",
             "",
             "| command | does |",
             "|---|---|",
@@ -106,7 +108,9 @@ def _fact(fact: str) -> str:
     """What the parser says of a value, in words: ``default: (5)``, ``x>=1``, ``0<=x<=9``."""
     if bounds := re.fullmatch(r"(?:(-?[\d.]+)<=)?x(?:([<>])=(-?[\d.]+))?", fact):
         low, sign, high = bounds.groups()
-        return f"{low} to {high}" if low and high else f"at {'most' if sign == '<' else 'least'} {high or low}"
+        return (
+            f"{low} to {high}" if low and high else f"at {'most' if sign == '<' else 'least'} {high or low}"
+        )
     return re.sub(r": \((.*)\)$", r": \1", fact)
 
 
@@ -121,9 +125,14 @@ def _block(language: str, lines: Sequence[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Plain text as Markdown: nothing in it but code in backticks and names of options means anything."""
-    pieces = re.split(r"(`[^`]*`)", text.replace("\b\n", ""))
-    return "".join(
-        piece if piece.startswith("`") else _OPTION.sub(r"`\1`", _SPECIAL.sub(r"\\\1", piece))
-        for piece in pieces
-    )
+    """Plain text as Markdown: nothing in it means anything but code, names of options, and names of pages."""
+    pieces = re.split(rf"(`[^`]*`|{_PAGE.pattern.replace('(', '(?:')})", text.replace("\b\n", ""))
+    return "".join(map(_piece, pieces))
+
+
+def _piece(text: str) -> str:
+    if text.startswith("`"):
+        return text
+    if page := _PAGE.fullmatch(text):
+        return f"[{page[1].rpartition('/')[2]}](../../{page[1]}.md)"
+    return _OPTION.sub(r"`\1`", _SPECIAL.sub(r"\\\1", text))

@@ -5,13 +5,12 @@
 
 import hashlib
 from collections.abc import Callable
-from pathlib import Path
 from shutil import rmtree
 
 from motif.evaluators.named import default_player
 from motif.runtime.files import write_text
 from motif.runtime.version import VERSION
-from tools.tutorial import COMMANDS, ROOT, blocks, run
+from tools.tutorial import COMMANDS, ROOT, Block, blocks, command_lines, run
 
 PAGE = ROOT / "docs" / "gallery.md"
 FOLDER = ROOT / "docs" / "_made" / "gallery"
@@ -19,17 +18,25 @@ FOLDER = ROOT / "docs" / "_made" / "gallery"
 _STAMP = "made-of.txt"
 
 
+def _sections() -> list[Block]:
+    return [block for block in blocks(PAGE.read_text(encoding="utf-8")) if block.kind == COMMANDS]
+
+
+def gallery_lines() -> list[str]:
+    """Every command line of the page."""
+    return command_lines(_sections())
+
+
 def make_gallery(tell: Callable[[str], object] = print) -> None:
     """Run the page's commands in `FOLDER`, unless the same ones have been run there with this motif."""
-    sections = [block for block in blocks(PAGE.read_text(encoding="utf-8")) if block.kind == COMMANDS]
-    lines = "".join(block.text for block in sections)
+    lines = "\n".join(gallery_lines())
     made_of = hashlib.sha256(f"{VERSION} {default_player()}\n{lines}".encode()).hexdigest()
     stamp = FOLDER / _STAMP
     if stamp.exists() and stamp.read_text(encoding="utf-8") == made_of:
         return
     rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    for block in sections:
+    for block in _sections():
         tell(block.text.strip())
         run(block, FOLDER)
     write_text(stamp, made_of)

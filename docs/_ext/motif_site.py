@@ -1,4 +1,4 @@
-"""What the site needs beside Sphinx: pages made from the source, the gallery, and links as the repository has them."""
+"""What the site needs beside Sphinx: pages made from the source, the gallery, links out of docs/."""
 
 import html
 import re
@@ -53,7 +53,7 @@ def copy_gallery_pages(app: Sphinx, error: Exception | None) -> None:
 
 
 def source_address(root: Path) -> str:
-    """Where the files of the repository at `root` are on the web, as its pyproject.toml says; empty where it does not."""
+    """Where the files of the repository at `root` are on the web, by its pyproject.toml; may be empty."""
     urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
     address = next((urls[label] for label in urls if label.lower() in ("repository", "source")), "")
     return f"{address.rstrip('/')}/blob/main/" if address else ""
@@ -75,7 +75,9 @@ def as_the_site_has_it(app: Sphinx, page: str, text: list[str]) -> None:
 
     text[0] = _LINK.sub(changed, text[0])
     # A figure and its error stay on one line, in a table that is narrow.
-    text[0] = _BETWEEN.sub(lambda row: row[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"), text[0])
+    text[0] = _BETWEEN.sub(
+        lambda row: row[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"), text[0]
+    )
 
 
 def short_types(text: str) -> str:

@@ -75,7 +75,7 @@ _LARGEST_SEED = 2**53
 DEFAULT_PLAYER = default_player()
 """Who evaluates when nobody is named."""
 JUDGE = f"{DEFAULT_PLAYER}@2"
-"""Who judges when nobody is named: as deep as a person likes to wait for, see docs/explanation/frontier.md."""
+"""Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
 _DEEP = "@2:wide"
 
 

@@ -54,9 +54,9 @@ def rollout(
 ) -> None:
     """Play a position to its end many times.
 
-    That gives chances and equity with their standard errors; docs/how-to/rollouts.md weighs the options.  With
-    a match or a cube, from options or from the ID, --compare values the plays by what their chances are worth
-    at the score and with the cube where it lies.
+    That gives chances and equity with their standard errors; docs/how-to/rollouts.md weighs the options.
+    With a match or a cube, from options or from the ID, --compare values the plays by what their chances are
+    worth at the score and with the cube where it lies.
     """
     from motif.board.identifiers import gnubg_id
     from motif.board.parsing import parse_position, parse_roll

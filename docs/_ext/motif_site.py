@@ -20,11 +20,12 @@ MADE = {"reference/commands": command_pages.pages, "reference/library": library_
 """Folders whose pages are made from the source, and what makes them."""
 _LINK = re.compile(r"\[([^\[\]]*)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 _BETWEEN = re.compile(r"(?m)^\|.*$")
-_TYPES = (
-    (re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[([^\[\]]*)\]\]"), r"NDArray[\1]"),
-    (re.compile(r"_Buffer \| _SupportsArray(?:(?! -> |, \*|, \w+:|\)$).)*bytes \| str\]"), "ArrayLike"),
+_ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[([^\[\]]*)\]\]")
+_ARRAY_LIKE = (
+    "_Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]]"
+    " | complex | bytes | str | _NestedSequence[complex | bytes | str]"
 )
-"""What Python makes of the aliases of numpy's types, and the aliases."""
+"""What Python makes of the names ``NDArray`` and ``ArrayLike`` of numpy's types."""
 _log = logging.getLogger(__name__)
 
 
@@ -80,26 +81,15 @@ def as_the_site_has_it(app: Sphinx, page: str, text: list[str]) -> None:
     )
 
 
-def short_types(text: str) -> str:
-    """A signature with numpy's types by their names."""
-    for long, short in _TYPES:
-        text = long.sub(short, text)
-    return text
-
-
-def shorten_signature(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, arguments: str | None, returned: str | None
-) -> tuple[str | None, str | None]:
-    """The signature of a function, for autodoc."""
-    return arguments and short_types(arguments), returned and short_types(returned)
-
-
-def shorten_attribute(app: Sphinx, domain: str, kind: str, content: nodes.Element) -> None:
-    """The type of an attribute or property."""
-    for node in content.parent.findall(addnodes.desc_annotation):
-        text = node.astext()
-        if (short := short_types(text)) != text:
-            node[:] = [nodes.Text(short)]
+def shorten_types(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Call numpy's types by their names in signatures."""
+    for kind in (addnodes.desc_annotation, addnodes.desc_parameter, addnodes.desc_returns):
+        for node in doctree.findall(kind):
+            text = node.astext()
+            short = _ARRAY.sub(r"NDArray[\1]", text).replace(_ARRAY_LIKE, "ArrayLike")
+            if short != text:
+                name = node.children[: kind is addnodes.desc_parameter]
+                node[:] = [*name, nodes.Text(short[sum(len(part.astext()) for part in name) :])]
 
 
 def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Element) -> nodes.Element | None:
@@ -140,8 +130,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", make_pages)
     app.connect("source-read", as_the_site_has_it)
     app.connect("missing-reference", find_public)
-    app.connect("autodoc-process-signature", shorten_signature)
-    app.connect("object-description-transform", shorten_attribute)
+    app.connect("doctree-resolved", shorten_types)
     app.connect("build-finished", copy_gallery_pages)
     app.add_directive("page", EmbeddedPage)
     app.add_role("made", MadeLink())

@@ -1,17 +1,41 @@
-"""motif learns a backgammon evaluator that a person can read, from nothing but the rules."""
+"""motif learns a backgammon evaluator that a person can read, from nothing but the rules.
+
+Ask about a position, in any form (an ID, a `Position`, 26 numbers), a roll (``"31"``) and a player
+(``"latest"``):
+
+    rank(position, roll)         the legal plays, the best first
+    evaluate(position)           the five chances and the equity; `evaluate_many` for arrays
+    cube(position)               double or not, take or pass, for money or at a score
+    explain(position, roll)      why one play is better than another, in words
+    rollout(position)            the same by Monte Carlo, with standard errors
+    legal_plays(position, roll)  what may be played
+    analyse("match.mat")         errors, luck and ratings of a match
+
+Play and measure: `load` (a player by name), `play_match`, `play_tournament`.
+
+Learn: `sample` (positions and labels from self-play), `fit` (weights from them), `read_weight_file`.
+
+What they take and give: `Position`, `Play`, `Player`, `Evaluator`, `Probabilities`, `Ranking`,
+`Explanation`, `CubeDecision`, `MatchAnalysis`, `RolloutResult`, `WeightFile` and others; what goes wrong is
+a `MotifError` of one line.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.lazy_names import lazy_names
+from motif.runtime.lazy_names import functions, lazy_names
 
 if TYPE_CHECKING:
+    from motif.analysis.explain import Explanation
+    from motif.analysis.match import MatchAnalysis
     from motif.board.moves import Play, legal_plays
     from motif.board.parsing import parse_position
     from motif.board.position import Position
+    from motif.cube import CubeDecision
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
     from motif.learning.fit import FitSettings, FittedWeights
     from motif.learning.fit import fit_dataset as fit
+    from motif.library import Ranking, analyse, cube, evaluate, evaluate_many, explain, rank
     from motif.players import Player, load
     from motif.players.match import MatchResult, play_match
     from motif.players.tournament import TournamentResult, play_tournament
@@ -26,11 +50,15 @@ if TYPE_CHECKING:
 _from_its_home = lazy_names(
     __name__,
     {
+        "motif.analysis.explain": ("Explanation",),
+        "motif.analysis.match": ("MatchAnalysis",),
         "motif.board.moves": ("Play", "legal_plays"),
         "motif.board.parsing": ("parse_position",),
         "motif.board.position": ("Position",),
-        "motif.learning.fit": ("FitSettings", "FittedWeights", "fit=fit_dataset"),
+        "motif.cube": ("CubeDecision",),
         "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
+        "motif.learning.fit": ("FitSettings", "FittedWeights", "fit=fit_dataset"),
+        "motif.library": ("Ranking", "analyse", "evaluate", "evaluate_many", "explain", "rank"),
         "motif.players": ("Player", "load"),
         "motif.players.match": ("MatchResult", "play_match"),
         "motif.players.tournament": ("TournamentResult", "play_tournament"),
@@ -41,23 +69,33 @@ _from_its_home = lazy_names(
         "motif.sampling": ("SampleResult", "SampleSettings", "sample"),
     },
 )
+# These functions are packages, too, which the import system binds to their names.
+functions.update({"motif.cube": "motif.library:cube", "motif.rollout": "motif.rollout.trials:rollout"})
 
 
 def __getattr__(name: str) -> Any:
-    # The function is the package, which the import system binds to the name itself.
-    return import_module("motif.rollout") if name == "rollout" else _from_its_home(name)
+    package = f"{__name__}.{name}"
+    return import_module(package) if package in functions else _from_its_home(name)
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 __all__ = [
+    "CubeDecision",
     "Evaluator",
+    "Explanation",
     "FitSettings",
     "FittedWeights",
+    "MatchAnalysis",
     "MatchResult",
     "MotifError",
     "Play",
     "Player",
     "Position",
     "Probabilities",
+    "Ranking",
     "RolloutResult",
     "RolloutSettings",
     "SampleResult",
@@ -65,6 +103,11 @@ __all__ = [
     "TournamentResult",
     "WeightFile",
     "__version__",
+    "analyse",
+    "cube",
+    "evaluate",
+    "evaluate_many",
+    "explain",
     "fit",
     "legal_plays",
     "load",
@@ -72,6 +115,7 @@ __all__ = [
     "parse_position",
     "play_match",
     "play_tournament",
+    "rank",
     "read_weight_file",
     "rollout",
     "sample",

@@ -10,6 +10,7 @@ region of the page; `tools.strength_table` writes a shorter one into others.
 import argparse
 import hashlib
 import json
+import lzma
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -284,7 +285,9 @@ def weights_digest(name: str) -> str:
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Of what the file at `path` holds, whether or not it is compressed."""
+    content = path.read_bytes()
+    return hashlib.sha256(lzma.decompress(content) if path.suffix == ".xz" else content).hexdigest()
 
 
 def measure(
@@ -344,7 +347,7 @@ def write_table(
     records = read_records(kept)
     for entry in entries:
         conditions = Conditions(VERSION, SEED, entry.games, lines.digests, weights_digest(entry.name))
-        if _to_be_measured(entry.name, records, conditions, only):
+        if _to_be_measured(entry, records, conditions, only):
             print(f"measuring {entry.name} ...", end=" ", file=sys.stderr, flush=True)
             started = time.monotonic()
             records[entry.name] = measure(entry, lines, conditions, seconds=seconds, jobs=jobs)
@@ -364,11 +367,11 @@ def _write_page(page: Path, entries: Sequence[Entry], records: Mapping[str, Reco
 
 
 def _to_be_measured(
-    name: str, records: Mapping[str, Record], conditions: Conditions, only: Sequence[str]
+    entry: Entry, records: Mapping[str, Record], conditions: Conditions, only: Sequence[str]
 ) -> bool:
     if only:
-        return name in only
-    record = records.get(name)
+        return entry.name in only
+    record = records.get(entry.name)
     return record is None or bool(record.missing) or record.conditions != conditions
 
 

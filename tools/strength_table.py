@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from motif.evaluators.named import shipped_weights
 from motif.runtime.errors import BenchmarkError, MotifError
 from tools import player_table
 from tools.house import ROOT
@@ -28,7 +27,7 @@ NOTES = {
     "pubeval": "",
     "bras": ", the Backgammon Relative Advantage Score",
     "phase": ", a course project's heuristic",
-    **dict.fromkeys(shipped_weights(), ""),
+    **dict.fromkeys(("keith-v0", "keith-v1", *(f"motif-v{version}" for version in range(7))), ""),
     "motif-v6@1": ", looking one ply ahead",
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",

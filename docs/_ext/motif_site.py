@@ -81,8 +81,12 @@ def as_the_site_has_it(app: Sphinx, page: str, text: list[str]) -> None:
     )
 
 
-def shorten_types(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Call numpy's types by their names in signatures."""
+def tidy_signatures(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Call numpy's types by their names in signatures, and public functions by the names that one imports."""
+    for node in doctree.findall(addnodes.desc_signature):
+        for prefix in node.findall(addnodes.desc_addname):
+            if prefix.astext() + node.get("fullname", "") in library_pages.public_places():
+                prefix[:] = [nodes.Text("motif.")]
     for kind in (addnodes.desc_annotation, addnodes.desc_parameter, addnodes.desc_returns):
         for node in doctree.findall(kind):
             text = node.astext()
@@ -130,7 +134,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", make_pages)
     app.connect("source-read", as_the_site_has_it)
     app.connect("missing-reference", find_public)
-    app.connect("doctree-resolved", shorten_types)
+    app.connect("doctree-resolved", tidy_signatures)
     app.connect("build-finished", copy_gallery_pages)
     app.add_directive("page", EmbeddedPage)
     app.add_role("made", MadeLink())

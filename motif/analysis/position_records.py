@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
-from motif.board.moves import PlayBatch, decode_path, play_batches
+from motif.board.moves import PlayBatch, decode_path, parse_roll, play_batches
 from motif.board.notation import format_moves
 from motif.board.packed import BOARD_SIZE, Board, pack_many
-from motif.board.parsing import parse_position, parse_roll
+from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import turned_equities

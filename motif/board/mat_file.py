@@ -26,9 +26,8 @@ from motif.board.game_record import (
 )
 from motif.board.identifiers import quoted
 from motif.board.match_state import LARGEST_SCORE
-from motif.board.moves import Play, legal_plays
+from motif.board.moves import Play, legal_plays, parse_roll
 from motif.board.notation import find_play
-from motif.board.parsing import parse_roll
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.files import reason, write_text
 

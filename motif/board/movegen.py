@@ -278,13 +278,19 @@ def _generate(words, board, high, low, buffer, steps, scored):
 
 
 @lean_kernel(WHOLE)
+def generate_with_steps(words, board, high, low, buffer, steps, scored):
+    """`generate`; where `scored` says so, as `generate_scored` does."""
+    return _generate(words, board, high, low, buffer, steps, scored)
+
+
+@inline_kernel
 def generate(words, high, low, buffer):
     """Write all legal plays of the roll `high`, `low` (high first) on the packed board `words` int64[8].
 
     The resulting boards are seen by the next player on roll.  Returns their number, at least one: a
     dance leaves the board as it is.
     """
-    return _generate(words, buffer.boards[0], high, low, buffer, _NO_STEPS, False)
+    return generate_with_steps(words, buffer.boards[0], high, low, buffer, buffer.no_steps, False)
 
 
 @inline_kernel
@@ -325,6 +331,8 @@ class PlayBuffer(NamedTuple):
     node_masks: npt.NDArray[np.uint64]
     node_paths: npt.NDArray[np.uint64]
     node_scores: npt.NDArray[np.int64]
+    no_steps: npt.NDArray[np.int64]
+    """The steps of a table in which every place counts nothing (2, 25, 16)."""
 
 
 def new_play_buffer() -> PlayBuffer:
@@ -342,4 +350,5 @@ def new_play_buffer() -> PlayBuffer:
         np.zeros((2, MAX_PLAYS), np.uint64),
         np.zeros((2, MAX_PLAYS), np.uint64),
         np.zeros((2, MAX_PLAYS), np.int64),
+        np.zeros(STEPS_SHAPE, np.int64),
     )

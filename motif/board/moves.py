@@ -1,5 +1,6 @@
 """Legal plays for people and for batches, on top of the compiled generator."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import local
@@ -8,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.identifiers import quoted
 from motif.board.movegen import (
     MAX_PLAYS,
     PATH_HIT,
@@ -19,11 +21,15 @@ from motif.board.movegen import (
 )
 from motif.board.outcome import outcome
 from motif.board.packed import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, pack, unpack
-from motif.board.position import Position
+from motif.board.position import Position, PositionLike
 from motif.runtime.errors import PlayError, PositionError, shown
 from motif.runtime.jit import WHOLE, lean_kernel, words_of
 
 _thread = local()
+RollLike = tuple[int, int] | str | int
+"""Two dice, or a text of them."""
+_ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
+_LONGEST_DIE = 9
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,9 @@ class Play:
         from motif.board.notation import format_moves
 
         return format_moves(self.moves, self.hits)
+
+    def __str__(self) -> str:
+        return self.notation or "cannot move"
 
 
 class PlayBatch(NamedTuple):
@@ -78,12 +87,14 @@ def thread_play_buffer() -> PlayBuffer:
     return buffer
 
 
-def legal_plays(position: Position, roll: tuple[int, int]) -> list[Play]:
+def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
     """Every legal play of `roll` with a distinct result; a dance is one play without moves.
 
-    Raises `PlayError` for a roll that dice cannot show, `PositionError` when the game is over.
+    A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``.  Raises `PlayError` for a roll that
+    dice cannot show, `PositionError` when the game is over.
     """
-    high, low = checked_roll(*roll)
+    position = Position.of(position)
+    high, low = as_roll(roll)
     if outcome(position):
         raise PositionError("no plays: the game is over, one player has borne off all checkers")
     batch = next(play_batches(position.board[None], np.array([[high, low]])))
@@ -149,3 +160,38 @@ def checked_roll(first: int, second: int) -> tuple[int, int]:
             # Not as it is: Python refuses to write a number of thousands of digits.
             raise PlayError(f"no roll: {shown(die) if type(die) is int else die} is not a die (1 to 6)")
     return int(max(first, second)), int(min(first, second))
+
+
+def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, int]:
+    """The roll of two dice, the higher first.
+
+    Two dice, or one text such as ``31``, ``3-1`` or ``3 1``.  Raises `PlayError` for anything else.
+    """
+    if second is not None:
+        return checked_roll(_die(first), _die(second))
+    text = first.strip() if isinstance(first, str) else shown(int(first))
+    match = _ROLL.fullmatch(text)
+    if not match:
+        raise PlayError(f"no roll in {quoted(text)}: two dice are needed, such as 31 or 3 1")
+    one, two = (group for group in match.groups() if group is not None)
+    return checked_roll(_die(one), _die(two))
+
+
+def _die(die: str | int) -> int:
+    text = die.strip() if isinstance(die, str) else shown(int(die))
+    digits = text.removeprefix("-")
+    # Limited, because a number of thousands of digits is refused by int() itself.
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_DIE):
+        raise PlayError(f"no roll: {quoted(text)} is not a die (1 to 6)")
+    return int(text)
+
+
+def as_roll(roll: RollLike) -> tuple[int, int]:
+    """The roll of two dice ``(3, 1)`` or of a text such as ``"31"``, the higher first; raises `PlayError`."""
+    if isinstance(roll, str | int):
+        return parse_roll(roll)
+    try:
+        first, second = roll
+    except (TypeError, ValueError):
+        raise PlayError(f"a roll is two dice, such as (3, 1) or '31', not {shown(roll)}") from None
+    return checked_roll(first, second)

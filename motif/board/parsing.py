@@ -1,9 +1,7 @@
-"""Whatever people and programs hand over as a position or as a roll.
+"""Whatever people and programs hand over as a position.
 
 Each form is recognised by its looks; then its own module reads it and says what is wrong with it.
 """
-
-import re
 
 from motif.board.identifiers import (
     ID_LENGTH,
@@ -13,20 +11,17 @@ from motif.board.identifiers import (
     quoted,
 )
 from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_from_id
-from motif.board.moves import checked_roll
+from motif.board.moves import parse_roll
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.board.xgid import PREFIX, position_from_xgid
-from motif.runtime.errors import PlayError, PositionError, shown
+from motif.runtime.errors import PositionError
 
 FORMS = (
     f"a GNUbg ID ({ID_LENGTH} characters), PositionID:MatchID ({ID_LENGTH}:{MATCH_ID_LENGTH}), "
     f"an XGID, or a {KEY_LENGTH}-letter key"
 )
 """The accepted forms of a position, for messages and help texts."""
-
-_ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
-_LONGEST_DIE = 9
 
 
 def parse_position(text: str) -> tuple[Position, MatchState | None]:
@@ -48,6 +43,19 @@ def parse_position(text: str) -> tuple[Position, MatchState | None]:
     raise PositionError(f"no position in {quoted(text)}: {_reason(text)}; a position is {FORMS}")
 
 
+def parse_decision(
+    text: str, first: str | int | None = None, second: str | int | None = None
+) -> tuple[Position, MatchState | None, tuple[int, int] | None]:
+    """The position and the match state in `text`, and the roll of two dice, or of a text of both.
+
+    Without dice the roll is the one that the text holds, if any.  Raises `PositionError` and `PlayError`.
+    """
+    position, match = parse_position(text)
+    if first is not None:
+        return position, match, parse_roll(first, second)
+    return position, match, None if match is None or match.dice is None else parse_roll(*match.dice)
+
+
 def _reason(text: str) -> str:
     if not text:
         return "it is empty"
@@ -60,27 +68,3 @@ def _reason(text: str) -> str:
 
 def _characters(text: str) -> str:
     return f"{len(text)} character" + "s" * (len(text) != 1)
-
-
-def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, int]:
-    """The roll of two dice, the higher first.
-
-    Two dice, or one text such as ``31``, ``3-1`` or ``3 1``.  Raises `PlayError` for anything else.
-    """
-    if second is not None:
-        return checked_roll(_die(first), _die(second))
-    text = first.strip() if isinstance(first, str) else shown(int(first))
-    match = _ROLL.fullmatch(text)
-    if not match:
-        raise PlayError(f"no roll in {quoted(text)}: two dice are needed, such as 31 or 3 1")
-    one, two = (group for group in match.groups() if group is not None)
-    return checked_roll(_die(one), _die(two))
-
-
-def _die(die: str | int) -> int:
-    text = die.strip() if isinstance(die, str) else shown(int(die))
-    digits = text.removeprefix("-")
-    # Limited, because a number of thousands of digits is refused by int() itself.
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_DIE):
-        raise PlayError(f"no roll: {quoted(text)} is not a die (1 to 6)")
-    return int(text)

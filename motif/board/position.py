@@ -10,13 +10,14 @@ Kernels work on packed boards, which `motif.board.packed` describes.
 A play's result is a board seen by the OTHER player, who is next on roll.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
-from motif.runtime.errors import PositionError
+from motif.runtime.errors import PositionError, shown
 from motif.runtime.jit import kernel
 
 _START = {24: 2, 13: 5, 8: 3, 6: 5}
@@ -49,15 +50,28 @@ def faults(board: npt.ArrayLike) -> list[str]:
     return reasons
 
 
+class Forms(NamedTuple):
+    """How a position is written, drawn and read: by modules that know positions, but not the other way."""
+
+    gnubg_id: Callable[["Position"], str]
+    xgid: Callable[["Position"], str]
+    text: Callable[["Position"], str]
+    svg: Callable[["Position"], str]
+    read: Callable[[str], "Position"]
+
+
 class Position:
     """A backgammon position seen by the player on roll; immutable, hashable, compared by value.
 
     ``Position(board)`` takes 26 numbers as the module describes and raises `PositionError`, naming
-    every fault, when they are no position.
+    every fault, when they are no position.  ``print(position)`` draws it, and a notebook shows it as a
+    picture; ``Position.from_id`` reads any ID.
     """
 
     __slots__ = ("board",)
 
+    forms: ClassVar[Forms]
+    """Set by the package `motif.board`, so that they are there wherever a position is."""
     board: Board
     """int8[26], read-only, as the module describes."""
 
@@ -78,6 +92,30 @@ class Position:
     def start(cls) -> "Position":
         """The starting position."""
         return cls.from_points(_START, _START)
+
+    @classmethod
+    def of(cls, value: "PositionLike") -> "Position":
+        """`value` itself, the position that its text stands for, or the one of 26 numbers.
+
+        Raises `PositionError` for what is no position in any of these forms.
+        """
+        if isinstance(value, Position):
+            return value
+        if isinstance(value, str):
+            return cls.from_id(value)
+        if np.ndim(value) == 0:
+            raise PositionError(
+                f"a position is a Position, an ID or {BOARD_SIZE} numbers, not {shown(value)}"
+            )
+        return cls(value)
+
+    @classmethod
+    def from_id(cls, text: str) -> "Position":
+        """The position in a GNUbg ID, ``PositionID:MatchID``, an XGID or a 20-letter key.
+
+        Raises `PositionError`, which says what is wrong with the text.
+        """
+        return cls.forms.read(text)
 
     @classmethod
     def from_points(cls, own: Mapping[int, int], opponent: Mapping[int, int]) -> "Position":
@@ -119,6 +157,22 @@ class Position:
         """Pips that the opponent must still travel."""
         return int((np.maximum(-self.board, 0) * np.arange(BOARD_SIZE)[::-1]).sum())
 
+    @property
+    def gnubg_id(self) -> str:
+        """The 14 letters of the GNUbg position ID."""
+        return self.forms.gnubg_id(self)
+
+    @property
+    def xgid(self) -> str:
+        """The XGID, with its prefix, for money with the cube in the centre and no roll."""
+        return self.forms.xgid(self)
+
+    def __str__(self) -> str:
+        return self.forms.text(self)
+
+    def _repr_svg_(self) -> str:
+        return self.forms.svg(self)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and bool((self.board == other.board).all())
 
@@ -131,9 +185,22 @@ class Position:
         return f"Position.from_points({own}, {opponent})"
 
 
-def as_boards(positions: npt.ArrayLike) -> Board:
+PositionLike = Position | str | npt.ArrayLike
+"""A position, an ID of one, or 26 numbers."""
+Positions = Iterable[Position | str] | npt.ArrayLike
+"""Several: (n, 26) numbers, or any sequence of positions and IDs."""
+
+
+def as_boards(positions: Positions) -> Board:
     """`positions` as a C-contiguous (n, 26) int8 array; raises `PositionError` naming the first bad row."""
-    values = np.asarray(positions)
+    if not isinstance(positions, np.ndarray):
+        positions = [
+            Position.of(one).board if isinstance(one, Position | str) else one for one in _listed(positions)
+        ] or np.empty((0, BOARD_SIZE), np.int8)
+    try:
+        values = np.asarray(positions)
+    except ValueError:
+        raise PositionError(f"positions must have {BOARD_SIZE} numbers each") from None
     if values.ndim != 2 or values.shape[1] != BOARD_SIZE:
         raise PositionError(f"positions must have the shape (n, {BOARD_SIZE}), not {values.shape}")
     not_whole = PositionError("positions must hold whole numbers of checkers")
@@ -147,6 +214,13 @@ def as_boards(positions: npt.ArrayLike) -> Board:
     if bad >= 0:
         raise PositionError(f"row {bad}: no position: " + "; ".join(faults(boards[bad])))
     return boards
+
+
+def _listed(positions: object) -> Iterable[Any]:
+    if isinstance(positions, str | Position) or not isinstance(positions, Iterable):
+        what = "one position" if isinstance(positions, str | Position) else shown(positions)
+        raise PositionError(f"positions are a list of them, or an array (n, {BOARD_SIZE}), not {what}")
+    return positions
 
 
 @kernel

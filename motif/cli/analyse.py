@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from motif.analysis.judge import judge_of
 from motif.cli.options import (
     DeepOption,
     FastOption,
@@ -15,18 +16,17 @@ from motif.cli.options import (
     JsonOption,
     JudgeOption,
     command,
-    judge_of,
     moved,
     option,
 )
 from motif.cli.printing import PIPED_WIDTH, json_line, print_table, tell
+from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import RecordError, SettingError
 
 if TYPE_CHECKING:
     from motif.analysis.match import MatchAnalysis
 
 _ELSEWHERE = "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at"
-_WEIGHT_SUFFIXES = (".yaml", ".yml")
 
 
 @command(
@@ -64,7 +64,7 @@ def analyse(
     from motif.runtime.files import write_text
 
     for path in files:
-        if not path.is_file() and (path.suffix in _WEIGHT_SUFFIXES or not path.suffix):
+        if not path.is_file() and (path.name.endswith(WEIGHT_SUFFIXES) or not path.suffix):
             raise SettingError(f"{path}: no record of a match; {_ELSEWHERE}")
     if html is not None and len(files) > 1:
         raise SettingError("--html: a page is about one match, not several")

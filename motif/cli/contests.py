@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from motif.analysis.judge import evaluator_of
 from motif.cli.options import (
     DEFAULT_PLAYER,
     PLAYERS,
@@ -18,10 +19,10 @@ from motif.cli.options import (
     SeedOption,
     command,
     complete_player,
-    evaluator_of,
     option,
 )
-from motif.cli.printing import json_line, print_table
+from motif.cli.printing import json_line, note, p_text, print_table
+from motif.evaluators.named import own_name
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -38,7 +39,7 @@ _PLAYERS = f"random, best-of-four. {PLAYERS}"
 @command(
     "match pubeval random --games 1000",
     "match motif-v2 motif-v1 --until-certain",
-    "match motif-v6 motif-v5 --length 5 --games 20",
+    "match motif-v6 motif-v2 --length 5 --games 20",
 )
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
@@ -79,6 +80,10 @@ def match(
     from motif.players.match import play_match
 
     players = load(first), load(second)
+    # One player has one name, however he was asked for.
+    first, second = own_name(first), own_name(second)
+    if games is not None and games % 2:
+        note(f"every sequence of dice is played twice: {games + 1} games instead of {games}")
     if length or not cube:
         if until_certain:
             raise SettingError("--until-certain is for money games, not for matches")
@@ -124,16 +129,16 @@ def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
     cube = "" if result.cube else ", without a cube"
     return (
         f"{first} wins {share} of {result.matches} matches to {result.length} against {second}{cube} "
-        f"(p = {result.p_value:.2g}; {result.games / result.matches:.1f} games a match)"
+        f"({p_text(result.p_value)}; {result.games / result.matches:.1f} games a match)"
     )
 
 
 def _sentence(result: "MatchResult", first: str, second: str) -> str:
     points = f"{abs(result.ppg):.3f} ± {result.se:.3f} points a game over {result.games} games"
     if result.ppg == 0:
-        return f"{first} and {second} are even: {points} (p = {result.p_value:.2g})"
+        return f"{first} and {second} are even: {points} ({p_text(result.p_value)})"
     winner, loser = (first, second) if result.ppg > 0 else (second, first)
-    return f"{winner} beats {loser} by {points} (p = {result.p_value:.2g})"
+    return f"{winner} beats {loser} by {points} ({p_text(result.p_value)})"
 
 
 def _why(result: "MatchResult") -> str:
@@ -203,7 +208,7 @@ def print_tournament(result: "TournamentResult") -> None:
     print("Ratings: their mean is 0; ± is one standard error.  Points: weighted least squares over all")
     print("pairings; Elo: Bradley and Terry's model of the games won, half a win added on either side.")
     if result.fit < _UNLIKELY:
-        print(f"Points do not add up along the rating (p = {result.fit:.1g}): look at the pairings too.")
+        print(f"Points do not add up along the rating ({p_text(result.fit)}): look at the pairings too.")
 
 
 def _label(place: int) -> str:

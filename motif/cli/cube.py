@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
 from motif.cli.options import (
     DEFAULT_PLAYER,
     DeepOption,
@@ -11,14 +12,11 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     JudgeOption,
-    MatchOptions,
     MaybeId,
     PlayerOption,
     SeedOption,
     Settings,
     command,
-    evaluator_of,
-    judge_of,
     option,
 )
 from motif.cli.positions import PositionBatch, check_choice, write_records
@@ -127,7 +125,7 @@ _NEVER = 0.9995
     "cube --batch FILE --json",
 )
 def cube(
-    options: Annotated["MatchOptions", Settings("motif.cli.options")],
+    options: Annotated["MatchOptions", Settings("motif.analysis.judge")],
     identifier: MaybeId = None,
     met: Annotated[
         str | None,

@@ -39,6 +39,7 @@ HOMES = {
     "play": "play",
     "benchmark": "measure",
     "speed": "measure",
+    "warm": "measure",
     "analyse": "analyse",
     "report": "report",
     "terms": "weights",

@@ -1,8 +1,12 @@
-"""Measurements of players: benchmark, speed."""
+"""What is measured, and compiled ahead: benchmark, speed, warm."""
 
+import io
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -229,3 +233,80 @@ def _named(rates: "ByGroup[_Rate]") -> Iterator[tuple[str, _Rate]]:
 
 def _row(name: str, mean: float, se: float, decisions: int) -> tuple[str, ...]:
     return name, f"{mean:.2f}", f"{se:.2f}", f"{decisions:,}"
+
+
+_START, _RACE = "4HPwATDgc/ABMA", "dPexAAB07zMAAA"
+_ENDED = "--games 2 --seed 1"
+_WARMING = (
+    (
+        f"hint {_START} 3 1",
+        f"explain {_START} 3 1",
+        f"hint {_START} 3 1 --rollout --trials 36",
+        f"cube {_RACE}",
+        f"cube {_RACE} --length 5 --score 1-2",
+        "bearoff 0QYAAJkDAAAAAA",
+        f"hint {_START} 3 1 --length 5 --score 1-2",
+    ),
+    (
+        "sample --player latest --out {0}/samples --games 30 --trials 6 --rate 0.3 --candidates 2",
+        "fit {0}/samples --out {0}/weights.yaml",
+        "fit {0}/samples --out {0}/keith.yaml --parameters keith --method coordinate --heads win",
+        "fit {0}/samples --out {0}/newton.yaml --parameters keith --method gauss-newton --heads win",
+        "fit {0}/samples --out {0}/rich.yaml --parameters keith --points --plans --plan-rows 20",
+        "benchmark {0}/samples --player latest",
+    ),
+    (
+        f"rollout {_START} --trials 36",
+        f"rollout {_START} 3 1 --compare --trials 36 --cut 4 --stratified",
+        f"match latest pubeval {_ENDED}",
+        f"match latest pubeval --length 1 {_ENDED}",
+        f"evaluate {_START} --detailed",
+        "play latest pubeval --length 1 --seed 1 --save {0}/match.mat",
+        "analyse {0}/match.mat",
+        "play latest pubeval --length 1 --tutor --seed 1",
+    ),
+)
+"""What is run, in small, for what it compiles; each list one line after the other."""
+
+
+@command("warm")
+def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
+    """Compile every kernel ahead.
+
+    What commands compile on their first use, and keep in the user's cache folder, is compiled at once: for an
+    image, a classroom, or a first impression.
+    """
+    from motif.runtime.files import FileError, make_folder
+    from motif.runtime.kernel_cache import kept_kernels, kernel_folder
+    from motif.runtime.parallel import run_ordered
+    from motif.runtime.progress import progress
+
+    started = time.monotonic()
+    make_folder(kernel_folder())
+    before = kept_kernels()
+    with TemporaryDirectory() as folder, progress("compiling kernels", len(_WARMING)) as advance:
+        for line, error in run_ordered(_run_lines, [(lines, folder) for lines in _WARMING], jobs):
+            if error:
+                raise FileError(f"motif {line}: {error}")
+            advance()
+    seconds, kernels = time.monotonic() - started, kept_kernels()
+    if json:
+        record = {"seconds": seconds, "kernels": kernels, "compiled": kernels - before}
+        print(json_line({**record, "folder": kernel_folder()}))
+        return
+    print(f"{kernels - before} kernels compiled in {seconds:.0f} s; {kernels} are kept in {kernel_folder()}")
+
+
+def _run_lines(lines: Sequence[str], folder: str) -> tuple[str, str]:
+    """Run command lines until one fails; that one, and what it says, or nothing."""
+    from motif.cli.main import main
+
+    for line in lines:
+        own = Path(folder) / lines[0].split()[0]
+        own.mkdir(exist_ok=True)
+        said, errors = io.StringIO(), io.StringIO()
+        with redirect_stdout(said), redirect_stderr(errors):
+            code = main([word.format(own) for word in line.split()])
+        if code:
+            return line, errors.getvalue().strip() or f"ended with {code}"
+    return "", ""

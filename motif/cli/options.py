@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, wraps
 from glob import escape
 from importlib import import_module, resources
@@ -19,19 +19,26 @@ import typer
 from typer.core import TyperCommand
 from typer.models import OptionInfo
 
-from motif.evaluators.named import ROLLOUT_PREFIX, default_player, player_words, roster, static_words
+from motif.analysis.judge import JUDGE, evaluator_of
+from motif.evaluators.named import (
+    ROLLOUT_PREFIX,
+    WEIGHT_SUFFIXES,
+    default_player,
+    own_name,
+    player_words,
+    roster,
+    static_words,
+)
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.parallel import worker_count
 
 if TYPE_CHECKING:
-    from motif.board.match_state import MatchState
-    from motif.evaluators import Evaluator, StaticEvaluator
-    from motif.evaluators.stakes import Stakes
+    from motif.analysis.judge import MatchOptions
+    from motif.evaluators import StaticEvaluator
 
 
 NAMES = tuple(entry.name for entry in roster() if entry.home and entry.is_one)
 """Players that are no files of one's own."""
-_WEIGHTS = (".yaml", ".yml")
 
 
 def complete_player(incomplete: str) -> list[str]:
@@ -55,7 +62,7 @@ def complete_parameters(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def _paths(begun: str, suffixes: tuple[str, ...] = _WEIGHTS) -> Iterator[str]:
+def _paths(begun: str, suffixes: tuple[str, ...] = WEIGHT_SUFFIXES) -> Iterator[str]:
     """Files with one of `suffixes` and folders that begin with `begun`, hidden ones only where it says so."""
     folder, _, name = begun.rpartition("/")
     place = Path(folder or ("/" if begun.startswith("/") else "."))
@@ -67,16 +74,13 @@ def _paths(begun: str, suffixes: tuple[str, ...] = _WEIGHTS) -> Iterator[str]:
             continue
         if path.is_dir():
             yield f"{before}{path.name}/"
-        elif path.suffix in suffixes:
+        elif path.name.endswith(suffixes):
             yield before + path.name
 
 
 _LARGEST_SEED = 2**53
 DEFAULT_PLAYER = default_player()
 """Who evaluates when nobody is named."""
-JUDGE = f"{DEFAULT_PLAYER}@2"
-"""Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
-_DEEP = "@2:wide"
 
 
 def _checked_jobs(jobs: int | None) -> int | None:
@@ -101,9 +105,13 @@ def option(help: str, metavar: str | None = None, *, name: str | None = None, **
     return typer.Option(..., *filter(None, [name]), metavar=metavar, help=help, **more)
 
 
+def _own_name(name: str | None) -> str | None:
+    return None if name is None else own_name(name)
+
+
 def player_option(help: str, **more: Any) -> Any:
     """An option whose value is a player."""
-    return option(help, "PLAYER", autocompletion=complete_player, **more)
+    return option(help, "PLAYER", autocompletion=complete_player, callback=_own_name, **more)
 
 
 PLAYERS = player_words().replace("a weight file", "A weight file", 1) + "."
@@ -157,81 +165,7 @@ class Settings:
     """Fields that become no options."""
 
 
-@dataclass(frozen=True)
-class MatchOptions:
-    """The match, the cube and the rules, as options tell them."""
-
-    length: int | None = None
-    """Points of the match; 0: money play."""
-    score: str | None = None
-    """Points won by the player on roll and by the opponent."""
-    cube: int | None = None
-    """What the cube shows, before a double."""
-    owner: str | None = None
-    """Who has the cube: me (the player on roll), you (the opponent) or none."""
-    crawford: bool | None = None
-    """Whether this is the Crawford game."""
-    jacoby: bool | None = None
-    """Money: gammons count only once the cube was turned."""
-    beavers: bool | None = None
-    """Money: a double may be beavered."""
-    raccoons: bool | None = None
-    """Money: a beaver may be doubled once more."""
-
-    def stakes_state(self, match: "MatchState | None") -> "MatchState | None":
-        """`state_of`, or None where neither an option nor an ID tells of a match or a cube."""
-        return None if match is None and self == MatchOptions() else self.state_of(match)
-
-    def state_of(self, match: "MatchState | None") -> "MatchState":
-        """The state that they make of `match`, the state of an ID, before the roll.
-
-        Without an ID's state it is money play with the cube in the centre.  Raises `SettingError`.
-        """
-        from motif.board.match_state import MatchState
-
-        state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
-        changes: dict[str, Any] = {
-            name: getattr(self, name) for name in ("crawford", "jacoby", "raccoons", "length")
-        }
-        # A raccoon answers a beaver.
-        changes["beavers"] = self.raccoons or self.beavers
-        if self.raccoons and self.beavers is False:
-            raise SettingError("--raccoons are answers to beavers, which --no-beavers does not allow")
-        owner = None if self.owner is None else _OWNERS.get(self.owner)
-        if self.owner is not None and owner is None:
-            raise SettingError(f"--owner must be me, you or none, not {self.owner!r}")
-        changes["cube_owner"] = owner
-        # A cube that somebody owns has been turned.
-        turned = owner in ("me", "opponent") and state.cube == 1
-        changes["cube"] = self.cube if self.cube is not None or not turned else 2
-        if self.length is not None and self.length != state.length:
-            changes |= {"own_score": 0, "opponent_score": 0, "game_state": "playing"}
-            changes["crawford"] = bool(self.crawford)
-        length = state.length if self.length is None else self.length
-        if self.score is not None:
-            if not length:
-                raise SettingError("--score belongs to a match: --length says how long it is")
-            changes["own_score"], changes["opponent_score"] = _score(self.score)
-        if length and (self.jacoby or self.beavers or self.raccoons):
-            raise SettingError("the Jacoby rule, beavers and raccoons are for money play, not for a match")
-        return replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
-
-
-_OWNERS = {
-    "me": "me",
-    **dict.fromkeys(("you", "opponent"), "opponent"),
-    **dict.fromkeys(("none", "centre", "center"), "centre"),
-}
-
-
-def _score(text: str) -> tuple[int, int]:
-    own, dash, opponent = text.partition("-")
-    if not (dash and own.isdecimal() and opponent.isdecimal() and len(text) < 20):
-        raise SettingError(f"--score must be two numbers of points such as 3-5, not {text!r}")
-    return int(own), int(opponent)
-
-
-MatchChoice = Annotated["MatchOptions", Settings(__name__, without=("beavers",))]
+MatchChoice = Annotated["MatchOptions", Settings("motif.analysis.judge", without=("beavers",))]
 """For commands that value plays."""
 
 
@@ -395,33 +329,6 @@ def check_target(path: Path) -> None:
         raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")
 
 
-def evaluator_of(name: str) -> "Evaluator":
-    """The evaluator of the player called `name`; raises `PlayerError` when he has none."""
-    from motif.players import load
-
-    evaluator = load(name).evaluator
-    if evaluator is None:
-        raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate a position")
-    return evaluator
-
-
-def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
-    """Name and evaluator of who judges: of `player`, or of `JUDGE`.
-
-    With `fast` or `deep` he looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and
-    for one who cannot look ahead so; `SettingError` for both.
-    """
-    from motif.evaluators.named import without_plies
-
-    if fast and deep:
-        raise SettingError("--fast and --deep: one of them")
-    name = JUDGE if player is None else player
-    if fast or deep:
-        name = without_plies(name) + _DEEP * deep
-    evaluator = evaluator_of(name)
-    return (name if name == player else evaluator.name), evaluator
-
-
 def static_evaluator(name: str) -> "StaticEvaluator":
     """The evaluator of the player called `name`; raises `PlayerError` when he is not a static one."""
     from motif.evaluators import StaticEvaluator
@@ -430,27 +337,3 @@ def static_evaluator(name: str) -> "StaticEvaluator":
     if not isinstance(evaluator, StaticEvaluator):
         raise PlayerError(f"rollouts are played by {static_words()}, without lookahead, not by {name!r}")
     return evaluator
-
-
-def for_match(
-    evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
-) -> "tuple[Stakes, dict[str, Any]]":
-    """What `evaluator` is to value plays for, by options and by the state of an ID, and what to say of it."""
-    from motif.board.diagram import describe_stakes
-    from motif.evaluators.stakes import NO_CUBE, gammon_values
-
-    state = options.stakes_state(match)
-    if state is None:
-        return NO_CUBE, {}
-    # Only now: it takes a while to import.
-    from motif.cube.equities import stakes_of
-
-    stakes = stakes_of(state)
-    if evaluator.staked(stakes) is evaluator:
-        if options.stakes_state(None) is None:
-            return NO_CUBE, {}
-        raise PlayerError(
-            f"{evaluator.name!r} ranks plays by a score that knows nothing of matches and cubes"
-        )
-    won, lost = gammon_values(stakes)
-    return stakes, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}

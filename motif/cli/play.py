@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from motif.analysis.judge import JUDGE, evaluator_of
 from motif.cli.interruption import Interrupted
 from motif.cli.options import (
     DEFAULT_PLAYER,
-    JUDGE,
     PLAYERS,
     JsonOption,
     checked_seed,
     command,
     complete_player,
-    evaluator_of,
     option,
     optional_value,
     player_option,

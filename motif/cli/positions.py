@@ -7,11 +7,9 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from motif.analysis.judge import JUDGE, evaluator_of, for_match, judge_of
 from motif.cli.options import (
     DEFAULT_PLAYER,
-    JUDGE,
     DeepOption,
     FastOption,
     FirstDie,
@@ -26,9 +24,6 @@ from motif.cli.options import (
     SecondDie,
     check_target,
     command,
-    evaluator_of,
-    for_match,
-    judge_of,
     option,
     player_option,
     static_evaluator,
@@ -39,7 +34,6 @@ from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
-    from motif.analysis.position_records import Rolls
     from motif.board.match_state import MatchState
     from motif.board.position import Position
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
@@ -119,6 +113,8 @@ def plays(
 
     With each comes the position after it, as the next player on roll sees it.
     """
+    import numpy as np
+
     from motif.analysis import position_records as records
 
     check_choice(identifier, batch, "ID D1 D2")
@@ -126,8 +122,8 @@ def plays(
         boards, rolls = records.read_decisions(batch)
         write_records(records.plays(boards, rolls), len(boards), json, _plays_line)
         return
-    position, match, roll = _decision(identifier, die1, die2)
-    record = next(records.plays(position.board[None], roll))
+    position, match, roll = read_decision(identifier, die1, die2)
+    record = next(records.plays(position.board[None], np.array([roll])))
     if json:
         print(json_line(record))
         return
@@ -171,6 +167,8 @@ def hint(
     with the same dice, for money, and each is dropped as soon as it is certain to be worse; motif rollout
     --compare has other ways.
     """
+    import numpy as np
+
     from motif.analysis.position_records import hints, read_decisions
 
     check_choice(identifier, batch, "ID D1 D2")
@@ -187,9 +185,9 @@ def hint(
         evaluator = evaluator.staked(for_match(evaluator, options, None)[0])
         write_records(hints(boards, rolls, evaluator, judge, jobs), len(boards), json, _hint_line)
         return
-    position, match, roll = _decision(identifier, die1, die2)
+    position, match, roll = read_decision(identifier, die1, die2)
     stakes, valued = for_match(evaluator, options, match)
-    record = next(hints(position.board[None], roll, evaluator.staked(stakes), judge))
+    record = next(hints(position.board[None], np.array([roll]), evaluator.staked(stakes), judge))
     if rollout:
         _roll_out(record, position, match, judge, trials, candidates, json, jobs)
         return
@@ -251,17 +249,16 @@ def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None
         raise SettingError(f"give either {wanted} or --batch FILE, not both")
 
 
-def _decision(
+def read_decision(
     identifier: str | None, die1: str | None, die2: str | None
-) -> "tuple[Position, MatchState | None, Rolls]":
-    import numpy as np
+) -> "tuple[Position, MatchState | None, tuple[int, int]]":
+    """The position, what surrounds it and the roll, from an ID and dice; the ID may hold the roll."""
+    from motif.board.parsing import parse_decision
 
-    from motif.board.parsing import parse_position, parse_roll
-
-    position, match = parse_position(identifier or "")
-    if die1 is None:
-        raise SettingError("missing argument: D1 D2, the roll")
-    return position, match, np.array([parse_roll(die1, die2)], np.int64)
+    position, match, roll = parse_decision(identifier or "", die1, die2)
+    if roll is None:
+        raise SettingError("missing argument: D1 D2, the roll, which this ID does not hold")
+    return position, match, roll
 
 
 def write_records(
@@ -324,7 +321,7 @@ def _print_details(details: dict[str, Any]) -> None:
 def explain(
     identifier: IdArgument,
     options: MatchChoice,
-    die1: Annotated[str, typer.Argument(metavar="D1", help="One die.")],
+    die1: FirstDie = None,
     die2: SecondDie = None,
     player: Annotated[
         str | None, player_option("Whose choice: a weight file, bras or phase.", show_default=JUDGE)
@@ -350,12 +347,10 @@ def explain(
     from motif.analysis.explain import explain_choice
     from motif.board.moves import legal_plays
     from motif.board.notation import find_play
-    from motif.board.parsing import parse_position, parse_roll
 
     if html is not None:
         check_target(html)
-    position, match = parse_position(identifier)
-    roll = parse_roll(die1, die2)
+    position, match, roll = read_decision(identifier, die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     _, evaluator = judge_of(player, fast, deep)
     stakes, valued = for_match(evaluator, options, match)

@@ -52,6 +52,16 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def note(line: str) -> None:
+    """Say on stderr what one should know about the result that follows."""
+    print(f"motif: {line}", file=sys.stderr)
+
+
+def p_text(p: float, name: str = "p = ") -> str:
+    """A p value for people: never 0."""
+    return f"{name.replace('=', '<') or '< '}0.0001" if p < 1e-4 else f"{name}{p:.2g}"
+
+
 def tell(line: str) -> None:
     """Say on a terminal what begins or has been done."""
     if sys.stderr.isatty():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from motif.analysis.judge import for_match
 from motif.cli.options import (
     DEFAULT_PLAYER,
     ClusterOption,
@@ -15,11 +16,10 @@ from motif.cli.options import (
     Settings,
     StaticOption,
     command,
-    for_match,
     option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, print_board, print_table, print_valued
+from motif.cli.printing import json_line, p_text, print_board, print_table, print_valued
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -58,8 +58,7 @@ def rollout(
     With a match or a cube, from options or from the ID, --compare values the plays by what their chances are
     worth at the score and with the cube where it lies.
     """
-    from motif.board.identifiers import gnubg_id
-    from motif.board.parsing import parse_position, parse_roll
+    from motif.board.parsing import parse_decision
     from motif.rollout import compare_plays
     from motif.rollout import rollout as roll_out
     from motif.rollout.comparison import CANDIDATES
@@ -74,21 +73,22 @@ def rollout(
         raise SettingError("--eliminate compares plays for money without a cube: leave out match and cube")
     if candidates is not None and play:
         raise SettingError("give either --candidates or --play, not both")
-    position, match = parse_position(identifier)
-    roll = parse_roll(die1, die2) if die1 is not None else None
+    position, match, roll = parse_decision(identifier, die1, die2)
     evaluator = static_evaluator(player)
     played: dict[str, Any] = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
     by_whom = f"{evaluator.name}, for {settings.scoring}"
-    if roll is None:
+    if not compare:
         with working_on(cluster):
             result = roll_out(position, evaluator, settings, jobs=jobs)
         if json:
-            print(json_line(_result_record(result) | played | {"position": gnubg_id(position)}))
+            print(json_line(_result_record(result) | played | {"position": position.gnubg_id}))
             return
         print_board(position, match)
         _print_result(result)
         print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
         return
+    if roll is None:
+        raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
     # The match of an ID is drawn, but plays are eliminated for money.
     stakes, valued = for_match(evaluator, options, None if settings.eliminate else match)
     plays = _named_plays(position, roll, play) if play else None
@@ -98,7 +98,7 @@ def rollout(
             position, roll, evaluator, settings, plays=plays, candidates=count, stakes=stakes, jobs=jobs
         )
     if json:
-        where = {"position": gnubg_id(position), "roll": list(roll)}
+        where = {"position": position.gnubg_id, "roll": list(roll)}
         print(json_line(comparison_record(comparison) | played | valued | where))
         return
     print_board(position, options.stakes_state(match))
@@ -107,9 +107,7 @@ def rollout(
 
 
 def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) -> None:
-    """Raise `SettingError` for what only plays that are compared can use, and for no roll where they are."""
-    if compare and die1 is None:
-        raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
+    """Raise `SettingError` for what only plays that are compared can use."""
     for word, value in {"D1 D2": die1, **settings}.items():
         if value is not None and not compare:
             raise SettingError(f"{word} is for comparing plays: add --compare")
@@ -171,7 +169,11 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     rows = []
     early = comparison.error_rate is not None
     for rank, compared in enumerate(comparison.plays, 1):
-        behind = f"{compared.difference:.4f}", f"{compared.difference_se:.4f}", f"{compared.p_value:.2g}"
+        behind = (
+            f"{compared.difference:.4f}",
+            f"{compared.difference_se:.4f}",
+            p_text(compared.p_value, ""),
+        )
         equity = f"{compared.mean[-1]:+.4f}", f"{compared.se[-1]:.4f}"
         trials = f"{compared.trials}{', dropped' if compared.dropped else ''}"
         row = f"{rank}.", _shown(compared.play), *equity, *(behind if rank > 1 else ("", "", ""))
@@ -204,7 +206,7 @@ def _verdict(result: "Comparison") -> str:
         chance = f"chance that the best play is among the dropped: at most {result.error_rate:g}"
         return f"{name} is best, the others were dropped as certain to be worse: {lead} ({chance})"
     if result.settled:
-        return f"{name} is best: {lead} (chance that a rival is as good: {result.doubt:.2g})"
+        return f"{name} is best: {lead} ({p_text(result.doubt)} that a rival is as good)"
     return f"{name} came out first, but that may be luck: {lead}; more trials can tell"
 
 

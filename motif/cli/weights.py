@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from motif.analysis.judge import evaluator_of
 from motif.cli.options import (
     DEFAULT_PLAYER,
     PLAYERS,
@@ -18,7 +19,6 @@ from motif.cli.options import (
     check_target,
     command,
     complete_player,
-    evaluator_of,
     option,
     player_option,
 )

@@ -3,7 +3,7 @@
 `cube_decision` says what to do, from a position's five cubeless chances and the state of the match, by
 Janowski's model, and `cube_decision_at` exactly where few checkers are left to bear off (`exact_equities`);
 `cubeful_equity` what a position is worth with the cube where it lies; `match_equity_table` gives the
-chances to win a match from its scores.
+chances to win a match from its scores.  The package is also the function `motif.cube(position)`.
 """
 
 from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at
@@ -11,6 +11,9 @@ from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
 from motif.cube.equities import cubeful_equities, cubeful_equity, turned_state
 from motif.cube.exact import ExactEquities, exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
+from motif.runtime.lazy_names import callable_package
+
+callable_package(__name__)
 
 __all__ = [
     "DEFAULT_EFFICIENCY",

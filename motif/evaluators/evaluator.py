@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board, pack_many
-from motif.board.position import Position
+from motif.board.position import Position, PositionLike
 from motif.evaluators.probabilities import Probabilities, equities, turned_equities
 from motif.evaluators.stakes import CUBELESS, NO_CUBE, Stakes, staked_values
 from motif.runtime.errors import PlayerError
@@ -69,6 +69,9 @@ class Evaluator(ABC):
     name: str
     """The player name that loads it."""
 
+    def __repr__(self) -> str:
+        return f"<evaluator {self.name}>"
+
     @property
     def without_lookahead(self) -> "Evaluator":
         """The evaluator that this one looks ahead with; itself where it does not."""
@@ -88,9 +91,9 @@ class Evaluator(ABC):
         Raises `PositionError` naming the first row that is no position.
         """
 
-    def evaluate(self, position: Position) -> Probabilities:
+    def evaluate(self, position: PositionLike) -> Probabilities:
         """The five probabilities of one position."""
-        return Probabilities(*map(float, self.evaluate_many(position.board[None])[0]))
+        return Probabilities(*map(float, self.evaluate_many(Position.of(position).board[None])[0]))
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """The equities float64 (n,) by which it ranks positions; an equity head's where it has one."""

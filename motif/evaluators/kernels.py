@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from motif.board.movegen import ROLL_COUNTS, ROLLS, generate, generate_scored, generate_within
+from motif.board.movegen import ROLL_COUNTS, ROLLS, generate_scored, generate_with_steps, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import (
     CHECKERS,
@@ -47,7 +47,6 @@ from motif.runtime.jit import (
     DOUBLE,
     NOTHING,
     PLAY_AND_VALUE,
-    WHOLE,
     WHOLES,
     inline_kernel,
     kernel,
@@ -267,14 +266,14 @@ def choose_within(model, words, packed, high, low, space, stream):
     return _best_scored(considered, order, space)[0], count
 
 
-@lean_kernel(WHOLE)
+@inline_kernel
 def generate_for(model, words, packed, high, low, space):
     """Generate the plays of a roll into ``space.plays``, with table scores where the model wants them; return
     their number."""
-    if model.kind == TABLE or model.kept > 0:
+    scored, steps = model.kind == TABLE or model.kept > 0, space.plays.no_steps
+    if scored:
         steps = model.steps[_class_of(words, packed)]
-        return generate_scored(words, packed, high, low, space.plays, steps)
-    return generate(words, high, low, space.plays)
+    return generate_with_steps(words, packed, high, low, space.plays, steps, scored)
 
 
 @lean_kernel(NOTHING)

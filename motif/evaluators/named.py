@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.errors import PlayerError
+from motif.runtime.errors import PlayerError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
@@ -22,14 +22,20 @@ if TYPE_CHECKING:
 
 LATEST = "latest"
 """Name that stands for the newest ``motif-vN``."""
-_FOLDER = Path(__file__).resolve().parent.parent.parent / "weights"
+_PACKAGE = Path(__file__).resolve().parent.parent
+_FOLDERS = (_PACKAGE / "weights", _PACKAGE.parent / "weights")
+"""Where weights lie: in the package once it is installed, beside it in a checkout."""
+WEIGHT_SUFFIXES = (".yaml", ".yml", ".yaml.xz", ".yml.xz")
+"""How the names of weight files end; those of the last two are compressed."""
+_ASKED_FOR_LATEST = re.compile(rf"(?<![^:]){LATEST}(?=$|[@+,])")
 _VERSION = re.compile(r"motif-v(\d+)")
 
 
 @cache
 def shipped_weights() -> dict[str, Path]:
-    """Short name (``motif-v2``) -> weight file; empty where motif was installed without its checkout."""
-    return {path.stem: path for path in sorted(_FOLDER.glob("*.yaml"))}
+    """Short name (``motif-v2``) -> weight file; empty where none came with this motif."""
+    folder = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
+    return {path.name.partition(".")[0]: path for path in sorted(folder.glob("*.yaml*"))}
 
 
 def default_player() -> str:
@@ -38,11 +44,15 @@ def default_player() -> str:
     return f"motif-v{max(versions)}" if versions else LATEST
 
 
+def own_name(name: str) -> str:
+    """`name` with the weights' own name where it asks for the `LATEST`: one player has one name."""
+    return _ASKED_FOR_LATEST.sub(default_player(), name)
+
+
 def load_shipped(name: str) -> "StaticEvaluator":
     """The evaluator of weights that came along, or of the `LATEST`; raises `PlayerError` where none did."""
     from motif.evaluators.static import from_weight_file
 
-    name = default_player() if name == LATEST else name
     if name not in shipped_weights():
         raise PlayerError(f"no weights came with this motif for {name!r} to play by: name another player")
     return from_weight_file(shipped_weights()[name], name)
@@ -125,7 +135,7 @@ def roster() -> tuple[Entry, ...]:
                 who="weights that came with motif")
           for name in (LATEST, *shipped_weights())),
         Entry("FILE.yaml", static, evaluators + "static:from_weight_file",
-              rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}).*\.ya?ml)", who="a weight file"),
+              rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}).*\.ya?ml(?:\.xz)?)", who="a weight file"),
         Entry(WILDBG_NAME, net, evaluators + "nets:load_wildbg",
               who="wildbg's neural nets for contact and race, by Carsten Wenderdel"),
         Entry("onnx:PATH", net, evaluators + "nets:load_net", f"{NET_PREFIX}(.*)", who="a net of one's own"),
@@ -146,6 +156,14 @@ def roster() -> tuple[Entry, ...]:
 def entry_of(name: str) -> Entry | None:
     """Whose name it is, if anybody's as it stands; not with ``+bearoff`` or the plies of a lookahead."""
     return next((entry for entry in roster() if entry.match(name)), None)
+
+
+def described(name: str) -> str:
+    """Who the player of that name is, behind a colon, and how far he looks ahead; empty for a stranger."""
+    entry = entry_of(without_plies(name))
+    match = None if entry is None or entry.kind is Kind.PROGRAM else _WITH_PLIES.fullmatch(name)
+    ahead = f", looking {match[2]} {'ply' if match[2] == '1' else 'plies'} ahead" if match else ""
+    return "" if entry is None else f": {entry.who}{ahead}"
 
 
 def static_words() -> str:
@@ -177,6 +195,7 @@ def load_static(name: str) -> "StaticEvaluator":
     from motif.board.identifiers import quoted
     from motif.evaluators.static import BEAROFF_SUFFIX, with_bearoff
 
+    name = own_name(name)
     if name.endswith(BEAROFF_SUFFIX):
         without = name.removesuffix(BEAROFF_SUFFIX)
         if without.endswith(BEAROFF_SUFFIX):
@@ -192,12 +211,29 @@ def load_static(name: str) -> "StaticEvaluator":
         ahead = ", ".join(entry.name for entry in roster() if entry.looks_ahead)
         others = ", ".join(entry.name for entry in roster() if entry.home and not entry.looks_ahead)
         known = f"{ahead}, each also with @1 or @2, and {others}"
-        raise PlayerError(f"no player is called {quoted(name)}; there are {known}")
+        hint = did_you_mean(name, [entry.name for entry in roster()])
+        raise PlayerError(f"no player is called {quoted(name)}{hint or f'; there are {known}'}")
     if entry.kind is Kind.CHOOSER:
         raise PlayerError(f"the player {name!r} has no values: it cannot evaluate, look ahead or roll out")
     raise PlayerError(
         f"{quoted(name)} is {entry.kind}; rollouts and self-play need a static evaluator: {static_words()}"
     )
+
+
+def as_static(evaluator: object) -> "StaticEvaluator":
+    """`evaluator` itself, the one of a player, or the one that is called so.
+
+    Raises `PlayerError` for a name that means nothing and for what has no static evaluator.
+    """
+    from motif.evaluators.static import StaticEvaluator
+
+    if isinstance(evaluator, str):
+        return load_static(evaluator)
+    result = getattr(evaluator, "evaluator", evaluator)
+    if isinstance(result, StaticEvaluator):
+        return result
+    who = shown(getattr(result, "name", evaluator))
+    raise PlayerError(f"a static evaluator is needed, or its name, such as 'latest', without @; not {who}")
 
 
 def without_plies(name: str) -> str:
@@ -210,6 +246,7 @@ def load_evaluator(name: str) -> "Evaluator":
     """The evaluator called `name`, with its lookahead: ``weights/motif-v1.yaml@1`` or ``latest@2:wide``."""
     from motif.evaluators.lookahead import DEFAULT_DEPTH, LookaheadEvaluator
 
+    name = own_name(name)
     match = _WITH_PLIES.fullmatch(name)
     without, plies, depth = match.groups() if match else (name, "0", None)
     entry = entry_of(without)

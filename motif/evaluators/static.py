@@ -123,6 +123,10 @@ class StaticEvaluator(Evaluator):
         self.weights = weights
         """The weight file behind the model, where there is one."""
 
+    def __repr__(self) -> str:
+        made_of = f": {len(self.weights.parameters)} parameters and their pairs" if self.weights else ""
+        return f"<static evaluator {self.name}{made_of}>"
+
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`."""
         packed = pack_many(as_boards(positions))

@@ -1,6 +1,7 @@
 """Reading a weight file: everything in it is checked, and a fault is named by its key's path."""
 
 import hashlib
+import lzma
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,8 @@ _TOP_KEYS = (
 _REQUIRED_CLASSES = ("contact", "race")
 # From here on a number rounds to an infinite float32.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
+_LARGEST = 1 << 28
+"""Bytes that a compressed file may hold."""
 _LARGE = 1 << 18
 """Bytes from which on a file is worth keeping in its binary form."""
 
@@ -73,8 +76,23 @@ def read_weight_file(path: Path | str) -> WeightFile:
     return weights
 
 
+def _uncompressed(content: bytes, where: str) -> bytes:
+    """What the compressed `content` holds; raises `WeightFileError` where it is damaged or no such file's."""
+    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+    try:
+        result = decompressor.decompress(content, _LARGEST)
+    except lzma.LZMAError as error:
+        raise WeightFileError(f"{where}: not compressed by xz, or damaged: {error}") from None
+    if not decompressor.eof:
+        what = "cut short" if decompressor.needs_input else f"holds more than {_LARGEST >> 20} MB"
+        raise WeightFileError(f"{where}: {what}")
+    return result
+
+
 def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     """The weight file with that `content`, which lies in `folder`."""
+    if where.endswith(".xz"):
+        content = _uncompressed(content, where)
     try:
         parsed = parse_large_yaml(content.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -16,6 +16,7 @@ from motif.evaluators.nets.net import EXTRA, onnx_package, onnx_runtime
 from motif.parameters.phase_set import PHASE_SET
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import one_thread
+from motif.runtime.version import install_command
 
 HIDDEN = (64, 64)
 _INTERRUPTED = "Training interrupted by user"
@@ -88,7 +89,7 @@ def check_packages() -> None:
     onnx_package()
     onnx_runtime()
     if find_spec("skl2onnx") is None:
-        raise SettingError(f"the net is saved by skl2onnx: pip install 'motif[{EXTRA}]'")
+        raise SettingError(f"the net is saved by skl2onnx: {install_command(EXTRA)}")
 
 
 def onnx_bytes(net: PhaseNet, name: str) -> bytes:

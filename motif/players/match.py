@@ -30,7 +30,7 @@ from scipy.special import logsumexp
 
 from motif.board.outcome import Outcome
 from motif.evaluators.probabilities import turned_equities
-from motif.players.player import Player
+from motif.players.player import Player, as_player
 from motif.rollout.games import Dice, SeededDice, lockstep, starts
 from motif.rollout.rollout_settings import check_count, check_error_rate
 from motif.rollout.tally import p_value
@@ -169,16 +169,16 @@ class MatchResult:
 
 
 def play_match(
-    first: Player,
-    second: Player,
-    games: int,
+    first: Player | str,
+    second: Player | str,
+    games: int = 1000,
     *,
     seed: int = 0,
     jobs: int | None = None,
     until_certain: bool = False,
     error_rate: float = ERROR_RATE,
 ) -> MatchResult:
-    """Play `games` cubeless money games (rounded up to an even number) between two players.
+    """Play `games` cubeless money games (rounded up to an even number) between two players, or two named so.
 
     With `until_certain` the match ends after the pair of games that makes it certain which of them is
     better; equal players are told apart in a share `error_rate` of such matches at most.  The same
@@ -188,6 +188,7 @@ def play_match(
     check_seed(seed)
     check_count("games", games, 2)
     check_error_rate(error_rate)
+    first, second = as_player(first), as_player(second)
     test = SequentialTest(error_rate) if until_certain else None
     return match_result(match_points(first, second, games, seed, jobs, test), error_rate, test)
 

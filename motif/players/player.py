@@ -5,16 +5,16 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.moves import Play, checked_roll, legal_plays
+from motif.board.moves import Play, RollLike, as_roll, legal_plays
 from motif.board.packed import Board
-from motif.board.position import Position
+from motif.board.position import Position, PositionLike
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
-from motif.evaluators.named import Kind, entry_of, load_evaluator
+from motif.evaluators.named import Kind, described, entry_of, load_evaluator, own_name
 from motif.evaluators.stakes import CUBELESS, Stakes
 from motif.evaluators.static import prepared
-from motif.runtime.errors import PlayerError, check_seed
+from motif.runtime.errors import PlayerError, check_seed, shown
 from motif.runtime.streams import derive_states
 
 _PLAYS_AT_ONCE = 4096
@@ -26,6 +26,9 @@ class Player(ABC):
     name: str
     evaluator: Evaluator | None = None
 
+    def __repr__(self) -> str:
+        return f"<player {self.name}{described(self.name)}>"
+
     @abstractmethod
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
@@ -35,13 +38,16 @@ class Player(ABC):
         `rolls` is (n, 2) with the higher die first; `states` uint64 (n,) seed any random choice.
         """
 
-    def choose(self, position: Position, roll: tuple[int, int], seed: int = 0) -> Play:
+    def choose(self, position: PositionLike, roll: RollLike, seed: int = 0) -> Play:
         """The play chosen for one roll; `seed` decides where chance plays a part.
+
+        A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``.
 
         Raises `PlayError` for a roll that is none, `SettingError` for a seed that is none.
         """
         check_seed(seed)
-        high, low = checked_roll(*roll)
+        position, roll = Position.of(position), as_roll(roll)
+        high, low = roll
         rolls = np.array([[high, low]])
         board = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
         return next(play for play in legal_plays(position, roll) if (play.position.board == board).all())
@@ -57,7 +63,7 @@ class Player(ABC):
         """Five probabilities (n, 5) of `positions` (n, 26); raises `PlayerError` where it has no opinion."""
         return self._opinion().evaluate_many(positions)
 
-    def evaluate(self, position: Position) -> Probabilities:
+    def evaluate(self, position: PositionLike) -> Probabilities:
         """The five probabilities of one position; raises `PlayerError` where it has no opinion."""
         return self._opinion().evaluate(position)
 
@@ -129,6 +135,7 @@ def load(name: str) -> Player:
     ``rollout:PLAYER,trials=36,cut=7``, say, plays by rollouts (see `motif.rollout.rollout_evaluator`).
     Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad weight file.
     """
+    name = own_name(name)
     entry = entry_of(name)
     if entry is None or entry.looks_ahead:
         evaluator = load_evaluator(name)
@@ -150,3 +157,17 @@ def cube_evaluator(player: Player) -> Evaluator | None:
         return None
     entry = entry_of(player.evaluator.without_lookahead.name)
     return None if entry is not None and not entry.gives_chances else player.evaluator
+
+
+def as_player(player: Player | Evaluator | str) -> Player:
+    """`player` itself, who is called so, or who plays whatever an evaluator finds best.
+
+    Raises `PlayerError` for a name that means nothing, and for what is none of these.
+    """
+    if isinstance(player, Player):
+        return player
+    if isinstance(player, str):
+        return load(player)
+    if isinstance(player, Evaluator):
+        return static_player(player) if isinstance(player, StaticEvaluator) else EvaluatorPlayer(player)
+    raise PlayerError(f"a player is a Player, an Evaluator or a name such as 'latest', not {shown(player)}")

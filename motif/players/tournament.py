@@ -24,7 +24,7 @@ from scipy.stats import chi2
 
 from motif.evaluators.probabilities import turned_equities
 from motif.players.match import MatchResult, blocks_of_pairs, match_result, play_pairs
-from motif.players.player import Player
+from motif.players.player import Player, as_player
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.parallel import run_ordered
@@ -231,16 +231,18 @@ class TournamentResult:
 
 
 def play_tournament(
-    players: Sequence[Player], games: int, *, seed: int = 0, jobs: int | None = None
+    players: Sequence[Player | str], games: int, *, seed: int = 0, jobs: int | None = None
 ) -> TournamentResult:
-    """Let each of `players` play `games` money games (rounded up to an even number) against each other.
+    """Let each of `players`, or of those named so, play `games` money games against each other.
 
-    The same `seed` gives the same result for any number of `jobs`.  Raises `SettingError` for fewer than
-    2 players, one who is named twice, fewer than 2 games, and a seed that is none.
+    The number is rounded up to an even one.  The same `seed` gives the same result for any number of `jobs`.
+    Raises `SettingError` for fewer than 2 players, one who is named twice, fewer than 2 games, and a seed
+    that is none.
     """
     check_seed(seed)
     check_count("games", games, 2)
-    names = tuple(player.name for player in players)
+    seats = [as_player(player) for player in players]
+    names = tuple(player.name for player in seats)
     if len(names) < 2:
         raise SettingError(f"a tournament needs at least 2 players, not {len(names)}")
     for name in names:
@@ -252,7 +254,7 @@ def play_tournament(
     def calls() -> Iterator[tuple[Player, Player, int, int, int]]:
         for first, second, chosen in meetings:
             for start, count in blocks_of_pairs(pairs):
-                yield players[first], players[second], chosen, start, count
+                yield seats[first], seats[second], chosen, start, count
 
     found = []
     with (

@@ -1,25 +1,31 @@
 """Rollouts of positions: trials of many boards, spread over workers and added up in order."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import BOARD_SIZE, Board, pack_many
-from motif.board.position import Position, as_boards
-from motif.evaluators import Probabilities, StaticEvaluator
+from motif.board.packed import pack_many
+from motif.board.position import Position, Positions, as_boards
+from motif.evaluators import Probabilities, StaticEvaluator, as_static
 from motif.evaluators.model import Model
+from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollout.playout import ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollout.tally import Tally, Values
+from motif.runtime.errors import changed
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import progress
+
+if TYPE_CHECKING:
+    from motif.players.player import Player
 
 Packed = npt.NDArray[np.int8]
 Items = npt.NDArray[np.int64]
@@ -64,23 +70,26 @@ class RolloutResult:
 
 
 def rollout(
-    positions: Position | Sequence[Position] | Board,
-    evaluator: StaticEvaluator,
+    positions: Position | str | Positions,
+    evaluator: "StaticEvaluator | Player | str" = LATEST,
     settings: RolloutSettings | None = None,
     *,
     jobs: int | None = None,
+    **changes: Any,
 ) -> RolloutResult:
     """Roll out one position, several, or a board array (n, 26), with `evaluator` playing both sides.
+
+    Positions may be given by their IDs, the evaluator by its name; `changes` are fields of the settings:
+    ``rollout("4HPwATDgc/ABMA", trials=1296, cut=8)``.
 
     Trial t of position k uses the random stream (seed, k, t): the result does not depend on `jobs`.
     Raises `SettingError`, and `PositionError` naming the first row that is no position.
     """
-    settings = settings or RolloutSettings()
+    settings = changed(settings or RolloutSettings(), changes)
     settings.check()
-    if isinstance(positions, Position):
+    evaluator = as_static(evaluator)
+    if isinstance(positions, Position | str):
         positions = [positions]
-    if not isinstance(positions, np.ndarray):
-        positions = np.array([position.board for position in positions], np.int8).reshape(-1, BOARD_SIZE)
     packed = pack_many(as_boards(positions))
 
     def enough(tally: Tally) -> bool:

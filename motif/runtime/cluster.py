@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from motif.runtime.errors import ClusterError
-from motif.runtime.version import VERSION
+from motif.runtime.version import VERSION, install_command
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -100,7 +100,7 @@ def connected(address: str) -> Iterator["Cluster"]:
     try:
         from distributed import Client
     except ImportError:
-        raise ClusterError("a cluster needs dask: pip install 'motif[cluster]'") from None
+        raise ClusterError(f"a cluster needs dask: {install_command('cluster')}") from None
     with _quiet():
         try:
             # In a thread, because the caller may have an event loop of its own, as a notebook does.

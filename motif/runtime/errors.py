@@ -5,7 +5,13 @@ with code 2; a library caller catches `MotifError` or the subclass that it can h
 """
 
 import reprlib
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from difflib import get_close_matches
 from numbers import Integral
+from typing import Any, TypeVar
+
+_Settings = TypeVar("_Settings")
 
 
 class MotifError(Exception):
@@ -94,6 +100,22 @@ def shown(value: object) -> str:
     """`value` as Python writes it, cut to 40 characters."""
     text = _SHORT.repr(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - len(_CUT)] + _CUT
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'latest'?"`` where `word` is like one of the `known` words, else nothing."""
+    similar = get_close_matches(word, known, 1)
+    return f"; did you mean {similar[0]!r}?" if similar else ""
+
+
+def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
+    """A dataclass of settings with some `changes`; raises `SettingError` for one that it does not have."""
+    known = [field.name for field in fields(settings)]  # type: ignore[arg-type]
+    for name in changes:
+        if name not in known:
+            others = did_you_mean(name, known) or f"; there are {', '.join(known)}"
+            raise SettingError(f"there is no setting {name!r}{others}")
+    return replace(settings, **changes) if changes else settings  # type: ignore[type-var]
 
 
 def plain_text(text: str) -> str:

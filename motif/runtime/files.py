@@ -12,7 +12,9 @@ import errno
 import io
 import os
 import socket
+import stat
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -175,10 +177,30 @@ def _holder(path: Path) -> str:
 def cache_root() -> Path:
     """Where kernels and tables are kept, which need not exist.
 
-    That is ``NUMBA_CACHE_DIR``, or ``motif`` in ``XDG_CACHE_HOME`` or in ``~/.cache``.
+    That is ``NUMBA_CACHE_DIR``, or ``motif`` in ``XDG_CACHE_HOME`` or in ``~/.cache``; where a home cannot be
+    written, as in many containers, a folder for temporary files that is this user's alone.
     """
     if configured := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(configured)
     if configured := os.environ.get("XDG_CACHE_HOME"):
         return Path(configured) / "motif"
-    return Path.home() / ".cache" / "motif"
+    at_home = Path.home() / ".cache" / "motif"
+    return at_home if _can_be_written(at_home) else _temporary_cache() or at_home
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Whether `folder` can be made, or written where it is there."""
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK)
+
+
+def _temporary_cache() -> Path | None:
+    """A folder that nobody else can write, or None: what lies in it is loaded as code."""
+    user = getattr(os, "getuid", int)()
+    folder = Path(tempfile.gettempdir()) / f"motif-{user}"
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        facts = folder.lstat()
+        if stat.S_ISDIR(facts.st_mode) and facts.st_uid == user and not facts.st_mode & 0o077:
+            return folder
+    return None

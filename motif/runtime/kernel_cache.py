@@ -24,6 +24,11 @@ def kernel_folder() -> Path:
     return cache_root() / "kernels"
 
 
+def kept_kernels() -> int:
+    """How many kernels are kept."""
+    return sum(1 for _ in kernel_folder().glob(f"*{_SUFFIX}"))
+
+
 def load_or_make(name: str, rebuild: Callable[[Any], Any], make: Callable[[], tuple[Any, Any]]) -> Any:
     """What `rebuild` makes of the contents of the file called `name`; else what `make` returns first, and
     its second, the contents, is written to the file unless it is None.

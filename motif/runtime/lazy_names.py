@@ -1,8 +1,9 @@
-"""Names of a package that are imported when they are first asked for (PEP 562)."""
+"""Names that are imported when they are first asked for (PEP 562), and packages that are functions."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -26,3 +27,18 @@ def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[st
         return value
 
     return attribute
+
+
+functions: dict[str, str] = {}
+"""What a package does when it is called: ``module:name``, by the package; the library fills it."""
+
+
+class _CallablePackage(ModuleType):
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        home, _, name = functions[self.__name__].partition(":")
+        return getattr(import_module(home), name)(*arguments, **options)
+
+
+def callable_package(package: str) -> None:
+    """Let `package` be called: the import system binds it to a name that the library gives a function."""
+    sys.modules[package].__class__ = _CallablePackage

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from motif.board.game_record import CubeKind, game_facts
-from motif.board.moves import Play
+from motif.board.moves import Play, parse_roll
 from motif.board.notation import MOST_MOVES, OFF, MarkedMove, find_play, parse_moves
 from motif.board.packed import HOME, OWN_BAR
-from motif.board.parsing import parse_roll
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.rollout.games import SeededDice

@@ -39,7 +39,7 @@ def test_a_malformed_address(address):
 
 def test_dask_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert refusal(f"tcp://{HOST}:8786") == "a cluster needs dask: pip install 'motif[cluster]'"
+    assert refusal(f"tcp://{HOST}:8786") == "a cluster needs dask: pip install 'motif-backgammon[cluster]'"
 
 
 @pytest.mark.usefixtures("impatient")

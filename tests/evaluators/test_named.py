@@ -80,7 +80,7 @@ def test_words():
 
 @pytest.fixture
 def no_weights(tmp_path, monkeypatch):
-    monkeypatch.setattr(shipped, "_FOLDER", tmp_path)
+    monkeypatch.setattr(shipped, "_FOLDERS", (tmp_path,))
     shipped_weights.cache_clear()
     yield
     shipped_weights.cache_clear()

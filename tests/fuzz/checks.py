@@ -27,10 +27,10 @@ from motif.board.identifiers import (
 )
 from motif.board.mat_file import read_mat, write_mat
 from motif.board.match_state import match_id, match_state_from_id
-from motif.board.moves import legal_plays
+from motif.board.moves import legal_plays, parse_roll
 from motif.board.notation import find_play, format_moves, parse_moves
 from motif.board.packed import BOARD_SIZE
-from motif.board.parsing import parse_position, parse_roll
+from motif.board.parsing import parse_position
 from motif.board.position import Position, faults
 from motif.board.xgid import position_from_xgid, xgid
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model

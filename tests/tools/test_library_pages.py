@@ -1,11 +1,12 @@
 """The pages of the library: every public name has its place there."""
 
 import re
+from importlib import import_module
 
 import pytest
 
 import motif
-from tools.library_pages import page_name, pages, public_names, public_places
+from tools.library_pages import page_name, pages, public_names, public_places, thing_of
 
 PAGES = pages()
 DIRECTIVE = re.compile(r"^\.\. auto(\w+):: motif\.([\w.]+)$", re.MULTILINE)
@@ -14,13 +15,12 @@ DIRECTIVE = re.compile(r"^\.\. auto(\w+):: motif\.([\w.]+)$", re.MULTILINE)
 @pytest.mark.parametrize("name", motif.__all__)
 def test_a_page_asks_for_what_stands_behind_the_name(name):
     ((kind, target),) = DIRECTIVE.findall(PAGES[page_name(name)])
-    thing = motif
-    for part in target.split("."):
-        thing = getattr(thing, part)
-    assert target.split(".")[-1] == name
-    assert kind == ("data" if isinstance(thing, str) else kind)
-    assert callable(thing) or kind == "data"
-    assert isinstance(thing, type) == (kind in ("class", "exception"))
+    module, _, last = f"motif.{target}".rpartition(".")
+    thing = getattr(import_module(module), last)
+    assert thing is thing_of(name)
+    assert kind == ("class" if isinstance(thing, type) else "function" if callable(thing) else "data") or (
+        kind == "exception" and issubclass(thing, Exception)
+    )
 
 
 def test_the_index_leads_to_every_page():
@@ -37,3 +37,4 @@ def test_no_two_pages_differ_in_capitals_alone():
 def test_a_class_is_known_by_the_file_that_it_stands_in():
     assert public_places()["motif.board.position.Position"] == "Position"
     assert public_places()["motif.learning.fit.fit_dataset"] == "fit"
+    assert public_places()["motif.library.cube"] == "cube"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.files import reading
+from motif.runtime.version import install_command
 
 EXTRA = "onnx"
 
@@ -31,7 +32,7 @@ def _imported(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise PlayerError(f"a net needs {name}: pip install 'motif[{EXTRA}]'") from None
+        raise PlayerError(f"a net needs {name}: {install_command(EXTRA)}") from None
 
 
 _ROWS = "positions"

@@ -264,7 +264,9 @@ def test_one_row_or_many_are_the_same_for_a_stored_row():
 @pytest.mark.parametrize("package", ["onnxruntime", "onnx"])
 def test_without_the_packages(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(PlayerError, match=rf"^a net needs {package}: pip install 'motif\[onnx\]'$"):
+    with pytest.raises(
+        PlayerError, match=rf"^a net needs {package}: pip install 'motif-backgammon\[onnx\]'$"
+    ):
         load("wildbg")
 
 

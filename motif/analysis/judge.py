@@ -1,0 +1,141 @@
+"""Who judges positions and plays where nobody is named, and for what match and cube."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from motif.evaluators.named import default_player
+from motif.runtime.errors import PlayerError, SettingError, shown
+
+if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
+    from motif.evaluators import Evaluator
+    from motif.evaluators.stakes import Stakes
+
+JUDGE = f"{default_player()}@2"
+"""Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
+_DEEP = "@2:wide"
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """The match, the cube and the rules, as options of commands or keywords of the library tell them."""
+
+    length: int | None = None
+    """Points of the match; 0: money play."""
+    score: str | None = None
+    """Points won by the player on roll and by the opponent."""
+    cube: int | None = None
+    """What the cube shows, before a double."""
+    owner: str | None = None
+    """Who has the cube: me (the player on roll), you (the opponent) or none."""
+    crawford: bool | None = None
+    """Whether this is the Crawford game."""
+    jacoby: bool | None = None
+    """Money: gammons count only once the cube was turned."""
+    beavers: bool | None = None
+    """Money: a double may be beavered."""
+    raccoons: bool | None = None
+    """Money: a beaver may be doubled once more."""
+
+    def stakes_state(self, match: "MatchState | None") -> "MatchState | None":
+        """`state_of`, or None where neither an option nor an ID tells of a match or a cube."""
+        return None if match is None and self == MatchOptions() else self.state_of(match)
+
+    def state_of(self, match: "MatchState | None") -> "MatchState":
+        """The state that they make of `match`, the state of an ID, before the roll.
+
+        Without an ID's state it is money play with the cube in the centre.  Raises `SettingError`.
+        """
+        from motif.board.match_state import MatchState
+
+        state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
+        changes: dict[str, Any] = {
+            name: getattr(self, name) for name in ("crawford", "jacoby", "raccoons", "length")
+        }
+        # A raccoon answers a beaver.
+        changes["beavers"] = self.raccoons or self.beavers
+        if self.raccoons and self.beavers is False:
+            raise SettingError("raccoons are answers to beavers, which are not allowed", "raccoons")
+        owner = None if self.owner is None else _OWNERS.get(self.owner)
+        if self.owner is not None and owner is None:
+            raise SettingError(f"owner must be me, you or none, not {shown(self.owner)}", "owner")
+        changes["cube_owner"] = owner
+        # A cube that somebody owns has been turned.
+        turned = owner in ("me", "opponent") and state.cube == 1
+        changes["cube"] = self.cube if self.cube is not None or not turned else 2
+        if self.length is not None and self.length != state.length:
+            changes |= {"own_score": 0, "opponent_score": 0, "game_state": "playing"}
+            changes["crawford"] = bool(self.crawford)
+        length = state.length if self.length is None else self.length
+        if self.score is not None:
+            if not length:
+                raise SettingError("score belongs to a match: length says how long it is", "score", "length")
+            changes["own_score"], changes["opponent_score"] = _score(self.score)
+        if length and (self.jacoby or self.beavers or self.raccoons):
+            raise SettingError("the Jacoby rule, beavers and raccoons are for money play, not for a match")
+        return replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
+
+
+_OWNERS = {
+    "me": "me",
+    **dict.fromkeys(("you", "opponent"), "opponent"),
+    **dict.fromkeys(("none", "centre", "center"), "centre"),
+}
+
+
+def _score(text: str) -> tuple[int, int]:
+    own, dash, opponent = text.partition("-")
+    if not (dash and own.isdecimal() and opponent.isdecimal() and len(text) < 20):
+        raise SettingError(f"score must be two numbers of points such as 3-5, not {shown(text)}", "score")
+    return int(own), int(opponent)
+
+
+def evaluator_of(name: str) -> "Evaluator":
+    """The evaluator of the player called `name`; raises `PlayerError` when he has none."""
+    from motif.players import load
+
+    evaluator = load(name).evaluator
+    if evaluator is None:
+        raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate a position")
+    return evaluator
+
+
+def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
+    """Name and evaluator of who judges: of `player`, or of `JUDGE`.
+
+    With `fast` or `deep` he looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and
+    for one who cannot look ahead so; `SettingError` for both.
+    """
+    from motif.evaluators.named import without_plies
+
+    if fast and deep:
+        raise SettingError("--fast and --deep: one of them")
+    name = JUDGE if player is None else player
+    if fast or deep:
+        name = without_plies(name) + _DEEP * deep
+    evaluator = evaluator_of(name)
+    return (name if name == player else evaluator.name), evaluator
+
+
+def for_match(
+    evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
+) -> "tuple[Stakes, dict[str, Any]]":
+    """What `evaluator` is to value plays for, by options and by the state of an ID, and what to say of it."""
+    from motif.board.diagram import describe_stakes
+    from motif.evaluators.stakes import NO_CUBE, gammon_values
+
+    state = options.stakes_state(match)
+    if state is None:
+        return NO_CUBE, {}
+    # Only now: it takes a while to import.
+    from motif.cube.equities import stakes_of
+
+    stakes = stakes_of(state)
+    if evaluator.staked(stakes) is evaluator:
+        if options.stakes_state(None) is None:
+            return NO_CUBE, {}
+        raise PlayerError(
+            f"{evaluator.name!r} ranks plays by a score that knows nothing of matches and cubes"
+        )
+    won, lost = gammon_values(stakes)
+    return stakes, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}

@@ -1,0 +1,273 @@
+"""What one asks most, in one call each: a position, a roll and a player may be given in any form.
+
+A position is a `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, a 20-letter key) or 26 numbers.
+A roll is ``(3, 1)`` or ``"31"``; where the ID holds one it may be left out.  A player is a name such as
+``"latest"`` or ``"motif-v6@2"``, a player or an evaluator; where none is given, it is who judges on the
+command line, too: the newest weights, looking two plies ahead.  Match and cube are keywords:
+``length=7, score=(3, 5), cube=2, owner="me", crawford=True``, for money ``jacoby=True``; an ID may hold them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.explain import Explanation, explain_choice
+from motif.analysis.judge import JUDGE, MatchOptions, for_match
+from motif.analysis.match import MatchAnalysis, analyse_match
+from motif.analysis.position_records import hints
+from motif.board.game_record import MatchRecord
+from motif.board.identifiers import gnubg_ids
+from motif.board.mat_file import read_mat
+from motif.board.match_state import MatchState
+from motif.board.moves import Play, RollLike, as_roll, legal_plays
+from motif.board.notation import find_play
+from motif.board.outcome import outcome
+from motif.board.parsing import parse_position
+from motif.board.position import Position, PositionLike, Positions, as_boards
+from motif.board.svg import svg_diagram
+from motif.cube import CubeDecision, cube_decision_at
+from motif.evaluators import OUTPUTS, Evaluator, Probabilities
+from motif.evaluators.named import LATEST
+from motif.evaluators.probabilities import equities
+from motif.players.player import Player, as_player
+from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, changed, shown
+from motif.runtime.html import html_table, side_by_side, text_table
+
+if TYPE_CHECKING:
+    from motif.board.packed import Board
+
+PlayerLike = Player | Evaluator | str
+_SHOWN = 10
+"""Plays that a ranking shows."""
+
+
+@dataclass(frozen=True)
+class RankedPlay:
+    """A legal play, and what it is worth."""
+
+    play: Play
+    equity: float
+    """Of the mover."""
+    difference: float
+    """How much less than the best play's: at most 0."""
+
+    def __str__(self) -> str:
+        return f"{self.play} {self.equity:+.3f}"
+
+
+@dataclass(frozen=True)
+class Ranking(Sequence[RankedPlay]):
+    """The legal plays of a roll, the best first."""
+
+    position: Position
+    roll: tuple[int, int]
+    player: str
+    """Who ranked them."""
+    plays: tuple[RankedPlay, ...] = field(repr=False)
+    valued_for: str = ""
+    """Match score and cube for which the plays are valued; empty for money without a cube."""
+
+    @property
+    def best(self) -> Play:
+        """The best play."""
+        return self.plays[0].play
+
+    @overload
+    def __getitem__(self, index: int) -> RankedPlay: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[RankedPlay, ...]: ...
+    def __getitem__(self, index: int | slice) -> RankedPlay | tuple[RankedPlay, ...]:
+        return self.plays[index]
+
+    def __len__(self) -> int:
+        return len(self.plays)
+
+    def __iter__(self) -> Iterator[RankedPlay]:
+        return iter(self.plays)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {
+            "position": self.position.gnubg_id,
+            "roll": list(self.roll),
+            "player": self.player,
+            "valued_for": self.valued_for,
+            "plays": [
+                {"notation": one.play.notation, "position": one.play.position.gnubg_id, "equity": one.equity}
+                for one in self.plays
+            ],
+        }
+
+    def to_frame(self) -> Any:
+        """A DataFrame of pandas, or of polars, with a row for each play; see `frame`."""
+        return frame(
+            {
+                "play": [one.play.notation for one in self.plays],
+                "equity": [one.equity for one in self.plays],
+                "difference": [one.difference for one in self.plays],
+                "position": [one.play.position.gnubg_id for one in self.plays],
+            }
+        )
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (str(one.play), f"{one.equity:+.3f}", f"{one.difference:.3f}" if rank else "")
+            for rank, one in enumerate(self.plays[:_SHOWN])
+        ]
+
+    def _heading(self) -> str:
+        count, roll = len(self.plays), "{}{}".format(*self.roll)
+        valued = f", valued for {self.valued_for}" * bool(self.valued_for)
+        return f"{count} legal play{'s' * (count != 1)} of {roll}, ranked by {self.player}{valued}"
+
+    def __str__(self) -> str:
+        return f"{self._heading()}\n{text_table(('play', 'equity', 'difference'), self._rows())}"
+
+    def _repr_html_(self) -> str:
+        moves = self.plays[0].play.moves
+        table = html_table(("play", "equity", "difference"), self._rows())
+        return side_by_side(svg_diagram(self.position, moves=moves, size=380), table) + self._heading()
+
+
+def rank(
+    position: PositionLike, roll: RollLike | None = None, player: PlayerLike | None = None, **match: Any
+) -> Ranking:
+    """The legal plays of a roll, the best first, with the mover's equities.
+
+    ``rank("4HPwATDgc/ABMA", "31")[0]`` is the best one.  Raises `PositionError`, `PlayError`, `PlayerError`
+    and `SettingError`, each in one line, for what cannot be meant.
+    """
+    place, state = _placed(position)
+    dice, evaluator = _rolled(roll, state), _judging(player)
+    stakes, valued = for_match(evaluator, _options(match), state)
+    legal = {play.position.gnubg_id: play for play in legal_plays(place, dice)}
+    record = next(hints(place.board[None], np.array([dice]), evaluator.staked(stakes), evaluator.name))
+    best = record["plays"][0]["equity"]
+    plays = tuple(
+        RankedPlay(legal[one["position"]], one["equity"], one["equity"] - best) for one in record["plays"]
+    )
+    return Ranking(place, dice, evaluator.name, plays, valued.get("valued_for", ""))
+
+
+def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities:
+    """The five chances of the player on roll, before the roll; ``.equity`` is the cubeless one.
+
+    The static evaluation, without lookahead, unless the player looks ahead (``"latest@2"``).
+    """
+    return _evaluator(player).evaluate(Position.of(position))
+
+
+def evaluate_many(
+    positions: Positions, player: PlayerLike = LATEST, *, as_frame: bool = False
+) -> "npt.NDArray[np.float32] | Any":
+    """The five chances of each of `positions`: float32 (n, 5), in the order of `Probabilities`.
+
+    `positions` are int8 (n, 26), or a list of positions and IDs.  With `as_frame` a DataFrame, with the GNUbg
+    IDs and the cubeless equities (see `frame`).
+    """
+    boards: Board = as_boards(positions)
+    rows = _evaluator(player).evaluate_many(boards)
+    if not as_frame:
+        return rows
+    values = rows.astype(np.float64)
+    return frame(
+        {
+            "position": gnubg_ids(boards),
+            **dict(zip(OUTPUTS, values.T, strict=True)),
+            "equity": equities(values),
+        }
+    )
+
+
+def frame(columns: dict[str, Any]) -> Any:
+    """A DataFrame of pandas, else of polars; raises `SettingError` where neither is installed."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        try:
+            from polars import DataFrame
+        except ImportError:
+            raise SettingError("a frame needs pandas or polars: pip install pandas") from None
+    return DataFrame(columns)
+
+
+def cube(position: PositionLike, player: PlayerLike | None = None, **match: Any) -> CubeDecision:
+    """Whether to double, and whether to take: ``cube("dPexAAB07zMAAA").action``.
+
+    For money with the cube in the centre, unless the ID or keywords say otherwise.
+    """
+    place, state = _placed(position)
+    evaluator = _judging(player)
+    if outcome(place):
+        raise PositionError("the game is over, nobody doubles")
+    chances = evaluator.evaluate(place)
+    return cube_decision_at(place, chances, _options(match).state_of(state))
+
+
+def explain(
+    position: PositionLike,
+    roll: RollLike | None = None,
+    player: PlayerLike | None = None,
+    *,
+    better: str | Play | None = None,
+    versus: str | Play | None = None,
+    **match: Any,
+) -> Explanation:
+    """Why one play is better than another, term by term and in words: ``print(explain(ID, "31"))``.
+
+    By default the best play is compared with the second best; ``versus="24/23 13/10"`` names another one.
+    """
+    place, state = _placed(position)
+    dice, evaluator = _rolled(roll, state), _judging(player)
+    legal = legal_plays(place, dice)
+    plays = [find_play(play, legal) if isinstance(play, str) else play for play in (better, versus)]
+    stakes, _ = for_match(evaluator, _options(match), state)
+    return explain_choice(evaluator, place, dice, *plays, stakes=stakes)
+
+
+def analyse(
+    record: MatchRecord | Path | str, player: PlayerLike | None = None, **settings: Any
+) -> MatchAnalysis:
+    """Errors, luck and ratings of both players of a match, and what cost most.
+
+    `record` is a .mat file, or what `motif.board.mat_file.read_mat` makes of one; `settings` are those of
+    `motif.analysis.match.analyse_match`, such as ``worst=5``.
+    """
+    if not isinstance(record, MatchRecord):
+        if not isinstance(record, Path | str):
+            raise PositionError(f"a match is a .mat file or a MatchRecord, not {shown(record)}")
+        record = read_mat(Path(record))
+    return analyse_match(record, _judging(player), **settings)
+
+
+def _placed(position: PositionLike) -> tuple[Position, MatchState | None]:
+    return parse_position(position) if isinstance(position, str) else (Position.of(position), None)
+
+
+def _rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
+    if roll is not None:
+        return as_roll(roll)
+    if state is None or state.dice is None:
+        raise PlayError("a roll is missing, such as (3, 1) or '31': the position holds none")
+    return as_roll(state.dice)
+
+
+def _options(match: dict[str, Any]) -> MatchOptions:
+    return changed(MatchOptions(), match)
+
+
+def _judging(player: PlayerLike | None) -> Evaluator:
+    return _evaluator(JUDGE if player is None else player)
+
+
+def _evaluator(player: PlayerLike) -> Evaluator:
+    if isinstance(player, Evaluator):
+        return player
+    someone = as_player(player)
+    if someone.evaluator is None:
+        raise PlayerError(f"the player {someone.name!r} chooses plays but cannot evaluate a position")
+    return someone.evaluator

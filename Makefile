@@ -13,7 +13,7 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial docs docs-links notebook lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -33,6 +33,7 @@ help:
 	@echo "make notebook    run docs/notebooks/first-hour.ipynb and write what it shows into it"
 	@echo "make docs        the site, into build/docs; a warning is an error, and no network is needed"
 	@echo "make docs-links  ask every address on the web that the docs name"
+	@echo "make wheel       build and check what pip installs, and use it in an empty environment"
 	@echo "make lint        ruff and mypy"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
@@ -100,6 +101,9 @@ docs: $(INSTALLED_DOCS)
 
 docs-links: $(INSTALLED_DOCS)
 	$(SPHINX) -b linkcheck docs build/docs-links
+
+wheel: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.wheel_check dist
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

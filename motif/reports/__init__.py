@@ -1,1 +1,10 @@
-"""Plots and pages: what a person reads of a run, an analysis, a match."""
+"""Plots and pages."""
+
+import os
+from pathlib import Path
+
+from motif.runtime.files import cache_root, can_be_written
+
+# matplotlib keeps its list of fonts at home, and complains where it cannot.
+if not can_be_written(Path.home() / ".config" / "matplotlib"):
+    os.environ.setdefault("MPLCONFIGDIR", str(cache_root() / "matplotlib"))

@@ -185,10 +185,10 @@ def cache_root() -> Path:
     if configured := os.environ.get("XDG_CACHE_HOME"):
         return Path(configured) / "motif"
     at_home = Path.home() / ".cache" / "motif"
-    return at_home if _can_be_written(at_home) else _temporary_cache() or at_home
+    return at_home if can_be_written(at_home) else _temporary_cache() or at_home
 
 
-def _can_be_written(folder: Path) -> bool:
+def can_be_written(folder: Path) -> bool:
     """Whether `folder` can be made, or written where it is there."""
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK)

@@ -60,7 +60,10 @@ def _index(names: list[str]) -> str:
         "# The library\n",
         "What `import motif` gives. Everything else is motif's own, and may change.\n",
     ]
-    for heading, kinds in (("Functions", (_FUNCTION, _DATA)), ("Classes", (_CLASS, _EXCEPTION))):
+    for heading, kinds in (
+        ("Functions, and the version", (_FUNCTION, _DATA)),
+        ("Classes", (_CLASS, _EXCEPTION)),
+    ):
         rows = [
             f"| [`{name}`]({page_name(name)}.md) | {_first_line(name)} |"
             for name in names

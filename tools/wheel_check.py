@@ -1,8 +1,8 @@
 """Builds sdist and wheel, and uses the wheel as somebody does who has nothing else.
 
-``python -m tools.wheel_check dist`` builds into that folder, checks what is in the wheel, installs it in a clean
-environment outside the checkout, and runs motif's commands there in an empty folder, with a home that cannot
-be written.  It ends with 1, and what failed said, at the first thing that is wrong.
+``python -m tools.wheel_check dist`` builds into that folder, checks what is in the wheel, installs it in a
+clean environment outside the checkout, and runs motif's commands there in an empty folder, with a home that
+cannot be written.  It ends with 1, and what failed said, at the first thing that is wrong.
 """
 
 import json

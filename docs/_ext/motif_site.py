@@ -20,12 +20,22 @@ MADE = {"reference/commands": command_pages.pages, "reference/library": library_
 """Folders whose pages are made from the source, and what makes them."""
 _LINK = re.compile(r"\[([^\[\]]*)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 _BETWEEN = re.compile(r"(?m)^\|.*$")
-_ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[([^\[\]]*)\]\]")
-_ARRAY_LIKE = (
-    "_Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]]"
-    " | complex | bytes | str | _NestedSequence[complex | bytes | str]"
+_TYPES = (
+    (
+        re.compile(
+            r"ndarray\[tuple\[(?:~typing\.)?Any, \.\.\.\], (?:~numpy\.)?dtype\[(?:~numpy\.)?([^\[\]~]*)\]\]"
+        ),
+        r"NDArray[\1]",
+    ),
+    (
+        re.compile(
+            r"_Buffer \| _SupportsArray\[dtype\[Any\]\] \| _NestedSequence\[_SupportsArray\[dtype\[Any\]\]\]"
+            r" \| complex \| bytes( \| str)? \| _NestedSequence\[complex \| bytes \| str\]"
+        ),
+        "ArrayLike",
+    ),
 )
-"""What Python makes of the names ``NDArray`` and ``ArrayLike`` of numpy's types."""
+"""What Python makes of the names of numpy's types, and these names."""
 _log = logging.getLogger(__name__)
 
 
@@ -89,11 +99,23 @@ def tidy_signatures(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 prefix[:] = [nodes.Text("motif.")]
     for kind in (addnodes.desc_annotation, addnodes.desc_parameter, addnodes.desc_returns):
         for node in doctree.findall(kind):
-            text = node.astext()
-            short = _ARRAY.sub(r"NDArray[\1]", text).replace(_ARRAY_LIKE, "ArrayLike")
-            if short != text:
-                name = node.children[: kind is addnodes.desc_parameter]
-                node[:] = [*name, nodes.Text(short[sum(len(part.astext()) for part in name) :])]
+            for long, short in _TYPES:
+                while match := long.search(node.astext()):
+                    _write_over(node, *match.span(), match.expand(short))
+
+
+def _write_over(node: nodes.Element, start: int, end: int, text: str) -> None:
+    """Put `text` in the place of a stretch of the text of `node`; links beside it stay."""
+    place = 0
+    for leaf in list(node.findall(nodes.Text)):
+        first, last = place, place + len(leaf)
+        place = last
+        if first < end and last > start:
+            before, behind = leaf[: max(start - first, 0)], leaf[max(end - first, 0) :] if end < last else ""
+            # Texts that are equal are not the same: another one may stand before.
+            index = next(k for k, child in enumerate(leaf.parent.children) if child is leaf)
+            leaf.parent[index] = nodes.Text(before + text + behind)
+            text = ""
 
 
 def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Element) -> nodes.Element | None:

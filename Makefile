@@ -13,7 +13,7 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table cube-costs players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
 	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/how-to/rollouts.md"
+	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's, measured into docs/how-to/cube.md"
 	@echo "make players     every player's error rates, points a game and speed, measured into docs/reference/players.md"
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
 	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
@@ -59,6 +60,10 @@ bench: $(INSTALLED_DEV)
 SHARE ?= 1
 rollout-table: $(INSTALLED)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/how-to/rollouts.md $(SHARE)
+
+# About ten minutes of one core, with gnubg.
+cube-costs: $(INSTALLED_DEV)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.cube_costs docs/how-to/cube.md
 
 # Some minutes on two cores; ONLY=motif-v1 measures that player anew and no other.
 players: $(INSTALLED_DEV)

@@ -257,6 +257,9 @@ def _rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
 
 
 def _options(match: dict[str, Any]) -> MatchOptions:
+    score = match.get("score")
+    if score is not None and not isinstance(score, str):
+        match = {**match, "score": "-".join(map(str, score if np.ndim(score) else [score]))}
     return changed(MatchOptions(), match)
 
 

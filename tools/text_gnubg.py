@@ -4,8 +4,13 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
+import motif
+from motif.board.identifiers import gnubg_ids
+from motif.board.match_state import MatchState, match_id
 from motif.board.position import Position
+from motif.evaluators import Probabilities
 from motif.players.gnubg.process import gnubg_path as gnubg_path
 
 _TWO_PEOPLE_PLAYER_1_ON_ROLL = [
@@ -34,6 +39,30 @@ _FULL_ROLLOUTS = [
     "set rollout chequerplay plies 0",
     "set rollout seed 1",
 ]
+
+
+_TABLE = Path(motif.__file__).parent / "data" / "met" / "Kazaross-XG2.xml"
+_CUBE_SETTINGS = [
+    "set output digits 6",
+    "set output matchpc off",
+    "set output winpc off",
+    f"set met {_TABLE}",
+    *(
+        f"set evaluation cubedecision evaluation {what}"
+        for what in ("plies 0", "cubeful on", "prune off", "noise 0")
+    ),
+]
+_EQUITY = re.compile(r"[123]\. (No (?:re)?double|(?:Double|Redouble), (?:take|pass|beaver)) +([-+][0-9.]+)")
+_CUBE_ACTION = "Proper cube action:"
+
+
+class CubeAnalysis(NamedTuple):
+    """What gnubg says about a cube, without lookahead."""
+
+    chances: Probabilities
+    equities: dict[str, float]
+    """By the last word of the action: double (no double), take, pass."""
+    action: str
 
 
 def simple_board(position: Position) -> str:
@@ -75,6 +104,19 @@ class TextGnubg:
                 plays[-1].append(play[1])
         return plays
 
+    def cube_analyses(self, questions: list[tuple[Position, MatchState]]) -> list[CubeAnalysis]:
+        """The analysis of each of `questions`, whose player on roll may double."""
+        commands = [*_CUBE_SETTINGS]
+        for position, state in questions:
+            name = gnubg_ids(position.board[None])[0]
+            commands += [f"set gnubgid {name}:{match_id(state)}"]
+            commands += [f"set beavers {3 if state.beavers else 0}", "hint"]
+        text = "\n".join(self._answers("off", commands))
+        analyses = [_cube_analysis(part) for part in text.split("Cube analysis\n")[1:]]
+        if len(analyses) != len(questions):
+            raise RuntimeError(f"gnubg has answered {len(analyses)} of {len(questions)} questions")
+        return analyses
+
     def best_plays(self, decisions: list[tuple[Position, tuple[int, int]]], plies: int) -> list[str]:
         """The play that gnubg ranks first, cubeless and `plies` ahead, of each of `decisions`."""
         settings = [
@@ -112,3 +154,15 @@ class TextGnubg:
             env={**os.environ, "HOME": str(self.home), "LC_ALL": "C"},
         )
         return done.stdout
+
+
+def _cube_analysis(text: str) -> CubeAnalysis:
+    lines = text.split("\n")
+    numbers = [float(word) for word in lines[1].replace(" - ", " ").split()]
+    chances = Probabilities(*numbers[:3], *numbers[4:])
+    equities = {}
+    for line in lines:
+        if match := _EQUITY.match(line):
+            equities[match[1].lower().rpartition(" ")[2].removeprefix("re")] = float(match[2])
+    action = next(line for line in lines if line.startswith(_CUBE_ACTION))
+    return CubeAnalysis(chances, equities, action.removeprefix(_CUBE_ACTION).split("(")[0].strip().lower())

@@ -48,6 +48,7 @@ def describe_rules(match: MatchState) -> str:
     if match.length:
         return f"{match.length}-point match" + (", Crawford game" if match.crawford else "")
     extras = ", Jacoby rule" * match.jacoby + ", beavers" * match.beavers
+    extras += ", raccoons" * match.raccoons
     return "money play" + extras
 
 

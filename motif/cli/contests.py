@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 
 _GAMES, _MATCHES = 1000, 100
+_LENGTH = "Play matches to N points; 0: money games without a cube."
+_CUBE = "Whether matches have a doubling cube."
+_NO_CUBE = "--no-cube is for matches: money games have none; --length says how long"
 _PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 
@@ -51,8 +54,8 @@ def match(
             show_default="1000; 100 matches",
         ),
     ] = None,
-    length: Annotated[int, option("Play matches to N points; 0: money games without a cube.")] = 0,
-    cube: Annotated[bool, option("Whether matches have a doubling cube.")] = True,
+    length: Annotated[int, option(_LENGTH)] = 0,
+    cube: Annotated[bool, option(_CUBE)] = True,
     until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
     error_rate: Annotated[
         float,
@@ -88,7 +91,7 @@ def match(
         if until_certain:
             raise SettingError("--until-certain is for money games, not for matches")
         if not length:
-            raise SettingError("--no-cube is for matches: money games have none; --length says how long")
+            raise SettingError(_NO_CUBE)
         with working_on(cluster):
             played = play_match_play(
                 *players,
@@ -125,7 +128,7 @@ def match(
 
 
 def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
-    share = f"{result.mwc:.1%} ± {result.se:.1%}"
+    share = f"{result.mwc:.1%} ± {_percent(result.se)}%"
     cube = "" if result.cube else ", without a cube"
     return (
         f"{first} wins {share} of {result.matches} matches to {result.length} against {second}{cube} "
@@ -152,12 +155,23 @@ def _why(result: "MatchResult") -> str:
     )
 
 
-@command("tournament simple pubeval bras --games 1000")
+@command(
+    "tournament simple pubeval bras --games 1000",
+    "tournament motif-v6 motif-v5 bras --length 5 --games 20",
+)
 def tournament(
     names: Annotated[
         list[str], typer.Argument(metavar="PLAYER...", help=_PLAYERS, autocompletion=complete_player)
     ],
-    games: Annotated[int, option("Money games of each pairing, an even number.")] = 1000,
+    games: Annotated[
+        int | None,
+        option(
+            "Money games or, with --length, matches of each pairing; an even number.",
+            show_default="1000; 100 matches",
+        ),
+    ] = None,
+    length: Annotated[int, option(_LENGTH)] = 0,
+    cube: Annotated[bool, option(_CUBE)] = True,
     plot: Annotated[Path | None, option("Draw the ratings, with error bars: .png or .svg.")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -167,10 +181,14 @@ def tournament(
     """Let everyone play everyone, and rate them.
 
     Each pairing is a match with paired dice and a seed of its own, which --json tells: `motif match A B
-    --games N --seed SEED` plays it again.
+    --games N --seed SEED` plays it again.  With --length they play whole matches, as `motif match` does.
     """
+    from motif.benchmark.match_play import play_match_tournament
     from motif.players import load
     from motif.players.tournament import play_tournament
+
+    if not cube and not length:
+        raise SettingError(_NO_CUBE)
 
     if plot:
         from motif.reports.style import check_picture
@@ -178,7 +196,14 @@ def tournament(
         check_picture(plot)
     players = [load(name) for name in names]
     with working_on(cluster):
-        result = play_tournament(players, games, seed=seed, jobs=jobs)
+        if length:
+            count = _MATCHES if games is None else games
+            adviser = evaluator_of(DEFAULT_PLAYER)
+            result = play_match_tournament(
+                players, length, count, adviser=adviser, cube=cube, seed=seed, jobs=jobs
+            )
+        else:
+            result = play_tournament(players, _GAMES if games is None else games, seed=seed, jobs=jobs)
     if plot:
         from motif.reports.strength_plots import plot_ratings
 
@@ -199,16 +224,20 @@ def print_tournament(result: "TournamentResult") -> None:
     """Print ratings, cross table, and what is to be said about them."""
     labels = [_label(place) for place in range(len(result.names))]
     _print_ratings(result, labels)
-    print(f"Points a game of the row against the column, ± standard error, {result.games} games each:\n")
+    what, played = "Points a game", "games"
+    if result.length:
+        what, played = "Percent of matches won", f"matches to {result.length}"
+    print(f"{what} of the row against the column, ± standard error, {result.games} {played} each:\n")
     room = shutil.get_terminal_size((_UNKNOWN_WIDTH, 0)).columns - len(labels[-1])
     width = _WIDE if room >= _WIDE * len(labels) else _NARROW
     at_once = max(1, room // width)
     for start in range(0, len(labels), at_once):
         print("\n".join(_cross_lines(result, labels, slice(start, start + at_once), width)) + "\n")
-    print("Ratings: their mean is 0; ± is one standard error.  Points: weighted least squares over all")
-    print("pairings; Elo: Bradley and Terry's model of the games won, half a win added on either side.")
+    points, won = ("Percent", "matches") if result.length else ("Points", "games")
+    print(f"Ratings: their mean is 0; ± is one standard error.  {points}: weighted least squares over all")
+    print(f"pairings; Elo: Bradley and Terry's model of the {won} won, half a win added on either side.")
     if result.fit < _UNLIKELY:
-        print(f"Points do not add up along the rating ({p_text(result.fit)}): look at the pairings too.")
+        print(f"{points} do not add up along the rating ({p_text(result.fit)}): look at the pairings too.")
 
 
 def _label(place: int) -> str:
@@ -218,20 +247,30 @@ def _label(place: int) -> str:
 
 
 def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
-    total, total_se = result.totals()
     won, games = result.won(), result.games * (len(result.names) - 1)
     rows = [
         (
             label,
             result.names[player],
             f"{100 * won[player] / games:.1f} %",
-            f"{total[player]:+.3f} ± {_wide(total_se[player])}",
-            f"{result.points.values[player]:+.3f} ± {result.points.se[player]:.3f}",
+            *_points_cells(result, player),
             f"{result.elo.values[player]:+.0f} ± {result.elo.se[player]:.0f}",
         )
         for label, player in zip(labels, result.order, strict=True)
     ]
-    print_table(("", "player", "games won", "points a game", "rating in points", "Elo"), rows, left=2)
+    columns = "games won", "points a game", "rating in points"
+    if result.length:
+        columns = "matches won", "± standard error", "rating in percent"
+    print_table(("", "player", *columns, "Elo"), rows, left=2)
+
+
+def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
+    """Points a game against all, and the rating; of matches the error of the share won, and the rating."""
+    rating, rating_se = result.points.values[player], result.points.se[player]
+    total, total_se = (values[player] for values in result.totals())
+    if result.length:
+        return f"± {_percent(total_se)} %", f"{round(100 * rating, 1) + 0.0:+.1f} ± {100 * rating_se:.1f}"
+    return f"{total:+.3f} ± {_wide(total_se)}", f"{rating:+.3f} ± {rating_se:.3f}"
 
 
 def _cross_lines(
@@ -239,7 +278,12 @@ def _cross_lines(
 ) -> Iterator[str]:
     """Two lines for each row: points, and below them their errors."""
     ppg, se = result.cross
-    number = _wide if width == _WIDE else _narrow
+    number = _percent if result.length else _wide if width == _WIDE else _narrow
+
+    def shown(ahead: float) -> str:
+        if result.length:
+            return number(0.5 + ahead)
+        return ("-" if ahead < 0 else "+") + number(abs(ahead))
 
     def line(label: str, cells: Sequence[str]) -> str:
         return (label.ljust(len(labels[-1])) + "".join(cell.rjust(width) for cell in cells)).rstrip()
@@ -247,8 +291,7 @@ def _cross_lines(
     others = result.order[columns]
     yield line("", labels[columns])
     for label, player in zip(labels, result.order, strict=True):
-        signs = ["-" if ppg[player, other] < 0 else "+" for other in others]
-        points = [sign + number(abs(ppg[player, other])) for sign, other in zip(signs, others, strict=True)]
+        points = [shown(ppg[player, other]) for other in others]
         errors = ["±" + number(se[player, other]) for other in others]
         for text, cells in ((label, points), ("", errors)):
             yield line(text, ["" if o == player else cell for o, cell in zip(others, cells, strict=True)])
@@ -256,6 +299,10 @@ def _cross_lines(
 
 def _wide(value: float) -> str:
     return "?" if math.isnan(value) else f"{value:.3f}"
+
+
+def _percent(value: float) -> str:
+    return "?" if math.isnan(value) else f"{100 * value:.1f}"
 
 
 def _narrow(value: float) -> str:

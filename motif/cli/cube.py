@@ -16,8 +16,10 @@ from motif.cli.options import (
     PlayerOption,
     SeedOption,
     Settings,
+    StaticOption,
     command,
     option,
+    static_evaluator,
 )
 from motif.cli.positions import PositionBatch, check_choice, write_records
 from motif.cli.printing import json_line, percent, print_board, print_table
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 @command("cube-efficiency --positions 5 --trials 40 --rounds 1 --jobs 1 --seed 1")
 def cube_efficiency(
-    player: PlayerOption = DEFAULT_PLAYER,
+    player: StaticOption = DEFAULT_PLAYER,
     positions: Annotated[int, option("Positions of each class, from the player's games.")] = 60,
     trials: Annotated[int, option("Games rolled out a position.")] = 300,
     rounds: Annotated[int, option("Times to roll out, each at the x fitted before.")] = 2,
@@ -48,7 +50,7 @@ def cube_efficiency(
     """
     from motif.cube.efficiency_fit import fit_efficiency
 
-    fit = fit_efficiency(evaluator_of(player), positions, trials, rounds=rounds, seed=seed, jobs=jobs)
+    fit = fit_efficiency(static_evaluator(player), positions, trials, rounds=rounds, seed=seed, jobs=jobs)
     if json:
         classes = [vars(one) for one in fit.classes]
         print(json_line({"classes": classes, "rounds": fit.rounds, "trials": trials, "player": player}))
@@ -204,7 +206,7 @@ def _answers(
     from motif.board.identifiers import gnubg_ids
     from motif.board.outcome import Outcome, outcome
     from motif.board.packed import BOARD_SIZE
-    from motif.cube import cube_decision_at
+    from motif.cube import cube_decision_by
     from motif.evaluators import Probabilities
 
     for position, _ in questions:
@@ -214,7 +216,9 @@ def _answers(
     found = evaluations(boards, evaluator, player, jobs)
     for (position, state), evaluation in zip(questions, found, strict=True):
         probabilities = Probabilities(*(evaluation[name] for name in Probabilities._fields))
-        decision = cube_decision_at(position, probabilities, state, efficiency=efficiency, table=table)
+        decision = cube_decision_by(
+            evaluator, position, probabilities, state, efficiency=efficiency, table=table
+        )
         yield _Answer(position, probabilities, decision, evaluation)
 
 

@@ -75,6 +75,7 @@ def play(
         option("Whether gammons count only after a double.", show_default="for money with the cube"),
     ] = None,
     beavers: Annotated[bool, option("For money: whoever is doubled may double again at once.")] = False,
+    raccoons: Annotated[bool, option("Beavers, which may be doubled once more.")] = False,
     auto_roll: Annotated[
         bool, option("Ask for a double only where it takes a thought (--hint-player).")
     ] = False,
@@ -111,7 +112,8 @@ def play(
         raise SettingError("--games is for money play: a match ends by itself")
     if not tutor_limit >= 0:  # so that NaN is refused, too
         raise SettingError(f"--tutor-limit must be at least 0, not {tutor_limit}")
-    rules = SessionRules(length, cube, not length and cube if jacoby is None else jacoby, beavers)
+    jacoby = not length and cube if jacoby is None else jacoby
+    rules = SessionRules(length, cube, jacoby, beavers or raccoons, raccoons)
     seats = _seats(*_sides(first, second), names)
     adviser = evaluator_of(hint_player)
     thrown = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
@@ -208,6 +210,7 @@ def play_result(session: "GameSession", tutor: "Tutor | None") -> dict[str, Any]
         "cube": rules.cube,
         "jacoby": rules.jacoby,
         "beavers": rules.beavers,
+        "raccoons": rules.raccoons,
         "score": list(session.score),
         "winner": None if winner is None else record.players[winner],
         "games": [facts.as_dict(record.players) for facts in games if facts is not None],

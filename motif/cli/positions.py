@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from motif.board.match_state import MatchState
     from motif.board.position import Position
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
+    from motif.evaluators.stakes import Stakes
 
 _START = "4HPwATDgc/ABMA"
 _LINES_AT_ONCE = 1000
@@ -164,8 +165,8 @@ def hint(
     Equities belong to the mover.  With a match or a cube, from options or from the ID, plays are valued for
     the score and the cube, normalised: a single game at that cube is -1 or 1.  Else for money without a cube;
     the lines of --batch go by the options alone.  With --rollout the best plays are played on for 8 plies
-    with the same dice, for money, and each is dropped as soon as it is certain to be worse; motif rollout
-    --compare has other ways.
+    with the same dice, and each is dropped as soon as it is certain to be worse; motif rollout --compare has
+    other ways.
     """
     import numpy as np
 
@@ -177,8 +178,6 @@ def hint(
             raise SettingError(f"{word} is for rolling out plays: add --rollout")
     if rollout and batch is not None:
         raise SettingError("--rollout is for one decision, not for --batch")
-    if rollout and options.stakes_state(None) is not None:
-        raise SettingError("--rollout plays for money without a cube: leave out match and cube")
     judge, evaluator = judge_of(player, fast, deep)
     if batch is not None:
         boards, rolls = read_decisions(batch)
@@ -189,7 +188,19 @@ def hint(
     stakes, valued = for_match(evaluator, options, match)
     record = next(hints(position.board[None], np.array([roll]), evaluator.staked(stakes), judge))
     if rollout:
-        _roll_out(record, position, match, judge, trials, candidates, json, jobs)
+        _roll_out(
+            {**record, **valued},
+            position,
+            options.stakes_state(match),
+            judge,
+            stakes,
+            trials=trials,
+            candidates=candidates,
+            json=json,
+            jobs=jobs,
+        )
+        if not json:
+            print_valued(valued)
         return
     if json:
         print(json_line({**record, **valued}))
@@ -211,6 +222,8 @@ def _roll_out(
     position: "Position",
     match: "MatchState | None",
     player: str,
+    stakes: "Stakes",
+    *,
     trials: int | None,
     candidates: int | None,
     json: bool,
@@ -231,7 +244,7 @@ def _roll_out(
     roll = tuple(record["roll"])
     by_position = {gnubg_id(play.position): play for play in legal_plays(position, roll)}
     best = [by_position[play["position"]] for play in record["plays"][:count]]
-    comparison = compare_plays(position, roll, evaluator, settings, plays=best, jobs=jobs)
+    comparison = compare_plays(position, roll, evaluator, settings, plays=best, stakes=stakes, jobs=jobs)
     if json:
         rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
         print(json_line({**record, "rollout": comparison_record(comparison) | rolled}))

@@ -1,7 +1,7 @@
 """The command rollout: a position, or the plays of a roll, played out many times."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from motif.analysis.judge import for_match
 from motif.cli.options import (
@@ -12,6 +12,7 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     MatchChoice,
+    MatchOptions,
     SecondDie,
     Settings,
     StaticOption,
@@ -19,19 +20,24 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, p_text, print_board, print_table, print_valued
+from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
     from motif.board.moves import Play
     from motif.board.position import Position
+    from motif.cube import CubeDecision
+    from motif.cube.cubeful_rollout import CubeRollout
+    from motif.evaluators import StaticEvaluator
     from motif.rollout import Comparison, RolloutResult, RolloutSettings
 
 
 @command(
     "rollout 4HPwATDgc/ABMA --player pubeval --trials 1296",
     "rollout 4HPwATDgc/ABMA 3 1 --compare --eliminate --cut 10 --stratified",
+    "rollout dPexAAB07zMAAA --cubeful --stratified --length 7 --score 3-5",
 )
 def rollout(
     identifier: IdArgument,
@@ -43,6 +49,7 @@ def rollout(
     die2: SecondDie = None,
     player: StaticOption = DEFAULT_PLAYER,
     luck_plies: Annotated[str, option("Take off the luck of the first N rolls, or of all.", "N")] = "0",
+    cubeful: Annotated[bool, option("Let both sides double; without --compare, whether to double.")] = False,
     compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False,
     candidates: Annotated[int | None, option("How many plays to compare.", show_default="5")] = None,
     play: Annotated[
@@ -56,61 +63,194 @@ def rollout(
 
     That gives chances and equity with their standard errors; docs/how-to/rollouts.md weighs the options.
     With a match or a cube, from options or from the ID, --compare values the plays by what their chances are
-    worth at the score and with the cube where it lies.
+    worth at the score and with the cube where it lies.  With --cubeful both sides double, take and pass in
+    the trials, for money or for the match.
     """
     from motif.board.parsing import parse_decision
-    from motif.rollout import compare_plays
-    from motif.rollout import rollout as roll_out
-    from motif.rollout.comparison import CANDIDATES
     from motif.rollout.rollout_settings import parse_luck_plies
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
-    settings.check()
+    settings.check(with_cube=cubeful)
     state = options.stakes_state(None)
     given = {"--candidates": candidates, "--play": play or None, "--eliminate": settings.eliminate or None}
-    _check_comparing(compare, die1, {**given, "a match or a cube": state})
-    if settings.eliminate and state is not None:
-        raise SettingError("--eliminate compares plays for money without a cube: leave out match and cube")
+    _check_comparing(compare, die1, given if cubeful else {**given, _MATCH: state})
     if candidates is not None and play:
         raise SettingError("give either --candidates or --play, not both")
     position, match, roll = parse_decision(identifier, die1, die2)
-    evaluator = static_evaluator(player)
-    played: dict[str, Any] = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
-    by_whom = f"{evaluator.name}, for {settings.scoring}"
-    if not compare:
-        with working_on(cluster):
-            result = roll_out(position, evaluator, settings, jobs=jobs)
-        if json:
-            print(json_line(_result_record(result) | played | {"position": position.gnubg_id}))
-            return
-        print_board(position, match)
-        _print_result(result)
-        print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
-        return
-    if roll is None:
+    if compare and roll is None:
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
-    # The match of an ID is drawn, but plays are eliminated for money.
-    stakes, valued = for_match(evaluator, options, None if settings.eliminate else match)
-    plays = _named_plays(position, roll, play) if play else None
-    count = CANDIDATES if candidates is None else candidates
+    if cubeful:
+        match = options.state_of(match)
+    work = _Rollout(position, match, static_evaluator(player), settings, cubeful, jobs, json)
     with working_on(cluster):
+        if compare and roll is not None:
+            work.compare(roll, options, candidates, play or [])
+        elif cubeful:
+            work.decide()
+        else:
+            work.play_out()
+
+
+_MATCH = "a match or a cube"
+
+
+class _Rollout(NamedTuple):
+    """What is rolled out, how, and how it is printed."""
+
+    position: "Position"
+    match: "MatchState | None"
+    """That of the ID; with a cube, of the options as well."""
+    evaluator: "StaticEvaluator"
+    settings: "RolloutSettings"
+    cubeful: bool
+    jobs: int | None
+    json: bool
+
+    @property
+    def state(self) -> "MatchState":
+        """The match where there is a cube."""
+        assert self.match is not None
+        return self.match
+
+    @property
+    def by_whom(self) -> str:
+        """Who plays, and what for."""
+        what_for = "both sides doubling" if self.cubeful else f"for {self.settings.scoring}"
+        return f"{self.evaluator.name}, {what_for}"
+
+    def record(self, record: dict[str, Any]) -> str:
+        """`record` as JSON, with what goes for all results."""
+        settings = self.settings
+        played: dict[str, Any] = {
+            "player": self.evaluator.name,
+            "scoring": settings.scoring,
+            "seed": settings.seed,
+        }
+        if self.cubeful:
+            played["cubeful"] = True
+        return json_line(record | played | {"position": self.position.gnubg_id})
+
+    def play_out(self) -> None:
+        """The position without a cube."""
+        from motif.rollout import rollout as roll_out
+
+        result = roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
+        if self.json:
+            print(self.record(_result_record(result)))
+            return
+        print_board(self.position, self.match)
+        _print_result(result)
+        print(f"{result.trials[0]} trials by {self.by_whom}, in {result.seconds:.1f} s")
+
+    def decide(self) -> None:
+        """The cube decision, the static one beside it."""
+        from motif.cube import cube_decision_at
+        from motif.cube.cubeful_rollout import roll_out_cube
+
+        result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
+        static = cube_decision_at(self.position, self.evaluator.evaluate(self.position), result.state)
+        if self.json:
+            print(self.record(_cube_record(result, static)))
+            return
+        print_board(self.position, self.state)
+        _print_cube(result, static)
+        print(f"{result.trials} trials of each by {self.by_whom}, in {result.seconds:.1f} s")
+
+    def compare(
+        self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
+    ) -> None:
+        """The plays of a roll."""
+        from motif.cube.cubeful_rollout import cube_maker
+        from motif.rollout import compare_plays
+        from motif.rollout.comparison import CANDIDATES
+
+        stakes, valued = for_match(self.evaluator, options, self.match)
         comparison = compare_plays(
-            position, roll, evaluator, settings, plays=plays, candidates=count, stakes=stakes, jobs=jobs
+            self.position,
+            roll,
+            self.evaluator,
+            self.settings,
+            plays=_named_plays(self.position, roll, named) if named else None,
+            candidates=CANDIDATES if candidates is None else candidates,
+            stakes=stakes,
+            cubes=cube_maker(self.state) if self.cubeful else None,
+            jobs=self.jobs,
         )
-    if json:
-        where = {"position": position.gnubg_id, "roll": list(roll)}
-        print(json_line(comparison_record(comparison) | played | valued | where))
-        return
-    print_board(position, options.stakes_state(match))
-    print_comparison(comparison, by_whom)
-    print_valued(valued)
+        if self.json:
+            print(self.record(comparison_record(comparison) | valued | {"roll": list(roll)}))
+            return
+        print_board(self.position, options.stakes_state(self.match))
+        print_comparison(comparison, self.by_whom)
+        print_valued(valued)
 
 
 def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) -> None:
     """Raise `SettingError` for what only plays that are compared can use."""
     for word, value in {"D1 D2": die1, **settings}.items():
         if value is not None and not compare:
-            raise SettingError(f"{word} is for comparing plays: add --compare")
+            otherwise = " or --cubeful" * (word == _MATCH)
+            raise SettingError(f"{word} is for comparing plays: add --compare{otherwise}")
+
+
+def _cube_record(result: "CubeRollout", static: "CubeDecision") -> dict[str, Any]:
+    state = result.state
+    record = {
+        "action": result.action,
+        "no_double": result.no_double,
+        "no_double_se": float(result.se[-1]),
+        "double_take": result.double_take,
+        "double_take_se": result.double_take_se,
+        "double_pass": result.double_pass,
+        "difference": result.difference,
+        "difference_se": result.difference_se,
+        "mean": _by_name(result.mean),
+        "se": _by_name(result.se),
+        "static": {
+            name: getattr(static, name)
+            for name in ("action", "no_double", "double_take", "double_pass", "exact")
+        },
+        "trials": result.trials,
+        "seconds": result.seconds,
+        "cube": state.cube,
+        "owner": state.cube_owner,
+        "length": state.length,
+    }
+    if not state.length:
+        return record | {"jacoby": state.jacoby}
+    equities = {name: getattr(result, name) for name in ("no_double", "double_take", "double_pass")}
+    chances = {f"mwc_{name}": None if it is None else result.mwc(it) for name, it in equities.items()}
+    score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+    return record | chances | score
+
+
+def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
+    chances, errors = result.mean, result.se
+    print(
+        f"{percent(chances[0])} ± {percent(errors[0])} wins ({percent(chances[1])} gammons), "
+        f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), as far as the games went"
+    )
+    double = "redouble" if result.state.cube_owner == "me" else "double"
+    rows = [
+        (f"no {double}", result.no_double, float(errors[-1]), static.no_double),
+        (f"{double}, take", result.double_take, result.double_take_se, static.double_take),
+        (f"{double}, pass", result.double_pass, 0.0, static.double_pass),
+    ]
+    match = ["match won"] * bool(result.state.length)
+    print_table(
+        ("", "equity", "standard error", "static", *match),
+        [
+            (
+                *(name, f"{equity:+.4f}", f"{se:.4f}", "" if known is None else f"{known:+.3f}"),
+                *(percent(result.mwc(equity) or 0, 2) for _ in match),
+            )
+            for name, equity, se, known in rows
+            if equity is not None
+        ],
+    )
+    by_how_much = ""
+    if result.difference is not None:
+        by_how_much = f": {double} {result.difference:+.4f} ± {result.difference_se:.4f} against waiting"
+    print(f"{result.action[0].upper()}{result.action[1:]}{by_how_much}.  Static: {static.action}.")
 
 
 def _result_record(result: "RolloutResult") -> dict[str, Any]:

@@ -6,7 +6,7 @@ Janowski's model, and `cube_decision_at` exactly where few checkers are left to 
 chances to win a match from its scores.  The package is also the function `motif.cube(position)`.
 """
 
-from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at
+from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at, cube_decision_by
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
 from motif.cube.equities import cubeful_equities, cubeful_equity, turned_state
 from motif.cube.exact import ExactEquities, exact_equities
@@ -23,6 +23,7 @@ __all__ = [
     "MatchEquityTable",
     "cube_decision",
     "cube_decision_at",
+    "cube_decision_by",
     "cubeful_equities",
     "cubeful_equity",
     "exact_equities",

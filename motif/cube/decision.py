@@ -3,15 +3,20 @@
 Market windows go with them: from which chance to win on to double, to cash, and to play on for a gammon.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from motif.board.match_state import MatchState
+from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.outcome import finished_points_many
+from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.cube.efficiency import Efficiency, efficiency_class
+from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency, efficiency_class
 from motif.cube.equities import (
+    DOUBLE_PASS,
+    DOUBLED_WORTH,
     CubeCurves,
     Curve,
     Floats,
@@ -19,19 +24,27 @@ from motif.cube.equities import (
     chosen_efficiency,
     cube_curves,
     cube_is_useful,
+    may_double,
     outcomes,
     scale,
+    stakes_of,
     turned_state,
 )
-from motif.cube.exact import ExactEquities, exact_equities
-from motif.cube.match_equity import MatchEquityTable
-from motif.evaluators.probabilities import Probabilities
+from motif.cube.exact import ExactEquities as Values
+from motif.cube.exact import exact_equities
+from motif.cube.match_equity import MatchEquityTable, match_equity_table
+from motif.evaluators import OUTPUTS, Evaluator
+from motif.evaluators.probabilities import Probabilities, turned, turned_equities
 from motif.runtime.errors import SettingError
+from motif.runtime.html import html_lines, html_table, text_table
 
 BEAVERED = 2.0
 """What a unit is worth that the cube was beavered for, in units before the beaver."""
 
 _ALMOST = 1e-9
+_ROLL_WEIGHTS = ROLL_COUNTS / ROLL_COUNTS.sum()
+_CUBE_PLIES = 2
+"""Rolls until the model of the cube stands where the cube looks ahead: one of each player."""
 _DEGREES = ((0.02, "borderline"), (0.08, "close"), (0.2, "clear"))
 """Differences in equity below which a decision is called so.  What is worth less than 0.02 players do not
 count as an error; from about 0.08 on they speak of a blunder."""
@@ -102,6 +115,23 @@ class CubeDecision:
     state: MatchState
     _ends: Outcomes = field(repr=False, compare=False)
     _table: MatchEquityTable | None = field(repr=False, compare=False)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        named = {
+            "no double": self.no_double,
+            "double, take": self.double_take,
+            "double, pass": self.double_pass,
+        }
+        return [(name, f"{equity:+.3f}") for name, equity in named.items() if equity is not None]
+
+    def _sentence(self) -> str:
+        return f"{self.action[0].upper()}{self.action[1:]}.  {self.words}"
+
+    def __str__(self) -> str:
+        return f"{self._sentence()}\n{text_table(('', 'equity'), self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_lines([self._sentence()]) + html_table(("", "equity"), self._rows())
 
     @property
     def value(self) -> float:
@@ -226,17 +256,126 @@ def cube_decision_at(
     return _decision(outcomes(np.asarray(probabilities)), state, x, table, exact)
 
 
+def cube_decision_by(
+    evaluator: Evaluator,
+    position: Position,
+    probabilities: Probabilities,
+    state: MatchState,
+    *,
+    efficiency: float | Efficiency | None = None,
+    table: MatchEquityTable | None = None,
+) -> CubeDecision:
+    """`cube_decision_at` by an `evaluator`, who gives the position its `probabilities`.
+
+    Where he looks ahead the cube does so, too: the model stands two rolls later only, and until then both
+    players double and answer as is best for them.  With an `efficiency` it is the model's at once.
+    """
+    chooser = evaluator.without_lookahead
+    known = efficiency is not None or exact_equities(position, state, table) is not None
+    if known or chooser is evaluator:
+        return cube_decision_at(position, probabilities, state, efficiency=efficiency, table=table)
+    row = np.asarray(probabilities, np.float64)
+    ends = outcomes(row)
+    name, pips = efficiency_class(position)
+    table = table or match_equity_table()
+    no_double = _CubeTree(chooser, position, row, state, table).value(state)
+    values = Values(no_double, None, None)
+    if may_double(state):
+        taken = _taken(state)
+        double_take = _unit(state) * _CubeTree(chooser, position, row, taken, table).value(taken)
+        values = Values(no_double, double_take, _passed(state, table))
+    return _decision(ends, state, chosen_efficiency(None, name, pips), table, values, exact=False)
+
+
+def _taken(state: MatchState) -> MatchState:
+    """`state` after a double that was taken, seen as before."""
+    return replace(state, cube=2 * state.cube, cube_owner="opponent")
+
+
+def _unit(state: MatchState) -> float:
+    """What a unit of the doubled cube is worth in `CubeCurves` of `state`."""
+    return 1.0 if state.length else DOUBLED_WORTH
+
+
+def _passed(state: MatchState, table: MatchEquityTable) -> float:
+    """What a double that is passed brings, in units of `CubeCurves`."""
+    return table.after_game(state, state.cube) if state.length else DOUBLE_PASS
+
+
+class _CubeTree:
+    """A position and those after the next two rolls, all played as is best with the cube where it lies."""
+
+    def __init__(
+        self, chooser: Evaluator, position: Position, row: Floats, state: MatchState, table: MatchEquityTable
+    ) -> None:
+        """`chooser` plays, and says what the chances are after the rolls; these are moved so that their mean
+        is `row` (5,), the chances of the player on roll in `state`."""
+        self._table = table
+        stakes = stakes_of(state, table)
+        boards, over, weights = position.board[None], np.zeros(1, np.bool_), np.ones(1)
+        self._over = [over]
+        """By ply: where the game has ended; what comes behind such a position means nothing."""
+        self._rows = [row[None]]
+        for ply in range(_CUBE_PLIES):
+            boards, over = np.repeat(boards, len(ROLLS), axis=0), np.repeat(over, len(ROLLS))
+            rolls = np.tile(ROLLS, (len(boards) // len(ROLLS), 1))[~over]
+            boards[~over] = chooser.staked(stakes, ply % 2).best_plays(boards[~over], rolls).boards
+            over |= finished_points_many(pack_many(boards).view(np.int64)) != 0
+            weights = np.outer(weights, _ROLL_WEIGHTS).ravel()
+            self._over.append(over)
+            self._rows.append(chooser.evaluate_many(boards).astype(np.float64))
+        self._efficiency = DEFAULT_EFFICIENCY.of_boards(boards)
+        if not over.all():
+            missing = (row - self._chances(0)[0]) / weights[~over].sum()
+            self._rows[-1][~over] = np.clip(self._rows[-1][~over] + missing, 0.0, 1.0)
+
+    def value(self, state: MatchState) -> float:
+        """What the player on roll has who does not double before this roll, in units of `CubeCurves`."""
+        return float(self._held(0, state)[0])
+
+    def _chances(self, ply: int) -> Floats:
+        """The five chances of who is on roll (n, 5), by those at the last ply."""
+        if ply == _CUBE_PLIES:
+            return self._rows[ply]
+        below = turned(self._chances(ply + 1)).reshape(-1, len(ROLLS), len(OUTPUTS))
+        means = np.einsum("nrj,r->nj", below, _ROLL_WEIGHTS)
+        return np.where(self._over[ply][:, None], self._rows[ply], means)
+
+    def _held(self, ply: int, state: MatchState) -> Floats:
+        """What who is on roll in `state` has at each position (n,) of a ply if he does not double."""
+        is_last = ply == _CUBE_PLIES
+        x: float | Floats = self._efficiency if is_last else 0.0
+        ends = outcomes(self._rows[ply])
+        by_model = cube_curves(ends, state, x, self._table).no_double.at(ends.win)
+        if is_last:
+            return by_model
+        theirs = self._with_cube(ply + 1, turned_state(state)).reshape(-1, len(ROLLS)) @ _ROLL_WEIGHTS
+        return np.where(self._over[ply], by_model, 1 - theirs if state.length else turned_equities(theirs))
+
+    def _with_cube(self, ply: int, state: MatchState) -> Floats:
+        """What he has (n,) if he may double first."""
+        held = self._held(ply, state)
+        if not cube_is_useful(state):
+            return held
+        taken = _unit(state) * self._held(ply, _taken(state))
+        doubled = np.minimum(taken, _passed(state, self._table))
+        return np.where(self._over[ply], held, np.maximum(held, doubled))
+
+
 def _decision(
     ends: Outcomes,
     state: MatchState,
     x: float,
     table: MatchEquityTable | None,
-    exact: ExactEquities | None = None,
+    known: Values | None = None,
+    *,
+    exact: bool = True,
 ) -> CubeDecision:
-    """The decision by the `exact` equities; where there are none by the model."""
+    """The decision by values that are `known`, and maybe `exact`; where there are none by the model."""
     curves = cube_curves(ends, state, x, table)
     double = curves.double_take
-    values = exact or ExactEquities(
+    exact = exact and known is not None
+    values = known or Values(
         float(curves.no_double.at(ends.win)[0]),
         None if double is None else float(double.at(ends.win)[0]),
         None if double is None else curves.double_pass,
@@ -247,8 +386,8 @@ def _decision(
     )
     assert no_double is not None
     cash = None if double is None else cash_point(curves)
-    gammons = exact is None and bool(ends.win_gammons[0] > 0)
-    action, doubles, takes, beavers = _best(state, no_double, double_take, double_pass, gammons)
+    gammons = not exact and bool(ends.win_gammons[0] > 0)
+    action, doubles, takes, beavers = best_action(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
         action=action,
         no_double=no_double,
@@ -263,7 +402,7 @@ def _decision(
         should_take=takes,
         should_beaver=beavers,
         should_raccoon=double_take is not None and double_take > 0 and _allows_raccoons(state),
-        exact=exact is not None,
+        exact=exact,
         efficiency=x,
         state=state,
         _ends=ends,
@@ -275,7 +414,7 @@ def _allows_raccoons(state: MatchState) -> bool:
     return state.raccoons and state.beavers and not state.length
 
 
-def _best(
+def best_action(
     state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
 ) -> tuple[str, bool, bool, bool]:
     """What both should do, in words; and whether to double, to take, and to beaver."""
@@ -290,7 +429,8 @@ def _best(
         return f"no {double}, dead cube", False, takes, False
     doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
     # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
-    if doubled >= no_double or (not takes and not gammons):
+    # What is equal is so up to rounding.
+    if doubled >= no_double - _ALMOST or (not takes and not gammons):
         return f"{double}, {answer}", True, takes, beavers
     if no_double > double_pass and gammons:
         return f"too good to {double}, {answer}", False, takes, beavers

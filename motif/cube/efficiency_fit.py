@@ -1,41 +1,37 @@
 """Cube efficiencies fitted from cubeful rollouts.
 
 For positions of games that a player plays against himself, cubeful money rollouts give the points won with
-the cube in the centre and with either player, and the same games without a cube the chances.  From these
-chances the model has the equities of a dead and of a live cube; x is the share of the way from dead to
-live that the rollouts went, by least squares over the positions of a class and the three places of the
-cube.  Its standard error is taken over positions, which are independent.
+the cube in the centre and with either player, and rollouts with the same dice and without a cube the chances.
+From these chances the model has the equities of a dead and of a live cube; x is the share of the way from
+dead to live that the rollouts went, by least squares over the positions of a class and the three places of
+the cube.  Its standard error is taken over positions, which are independent.
 
-The games are played many at a time in lockstep, without Jacoby rule and beavers.  Plays are chosen by
-cubeless equity, so a game's moves do not depend on its cube: one game is scored with the cube in the
-centre, with either player and without any, which cancels most of the luck of the dice in the differences.
-Both sides decide the cube by the model at the x of the round before, the first time at the default ones.
+Rollouts are those of `motif.cube.cubeful_rollout`, without Jacoby rule and beavers.  Both sides decide the
+cube by the model at the x of the round before, the first time at the default ones; exactly where tables know.
 """
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import MatchState
-from motif.board.packed import Board
+from motif.board.packed import Board, pack_many
+from motif.cube.cubeful_rollout import cube_maker
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
-from motif.cube.equities import Floats, cube_equities, cubeful_equities
-from motif.evaluators import OUTPUTS, Evaluator
+from motif.cube.equities import Floats, cubeful_equities
+from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
 from motif.evaluators.probabilities import WIN
 from motif.rollout.games import Ply, lockstep, starts, stream_dice
-from motif.rollout.rollout_settings import check_count
+from motif.rollout.rollout_settings import RolloutSettings, check_count
+from motif.rollout.tally import Tally
+from motif.rollout.trials import CubeStart, tally_trials
 from motif.runtime.errors import check_seed
-from motif.runtime.parallel import run_ordered
-from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
 
 CUBE_STATES = (MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent"))
 """Where the cube lies at first, seen by the player on roll then."""
-_GAMES_AT_ONCE = 2400
 _GAMES_A_POSITION = 4
 _OPEN = 0.15
 """A game's winner is open while each side has at least this chance."""
@@ -71,7 +67,7 @@ class EfficiencyFit:
 
 
 def fit_efficiency(
-    evaluator: Evaluator,
+    evaluator: StaticEvaluator,
     positions: int,
     trials: int,
     *,
@@ -89,19 +85,10 @@ def fit_efficiency(
         check_count(name, value, least)
     boards, classes = drawn_positions(evaluator, positions, seed)
     efficiency = DEFAULT_EFFICIENCY
-    size = max(_GAMES_AT_ONCE // trials, 1)
-    with progress("cubeful rollouts", rounds * len(boards)) as advance:
-        for _ in range(rounds):
-            parts = []
-            work = partial(cubeful_results, evaluator, efficiency, seed, trials)
-            calls = ((first, boards[first : first + size]) for first in range(0, len(boards), size))
-            with closing(run_ordered(work, calls, jobs)) as results:
-                for part in results:
-                    parts.append(part)
-                    advance(len(part[0]))
-            won, chances = map(np.concatenate, zip(*parts, strict=True))
-            fits = _fits(boards, classes, won, chances, trials)
-            efficiency = _with(fits)
+    for _ in range(rounds):
+        won, chances = cubeful_results(evaluator, efficiency, boards, trials, seed=seed, jobs=jobs)
+        fits = _fits(boards, classes, won, chances, trials)
+        efficiency = _with(fits)
     return EfficiencyFit(fits, efficiency, rounds)
 
 
@@ -133,69 +120,43 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
 
 
 def cubeful_results(
-    evaluator: Evaluator, efficiency: Efficiency, seed: int, trials: int, first: int, boards: Board
+    evaluator: StaticEvaluator,
+    efficiency: Efficiency,
+    boards: Board,
+    trials: int,
+    *,
+    seed: int = 0,
+    jobs: int | None = None,
 ) -> tuple[Floats, Floats]:
     """Mean points (n, `CUBE_STATES`) that the players on roll of `boards` (n, 26) win, in units of the cube,
-    which is not turned before the first roll; and the chances (n, 5) with which the same games end without
-    it.
+    which is not turned before the first roll; and the chances (n, 5) of rollouts without it."""
+    settings = RolloutSettings(trials, stratified=True, seed=seed)
+    model, items = settings.model_of(evaluator), np.arange(len(boards))
+    label = "cubeful rollouts"
+    places = len(CUBE_STATES)
+    cubeless = tally_trials(model, settings, pack_many(boards), items, label=label, jobs=jobs)
+    cubeful = tally_trials(
+        model,
+        settings,
+        pack_many(np.repeat(boards, places, axis=0)),
+        np.repeat(items, places),
+        together=places,
+        cube=CubeStart(cube_maker(CUBE_STATES[0], efficiency), tuple(range(places))),
+        label=label,
+        jobs=jobs,
+    )
 
-    The dice of trial t of board k are those of the stream (seed, `first` + k, t).
-    """
-    states = np.concatenate([derive_states(seed, first, len(boards), trial) for trial in range(trials)])
-    cubes = _Cubes(len(states))
-    final = np.zeros(len(states), np.int64)
-    for ply in self_play(evaluator, np.tile(boards, (trials, 1)), states):
-        over = ply.points != 0
-        final[ply.games] = ply.points
-        cubes.finish(ply.games[over], ply.points[over])
-        if ply.number:
-            cubes.turn()
-            going = ply.boards[~over]
-            chances = evaluator.evaluate_many(going).astype(np.float64)
-            sign = 1 if ply.number % 2 == 0 else -1
-            cubes.decide(ply.games[~over], sign, chances, efficiency.of_boards(going))
-    # A game without an end, which is broken off, is nobody's.
-    won = np.nan_to_num(cubes.won).reshape(len(CUBE_STATES), trials, len(boards)).mean(axis=1).T
-    return won, _ends(final.reshape(trials, len(boards)))
+    def means(tallies: list[Tally]) -> Floats:
+        return np.array([tally.mean() for tally in tallies]).reshape(len(boards), -1, len(OUTPUTS) + 1)
+
+    # The first cubes after the root's are doubled once, and owned by either side.
+    return means(cubeful)[..., -1] / [state.cube for state in CUBE_STATES], means(cubeless)[:, 0, :-1]
 
 
 def self_play(evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64]) -> Iterator[Ply]:
     """Games of `evaluator` against itself from `boards` (n, 26), with dice of the streams `states` (n,)."""
     dice = stream_dice(states)
     return lockstep(lambda now, rolls, _: evaluator.best_plays(now, rolls).boards, dice, boards)
-
-
-class _Cubes:
-    """The cubes of n games, each begun with every owner, and what the first player has won with them."""
-
-    def __init__(self, games: int) -> None:
-        self.value = np.ones((len(CUBE_STATES), games))
-        # 0 in the centre, 1 with the player on roll, -1 with the other.
-        self.owner = np.repeat(np.array([0, 1, -1])[:, None], games, axis=1)
-        self.won = np.full((len(CUBE_STATES), games), np.nan)
-
-    def turn(self) -> None:
-        """The other player comes on roll."""
-        self.owner = -self.owner
-
-    def decide(self, games: npt.NDArray[np.int64], sign: int, chances: Floats, x: Floats) -> None:
-        """The player on roll of each of `games` doubles or not; `sign` is 1 if he was first."""
-        centre, own = (cube_equities(chances, state, x) for state in CUBE_STATES[:2])
-        doubled = np.minimum(centre.double_take, centre.double_pass)
-        wants = np.stack([doubled >= own.no_double, doubled >= centre.no_double])
-        owner = self.owner[:, games]
-        turns = np.where(owner == 1, wants[0], wants[1]) & (owner >= 0) & np.isnan(self.won[:, games])
-        takes = centre.double_take < centre.double_pass
-        rows, columns = np.nonzero(turns & ~takes)
-        self.won[rows, games[columns]] = sign * self.value[rows, games[columns]]
-        rows, columns = np.nonzero(turns & takes)
-        self.value[rows, games[columns]] *= 2
-        self.owner[rows, games[columns]] = -1
-
-    def finish(self, games: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:
-        """The first player has won `points` of `games` over the board."""
-        still = np.isnan(self.won[:, games])
-        self.won[:, games] = np.where(still, points * self.value[:, games], self.won[:, games])
 
 
 def _fits(
@@ -231,13 +192,3 @@ def _with(fits: tuple[FittedEfficiency, ...]) -> Efficiency:
         else:
             changes[fit.name] = x
     return replace(DEFAULT_EFFICIENCY, **changes)
-
-
-def _ends(points: npt.NDArray[np.int64]) -> Floats:
-    """The five probabilities (n, 5) of games (trials, n) that ended with `points`."""
-    ends = np.empty((points.shape[1], len(OUTPUTS)))
-    for column, least in enumerate((1, 2, 3)):
-        ends[:, WIN + column] = (points >= least).mean(axis=0)
-    for column, most in enumerate((-2, -3)):
-        ends[:, 3 + column] = (points <= most).mean(axis=0)
-    return ends

@@ -16,7 +16,7 @@ from motif.board.packed import CHECKERS, HOME, POINTS, Board
 from motif.board.position import Position
 from motif.cube.equities import DOUBLE_PASS, DOUBLED_WORTH, may_double, turned_state
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
-from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, number_of
+from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, number_of, positions_of
 from motif.evaluators.bearoff.two_sided_cubes import (
     CENTRED,
     MONEY_STATES,
@@ -25,6 +25,7 @@ from motif.evaluators.bearoff.two_sided_cubes import (
     CubeRules,
     Floats,
     Numbers,
+    all_home_plays,
     home_plays_from,
     money_cubes,
     money_rules,
@@ -34,7 +35,8 @@ from motif.evaluators.bearoff.two_sided_cubes import (
 MOST_VALUES = 4_000_000
 """Values that are worked out for one position at most, about half a second of them."""
 _KEPT = 3
-_MONEY_STATES: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent": OPPONENTS}
+MONEY_COLUMNS: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent": OPPONENTS}
+"""Columns of `money_cubes`, by who owns the cube."""
 
 
 class ExactEquities(NamedTuple):
@@ -86,7 +88,7 @@ def _home_numbers(position: Position) -> tuple[int, int] | None:
 
 def _money_equities(values: Floats, state: MatchState) -> ExactEquities:
     """The equities of one position's three `values`."""
-    no_double = float(values[_MONEY_STATES[state.cube_owner]])
+    no_double = float(values[MONEY_COLUMNS[state.cube_owner]])
     if not may_double(state):
         return ExactEquities(no_double, None, None)
     return ExactEquities(no_double, DOUBLED_WORTH * float(values[OPPONENTS]), DOUBLE_PASS)
@@ -153,7 +155,7 @@ _recent: deque[_Values] = deque(maxlen=_KEPT)
 
 def _values_below(position: Position, state: MatchState) -> int:
     """How many values there are of `position` and all that comes of it, at most."""
-    states = len(_levels(state)) if state.length else MONEY_STATES
+    states = len(cube_levels(state)) if state.length else MONEY_STATES
     board = position.board
     return (
         2
@@ -173,11 +175,24 @@ def _positions_below(checkers: Board) -> int:
 
 def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Values:
     """The values of a position and all that comes of it."""
-    levels = _levels(state) if state.length else {}
+    levels = cube_levels(state) if state.length else {}
     rules = _match_rules(state, table, levels) if state.length else money_rules()
     sides = home_plays_from(numbers[0]), home_plays_from(numbers[1])
     values = pair_values(rules, sides, lambda steps=1: None)
     return _Values(_score(state), table, levels, (sides[0].numbers, sides[1].numbers), values)
+
+
+def match_values(state: MatchState, checkers: int) -> tuple[Numbers, Floats]:
+    """The states of the cube after doubles in a match, (S, 2) by who doubles, or -1; and chances to win the
+    match (2, n, n, S), in `state` of side 0, of all home positions of at most `checkers` a side.
+
+    These are seen by either side on roll, by his own position and the opponent's, and by `cube_levels`.
+    """
+    levels = cube_levels(state)
+    rules = _match_rules(state, match_equity_table(), levels)
+    side = all_home_plays(positions_of(checkers))
+    values = pair_values(rules, (side, side), lambda steps=1: None)
+    return rules.doubled.T.copy(), np.stack([values[0], values[1].swapaxes(0, 1)])
 
 
 def _score(state: MatchState) -> tuple[int, int, bool] | None:
@@ -190,8 +205,8 @@ def _level(state: MatchState, player: int) -> _Level:
     return state.cube, owners[state.cube_owner]
 
 
-def _levels(state: MatchState) -> dict[_Level, int]:
-    """Every cube that there may be from `state` on, which the first player sees."""
+def cube_levels(state: MatchState) -> dict[_Level, int]:
+    """Every cube that there may be in a match from `state` on, which the first player sees."""
     levels = [_level(state, 0)]
     cube = state.cube
     while max(aways(state)) > cube and not state.crawford:

@@ -9,6 +9,10 @@ within some equity of its best one, and no more than so many of them (gnubg's mo
 keep what they were last seen to be worth, or what the worst play is worth that was seen deeper, if that is
 less.
 
+Late endings are the static evaluator's blind spot: an ace-point game against the last checkers, gammons and
+backgammons in a race.  Games are short there, and values come from somebody who plays them to the end, where
+he is given (`LookaheadEvaluator.with_endings`).
+
 Whoever chooses the best of several estimates overrates it.  At odd plies the opponent was the last to choose,
 at even ones the player: so values of plies that follow each other err in opposite directions, and a mixture
 of the two is better than either.
@@ -26,6 +30,7 @@ from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, Board, pack_many
 from motif.board.position import as_boards
+from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.evaluator import Evaluator, best_few, with_closer_look
 from motif.evaluators.kernels import look_ahead_many
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
@@ -57,6 +62,8 @@ class Depth(NamedTuple):
     """How much of the ply before there is in the value of each ply."""
     replies: int
     """Replies that a weight file's pre-filter leaves to be evaluated; 0 for every reply."""
+    endings: bool
+    """Whether it takes late endings from somebody who plays them to the end, from 2 plies on."""
 
 
 _EVERY = MoveFilter(1 << 30, np.inf)
@@ -64,14 +71,20 @@ _EVERY = MoveFilter(1 << 30, np.inf)
 # for 2 plies, .055 for 3; the mixtures have .064, .044 and .044, and choose better than their parts.
 _SHARES = (0.3, 0.2, 0.5)
 DEPTHS: dict[str, Depth] = {
-    "narrow": Depth((MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)), _SHARES, 4),
-    "normal": Depth((MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5),
-    "wide": Depth((MoveFilter(12, 0.25), MoveFilter(6, 0.16), MoveFilter(4, 0.1)), _SHARES, 8),
-    "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0),
+    "narrow": Depth((MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)), _SHARES, 4, False),
+    "normal": Depth((MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5, True),
+    "wide": Depth((MoveFilter(12, 0.25), MoveFilter(6, 0.16), MoveFilter(4, 0.1)), _SHARES, 8, True),
+    "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
 """By the name that follows the plies: ``motif-v6@2:wide``.  ``full`` is lookahead by the book: every play,
 every reply, nothing of the ply before."""
 DEFAULT_DEPTH = "normal"
+ENDING_PLIES = 2
+"""Plies from which on late endings are worth their time."""
+_LATE_RACE, _LATE_CONTACT = 6, 8
+"""Checkers that a side has left at most in a late ending."""
+_TO_THE_END = MoveFilter(6, 0.5)
+"""Which plays are played to the end."""
 
 
 class View(NamedTuple):
@@ -131,6 +144,8 @@ class LookaheadEvaluator(Evaluator):
         self.depth = DEPTHS[depth]
         self._depth_name = depth
         self._base = base
+        self._endings: Evaluator | None = None
+        self._to_the_end = _TO_THE_END
         self._replies = base
         if isinstance(base, StaticEvaluator) and self.depth.replies:
             self._replies = filtered(base, self.depth.replies)
@@ -142,9 +157,35 @@ class LookaheadEvaluator(Evaluator):
 
     def thorough(self, plays: int) -> Evaluator:
         """See `Evaluator.thorough`: so many plays are seen to the full depth."""
-        every = copy(self)
-        every.depth = self.depth._replace(filters=(MoveFilter(plays, np.inf),) * self.plies)
+        every, limits = copy(self), MoveFilter(plays, np.inf)
+        every.depth, every._to_the_end = self.depth._replace(filters=(limits,) * self.plies), limits
         return every
+
+    @property
+    def takes_endings(self) -> bool:
+        """Whether late endings are to be played to the end."""
+        return self.depth.endings and self.plies >= ENDING_PLIES
+
+    def with_endings(self, endings: Evaluator) -> "LookaheadEvaluator":
+        """This evaluator with the values of `endings` in late endings, in place of lookahead.
+
+        A late ending is one where a side has few checkers left, of which the bearoff tables say nothing.
+        """
+        further = copy(self)
+        further._endings = endings
+        return further
+
+    def plays_out(self, boards: Board) -> npt.NDArray[np.bool_]:
+        """Which of `boards` (n, 26) are late endings that somebody plays out for it: (n,)."""
+        if self._endings is None:
+            return np.zeros(len(boards), np.bool_)
+        few = np.minimum(np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1))
+        late = (few > 0) & (few <= max(_LATE_RACE, _LATE_CONTACT))
+        if late.any():
+            some = np.ascontiguousarray(boards[late])
+            most = np.where(classify_many(pack_many(some)) == RACE, _LATE_RACE, _LATE_CONTACT)
+            late[late] = (few[late] <= most) & ~covered_boards(bearoff_tables(), some)
+        return late
 
     @property
     def below(self) -> Evaluator:
@@ -163,12 +204,15 @@ class LookaheadEvaluator(Evaluator):
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`."""
-        return self._deepened(before, plays, _MONEY, alone_too=True)
+        return self._judged(before, plays, _MONEY)
 
     def choosing_equities(
         self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
     ) -> npt.NDArray[np.float64]:
-        """See `Evaluator.choosing_equities`; a play that no other comes near is not seen deeper."""
+        """See `Evaluator.choosing_equities`; a play that no other comes near is not seen deeper.
+
+        Nor are late endings played out: in a game that takes more time than it is worth.
+        """
         return self._deepened(before, plays, View(stakes, side), alone_too=False)
 
     def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
@@ -179,7 +223,7 @@ class LookaheadEvaluator(Evaluator):
         self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
     ) -> npt.NDArray[np.float64]:
         """See `Evaluator.staked_play_equities`; replies are those that are best for the stakes."""
-        return self._deepened(before, plays, View(stakes, side), alone_too=True)
+        return self._judged(before, plays, View(stakes, side))
 
     def _deepened(
         self, before: Board, plays: PlayBatch, view: View, alone_too: bool
@@ -196,7 +240,33 @@ class LookaheadEvaluator(Evaluator):
             values = with_closer_look(values, plays, seen, mixture)
         return values
 
+    def _judged(self, before: Board, plays: PlayBatch, view: View) -> npt.NDArray[np.float64]:
+        """Values (m,) of plays to the side of `view`, of which the best are played out in late endings."""
+        values = self._deepened(before, plays, view, alone_too=True)
+        late = self.plays_out(plays.boards)
+        if self._endings is None or not late.any():
+            return values
+        concerned = np.logical_or.reduceat(late, plays.offsets[:-1])[plays.decision]
+        seen = _let_through(values, plays, concerned, self._to_the_end)
+        closer = values.copy()
+        late &= seen
+        ends = self._endings.staked(*view.turned())
+        closer[late] = turned_equities(ends.equity_many(plays.boards[late]))
+        return with_closer_look(values, plays, seen, closer[seen])
+
     def _mixed(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
+        """Equities (n,) of boards, or their probabilities (n, 5): of late endings by who plays them out."""
+        late = self.plays_out(boards)
+        values = np.empty((len(boards), len(OUTPUTS)) if rows else (len(boards),))
+        if self._endings is not None and late.any():
+            ends = self._endings
+            some = boards[late]
+            values[late] = ends.evaluate_many(some) if rows else ends.staked(*view).equity_many(some)
+        if not late.all():
+            values[~late] = self._with_share(boards[~late], view, rows)
+        return values
+
+    def _with_share(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
         """Equities (n,) of boards, or their probabilities (n, 5), with their share of the ply before."""
         values = self._seen(boards, self.plies, view, rows)
         if self.depth.shares[self.plies - 1] == 0:

@@ -113,8 +113,17 @@ class Entry:
         """The evaluator called `name`, or the player where he is a program or only chooses plays."""
         match = self.match(name)
         assert match
-        module, _, function = self.home.partition(":")
-        return getattr(import_module(module), function)(*match.groups())
+        return _made(self.home)(*match.groups())
+
+
+_ENDINGS = "motif.rollout.rollout_evaluator:endings_of"
+"""What plays late endings out."""
+
+
+def _made(home: str) -> Any:
+    """The function at ``module:function``."""
+    module, _, function = home.partition(":")
+    return getattr(import_module(module), function)
 
 
 def roster() -> tuple[Entry, ...]:
@@ -250,5 +259,13 @@ def load_evaluator(name: str) -> "Evaluator":
     match = _WITH_PLIES.fullmatch(name)
     without, plies, depth = match.groups() if match else (name, "0", None)
     entry = entry_of(without)
-    evaluator = entry.load(without) if entry and entry.kind is Kind.NET else load_static(without)
-    return LookaheadEvaluator(evaluator, int(plies), depth or DEFAULT_DEPTH) if int(plies) else evaluator
+    if entry and entry.kind is Kind.NET:
+        evaluator = entry.load(without)
+        return LookaheadEvaluator(evaluator, int(plies), depth or DEFAULT_DEPTH) if int(plies) else evaluator
+    static = load_static(without)
+    if not int(plies):
+        return static
+    ahead = LookaheadEvaluator(static, int(plies), depth or DEFAULT_DEPTH)
+    if ahead.takes_endings and static.weights is not None:
+        return ahead.with_endings(_made(_ENDINGS)(static))
+    return ahead

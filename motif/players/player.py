@@ -52,8 +52,8 @@ class Player(ABC):
         board = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
         return next(play for play in legal_plays(position, roll) if (play.position.board == board).all())
 
-    def staked(self, stakes: Stakes) -> "Player":
-        """The player choosing plays for `stakes`, of which he is side 0 (see `motif.evaluators.stakes`).
+    def staked(self, stakes: Stakes, side: int = 0) -> "Player":
+        """The player choosing plays for `stakes`, of which he is that `side` (see `motif.evaluators.stakes`).
 
         Himself where the score and the cube change nothing for him.
         """
@@ -84,11 +84,11 @@ class CompiledPlayer(Player):
         self.model = model
         self.evaluator = evaluator
 
-    def staked(self, stakes: Stakes) -> Player:
+    def staked(self, stakes: Stakes, side: int = 0) -> Player:
         """See `Player.staked`.  Who knows of no gammons plays for nothing but the chance to win."""
         if self.evaluator is None or self.model.win_only or stakes.kind == CUBELESS:
             return self
-        return EvaluatorPlayer(self.evaluator.staked(stakes))
+        return EvaluatorPlayer(self.evaluator.staked(stakes, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
@@ -108,9 +108,9 @@ class EvaluatorPlayer(Player):
         self._ranking = evaluator
         self.evaluator = evaluator
 
-    def staked(self, stakes: Stakes) -> Player:
+    def staked(self, stakes: Stakes, side: int = 0) -> Player:
         """See `Player.staked`."""
-        return EvaluatorPlayer(self._ranking.staked(stakes))
+        return EvaluatorPlayer(self._ranking.staked(stakes, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]

@@ -1,4 +1,6 @@
-"""Tournaments: everyone against everyone, money games with paired dice, and ratings by points a game and Elo.
+"""Tournaments: everyone against everyone, with paired dice, and ratings by points a game and Elo.
+
+They are of money games or of whole matches, whose points are the share of matches won above one half.
 
 Both ratings are fitted to all pairings at once and have mean zero.  Their standard errors come from the
 scatter of pairs of games with the same dice, since the two games of a pair are not independent.
@@ -9,12 +11,12 @@ Elo, and results without any spread infinite weight.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +25,7 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from motif.evaluators.probabilities import turned_equities
-from motif.players.match import MatchResult, blocks_of_pairs, match_result, play_pairs
+from motif.players.match import blocks_of_pairs, match_result, play_pairs
 from motif.players.player import Player, as_player
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed, shown
@@ -130,6 +132,21 @@ _UNUSED_BITS = np.uint64(11)
 """Seeds of pairings have 53 bits, so that every program reads them back from JSON."""
 
 
+class Result(Protocol):
+    """How the first player of a pairing did: a `MatchResult`, or a result of matches."""
+
+    @property
+    def wins(self) -> int:
+        """Games, or matches, that he won."""
+
+    @property
+    def losses(self) -> int:
+        """Those that he lost."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+
+
 @dataclass(frozen=True)
 class Pairing:
     """One match of a tournament."""
@@ -138,9 +155,13 @@ class Pairing:
     second: int
     """Numbers of the players, in the order in which they were given."""
     seed: int
-    """The seed for `play_match`, which plays the same games again."""
-    result: MatchResult
+    """The seed for `play_match`, or for `play_match_play`, which play the same again."""
+    result: Result
     """What the first player won."""
+    ppg: float
+    """By how many points a game he won; of matches the share above one half."""
+    se: float
+    """Standard error of `ppg`."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +170,9 @@ class TournamentResult:
 
     names: tuple[str, ...]
     games: int
-    """Games of each pairing."""
+    """Games, or matches, of each pairing."""
+    length: int
+    """Points of the matches; 0 for money games."""
     seed: int
     pairings: tuple[Pairing, ...]
     points: Ratings
@@ -169,9 +192,9 @@ class TournamentResult:
         """Points a game (k, k) of the row's player against the column's, and their standard errors."""
         ppg, se = np.full((2, len(self.names), len(self.names)), math.nan)
         for pairing in self.pairings:
-            first, second, result = pairing.first, pairing.second, pairing.result
-            ppg[first, second] = result.ppg
-            se[first, second] = se[second, first] = result.se
+            first, second = pairing.first, pairing.second
+            ppg[first, second] = pairing.ppg
+            se[first, second] = se[second, first] = pairing.se
         # 0.0 more, because -0.0 would show as -0.
         return np.where(np.isnan(ppg), turned_equities(ppg.T) + 0.0, ppg), se
 
@@ -193,9 +216,10 @@ class TournamentResult:
 
     def as_dict(self) -> dict[str, Any]:
         """``table``: a row for each player, the best first; ``pairings``: all matches."""
+        played = {"matches": self.games, "length": self.length} if self.length else {"games": self.games}
         return {
             "players": list(self.names),
-            "games": self.games,
+            **played,
             "seed": self.seed,
             "table": [self._row(player) for player in self.order],
             "points_fit_p_value": self.fit,
@@ -212,18 +236,20 @@ class TournamentResult:
     def _row(self, player: int) -> dict[str, Any]:
         ppg, se = self.cross
         total, total_se = self.totals()
+        what, played, even = ("mwc", "matches", 0.5) if self.length else ("ppg", "games", 0.0)
+        rating = f"{'mwc' if self.length else 'points'}_rating"
         return {
             "player": self.names[player],
-            "ppg": float(total[player]),
+            what: float(total[player]) + even,
             "se": float(total_se[player]),
             "wins": int(self.won()[player]),
-            "games": self.games * (len(self.names) - 1),
-            "points_rating": float(self.points.values[player]),
-            "points_rating_se": float(self.points.se[player]),
+            played: self.games * (len(self.names) - 1),
+            rating: float(self.points.values[player]),
+            f"{rating}_se": float(self.points.se[player]),
             "elo": float(self.elo.values[player]),
             "elo_se": float(self.elo.se[player]),
             "against": {
-                self.names[other]: {"ppg": float(ppg[player, other]), "se": float(se[player, other])}
+                self.names[other]: {what: float(ppg[player, other]) + even, "se": float(se[player, other])}
                 for other in self.order
                 if other != player
             },
@@ -238,6 +264,35 @@ def play_tournament(
     The number is rounded up to an even one.  The same `seed` gives the same result for any number of `jobs`.
     Raises `SettingError` for fewer than 2 players, one who is named twice, fewer than 2 games, and a seed
     that is none.
+    """
+    return everyone_plays(players, games, _money_pairs, _money_pairing, seed=seed, jobs=jobs)
+
+
+def _money_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> tuple[Values, int]:
+    points = play_pairs(first, second, seed, start, count)
+    return points.astype(np.float64), points.size
+
+
+def _money_pairing(first: int, second: int, seed: int, points: Values, _: int) -> Pairing:
+    result = match_result(points.astype(np.int64))
+    return Pairing(first, second, seed, result, result.ppg, result.se)
+
+
+def everyone_plays(
+    players: Sequence[Player | str],
+    games: int,
+    play: Callable[[Player, Player, int, int, int], tuple[Values, int]],
+    pairing: Callable[[int, int, int, Values, int], Pairing],
+    *,
+    length: int = 0,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> TournamentResult:
+    """A tournament of `play`, which gives the points (count, 2) of the first player in `count` pairs from a
+    first one on with a seed, and the number of games; `pairing` takes two numbers, the seed, points, games.
+
+    `games` are those of each pairing, or its matches to `length` points.  Raises `SettingError` as
+    `play_tournament` does.
     """
     check_seed(seed)
     check_count("games", games, 2)
@@ -256,19 +311,22 @@ def play_tournament(
             for start, count in blocks_of_pairs(pairs):
                 yield seats[first], seats[second], chosen, start, count
 
-    found = []
+    points, played = [], []
     with (
         progress(f"{len(names)} players", 2 * pairs * len(meetings)) as advance,
-        closing(run_ordered(play_pairs, calls(), jobs)) as played,
+        closing(run_ordered(play, calls(), jobs)) as parts,
     ):
         for _ in meetings:
-            points = []
             # A block of each pairing was asked for in this order.
-            for _, block in zip(blocks_of_pairs(pairs), played, strict=False):
-                points.append(block)
-                advance(block.size)
-            found.append(np.concatenate(points))
-    return _result(names, seed, meetings, found)
+            blocks = []
+            for _, block in zip(blocks_of_pairs(pairs), parts, strict=False):
+                blocks.append(block)
+                advance(block[0].size)
+            points.append(np.concatenate([block for block, _ in blocks]))
+            played.append(sum(count for _, count in blocks))
+    results = zip(meetings, points, played, strict=True)
+    pairings = [pairing(*meeting, values, count) for meeting, values, count in results]
+    return _result(names, seed, pairings, points, length)
 
 
 def pairing_seed(seed: int, first: int, second: int) -> int:
@@ -277,21 +335,20 @@ def pairing_seed(seed: int, first: int, second: int) -> int:
 
 
 def _result(
-    names: tuple[str, ...],
-    seed: int,
-    meetings: Sequence[tuple[int, int, int]],
-    found: Sequence[npt.NDArray[np.int64]],
+    names: tuple[str, ...], seed: int, pairings: Sequence[Pairing], points: Sequence[Values], length: int
 ) -> TournamentResult:
-    """From the points (pairs, 2) of the first player of each meeting."""
-    players = np.array([meeting[:2] for meeting in meetings])
-    points = np.array([softened(it.mean(axis=1), -1, 1) for it in found])
-    share = np.array([softened((it > 0).mean(axis=1), 0, 1) for it in found])
-    in_points, fit = points_ratings(len(names), players, *points.T)
+    """From the points (pairs, 2) of the first player of each pairing."""
+    players = np.array([(pairing.first, pairing.second) for pairing in pairings])
+    single = 0.5 if length else 1.0
+    ahead = np.array([softened(it.mean(axis=1), -single, single) for it in points])
+    share = np.array([softened((it > 0).mean(axis=1), 0, 1) for it in points])
+    in_points, fit = points_ratings(len(names), players, *ahead.T)
     return TournamentResult(
         names,
-        found[0].size,
+        points[0].size,
+        length,
         seed,
-        tuple(Pairing(*meeting, match_result(it)) for meeting, it in zip(meetings, found, strict=True)),
+        tuple(pairings),
         in_points,
         elo_ratings(len(names), players, *share.T),
         fit,

@@ -73,13 +73,14 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
     Raises `SettingError` for a name that is no picture's, `FileError` when it cannot be written.
     """
     names = [_short(result.names[player]) for player in result.order]
-    title = f"Ratings, {result.games:,} games a pairing"
+    played = f"matches to {result.length}" if result.length else "games"
+    title = f"Ratings, {result.games:,} {played} a pairing"
     with picture(path, _REST + _ROW * len(names), title) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         _draw_ratings(left, result.points, result.order, 2, {"color": BLUE, "marker": "o"})
-        left.set_xlabel("points a game")
+        left.set_xlabel("share of matches won" if result.length else "points a game")
         _draw_ratings(right, result.elo, result.order, 0, {"color": VERMILION, "marker": "s"})
-        right.set_xlabel("Elo, from games won")
+        right.set_xlabel(f"Elo, from {'matches' if result.length else 'games'} won")
         left.set_yticks(range(len(names)), names)
         left.set_ylim(len(names) - 0.4, -0.6)
         figure.supxlabel("0: the mean of all.  ±: one standard error; bars: two.", fontsize=SMALL)

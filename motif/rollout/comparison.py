@@ -1,8 +1,9 @@
 """Plays of one roll, rolled out with the same dice; where it is asked for, worse ones have fewer trials."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,12 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator
 from motif.evaluators.probabilities import turned, turned_equities
 from motif.evaluators.stakes import CUBELESS, NO_CUBE, Stakes, staked_values
+from motif.rollout.cube_states import CubeStates
 from motif.rollout.elimination import Numbers, Stage, eliminated, stage_of
 from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
 from motif.rollout.tally import Tally, Values, p_value
-from motif.rollout.trials import RESULT_NAMES, results_of_trials, tally_trials
-from motif.runtime.errors import PlayError, SettingError
+from motif.rollout.trials import RESULT_NAMES, CubeStart, results_of_trials, tally_trials
+from motif.runtime.errors import PlayError
 from motif.runtime.progress import progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
@@ -104,6 +106,7 @@ def compare_plays(
     plays: Sequence[Play] | None = None,
     candidates: int = CANDIDATES,
     stakes: Stakes = NO_CUBE,
+    cubes: Callable[[], CubeStates] | None = None,
     jobs: int | None = None,
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
@@ -114,25 +117,28 @@ def compare_plays(
 
     For `stakes`, of which the mover is side 0, plays are selected and compared by what their chances are
     worth at the score and with the cube where it lies; within the trials they are chosen as
-    ``settings.scoring`` says.  No play is eliminated for stakes: `SettingError`.  Raises
+    ``settings.scoring`` says.
+
+    With the `cubes` that may come of the mover's state, which workers make by this, both sides double
+    within the trials, the opponent first, plays are chosen with the cube where it lies, and equities are
+    what the games bring; `stakes` then select the plays alone.  Raises
     `PlayError` for a roll that is none and for no plays, `PositionError` when the game is over,
     `SettingError`.
     """
     settings = settings or RolloutSettings()
-    settings.check()
+    settings.check(with_cube=cubes is not None)
     check_count("candidates", candidates, 1)
     options = _best_by_evaluation(position, roll, evaluator, settings.scoring, candidates, stakes)
     if plays is not None:
         options = list(plays)
     if not options:
         raise PlayError("no plays to compare")
-    if settings.eliminate and stakes.kind != CUBELESS:
-        raise SettingError("plays are eliminated for money without a cube alone", "eliminate")
+    cube = None if cubes is None else CubeStart(cubes, (0,), side=1, doubles_first=True)
     start = time.monotonic()
     if settings.eliminate:
-        stages = _until_clear(options, evaluator, settings, jobs)
+        stages = _until_clear(options, evaluator, settings, NO_CUBE if cube else stakes, cube, jobs)
     else:
-        stages = _all_alike(options, evaluator, settings, stakes, jobs)
+        stages = _all_alike(options, evaluator, settings, NO_CUBE if cube else stakes, cube, jobs)
     return Comparison(
         _ranked(options, stages),
         stages[-1].trials,
@@ -165,13 +171,14 @@ def _all_alike(
     evaluator: StaticEvaluator,
     settings: RolloutSettings,
     stakes: Stakes,
+    cube: CubeStart | None,
     jobs: int | None,
 ) -> list[Stage]:
     """One stage: each play has all the trials."""
     packed = pack_many(np.array([play.position.board for play in options]))
 
     def stage(tally: Tally) -> Stage:
-        return _at_stake(stakes, packed, tally, stage_of(tally, np.arange(len(options))))
+        return staked_stage(stakes, packed, tally, np.arange(len(options)))
 
     (tally,) = tally_trials(
         settings.model_of(evaluator),
@@ -180,6 +187,7 @@ def _all_alike(
         np.zeros(len(options), np.int64),
         together=len(options),
         after_a_play=True,
+        cube=cube,
         enough=(lambda tally: _is_near(stage(tally), settings.se)) if settings.se > 0 else None,
         label=_label(options, evaluator),
         jobs=jobs,
@@ -187,10 +195,17 @@ def _all_alike(
     return [stage(tally)]
 
 
-def _at_stake(stakes: Stakes, packed: Board, tally: Tally, stage: Stage) -> Stage:
-    """`stage`, its equities those of the mover's chances after plays that lead to `packed` (n, 64)."""
+def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) -> Stage:
+    """What `tally` says of `plays` (m,) of the mover, who is side 0 of the `stakes`; they lead to boards of
+    `packed` (n, 64).
+
+    Their equities are what the means of his five chances are worth; the covariance of these goes over to them
+    by the slopes of that value (the delta method).
+    """
+    stage = stage_of(tally, plays)
     if stakes.kind == CUBELESS:
         return stage
+    packed = packed[plays]
     width, count = len(RESULT_NAMES), len(packed)
     chances = stage.means[:, : len(OUTPUTS)]
     slopes = np.zeros((count, count * width))
@@ -213,7 +228,12 @@ def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
 
 
 def _until_clear(
-    options: Sequence[Play], evaluator: StaticEvaluator, settings: RolloutSettings, jobs: int | None
+    options: Sequence[Play],
+    evaluator: StaticEvaluator,
+    settings: RolloutSettings,
+    stakes: Stakes,
+    cube: CubeStart | None,
+    jobs: int | None,
 ) -> list[Stage]:
     """The stages of an elimination."""
     packed = pack_many(np.array([play.position.board for play in options]))
@@ -223,7 +243,7 @@ def _until_clear(
         def play(plays: Numbers, first: int, count: int) -> Values:
             items = np.zeros(len(plays), np.int64)
             results = results_of_trials(
-                model, settings, packed[plays], items, first, count, after_a_play=True, jobs=jobs
+                model, settings, packed[plays], items, first, count, after_a_play=True, cube=cube, jobs=jobs
             )
             advance(count)
             return results
@@ -235,6 +255,7 @@ def _until_clear(
             settings.error_rate,
             columns=len(RESULT_NAMES),
             rolls_of=settings.rolls_of(0),
+            staged=partial(staked_stage, stakes, packed),
             enough=(lambda stage: _is_near(stage, settings.se)) if settings.se > 0 else None,
         )
 

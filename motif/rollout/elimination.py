@@ -38,6 +38,8 @@ Play = Callable[[Numbers, int, int], Values]
 """Results (m, count, columns) of trials `first`, ..., `first` + `count` - 1 of the m plays of those numbers.
 
 The last column is the equity of the mover."""
+StageOf = Callable[[Tally, Numbers], "Stage"]
+"""What a tally says of plays, whose columns stand in it one play after the other."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,15 @@ def eliminated(
     *,
     columns: int = 1,
     rolls_of: RollsOf | None = None,
+    staged: StageOf = stage_of,
     enough: Callable[[Stage], bool] | None = None,
 ) -> list[Stage]:
     """Let `play` roll out that many plays until one is left, or for `trials` trials.
 
     The best play is dropped with chance `error_rate` at most.  It also ends as soon as `enough` says so of
     the plays that are left.  Each stage but the last drops plays; the last holds those that were left.
-    `rolls_of` tells the first rolls of stratified trials, as for a `Tally`.
+    `rolls_of` tells the first rolls of stratified trials, as for a `Tally`; `staged` gives the mover's
+    equities and their errors where they are no means of the last column.
     """
     schedule = looks(trials)
     chance = error_rate / (len(schedule) * max(plays - 1, 1))
@@ -118,13 +122,13 @@ def eliminated(
     for look in schedule:
         values = play(left, tally.trials, look - tally.trials)
         tally.add(values.transpose(1, 0, 2).reshape(-1, len(left) * columns))
-        stage = stage_of(tally, left)
+        stage = staged(tally, left)
         worse = _certainly_worse(stage, chance, rolls_of is not None)
         if worse.any():
             stages.append(replace(stage, gone=left[worse]))
             left = left[~worse]
             tally = tally.of_columns(np.flatnonzero(np.repeat(~worse, columns)))
-            stage = stage_of(tally, left)
+            stage = staged(tally, left)
         if len(left) == 1 or look == trials or (enough and enough(stage)):
             stages.append(stage)
             break

@@ -1,4 +1,7 @@
-"""Many games played side by side, whoever chooses the plays, and their dice.
+"""Many games played side by side, whoever chooses the plays, without a cube and with one; and their dice.
+
+With a cube whoever comes on roll may double, and the other one takes or passes, each by his own chances (see
+`motif.rollout.cube_states`); plays are chosen with the cube where it lies.
 
 The dice of a game depend on seed, game and ply alone: so the same seed throws the same for any number of
 games and workers, and a play that is taken back brings no new luck.
@@ -10,10 +13,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators import OUTPUTS
+from motif.evaluators.probabilities import WIN, turned, turned_equities, write_finished
+from motif.evaluators.stakes import EVEN
+from motif.parameters.position_class import RACE, classify_many
+from motif.rollout.cube_states import NO_DOUBLE, CubeStates, known_boards, turn_cubes, value_rolled
 from motif.rollout.playout import MAX_PLIES
 from motif.runtime.errors import check_seed
 from motif.runtime.jit import kernel
@@ -62,6 +70,246 @@ def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = N
             return
         rolls, states = dice(games, number)
         boards = (choose if other is None or number % 2 == 0 else other)(boards, rolls, states)
+
+
+Values = npt.NDArray[np.float64]
+
+
+class CubePlayer(NamedTuple):
+    """Who plays a side of games with a cube."""
+
+    choose: Callable[[CubeStates, npt.NDArray[np.int64], int, Board, Rolls, States], Board]
+    """Boards (n, 26) after his plays: of the cubes, their states (n,), his side, and as `Choose` has them."""
+    chances: Callable[[Board], npt.NDArray[np.floating]]
+    """The five probabilities (n, 5) of boards (n, 26) by which he turns the cube and values a game."""
+
+
+class CubeGames(NamedTuple):
+    """How n games with a cube ended."""
+
+    points: npt.NDArray[np.int64]
+    """(n,): what side 0 has won, in units of the cube; 0 where a game was broken off."""
+    states: npt.NDArray[np.int64]
+    """(n,): where the cube lay then."""
+    results: Values
+    """(n, 6): the five probabilities of side 0, and its equity.  Where a double was passed or the game broken
+    off the probabilities are those by chances."""
+
+
+class CubeRules(NamedTuple):
+    """How games with a cube begin and end."""
+
+    doubles_first: bool = False
+    """Whether who is on roll first may double before his first roll."""
+    cut: int = 0
+    """End after so many plies with the value by chances and cube; 0: never."""
+    stop_at_race: bool = False
+    """End so when contact ends."""
+    stop_at_known: bool = False
+    """End where the exact tables know the value."""
+    luck_plies: int = 0
+    """Take the luck of the first so many rolls off the results."""
+
+
+PLAYED_OUT = CubeRules()
+"""Games that are played to their end, with no double before the first roll."""
+
+
+class _Table:
+    """Games with a cube that are played side by side, until they end."""
+
+    def __init__(
+        self,
+        players: tuple[CubePlayer, CubePlayer],
+        cubes: CubeStates,
+        states: npt.NDArray[np.int64],
+        sides: npt.NDArray[np.int64],
+        boards: Board,
+    ) -> None:
+        self.players, self.cubes, self.boards = players, cubes, boards
+        self.sides = sides.copy()
+        """Who is on roll in each game that goes on; so are the next two."""
+        self.states = states.copy()
+        self.games = np.arange(len(boards))
+        self.ends = CubeGames(
+            np.zeros(len(boards), np.int64), states.copy(), np.zeros((len(boards), len(OUTPUTS) + 1))
+        )
+
+    def chances(self, rows: npt.NDArray[np.int64], of_opponent: bool = False) -> Values:
+        """The five probabilities (m, 5) of who is on roll in `rows` (m,), in his own or the other's eyes."""
+        return self._chances(self.boards[rows], self.sides[rows], of_opponent)
+
+    def _chances(self, boards: Board, sides: npt.NDArray[np.int64], of_opponent: bool = False) -> Values:
+        if self.players[0].chances == self.players[1].chances:
+            return self.players[0].chances(boards).astype(np.float64)
+        chances = np.empty((len(boards), len(OUTPUTS)))
+        for side in np.unique(sides).tolist():
+            rows = sides == side
+            chances[rows] = self.players[1 - side if of_opponent else side].chances(boards[rows])
+        return chances
+
+    def worth(
+        self, boards: Board, states: npt.NDArray[np.int64], sides: npt.NDArray[np.int64], may_double: bool
+    ) -> Values:
+        """Results (n, 6) for side 0 if `boards` (n, 26) are valued, with `sides` (n,) on roll."""
+        chances, packed = self._chances(boards, sides), pack_many(boards)
+        if may_double:
+            values = self._turned(states, sides, packed, chances)[2]
+        else:
+            values = np.empty(len(states))
+            value_rolled(self.cubes, states, sides, packed, chances, values)
+        return _for_first(np.concatenate([chances, values[:, None]], axis=1), sides)
+
+    def _turned(
+        self, states: npt.NDArray[np.int64], sides: npt.NDArray[np.int64], packed: Board, chances: Values
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], Values]:
+        doubles, takes = np.empty((2, len(states)), np.bool_)
+        values = np.empty(len(states))
+        turn_cubes(self.cubes, states, sides, packed, chances, doubles, takes, values)
+        return doubles, takes, values
+
+    def end(self, rows: npt.NDArray[np.int64], results: Values) -> None:
+        """End the games in `rows`; they are still there until `keep`."""
+        games = self.games[rows]
+        self.ends.results[games], self.ends.states[games] = results, self.states[rows]
+
+    def keep(self, going: npt.NDArray[np.bool_]) -> None:
+        """Go on with those of the games that are `going`."""
+        if not going.all():
+            self.games, self.boards = self.games[going], self.boards[going]
+            self.sides, self.states = self.sides[going], self.states[going]
+
+    def end_finished(self) -> None:
+        """End games in which a side has borne off everything."""
+        packed = pack_many(self.boards)
+        points = finished_points_many(packed.view(np.int64)).astype(np.int64)
+        rows = np.flatnonzero(points)
+        if len(rows):
+            chances = np.empty((len(rows), len(OUTPUTS)), np.float32)
+            write_finished(packed[rows], chances)
+            self._end_with(rows, points[rows], chances.astype(np.float64))
+            self.keep(points == 0)
+
+    def _end_with(self, rows: npt.NDArray[np.int64], points: npt.NDArray[np.int64], chances: Values) -> None:
+        """End games in which who is on roll won `points` (m,) times the cube, with his `chances` (m, 5)."""
+        sides, states = self.sides[rows], self.states[rows]
+        equities = self.cubes.worth[states, sides, 0, EVEN + points]
+        self.end(rows, _for_first(np.concatenate([chances, equities[:, None]], axis=1), sides))
+        self.ends.points[self.games[rows]] = np.where(sides == 0, points, turned_equities(points))
+
+    def turn(self) -> None:
+        """Let those on roll double, and the others answer."""
+        may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_DOUBLE)
+        if not len(may):
+            return
+        packed, chances = pack_many(self.boards[may]), self.chances(may)
+        doubles, takes, _ = self._turned(self.states[may], self.sides[may], packed, chances)
+        rows, chances, packed, takes = may[doubles], chances[doubles], packed[doubles], takes[doubles]
+        if self.players[0].chances != self.players[1].chances and len(rows):
+            answers = self.chances(rows, of_opponent=True)
+            takes = self._turned(self.states[rows], self.sides[rows], packed, answers)[1]
+        taken, passed = rows[takes], rows[~takes]
+        self.states[taken] = self.cubes.doubled[self.states[taken], self.sides[taken]]
+        if len(passed):
+            self._end_with(passed, np.ones(len(passed), np.int64), chances[~takes])
+            going = np.ones(len(self.games), np.bool_)
+            going[passed] = False
+            self.keep(going)
+
+    def after(self, boards: Board, games: Games, rolls: Rolls, seeds: States) -> Board:
+        """Boards after the plays of `rolls` (m, 2) on `boards` (m, 26) of the games in rows `games` (m,)."""
+        results, sides = np.empty_like(boards), self.sides[games]
+        for side in np.unique(sides).tolist():
+            rows = np.flatnonzero(sides == side)
+            states = self.states[games[rows]]
+            choose = self.players[side].choose
+            results[rows] = choose(self.cubes, states, side, boards[rows], rolls[rows], seeds[rows])
+        return results
+
+    def roll(self, rolls: Rolls, seeds: States) -> None:
+        """Play `rolls` (n, 2)."""
+        self.boards = self.after(self.boards, np.arange(len(self.games)), rolls, seeds)
+        self.sides = 1 - self.sides
+
+    def roll_without_luck(self, rolls: Rolls, seeds: States, luck: Values) -> None:
+        """Play `rolls` (n, 2), and take off `luck` (all games, 6) what they are worth above the mean roll."""
+        count, every = len(self.games), len(ROLLS)
+        rows = np.repeat(np.arange(count), every)
+        after = self.after(self.boards[rows], rows, np.tile(ROLLS, (count, 1)), seeds[rows])
+        worth = self.worth(after, self.states[rows], 1 - self.sides[rows], True).reshape(count, every, -1)
+        thrown = np.array([_number_of(high, low) for high, low in rolls.tolist()])
+        here = np.arange(count)
+        luck[self.games] += np.einsum("r,nrc->nc", _ROLL_SHARES, worth) - worth[here, thrown]
+        self.boards = after.reshape(count, every, -1)[here, thrown]
+        self.sides = 1 - self.sides
+
+
+_ROLL_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
+
+
+def _number_of(high: int, low: int) -> int:
+    """The row of `ROLLS` that has these dice."""
+    return high * (high - 1) // 2 + low - 1
+
+
+def _for_first(results: Values, sides: npt.NDArray[np.int64]) -> Values:
+    """Results (n, 6) of the players on roll, `sides` (n,), as side 0 has them."""
+    others = np.concatenate([turned(results[:, :-1]), turned_equities(results[:, -1:])], axis=1)
+    return np.where(sides[:, None] == 0, results, others)
+
+
+def games_with_cube(
+    players: tuple[CubePlayer, CubePlayer],
+    cubes: CubeStates,
+    states: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    boards: Board,
+    dice: Dice,
+    rules: CubeRules = PLAYED_OUT,
+) -> CubeGames:
+    """Play on from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,), to the end.
+
+    The `players` are those of side 0 and of side 1.  A game is broken off after `MAX_PLIES` plies as a draw.
+    """
+    table = _Table(players, cubes, states, sides, boards)
+    contact = classify_many(pack_many(boards)) != RACE
+    luck = np.zeros_like(table.ends.results)
+    for ply in range(MAX_PLIES + 1):
+        table.end_finished()
+        may_double = ply > 0 or rules.doubles_first
+        _end_early(table, rules, ply, contact, may_double)
+        if not len(table.games):
+            break
+        if ply == MAX_PLIES:
+            drawn = np.zeros(table.ends.results.shape[1])
+            drawn[WIN] = 0.5
+            table.end(np.arange(len(table.games)), drawn)
+            break
+        if may_double:
+            table.turn()
+        rolls, seeds = dice(table.games, ply)
+        if ply < rules.luck_plies:
+            table.roll_without_luck(rolls, seeds, luck)
+        else:
+            table.roll(rolls, seeds)
+    return table.ends._replace(results=table.ends.results + luck)
+
+
+def _end_early(
+    table: _Table, rules: CubeRules, ply: int, contact: npt.NDArray[np.bool_], may_double: bool
+) -> None:
+    """End the games that the `rules` end at this ply; those with `contact` (all games,) had it at first."""
+    packed = pack_many(table.boards)
+    stops = np.full(len(packed), 0 < rules.cut <= ply)
+    if rules.stop_at_race and ply:
+        stops |= contact[table.games] & (classify_many(packed) == RACE)
+    if rules.stop_at_known:
+        stops |= known_boards(table.cubes, packed)
+    rows = np.flatnonzero(stops)
+    if len(rows):
+        boards, states, sides = table.boards[rows], table.states[rows], table.sides[rows]
+        table.end(rows, table.worth(boards, states, sides, may_double))
+        table.keep(~stops)
 
 
 class SeededDice:

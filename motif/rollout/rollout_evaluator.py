@@ -43,11 +43,18 @@ class RolloutEvaluator(Evaluator):
     """Rolls out every position, with a static evaluator playing both sides.
 
     The dice belong to the position, or for plays to the position before them: so a value does not
-    depend on what else is evaluated, and the plays of a decision are compared with the same dice.
+    depend on what else is evaluated, and the plays of a decision are compared with the same dice.  With
+    `one_deal` all positions have the same dice, and a play is worth what the position after it is.
     """
 
     def __init__(
-        self, name: str, evaluator: StaticEvaluator, settings: RolloutSettings, candidates: int = 0
+        self,
+        name: str,
+        evaluator: StaticEvaluator,
+        settings: RolloutSettings,
+        candidates: int = 0,
+        *,
+        one_deal: bool = False,
     ) -> None:
         """`candidates` plays of a decision are rolled out, the best by static evaluation; 0: all.
 
@@ -60,6 +67,7 @@ class RolloutEvaluator(Evaluator):
         self.name = name
         self.settings = settings
         self.candidates = candidates
+        self._one_deal = one_deal
         self._model = settings.model_of(evaluator)
         self._rules = settings.rules()
         self._judge = StaticEvaluator(
@@ -69,12 +77,12 @@ class RolloutEvaluator(Evaluator):
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`; without luck a mean may leave 0 to 1, and is cut there."""
         packed = pack_many(as_boards(positions))
-        return np.clip(self._means(packed, items_of(packed)), 0, 1).astype(np.float32)
+        return np.clip(self._means(packed, self._items(packed)), 0, 1).astype(np.float32)
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """See `Evaluator.equity_many`; the equity is that of the scoring."""
         packed = pack_many(boards)
-        return self._equities(packed, items_of(packed))
+        return self._equities(packed, self._items(packed))
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`.
@@ -110,7 +118,7 @@ class RolloutEvaluator(Evaluator):
         of items, each decision from one start to the next; of those that are no candidates the `static` ones.
         """
         rivals, decision = np.diff(plays.offsets), plays.decision
-        items = items_of(pack_many(before))[decision]
+        items = self._items(pack_many(before))[decision]
         packed = pack_many(plays.boards)
         if self.candidates == 0 or rivals.max(initial=0) <= self.candidates:
             return decided(packed, items, plays.offsets)
@@ -119,6 +127,10 @@ class RolloutEvaluator(Evaluator):
         starts = np.append(0, np.minimum(rivals, self.candidates).cumsum())
         candidates = decided(packed[rolled], items[rolled], starts)
         return with_closer_look(values, plays, rolled, candidates)
+
+    def _items(self, packed: npt.NDArray[np.int8]) -> Items:
+        """By which packed boards (n, 64) have their dice: (n,)."""
+        return np.zeros(len(packed), np.int64) if self._one_deal else items_of(packed)
 
     def _equities(self, packed: Board, items: Items) -> Values:
         return scored_equities(self._means(packed, items), self.settings.scoring)
@@ -185,6 +197,15 @@ def _hash_boards(words, items):
         for w in range(words.shape[1]):
             state = mix(state ^ np.uint64(words[k, w])) + np.uint64(w + 1)
         items[k] = np.int64(state >> np.uint64(1))
+
+
+ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
+"""How a late ending is rolled out: docs/how-to/bearoff.md weighs it."""
+
+
+def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:
+    """Who values late endings: `evaluator`, playing each of them to its end, with the same dice for all."""
+    return RolloutEvaluator(evaluator.name, evaluator, ENDING, one_deal=True)
 
 
 DEFAULT_TRIALS = 36

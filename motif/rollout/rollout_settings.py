@@ -122,14 +122,16 @@ class RolloutSettings:
     """What is played for: money, dmp or no-gammons."""
     seed: int = 0
 
-    def check(self) -> None:
-        """Raise `SettingError` for a value that makes no sense."""
+    def check(self, with_cube: bool = False) -> None:
+        """Raise `SettingError` for a value that makes no sense, or none where both sides double."""
         for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
             check_count(name, getattr(self, name), low)
         if not 0 <= self.se < float("inf"):
             raise SettingError(f"se must be at least 0 and finite, not {shown(self.se)}", "se")
         check_error_rate(self.error_rate)
         check_scoring(self.scoring)
+        if with_cube and self.scoring != MONEY:
+            raise SettingError("with a cube the match says what is played for, not scoring", "scoring")
         check_seed(self.seed)
 
     def rules(self) -> PlayoutRules:

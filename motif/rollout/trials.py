@@ -5,22 +5,35 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import pack_many
+from motif.board.movegen import ROLLS
+from motif.board.packed import Board, pack_many, unpack_many
 from motif.board.position import Position, Positions, as_boards
 from motif.evaluators import Probabilities, StaticEvaluator, as_static
 from motif.evaluators.model import Model
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
-from motif.rollout.playout import ROUND, roll_trials
+from motif.rollout.cube_states import CubeStates, choose_with_cubes, trial_states
+from motif.rollout.games import (
+    CubePlayer,
+    CubeRules,
+    Dice,
+    Games,
+    Rolls,
+    States,
+    games_with_cube,
+    stream_dice,
+)
+from motif.rollout.playout import FIXED_ROLLS, ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollout.tally import Tally, Values
 from motif.runtime.errors import changed
+from motif.runtime.html import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import progress
 
@@ -30,6 +43,7 @@ if TYPE_CHECKING:
 Packed = npt.NDArray[np.int8]
 Items = npt.NDArray[np.int64]
 RESULT_NAMES = (*OUTPUTS, "equity")
+_COLUMNS = ("position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials")
 _TRIALS_AT_ONCE = 1296
 """Trials, of all boards together, that a worker plays at a time."""
 TRIALS_A_CHECK = 9 * ROUND
@@ -60,6 +74,23 @@ class RolloutResult:
         """Trials of all positions a second."""
         return float(self.trials.sum()) / self.seconds if self.seconds > 0 else 0.0
 
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Each position's results, for people."""
+        return [
+            (
+                str(row),
+                *(f"{value:.4f} ± {error:.4f}" for value, error in zip(*both, strict=True)),
+                str(trials),
+            )
+            for row, (*both, trials) in enumerate(zip(self.mean, self.se, self.trials, strict=True))
+        ]
+
+    def __str__(self) -> str:
+        return text_table(_COLUMNS, self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(_COLUMNS, self._rows())
+
     def probabilities(self, row: int = 0) -> Probabilities:
         """The five probabilities of one position."""
         return Probabilities(*map(float, self.mean[row, : len(OUTPUTS)]))
@@ -67,6 +98,19 @@ class RolloutResult:
     def equity(self, row: int = 0) -> float:
         """The equity of one position."""
         return float(self.mean[row, -1])
+
+
+class CubeStart(NamedTuple):
+    """With which cubes the games of a rollout begin, and who is on roll in them."""
+
+    states: Callable[[], CubeStates]
+    """Makes the cubes, in each worker anew."""
+    first: tuple[int, ...]
+    """Where the cube lies at first for each of the boards that share a tally."""
+    side: int = 0
+    """The side on roll; results are those of side 0."""
+    doubles_first: bool = False
+    """Whether it may double before its first roll."""
 
 
 def rollout(
@@ -123,6 +167,7 @@ def tally_trials(
     *,
     together: int = 1,
     after_a_play: bool = False,
+    cube: CubeStart | None = None,
     enough: Callable[[Tally], bool] | None = None,
     label: str = "rolling out",
     jobs: int | None = None,
@@ -130,7 +175,8 @@ def tally_trials(
     """Roll out packed boards (n, 64); each `together` of them, of one item, share a tally.
 
     A tally has, for each of its boards in turn, the five probabilities and the equity, of the player on
-    roll or with `after_a_play` of the other one.  Trials end at ``settings.trials``, or as soon as
+    roll or with `after_a_play` of the other one.  With a `cube` both sides double, and the results are those
+    of `games_with_cube`.  Trials end at ``settings.trials``, or as soon as
     `enough` says so of a tally after a multiple of `TRIALS_A_CHECK`.  Trial t of a board uses the random
     stream (seed, its entry of `items`, t): the result does not depend on `jobs`.
     """
@@ -153,13 +199,12 @@ def tally_trials(
     portions = -(-settings.trials // portion)
     total = -(-len(packed) // boards_at_once) * portions
     workers = worker_count(jobs)
-    play = partial(_play, model, settings.rules(), settings.seed)
+    play = _player_of(model, settings, cube, after_a_play)
     with (
         progress(label, total) as advance,
         closing(run_ordered(play, calls(), 1 if total == 1 else workers)) as parts,
     ):
-        for start, results in parts:
-            values = _scored(turned(results) if after_a_play else results, settings.scoring)
+        for start, values in parts:
             for board in range(0, len(values), together):
                 number = (start + board) // together
                 if number in settled:
@@ -182,6 +227,7 @@ def results_of_trials(
     count: int,
     *,
     after_a_play: bool = False,
+    cube: CubeStart | None = None,
     jobs: int | None = None,
 ) -> Values:
     """Trials `first` .. `first` + `count` - 1 of packed boards (n, 64), one by one: (n, count, 6).
@@ -191,10 +237,18 @@ def results_of_trials(
     portion = max(1, _TRIALS_AT_ONCE // len(packed))
     end = first + count
     calls = ((0, packed, items, start, min(portion, end - start)) for start in range(first, end, portion))
-    play = partial(_play, model, settings.rules(), settings.seed)
+    play = _player_of(model, settings, cube, after_a_play)
     parts = list(run_ordered(play, calls, 1 if count <= portion else jobs))
-    results = np.concatenate([results for _, results in parts], axis=1)
-    return _scored(turned(results) if after_a_play else results, settings.scoring)
+    return np.concatenate([values for _, values in parts], axis=1)
+
+
+def _player_of(
+    model: Model, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
+) -> Callable[..., tuple[int, Values]]:
+    """What plays some trials of some boards in a worker: `_play` or `_play_with_cube`."""
+    if cube is None:
+        return partial(_play, model, settings.rules(), settings.seed, settings.scoring, after_a_play)
+    return partial(_play_with_cube, model, settings, cube)
 
 
 def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
@@ -207,14 +261,74 @@ def _play(
     model: Model,
     rules: PlayoutRules,
     seed: int,
+    scoring: str,
+    after_a_play: bool,
     start: int,
     packed: Packed,
     items: Items,
     first: int,
     trials: int,
 ) -> tuple[int, Values]:
-    """Runs in a worker: `start` as it came, and the results of some trials of some boards."""
+    """Runs in a worker: `start` as it came, and the results (n, trials, 6) of some trials of some boards."""
     results = np.empty((len(packed), trials, len(OUTPUTS)))
     model, space = prepared(model)
     roll_trials(model, rules, packed, items, seed, first, space, results)
-    return start, results
+    return start, _scored(turned(results) if after_a_play else results, scoring)
+
+
+def model_player(model: Model) -> CubePlayer:
+    """Who plays both sides of a rollout with a cube: by `model`, with the cube where it lies."""
+
+    def choose(cubes: CubeStates, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
+        results = np.empty_like(boards)
+        ready, space = prepared(model)
+        choose_with_cubes(ready, cubes, states, side, pack_many(boards), rolls, space, results)
+        return results
+
+    return CubePlayer(choose, StaticEvaluator("", model).evaluate_many)
+
+
+def _play_with_cube(
+    model: Model,
+    settings: RolloutSettings,
+    cube: CubeStart,
+    start: int,
+    packed: Packed,
+    items: Items,
+    first: int,
+    trials: int,
+) -> tuple[int, Values]:
+    """`_play` with a `cube`; boards of one item have the same dice."""
+    count = len(packed)
+    places = np.resize(np.array(cube.first, np.int64), count)
+    player = model_player(model)
+    rules = CubeRules(
+        cube.doubles_first, settings.cut, settings.stop_at_race, settings.stop_at_bearoff, settings.luck_plies
+    )
+    games = games_with_cube(
+        (player, player),
+        cube.states(),
+        np.repeat(places, trials),
+        np.full(count * trials, cube.side, np.int64),
+        np.repeat(unpack_many(packed), trials, axis=0),
+        _trial_dice(settings, items, first, trials),
+        rules,
+    )
+    return start, games.results.reshape(count, trials, len(RESULT_NAMES))
+
+
+def _trial_dice(settings: RolloutSettings, items: Items, first: int, trials: int) -> Dice:
+    """The dice of trials `first`, ... of `items`, item by item: those of rollouts without a cube."""
+    later = stream_dice(trial_states(settings.seed, items, first, trials).reshape(-1))
+    if not settings.stratified:
+        return later
+    rolls = {item: settings.rolls_of(item) for item in np.unique(items).tolist()}
+    fixed = {item: rolls_of(first, trials) for item, rolls_of in rolls.items() if rolls_of}
+    numbers = np.concatenate([fixed[item] for item in items.tolist()])
+
+    def dice(games: Games, ply: int) -> tuple[Rolls, States]:
+        if ply < FIXED_ROLLS:
+            return ROLLS[numbers[games, ply]], np.zeros(len(games), np.uint64)
+        return later(games, ply)
+
+    return dice

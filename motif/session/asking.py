@@ -75,6 +75,7 @@ _MEANINGS = {
     "take": "plays on with the cube on your side",
     "pass": "gives the game up for what the cube showed before the double; drop will do",
     "beaver": "doubles once more and keeps the cube",
+    "raccoon": "doubles a beaver once more; the other player keeps the cube",
     "plays": "lists every legal play with its number",
     "hint": "ranks the best plays, or the cube actions, with their equities for the player on roll",
     "undo": "goes back to the last choice that a person made; the dice stay as they fell",

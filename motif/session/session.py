@@ -67,9 +67,9 @@ class GameHistory:
     def cube(self) -> int:
         """What the cube shows, before a double that is on offer.
 
-        A beaver is on, though the record has it taken by the roll that follows.
+        A beaver or raccoon is on, though the record has it taken by the roll that follows.
         """
-        return self.progress.cube << (self.cube_kind == "beaver")
+        return self.progress.cube << (self.cube_kind in ("beaver", "raccoon"))
 
     @property
     def can_undo(self) -> bool:
@@ -129,10 +129,14 @@ class SessionRules:
     """Money play: gammons count only after a double was taken."""
     beavers: bool = False
     """Money play: whoever is doubled may double again at once and keep the cube."""
+    raccoons: bool = False
+    """Money play: whoever is beavered may double once more; the cube stays with the other player."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.length <= LONGEST_MATCH:
             raise SettingError(f"a match is to 1 to {LONGEST_MATCH} points (0: money), not {self.length}")
+        if self.raccoons and not self.beavers:
+            raise SettingError("raccoons answer beavers, which are not allowed")
         for name, rule in (("the Jacoby rule", self.jacoby), ("beavers", self.beavers)):
             if rule and self.length:
                 raise SettingError(f"a match knows no {name.removeprefix('the ')}: that is for money play")
@@ -286,6 +290,12 @@ class GameSession:
         return ("take", "drop", "beaver") if may_beaver else ("take", "drop")
 
     @property
+    def can_raccoon(self) -> bool:
+        """Whether the player on roll, who was beavered, may double once more."""
+        was_beavered = not self.plays and self._history.cube_kind == "beaver"
+        return self.rules.raccoons and was_beavered and 2 * self.cube <= HIGHEST_CUBE
+
+    @property
     def gammons_count(self) -> bool:
         """Whether a gammon is worth more than a single game: not with the Jacoby rule before a double."""
         return not self.rules.jacoby or self._history.progress.cube_owner is not None
@@ -306,6 +316,7 @@ class GameSession:
             doubled=self.doubled,
             jacoby=self.rules.jacoby,
             beavers=self.rules.beavers,
+            raccoons=self.rules.raccoons,
             game_state=self._game_state(),
             decision="me" if self.to_decide == side else "opponent",
             player=1 if side else 0,
@@ -366,6 +377,12 @@ class GameSession:
         if kind not in self.answers:
             raise RecordError(f"there is no double to {kind}")
         self._act(CubeAction(self.to_decide, kind))
+
+    def raccoon(self) -> None:
+        """Let the player on roll double a beaver; raises `RecordError` unless he `can_raccoon`."""
+        if not self.can_raccoon:
+            raise RecordError("there is no beaver to raccoon")
+        self._act(CubeAction(self.on_roll, "raccoon"))
 
     @property
     def can_undo(self) -> bool:

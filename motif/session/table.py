@@ -91,6 +91,7 @@ def _place(number: str, count: int) -> int:
 
 _HINTS_SHOWN = 8
 _MOST_DIGITS = 4
+_ROLL = ("roll", "r")
 _DOUBLE = ("double", "redouble", "d")
 _ANSWERS: dict[str, CubeKind] = {
     "take": "take", "t": "take", "beaver": "beaver", "b": "beaver",
@@ -214,12 +215,47 @@ class Table:
     def _may_roll(self) -> bool:
         """Whether the dice are thrown now, and the cube has not been turned."""
         session = self._session
+        if session.can_raccoon:
+            return self._raccoon_is_settled()
         if not session.can_double:
             return True
         if not session.seats[session.on_roll].is_person:
             return not self._player_doubles()
         # Who types the dice is asked for them, and may double instead.
         return self._asks_for_dice() or self._person_rolls()
+
+    def _raccoon_is_settled(self) -> bool:
+        """Let the player on roll, who was beavered, raccoon or not; False if something was taken back."""
+        session = self._session
+        side = session.on_roll
+        is_person = session.seats[side].is_person
+        raccoons = self._asked_raccoon() if is_person else self._counsels[side].raccoons(session)
+        if raccoons:
+            self.asking.say(f"{self._name(side)} raccoons to {2 * session.cube}.")
+            session.raccoon()
+        return raccoons is not None
+
+    def _asked_raccoon(self) -> bool | None:
+        """Whether the person on roll raccoons; None if he took something back instead."""
+        session, asking = self._session, self.asking
+        asking.draw_once()
+        head = f"{self._name(session.on_roll)}: roll (Enter) or raccoon to {2 * session.cube}"
+        offers = ["roll", "raccoon", "hint", *["undo"] * session.can_undo]
+        while True:
+            word = asking.ask(head, offers, empty="roll").lower()
+            if word in _ROLL:
+                if self.tutor is None or self.tutor.lets_pass_cube("no raccoon"):
+                    return False
+            elif word == "raccoon":
+                if self.tutor is None or self.tutor.lets_pass_cube("raccoon"):
+                    return True
+            elif word == "hint":
+                self._hint_cube()
+            elif word == "undo":
+                if asking.undo():
+                    return None
+            else:
+                asking.say(f"please type one of: {', '.join(offers)}")
 
     def _asks_for_dice(self) -> bool:
         return self._typed_dice and self._session.known_roll is None
@@ -341,7 +377,7 @@ class Table:
         while True:
             line = asking.ask(head, ["roll", "double", "hint", *undo, "resign"], empty="roll")
             word = line.lower()
-            if word in ("roll", "r"):
+            if word in _ROLL:
                 if self.tutor is None or self.tutor.lets_pass_cube("roll"):
                     return True
             elif word in _DOUBLE:

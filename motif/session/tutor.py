@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from motif.cube import CubeDecision
 
 
+BEAVERED_CUBE = 4
+"""How often the cube before a double is that after a beaver."""
+
+
 class RankedPlay(NamedTuple):
     """A legal play and what it is worth."""
 
@@ -58,8 +62,12 @@ class Counsel:
         return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
 
     def cube(self, session: GameSession) -> "CubeDecision":
-        """The decision on a double that could be made, or was."""
+        """The decision on a double that could be made, or was; where it was beavered that on the double."""
         return self._judged_cube(session).decision
+
+    def raccoons(self, session: GameSession) -> bool:
+        """Whether to double a beaver."""
+        return self.cube(session).should_raccoon
 
     def sees_cube_action(self, session: GameSession) -> bool:
         """Whether it takes a thought not to double, as gnubg counts cube decisions."""
@@ -74,6 +82,10 @@ class Counsel:
 
     def _judged_cube(self, session: GameSession) -> CubeAct:
         before = replace(session.state(), doubled=False, decision="me")
+        if session.can_raccoon:
+            # The question is that of the double before: only who owns the cube may have turned it from 2 on.
+            cube = before.cube // BEAVERED_CUBE
+            before = replace(before, cube=cube, cube_owner="me" if cube > 1 else "centre")
         moment = session.games + 1, session.ply, session.on_roll, session.position
         return judge_cube([CubeChance(*moment, before, doubled=False)], self.evaluator)[0]
 
@@ -97,7 +109,7 @@ def decision_lines(decision: "CubeDecision") -> list[str]:
 _SHOWN = 4
 _DOING = {
     "roll": "to roll without a double", "double": "to double", "take": "to take", "pass": "to pass",
-    "beaver": "to beaver",
+    "beaver": "to beaver", "raccoon": "to raccoon", "no raccoon": "to play on without a raccoon",
 }  # fmt: skip
 
 
@@ -158,13 +170,13 @@ class Tutor:
         return self._agreed("Play it anyway?", lambda: self._why(best, choice))
 
     def lets_pass_cube(self, doing: str) -> bool:
-        """Whether to go on with ``roll`` (no double), ``double``, ``take``, ``pass`` or ``beaver``."""
+        """Whether to go on with what is done with the cube: see `CubeDecision.cost`."""
         decision = self._counsel.cube(self._session)
         cost = decision.cost(doing)
         if cost <= self._limit:
             return True
         self._asking.say(f"{self._counsel.name}: {_DOING[doing]} costs {cost:.3f} points.")
-        question = f"{'Roll' if doing == 'roll' else doing.capitalize()} anyway?"
+        question = f"{'Roll' if doing in ('roll', 'no raccoon') else doing.capitalize()} anyway?"
         return self._agreed(question, lambda: self._why_cube(decision))
 
     def reports(self) -> list[Report]:

@@ -43,17 +43,15 @@ def test_a_player_without_chances_goes_by_the_adviser():
 
 def test_the_crawford_game_is_the_first_at_match_point():
     match = _Match(0, (0, 1), 5)
-    match.end_game(0, 4)
-    assert (match.crawford, match.score, match.ply, match.winner) == (True, [4, 0], 0, None)
-    match.end_game(1, 0)  # broken off
+    match.end_game(4)
+    assert (match.crawford, match.score, match.games, match.winner) == (True, (4, 0), 1, None)
+    match.end_game(0)  # broken off
     assert match.crawford
-    match.cube, match.owner, match.on_roll = 2, 1, 0
-    assert match.state().cube_owner == "opponent"
-    match.end_game(1, 2)
-    assert (match.crawford, match.cube, match.owner) == (False, 1, None)
-    match.end_game(1, 2)
+    match.end_game(-2)
+    assert (match.crawford, match.score) == (False, (4, 2))
+    match.end_game(-2)
     assert not match.crawford
-    match.end_game(1, 1)
+    match.end_game(-1)
     assert match.winner == 1
 
 

@@ -312,3 +312,23 @@ def test_numbers_that_are_not_finite_become_null():
     assert json_line({"a": math.nan, "b": [math.inf, 1.5], "c": {"d": -math.inf}}) == (
         '{"a": null, "b": [null, 1.5], "c": {"d": null}}'
     )
+
+
+def test_rollout_with_a_cube(motif, motif_json):
+    """The last roll, of which 19 in 36 win: to double is right by 2 / 36, and for the match it is not."""
+    words = ("rollout", "AQAAiAAAAAAAAA", "--cubeful", "--trials", 36, "--stratified", "--jobs", 1)
+    record = motif_json(*words)
+    assert record["action"] == record["static"]["action"] == "double, take"
+    assert record["difference"] == pytest.approx(2 / 36)
+    assert (record["double_pass"], record["cubeful"], record["length"]) == (1, True, 0)
+    match = motif_json(*words, "--length", 5, "--score", "1-3")
+    assert match["action"] == "no double, take"
+    assert match["mwc_double_take"] < match["mwc_no_double"] < match["mwc_double_pass"]
+    owned = motif_json(*words, "--cube", 2, "--owner", "you")
+    assert (owned["double_take"], owned["difference"]) == (None, None)
+    assert "Double, take: double +0.0556" in motif(*words).out
+    plays = ("rollout", START, "3", "1", "--compare", "--cubeful", "--trials", 72, "--cut", 4, "--jobs", 1)
+    compared = motif_json(*plays, "--length", 5, "--score", "3-4", "--eliminate")
+    assert compared["cubeful"]
+    assert "both sides doubling" in motif(*plays).out
+    assert "with a cube the match says" in motif(*words, "--scoring", "dmp").err

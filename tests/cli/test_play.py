@@ -199,6 +199,7 @@ def test_json_has_the_result_alone_on_stdout(typing):
         "cube": False,
         "jacoby": False,
         "beavers": False,
+        "raccoons": False,
         "score": [0, 3],
         "winner": None,
         "games": [
@@ -233,7 +234,8 @@ def test_undo_brings_no_new_luck(typing, tmp_path):
 
 def test_players_alone_give_a_demonstration(motif, tmp_path):
     path = tmp_path / "games.mat"
-    ending = motif("play", "pubeval", "simple", "--games", 2, "--seed", 3, "--save", path, "--json")
+    words = ("pubeval", "simple", "--no-cube", "--games", 2, "--seed", 3, "--save", path, "--json")
+    ending = motif("play", *words)
     assert ending.code == 0
     assert "[" not in ending.err
     assert ending.err.count("Position ID:") > 40

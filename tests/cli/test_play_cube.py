@@ -3,12 +3,16 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from motif.board.game_record import CubeAction
 from motif.board.mat_file import read_mat
 from motif.cli.main import main
+from motif.evaluators import load_evaluator
+from motif.session.session import GameSession, Seat, SessionRules
+from motif.session.tutor import Counsel
 from tests.cli.robot import PROMPT, Robot
 
 PEOPLE = ("human", "human", "--names", "Ann,Bob", "--hint-player", "motif-v1", "--seed", "7")
@@ -215,6 +219,46 @@ def test_beavers(typing, tmp_path):
     assert "please type one of: take, pass\n" in typing(["1", "double", "beaver"], *PEOPLE).out
 
 
+def test_raccoons(typing, tmp_path):
+    path = tmp_path / "a.mat"
+    lines = ["1", "double", "beaver", "what", "hint", "raccoon", "undo", "", "1"]
+    ending = typing(lines, *PEOPLE, "--raccoons", "--save", path)
+    assert re.search(r"\w+: roll \(Enter\) or raccoon to 8 \[roll, raccoon, hint, undo", ending.out)
+    assert "please type one of: roll, raccoon, hint, undo\n" in ending.out
+    assert "Do not raccoon a beaver" in ending.out
+    assert ending.out.count("raccoons to 8.\n") == 1
+    assert [kind for _, kind in actions(path)[0]] == ["double", "beaver"]
+    path = tmp_path / "b.mat"
+    out = typing([*lines[:6], "1"], *PEOPLE, "--raccoons", "--save", path).out
+    assert "(cube: 8)" in out
+    assert [kind for _, kind in actions(path)[0]] == ["double", "beaver", "raccoon"]
+    assert "raccoon" not in typing(lines[:3], *PEOPLE, "--beavers").out
+
+
+def test_the_tutor_objects_to_a_raccoon(typing):
+    lines = ["1", "yes", "double", "yes", "beaver", "raccoon", "no", ""]
+    out = typing(lines, *PEOPLE, "--raccoons", "--tutor", "motif-v1").out
+    assert re.search(r"motif-v1: to raccoon costs 0\.\d+ points\.", out)
+    assert "Raccoon anyway? [yes, no, why" in out
+
+
+def test_players_raccoon_by_their_own_chances(typing):
+    """A robot that was beavered by mistake."""
+    adviser = Counsel(load_evaluator("motif-v1"))
+    session = GameSession((Seat("a"), Seat("b")), (), SessionRules(beavers=True, raccoons=True))
+    session.begin((3, 1))
+    for roll in ((3, 1), (2, 1)):
+        if session.roll is None:
+            session.throw(roll)
+        session.play(session.plays[0])
+    session.double()
+    session.answer("beaver")
+    decision = adviser.cube(session)
+    before = replace(session.state(), cube=1, cube_owner="centre", doubled=False, decision="me")
+    assert decision.state == before
+    assert adviser.raccoons(session) == (decision.double_take > 0)
+
+
 def test_dice_of_a_real_board(typing, tmp_path):
     path = tmp_path / "a.mat"
     lines = ["52", "1", "double", "take", "double", "31", "1", "hint", "31", "1"]
@@ -262,6 +306,7 @@ def test_resignations_count_the_cube(typing):
         (("--length", "3", "--jacoby"), "a match knows no Jacoby rule"),
         (("--length", "3", "--beavers"), "a match knows no beavers"),
         (("--no-cube", "--beavers"), "beavers cannot be without the cube"),
+        (("--length", "3", "--raccoons"), "a match knows no beavers"),
         (("--length", "3", "--games", "2"), "--games is for money play"),
         (("--tutor", "random"), "'random' chooses plays but cannot evaluate"),
         (("--tutor-limit", "-1"), "--tutor-limit must be at least 0"),

@@ -65,6 +65,24 @@ def test_many_players_fit_a_terminal(motif, monkeypatch, weight_file, tmp_path):
     assert "".join(label for head in heads for label in head) == "ABCDEFGHIJKL"
 
 
+def test_a_tournament_of_matches(motif, motif_json, tmp_path):
+    words = ("pubeval", "random", "bras", "--length", 3, "--games", 4, "--jobs", 1)
+    record = motif_json("tournament", *words, "--seed", 3)
+    assert (record["matches"], record["length"]) == (4, 3)
+    assert record["table"][-1]["player"] == "random"
+    for row in record["table"]:
+        assert row["mwc"] == pytest.approx(row["wins"] / row["matches"])
+        for other, against in row["against"].items():
+            back = next(it for it in record["table"] if it["player"] == other)["against"][row["player"]]
+            assert against["mwc"] + back["mwc"] == pytest.approx(1)
+    pairing = record["pairings"][0]
+    match = ("match", *pairing["players"], "--length", 3, "--games", 4, "--seed", pairing["seed"])
+    assert motif_json(*match, "--jobs", 1) == pairing
+    out = motif("tournament", *words, "--no-cube", "--plot", tmp_path / "ratings.png").out
+    assert "Percent of matches won of the row against the column" in out
+    assert re.search(r"C +random +\d+\.\d % ", out)
+
+
 def test_a_tournament_is_drawn(motif, tmp_path):
     picture = tmp_path / "ratings.png"
     assert motif("tournament", *WORDS, "--plot", picture).code == 0
@@ -94,6 +112,8 @@ def test_a_match_says_why_it_ended(motif, motif_json):
         (("tournament", "pubeval", "pubeval"), "'pubeval' is named 2 times"),
         (("tournament", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("tournament", "pubeval", "random", "--plot", "x.txt"), "x.txt: a picture's name must end in"),
+        (("tournament", "pubeval", "random", "--no-cube"), "--no-cube is for matches"),
+        (("tournament", "pubeval", "random", "--length", "65"), "a match is to 1 to 64 points"),
         (("match", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),
         (("match", "pubeval", "random", "--error-rate", "1"), "--error-rate must be above 0 and below 1"),

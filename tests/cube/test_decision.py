@@ -6,18 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motif.board.match_state import MatchState
+from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.cube import (
     DEFAULT_EFFICIENCY,
     Efficiency,
     cube_decision,
     cube_decision_at,
+    cube_decision_by,
     cubeful_equities,
     cubeful_equity,
     turned_state,
 )
 from motif.cube.efficiency import efficiency_class
-from motif.evaluators import Probabilities
+from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import SettingError
 from tests.cube.chances import SHARES, STATES, money_states, probabilities
 from tests.strategies import positions
@@ -207,3 +209,54 @@ def test_decisions_at_positions():
     race = Position.from_points({8: 5, 6: 5, 5: 5}, {6: 10, 4: 5})
     assert cube_decision_at(race, CHANCES, MatchState()).efficiency == pytest.approx(0.55 + 0.00125 * 95)
     assert cube_decision_at(race, CHANCES, MatchState(), efficiency=0.5).efficiency == 0.5
+
+
+RACE_2_AWAY_4_AWAY = "2D3cAQDYPdcAAA:cAngADAAKAAE"
+"""The leader is 10 pips ahead of 110."""
+
+
+def test_a_leader_does_not_double_who_is_redoubled_at_once():
+    """The model at once holds half of the cube's worth for him, which is gone with the next roll."""
+    position, state = parse_position(RACE_2_AWAY_4_AWAY)
+    judge = load_evaluator("motif-v6@2")
+    chances = judge.evaluate(position)
+    assert cube_decision_at(position, chances, state).should_double
+    decision = cube_decision_by(judge, position, chances, state)
+    assert not decision.should_double
+    # Redoubled, the cube is dead, and the game is for the match.
+    assert decision.mwc_double_take == pytest.approx(chances.win, abs=0.01)
+    assert decision.mwc_no_double > chances.win
+
+
+def test_without_lookahead_the_cube_does_not_look_ahead_either():
+    position, state = parse_position(RACE_2_AWAY_4_AWAY)
+    for name in ("motif-v6", "pubeval"):
+        evaluator = load_evaluator(name)
+        chances = evaluator.evaluate(position)
+        assert cube_decision_by(evaluator, position, chances, state) == cube_decision_at(
+            position, chances, state
+        )
+    judge = load_evaluator("motif-v6@2")
+    model = cube_decision_at(position, chances, state, efficiency=0.6)
+    assert cube_decision_by(judge, position, chances, state, efficiency=0.6) == model
+
+
+@pytest.mark.parametrize("game_over", [False, True])
+def test_a_cube_that_looks_ahead_sees_the_same_chances(game_over):
+    """With a dead cube it adds nothing to what the evaluator says, whether or not games end on the way."""
+    position = Position.from_points({7: 1, 2: 1}, {8: 1, 1: 1}) if game_over else Position.start()
+    judge = load_evaluator("motif-v6@2")
+    chances = judge.evaluate(position)
+    state = MatchState(length=5, own_score=3, opponent_score=4, crawford=True)
+    decision = cube_decision_by(judge, position, chances, state)
+    assert decision.no_double == pytest.approx(cube_decision_at(position, chances, state).no_double, abs=1e-3)
+
+
+def test_a_double_that_can_wait_a_roll_is_made():
+    """Post-Crawford, 3-away: both are worth the same, but for rounding."""
+    position = Position.start()
+    state = MatchState(length=5, own_score=2, opponent_score=4)
+    judge = load_evaluator("motif-v6@2")
+    decision = cube_decision_by(judge, position, judge.evaluate(position), state)
+    assert decision.double_take == pytest.approx(decision.no_double, abs=1e-6)
+    assert decision.action == "double, take"

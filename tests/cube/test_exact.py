@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from motif.board.match_state import MatchState
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.cube import cube_decision_at, match_equity_table, turned_state
+from motif.cube import cube_decision_at, cube_decision_by, match_equity_table, turned_state
 from motif.cube import exact as exact_cubes
 from motif.cube.exact import exact_equities
 from motif.cube.match_equity import aways
-from motif.evaluators import Probabilities
+from motif.evaluators import Probabilities, load_evaluator
 from motif.evaluators.bearoff import bearoff_chances
 from tests.evaluators.bearoff import exact
 
@@ -161,3 +161,42 @@ def test_equities_in_a_match_are_scaled():
     assert decision.mwc_double_take == pytest.approx(float(Fraction(19, 36)))
     assert decision.no_double == pytest.approx(float(Fraction(2 * 19 - 36, 36)))
     assert np.isclose(decision.value, decision.double_take)
+
+
+SMALL = [
+    ({6: 2, 4: 1, 2: 1}, {5: 2, 3: 2}),
+    ({5: 1, 3: 2}, {4: 2, 1: 2}),
+    ({6: 1, 5: 2, 1: 2}, {6: 3, 2: 1}),
+    ({4: 3, 2: 2}, {6: 2, 3: 3}),
+]
+STATES = [
+    MatchState(),
+    MatchState(cube=2, cube_owner="me"),
+    MatchState(length=5, own_score=3, opponent_score=1),
+    MatchState(length=5, own_score=3, opponent_score=3),
+]
+
+
+@pytest.mark.parametrize("state", STATES, ids=["money", "owned", "2-away 4-away", "2-away 2-away"])
+def test_a_cube_that_looks_ahead_is_nearer_to_the_exact_one(state, monkeypatch):
+    """Where the tables know the truth, and are not asked."""
+    judge = load_evaluator("motif-v6@2")
+    errors = []
+    for own, opponent in SMALL:
+        position = Position.from_points(own, opponent)
+        chances = judge.evaluate(position)
+        truth = cube_decision_at(position, chances, state)
+        assert truth.exact
+        assert cube_decision_by(judge, position, chances, state) == truth
+        with monkeypatch.context() as patched:
+            patched.setattr("motif.cube.decision.exact_equities", lambda *_: None)
+            two = (
+                cube_decision_at(position, chances, state),
+                cube_decision_by(judge, position, chances, state),
+            )
+        assert not two[1].exact
+        errors.append(
+            [abs(it.no_double - truth.no_double) + abs(it.double_take - truth.double_take) for it in two]
+        )
+    model, ahead = np.mean(errors, axis=0)
+    assert ahead < 0.7 * model

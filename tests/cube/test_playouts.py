@@ -1,21 +1,17 @@
-"""Cubeful games in lockstep against the same games one by one, and what is fitted from them."""
+"""Cubeful rollouts from all places of the cube, and what is fitted from them."""
 
 import numpy as np
 import pytest
 
-from motif.board.match_state import MatchState
-from motif.board.moves import legal_plays, play_batches
-from motif.board.outcome import outcome
+from motif.board.moves import legal_plays
 from motif.board.position import Position
-from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at
+from motif.cube import DEFAULT_EFFICIENCY
 from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
 from motif.cube.efficiency_fit import cubeful_results, drawn_positions, fit_efficiency
 from motif.evaluators import load_static
 from motif.evaluators.named import default_player
 from motif.evaluators.static import pubeval
-from motif.rollout.games import next_rolls
 from motif.runtime.errors import SettingError
-from motif.runtime.streams import derive_states
 
 SEED = 5
 RACE = Position.from_points({6: 3, 5: 2, 4: 2}, {6: 3, 5: 2, 3: 2})
@@ -23,55 +19,10 @@ BACK = Position.from_points({24: 2, 13: 3, 8: 3, 6: 5, 4: 2}, {24: 1, 13: 4, 8: 
 OWNERS = ("centre", "me", "opponent")
 
 
-def one_game(evaluator, position: Position, item: int, trial: int) -> tuple[list[float], int]:
-    """What the first player wins with each owner of the cube, and without a cube; played plainly."""
-    states = derive_states(SEED, item, 1, trial)
-    cubes = [[1, owner, None] for owner in OWNERS]
-    sign, first = 1, True
-    while not outcome(position):
-        if not first:
-            chances = evaluator.evaluate(position)
-            for cube in (cube for cube in cubes if cube[2] is None):
-                state = MatchState(
-                    cube=cube[0] if cube[1] == "centre" else max(cube[0], 2), cube_owner=cube[1]
-                )
-                decision = cube_decision_at(position, chances, state, efficiency=DEFAULT_EFFICIENCY)
-                if not decision.should_double:
-                    continue
-                if decision.should_take:
-                    cube[0], cube[1] = 2 * cube[0], "opponent"
-                else:
-                    cube[2] = sign * cube[0]
-        (roll,) = next_rolls(states)
-        (batch,) = play_batches(position.board[None], roll[None])
-        equities = evaluator.play_equities(position.board[None], batch)
-        plays = legal_plays(position, (int(roll[0]), int(roll[1])))
-        assert len(plays) == len(equities)
-        position = Position(batch.boards[int(np.argmax(equities))])
-        for cube in cubes:
-            cube[1] = {"me": "opponent", "opponent": "me"}.get(cube[1], cube[1])
-        sign, first = -sign, False
-    points = sign * int(outcome(position))
-    return [cube[0] * points if cube[2] is None else cube[2] for cube in cubes], points
-
-
-@pytest.mark.parametrize("position", [RACE, BACK], ids=["race", "contact"])
-def test_lockstep_is_one_by_one(position):
-    evaluator, trials, first = pubeval(), 4, 7
-    boards = np.stack([position.board, position.board])
-    won, ends = cubeful_results(evaluator, DEFAULT_EFFICIENCY, SEED, trials, first, boards)
-    for row in range(2):
-        games = [one_game(evaluator, position, first + row, trial) for trial in range(trials)]
-        assert won[row].tolist() == pytest.approx(np.mean([game[0] for game in games], axis=0).tolist())
-        points = np.array([game[1] for game in games])
-        expected = [np.mean(points >= n) for n in (1, 2, 3)] + [np.mean(points <= n) for n in (-2, -3)]
-        assert ends[row].tolist() == pytest.approx(expected)
-
-
 def test_a_won_game_is_worth_the_cube():
     """One checker left: whoever owns the cube, the player on roll wins one point of it."""
     won = Position.from_points({1: 1}, {1: 1})
-    results, ends = cubeful_results(pubeval(), DEFAULT_EFFICIENCY, SEED, 5, 0, won.board[None])
+    results, ends = cubeful_results(pubeval(), DEFAULT_EFFICIENCY, won.board[None], 5, seed=SEED)
     assert results.tolist() == [[1, 1, 1]]
     assert ends.tolist() == [[1, 0, 0, 0, 0]]
 
@@ -79,7 +30,7 @@ def test_a_won_game_is_worth_the_cube():
 @pytest.mark.slow
 def test_it_helps_to_own_the_cube():
     evaluator = load_static(default_player())
-    results, _ = cubeful_results(evaluator, DEFAULT_EFFICIENCY, SEED, 400, 0, RACE.board[None])
+    results, _ = cubeful_results(evaluator, DEFAULT_EFFICIENCY, RACE.board[None], 400, seed=SEED)
     centre, mine, theirs = results[0]
     assert theirs < centre < mine
 

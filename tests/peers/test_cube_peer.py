@@ -5,71 +5,17 @@ own exact tables, where it has them.  Matches are compared within the match equi
 away the two continue it in different ways.
 """
 
-import re
-from pathlib import Path
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
-import motif
-from motif.board.identifiers import gnubg_ids
-from motif.board.match_state import MatchState, match_id
+from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.cube import DEFAULT_EFFICIENCY, CubeDecision, cube_decision_at
 from motif.cube.equities import cube_is_useful
 from motif.evaluators import Probabilities
 from tests.peers.games import decisions
 from tests.peers.test_gnubg_bearoff import FOLDERS
-
-TABLE = Path(motif.__file__).parent / "data" / "met" / "Kazaross-XG2.xml"
-
-_SETTINGS = [
-    "set output digits 6",
-    "set output matchpc off",
-    "set output winpc off",
-    f"set met {TABLE}",
-    *(
-        f"set evaluation cubedecision evaluation {what}"
-        for what in ("plies 0", "cubeful on", "prune off", "noise 0")
-    ),
-]
-_EQUITY = re.compile(r"[123]\. (No (?:re)?double|(?:Double|Redouble), (?:take|pass|beaver)) +([-+][0-9.]+)")
-_CUBE_ACTION = "Proper cube action:"
-
-
-class Analysis(NamedTuple):
-    """What gnubg says about a cube."""
-
-    chances: Probabilities
-    equities: dict[str, float]
-    """By the last word of the action: double (no double), take, pass."""
-    action: str
-
-
-def analyses(gnubg, questions: list[tuple[Position, MatchState]]) -> list[Analysis]:
-    """gnubg's analysis of each of `questions`, whose player on roll may double."""
-    commands = [*_SETTINGS]
-    for position, state in questions:
-        name = gnubg_ids(position.board[None])[0]
-        commands += [f"set gnubgid {name}:{match_id(state)}"]
-        commands += [f"set beavers {3 if state.beavers else 0}", "hint"]
-    text = "\n".join(gnubg._answers("off", commands))
-    found = [_analysis(part) for part in text.split("Cube analysis\n")[1:]]
-    assert len(found) == len(questions)
-    return found
-
-
-def _analysis(text: str) -> Analysis:
-    lines = text.split("\n")
-    numbers = [float(word) for word in lines[1].replace(" - ", " ").split()]
-    chances = Probabilities(*numbers[:3], *numbers[4:])
-    equities = {}
-    for line in lines:
-        if match := _EQUITY.match(line):
-            equities[match[1].lower().rpartition(" ")[2].removeprefix("re")] = float(match[2])
-    action = next(line for line in lines if line.startswith(_CUBE_ACTION))
-    return Analysis(chances, equities, action.removeprefix(_CUBE_ACTION).split("(")[0].strip().lower())
+from tools.text_gnubg import CubeAnalysis as Analysis
 
 
 def games_positions(number: int, seed: int) -> list[Position]:
@@ -114,7 +60,7 @@ def expected(analysis: Analysis) -> str:
 )
 def test_money_decisions_agree(gnubg, state):
     positions = [position for position in games_positions(300, seed=3) if not few_checkers(position)]
-    found = analyses(gnubg, [(position, state) for position in positions])
+    found = gnubg.cube_analyses([(position, state) for position in positions])
     pairs = [
         (by_the_model(position, analysis.chances, state), analysis)
         for position, analysis in zip(positions, found, strict=True)
@@ -139,7 +85,7 @@ def test_exact_decisions_agree(gnubg, state):
         for pair in counts
     ]
     for position, analysis in zip(
-        positions, analyses(gnubg, [(position, state) for position in positions]), strict=True
+        positions, gnubg.cube_analyses([(position, state) for position in positions]), strict=True
     ):
         decision = cube_decision_at(position, analysis.chances, state)
         assert decision.exact
@@ -151,7 +97,7 @@ def test_exact_decisions_agree(gnubg, state):
 def test_beavers_agree(gnubg):
     state = MatchState(jacoby=True, beavers=True)
     positions = games_positions(300, seed=5)
-    found = analyses(gnubg, [(position, state) for position in positions])
+    found = gnubg.cube_analyses([(position, state) for position in positions])
     beavered = 0
     for position, analysis in zip(positions, found, strict=True):
         # gnubg names no beaver of a double so bad that it loses more than the doubled cube.
@@ -181,7 +127,7 @@ def match_states(number: int, seed: int) -> list[MatchState]:
 def test_match_decisions_agree(gnubg):
     positions = games_positions(300, seed=4)
     questions = list(zip(positions, match_states(len(positions), seed=1), strict=True))
-    for (position, state), analysis in zip(questions, analyses(gnubg, questions), strict=True):
+    for (position, state), analysis in zip(questions, gnubg.cube_analyses(questions), strict=True):
         decision = by_the_model(position, analysis.chances, state)
         assert difference(decision, analysis) < 1e-3, state
         if closeness(decision) > 1e-3:

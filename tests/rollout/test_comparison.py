@@ -1,6 +1,7 @@
 """Plays rolled out with the same dice, against each of them rolled out by itself."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,6 +148,39 @@ def test_plays_are_compared_for_the_score():
         row = chances[one.play.notation]
         assert one.mean[5] == pytest.approx(2 * row[0] - 1 + 2 * row[1], abs=1e-6)
         assert one.se[5] > 0
+
+
+def test_plays_are_dropped_for_the_score():
+    """At gammon-go another play is best than for money; what is dropped is behind at the score."""
+    settings = RolloutSettings(trials=1296, cut=6, stratified=True, eliminate=True)
+    position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v6")
+    go = stakes_of(MatchState(5, 3, 4, crawford=True))
+    one, two = (
+        compare_plays(position, roll, evaluator, settings, stakes=go, candidates=8, jobs=jobs)
+        for jobs in (1, 2)
+    )
+    assert one.plays[0].play.notation == "8/2 6/2"
+    dropped = [it for it in one.plays if it.dropped]
+    assert dropped
+    for it in dropped:
+        assert it.trials < one.trials
+        assert it.difference + 2 * it.difference_se < 0
+    for a, b in zip(one.plays, two.plays, strict=True):
+        assert (a.play, a.mean.tobytes(), a.difference_se) == (b.play, b.mean.tobytes(), b.difference_se)
+
+
+def test_plays_that_are_not_dropped_are_worth_what_they_are_without_elimination():
+    settings = RolloutSettings(trials=216, cut=4, stratified=True, eliminate=True, error_rate=1e-12)
+    stakes = stakes_of(MatchState(7, 2, 4))
+    early, all_alike = (
+        compare_plays(START, ROLL, load_static("motif-v6"), one, stakes=stakes, candidates=4)
+        for one in (settings, replace(settings, eliminate=False))
+    )
+    whole = {it.play: it for it in all_alike.plays}
+    assert len(early.left) > 1
+    for it in early.left:
+        assert it.mean == pytest.approx(whole[it.play].mean, abs=1e-12)
+        assert it.se == pytest.approx(whole[it.play].se, abs=1e-9)
 
 
 def test_linear_stakes_have_the_errors_of_the_equity():

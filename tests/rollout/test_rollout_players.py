@@ -5,13 +5,19 @@ import pytest
 
 from motif.benchmark import error_rate
 from motif.benchmark.benchmark_files import BenchmarkFile
+from motif.board.identifiers import position_from_gnubg_id
+from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
+from motif.cube.equities import stakes_of
+from motif.evaluators import LookaheadEvaluator, load_evaluator, load_static
+from motif.evaluators.probabilities import equities
+from motif.evaluators.stakes import NO_CUBE
 from motif.players import EvaluatorPlayer, load
 from motif.players.match import play_match
-from motif.rollout import RolloutEvaluator, RolloutSettings, load_rollout
-from motif.rollout.rollout_evaluator import items_of
+from motif.rollout import RolloutEvaluator, RolloutSettings, load_rollout, rollout
+from motif.rollout.rollout_evaluator import ENDING, items_of
 from motif.runtime.errors import PlayerError, SettingError, WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
@@ -156,3 +162,103 @@ def test_benchmarks_take_rollouts(boards):
     for jobs in (1, 2):
         rate = error_rate(player, benchmark, jobs=jobs)
         assert (rate.er, rate.unlisted) == (pytest.approx(250), 0)
+
+
+ACE_POINT = Position.from_points({25: 2, 6: 2, 5: 3, 4: 3, 3: 2, 2: 3}, {1: 1, 2: 2})
+"""The opponent bears off his last checkers against two on the bar."""
+CLEARING = position_from_gnubg_id("AAAA29oNoAAAAA")
+"""Two checkers closed out, the opponent's last ones; three of the player's own are not home yet."""
+STRAGGLERS = Position.from_points({20: 2, 13: 3, 6: 5, 5: 5}, {1: 2, 2: 2, 3: 2})
+"""A race in which a gammon, or worse, may be lost."""
+MIDGAME = Position.start()
+
+
+@pytest.fixture(scope="module")
+def judge() -> LookaheadEvaluator:
+    evaluator = load_evaluator("motif-v6@2")
+    assert isinstance(evaluator, LookaheadEvaluator)
+    return evaluator
+
+
+def test_late_endings_are_those_with_few_checkers_that_no_table_tells(judge):
+    at_home = Position.from_points({1: 2, 2: 1}, {1: 2})
+    nearly = Position.from_points({7: 1, 6: 6, 5: 8}, {6: 5, 5: 2})
+    over = Position.from_points({3: 2}, {})
+    boards = np.array(
+        [it.board for it in (ACE_POINT, CLEARING, STRAGGLERS, MIDGAME, at_home, nearly, over)], np.int8
+    )
+    late = [True, True, True, False, False, False, False]
+    assert judge.plays_out(boards).tolist() == late
+    turned = np.array([Position(board).switch_sides().board for board in boards[:-1]])
+    assert judge.plays_out(turned).tolist() == late[:-1]
+    for name in ("motif-v6@1", "motif-v6@2:narrow", "motif-v6@2:full", "pubeval@2"):
+        assert not load_evaluator(name).plays_out(boards).any(), name
+
+
+@pytest.mark.parametrize("position", [ACE_POINT, CLEARING, STRAGGLERS])
+def test_a_late_ending_is_worth_what_comes_of_playing_it_to_the_end(judge, position):
+    static = load_static("motif-v6")
+    expected = rollout(position, static, ENDING, jobs=1).mean[0, :5]
+    np.testing.assert_allclose(judge.evaluate(position), expected, atol=1e-6)
+    assert judge.equity_many(position.board[None])[0] == pytest.approx(equities(expected), abs=1e-6)
+    # What is known statically stays what it was.
+    assert judge.without_lookahead.evaluate(position) == static.evaluate(position)
+    before = LookaheadEvaluator(static, 2)
+    assert judge.evaluate(MIDGAME) == before.evaluate(MIDGAME)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [None, MatchState(), MatchState(7, 4, 2, cube=2, cube_owner="me")],
+    ids=["plain", "money", "match"],
+)
+def test_a_play_into_a_late_ending_is_worth_that(judge, state):
+    """So hint, explain and the cube say the same of it, and plays are compared with the same dice."""
+    stakes = NO_CUBE if state is None else stakes_of(state)
+    board = CLEARING.board[None]
+    plays = next(play_batches(board, np.array([[2, 1]])))
+    values = judge.staked(stakes).play_equities(board, plays)
+    best = np.argsort(-values)[:3]
+    after = -judge.staked(stakes, 1).equity_many(plays.boards[best])
+    np.testing.assert_allclose(values[best], after, atol=1e-9)
+
+
+def test_the_judge_clears_from_the_rear_where_the_static_evaluation_does_not(judge):
+    """Longer rollouts and gnubg 2-ply find the same play, by .19 and .12."""
+    board, legal = CLEARING.board[None], legal_plays(CLEARING, (2, 1))
+    plays = next(play_batches(board, np.array([[2, 1]])))
+    by_judge = judge.play_equities(board, plays)
+    static = judge.without_lookahead.play_equities(board, plays)
+    assert legal[int(np.argmax(static))].notation == "15/12"
+    assert legal[int(np.argmax(by_judge))].notation == "15/14 5/3"
+    assert by_judge.max() - by_judge[int(np.argmax(static))] > 0.1
+
+
+def test_a_gammon_that_is_lost_in_any_case_costs_nothing(judge):
+    """Last checkers on the ace and deuce points: whatever is played, the gammon is lost, and no more."""
+    position = position_from_gnubg_id("AwAAOOs9AAQAAA")
+    board = position.board[None]
+    plays = next(play_batches(board, np.array([[5, 2]])))
+    assert np.ptp(judge.without_lookahead.play_equities(board, plays)) > 0.1
+    np.testing.assert_allclose(judge.thorough(10).play_equities(board, plays), -2, atol=1e-9)
+
+
+def test_players_do_not_take_that_time(judge):
+    board = CLEARING.board[None]
+    plays = next(play_batches(board, np.array([[2, 1]])))
+    plain = LookaheadEvaluator(load_static("motif-v6"), 2)
+    np.testing.assert_array_equal(
+        judge.choosing_equities(board, plays), plain.choosing_equities(board, plays)
+    )
+
+
+def test_a_decision_that_leads_partly_into_tables_is_judged_as_one(judge):
+    position = Position.from_points({9: 1, 4: 2}, {6: 6, 5: 6})
+    board = position.board[None]
+    plays = next(play_batches(board, np.array([[2, 1]])))
+    late = judge.plays_out(plays.boards)
+    assert late.any()
+    assert not late.all()
+    values = judge.play_equities(board, plays)
+    covered = -judge.equity_many(plays.boards[~late])
+    np.testing.assert_allclose(values[~late], covered, atol=1e-9)

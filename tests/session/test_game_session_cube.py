@@ -18,6 +18,7 @@ from motif.session.session import GameSession, Seat, SessionRules, is_accepted
 ANN, BOB = Seat("Ann"), Seat("Bob")
 MONEY = SessionRules(jacoby=True)
 BEAVERS = SessionRules(jacoby=True, beavers=True)
+RACCOONS = SessionRules(beavers=True, raccoons=True)
 RACE = Position.from_points({6: 2, 1: 1}, {6: 2, 1: 1})
 GAMMON = Position.from_points({1: 1}, {13: 15})
 """Whoever is on roll wins a gammon with any roll."""
@@ -161,6 +162,37 @@ def test_beavers_keep_the_cube():
     assert (session.cube, session.doubled, session.to_decide) == (1, True, 0)
 
 
+def test_a_raccoon_leaves_the_cube_with_whoever_beavered():
+    session = begun(RACCOONS)
+    turn(session)
+    assert not session.can_raccoon
+    session.double()
+    assert not session.can_raccoon
+    session.answer("beaver")
+    assert (session.on_roll, session.can_raccoon, session.can_double) == (1, True, False)
+    session.raccoon()
+    assert (session.can_raccoon, session.answers) == (False, ())
+    with pytest.raises(RecordError, match="no beaver to raccoon"):
+        session.raccoon()
+    assert (session.cube, session.state().cube_owner, session.state().raccoons) == (8, "opponent", True)
+    turn(session)
+    assert (session.cube, session.state().cube_owner, session.can_double) == (8, "me", True)
+    record = session.record()
+    assert parse_mat(mat_text(record)) == record
+    for _ in range(2):
+        session.undo()
+    assert (session.cube, session.can_raccoon, session.on_roll) == (4, True, 1)
+
+
+def test_no_raccoons_where_they_are_not_allowed():
+    session = begun(BEAVERS)
+    turn(session)
+    session.double()
+    session.answer("beaver")
+    with pytest.raises(RecordError, match="no beaver to raccoon"):
+        session.raccoon()
+
+
 def test_no_beavers_where_they_are_not_allowed():
     for rules in (MONEY, SessionRules(length=7)):
         session = begun(rules)
@@ -258,6 +290,7 @@ def test_a_match_ends_by_itself():
         ({"length": 3, "beavers": True}, "a match knows no beavers"),
         ({"cube": False, "jacoby": True}, "the Jacoby rule cannot be without the cube"),
         ({"cube": False, "beavers": True}, "beavers cannot be without the cube"),
+        ({"raccoons": True}, "raccoons answer beavers"),
     ],
 )
 def test_rules_that_do_not_go_together(rules, said):
@@ -337,18 +370,21 @@ def random_game(
                 session.play(chance.choice(session.plays))
         elif session.can_double and chance.random() < doubles:
             session.double()
+        elif session.can_raccoon and chance.random() < 0.5:
+            session.raccoon()
         else:
             session.throw(dice.roll(session.games, session.ply))
 
 
 def cube_after(kinds: list[str]) -> int:
     """What the cube showed at the end of a game with these cube actions."""
-    return 2 ** (kinds.count("take") + 2 * kinds.count("beaver"))
+    return 2 ** (kinds.count("take") + 2 * kinds.count("beaver") + kinds.count("raccoon"))
 
 
 @settings(max_examples=8, deadline=None)
 @given(
-    st.integers(0, 10**9), st.sampled_from([MONEY, BEAVERS, SessionRules(), *map(SessionRules, (1, 2, 5, 7))])
+    st.integers(0, 10**9),
+    st.sampled_from([MONEY, BEAVERS, RACCOONS, SessionRules(), *map(SessionRules, (1, 2, 5, 7))]),
 )
 def test_random_sessions_obey_the_rules(seed, rules):
     chance = random.Random(seed)

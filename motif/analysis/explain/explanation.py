@@ -7,6 +7,7 @@ for plays; half their sum, which belongs to neither, is what being on roll is wo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,12 @@ from motif.board.identifiers import gnubg_id
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.notation import NO_MOVE
 from motif.board.position import Position
+from motif.board.svg import svg_diagram
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
+from motif.runtime.html import html_lines, side_by_side
 
 ON_ROLL = "being on roll"
 
@@ -76,6 +79,8 @@ class Explanation:
     """What both plays are worth by the lookahead that chose them; None where nobody looked ahead."""
     replies: Replies | None = field(default=None, repr=False)
     """The replies that it saw."""
+    played_out: bool = False
+    """Whether `ahead` comes from playing a late ending to its end."""
 
     @property
     def overruled(self) -> bool:
@@ -90,7 +95,8 @@ class Explanation:
         names = [play.notation or NO_MOVE for play in (self.better, self.worse)]
         first, second = self.ahead
         view = (
-            f"{self.replies.evaluator} looks ahead: {names[0]} {first:+.3f}, {names[1]} {second:+.3f}, "
+            f"{self.replies.evaluator} {'plays on to the end' if self.played_out else 'looks ahead'}: "
+            f"{names[0]} {first:+.3f}, {names[1]} {second:+.3f}, "
             f"a difference of {first - second:.3f}."
         )
         if self.overruled:
@@ -120,6 +126,22 @@ class Explanation:
     def values_in_words(self) -> str:
         """The values of both plays, and how they come from x."""
         return value_line(self.scale, self.x, self.equities)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All that it says in words."""
+        said = self.summary, self.staked_in_words, *self.ahead_in_words, *self.sentences
+        return tuple(filter(None, said))
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        boards = [
+            f"<b>{escape(str(play))}</b><br>" + svg_diagram(self.position, moves=play.moves, size=340)
+            for play in (self.better, self.worse)
+        ]
+        return side_by_side(*boards) + html_lines(self.lines)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON; `amount` is a contribution in `unit`."""
@@ -206,11 +228,14 @@ def explain_choice(
     ranking = static.staked(stakes, side=1)
     better, worse = _chosen(evaluator, position, roll, better, worse, stakes)
     staked = None if ranking is static else tuple(_to_mover(ranking, (better, worse)).tolist())
-    ahead, seen = None, None
+    ahead, seen, played_out = None, None, False
     if isinstance(evaluator, LookaheadEvaluator):
         deep = evaluator.staked(stakes, side=1)
         ahead = tuple(_to_mover(deep, (better, worse)).tolist())
         seen = replies(evaluator, better, worse, stakes)
+        played_out = bool(
+            evaluator.plays_out(np.array([play.position.board for play in (better, worse)])).any()
+        )
     two = first, second = judged(static, better.position), judged(static, worse.position)
     pieces = split(weights, first, second, of_other_player=True)
     scale = Scale.between(first, second, bound_of(static))
@@ -241,6 +266,7 @@ def explain_choice(
         staked=staked,
         ahead=ahead,
         replies=seen,
+        played_out=played_out,
     )
 
 

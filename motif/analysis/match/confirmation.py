@@ -12,19 +12,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.match.decision_errors import AtStake, JudgedPlay, stakes_of
+from motif.analysis.match.decision_errors import JudgedPlay, stakes_of
 from motif.analysis.match.record_walk import PlayedRoll
 from motif.board.moves import legal_plays
 from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.kernels import WEIGHTS
 from motif.evaluators.model import Model
-from motif.evaluators.probabilities import OUTPUTS, turned_equities
-from motif.evaluators.stakes import staked_values
-from motif.evaluators.static import prepared
-from motif.rollout.playout import ROUND, roll_trials
+from motif.evaluators.stakes import Stakes
+from motif.rollout.comparison import staked_stage
+from motif.rollout.playout import ROUND
 from motif.rollout.rollout_evaluator import items_of
 from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollout.tally import Tally
+from motif.rollout.trials import RESULT_NAMES, results_of_trials
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
@@ -44,7 +45,7 @@ class RolledError(NamedTuple):
     error: float
     """Normalised equity; negative where the play made is better."""
     se: float
-    """Its standard error, over rounds of 36 trials."""
+    """Its standard error, as that of plays compared has it (`motif.rollout.comparison`)."""
 
     @property
     def is_confirmed(self) -> bool:
@@ -80,7 +81,7 @@ def rolled_errors(
         assert roll.play is not None
         best = legal_plays(roll.position, roll.roll)[judgements[row].best]
         pairs[number] = best.position.board, roll.play.position.board
-        stakes.append(stakes_of(roll.state, cube).turned())
+        stakes.append(stakes_of(roll.state, cube).stakes)
     items = items_of(
         pack_many(np.array([rolls[row].position.board for row in rows], np.int8).reshape(-1, 26))
     )
@@ -100,21 +101,17 @@ def _roll_out(
     settings: RolloutSettings,
     pairs: Board,
     items: npt.NDArray[np.int64],
-    stakes: Sequence[AtStake],
+    stakes: Sequence[Stakes],
 ) -> list[RolledError]:
     """The errors of some pairs (n, 2, 26) of positions after the best play and the play made."""
-    model, space = prepared(model)
-    rules, rounds = settings.rules(), settings.trials // ROUND
-    errors = []
+    both, errors = np.arange(2), []
     for pair, item, at_stake in zip(pairs, items.tolist(), stakes, strict=True):
         packed = pack_many(pair)
-        results = np.empty((2, settings.trials, len(OUTPUTS)))
-        roll_trials(model, rules, packed, np.array([item, item]), settings.seed, 0, space, results)
-        means = results.reshape(2, rounds, ROUND, len(OUTPUTS)).mean(axis=2)
-        best, made = (
-            turned_equities(staked_values(*at_stake[:2], np.repeat(packed[k : k + 1], rounds, axis=0), rows))
-            for k, rows in enumerate(means)
+        results = results_of_trials(
+            model, settings, packed, np.array([item, item]), 0, settings.trials, after_a_play=True, jobs=1
         )
-        lost = best - made
-        errors.append(RolledError(float(lost.mean()), float(lost.std(ddof=1) / np.sqrt(rounds))))
+        tally = Tally(2 * len(RESULT_NAMES), settings.rolls_of(item))
+        tally.add(results.transpose(1, 0, 2).reshape(settings.trials, -1))
+        best, made = both.tolist()
+        errors.append(RolledError(*staked_stage(at_stake, packed, tally, both).difference(best, made)))
     return errors

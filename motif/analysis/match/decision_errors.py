@@ -28,7 +28,7 @@ from motif.board.match_state import MatchState
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board
-from motif.cube import CubeDecision, cube_decision_at
+from motif.cube import CubeDecision, cube_decision_by
 from motif.cube.equities import scale
 from motif.cube.equities import stakes_of as state_stakes
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
@@ -158,16 +158,31 @@ def roll_luck(
     return luck
 
 
-def judge_cube(chances: Sequence[CubeChance], evaluator: Evaluator) -> list[CubeAct]:
+def judge_cube(chances: Sequence[CubeChance], evaluator: Evaluator, *, jobs: int | None = 1) -> list[CubeAct]:
     """What was done at each of `chances`, and its answer, by the five probabilities of `evaluator`."""
-    if not chances:
-        return []
+    quick = evaluator.without_lookahead is evaluator
+    size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
+    parts = [chances[k : k + size] for k in range(0, len(chances), size)]
+    acts: list[CubeAct] = []
+    with progress(f"{evaluator.name} judges the cube", len(chances)) as advance:
+        calls = ((part,) for part in parts)
+        judged = run_ordered(
+            partial(_cube_decisions, evaluator), calls, 1 if quick or len(parts) < 2 else jobs
+        )
+        for part, decisions in zip(parts, judged, strict=True):
+            advance(len(part))
+            for chance, decision in zip(part, decisions, strict=True):
+                acts += _acts(chance, decision)
+    return acts
+
+
+def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list[CubeDecision]:
     boards = np.array([chance.position.board for chance in chances])
     rows = evaluator.evaluate_many(boards).astype(np.float64).tolist()
-    acts: list[CubeAct] = []
-    for chance, row in zip(chances, rows, strict=True):
-        acts += _acts(chance, cube_decision_at(chance.position, Probabilities(*row), chance.state))
-    return acts
+    return [
+        cube_decision_by(evaluator, chance.position, Probabilities(*row), chance.state)
+        for chance, row in zip(chances, rows, strict=True)
+    ]
 
 
 def stakes_of(state: MatchState, cube: bool = True) -> AtStake:

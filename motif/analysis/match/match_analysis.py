@@ -28,6 +28,7 @@ from motif.evaluators import Evaluator
 from motif.evaluators.named import without_plies
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError, SettingError
+from motif.runtime.html import html_lines, html_table, text_table
 
 WORST = 10
 
@@ -57,6 +58,31 @@ class MatchAnalysis:
     """The plays that cost most."""
     cubes: tuple[WorstCube, ...]
     """The cube decisions that cost most."""
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        def error_rate(player: PlayerAnalysis) -> str:
+            rate = player.overall.rate
+            return "" if rate is None else f"{rate:.1f}" + f" ({player.rating})" * (player.rating is not None)
+
+        first, second = self.players
+        return [
+            ("error rate, millipoints a decision", error_rate(first), error_rate(second)),
+            ("decisions", str(first.overall.decisions), str(second.overall.decisions)),
+            ("luck", f"{first.luck.total:+.3f}", f"{second.luck.total:+.3f}"),
+        ]
+
+    def _title(self) -> str:
+        kind = f"{self.length}-point match" if self.length else "money play"
+        score = f"{self.score[0]} to {self.score[1]}"
+        return f"{kind}: {self.games} games, score {score}; analysed by {self.analyst}"
+
+    def __str__(self) -> str:
+        worst = (play.line for play in self.plays)
+        return "\n".join([self._title(), text_table(("", *self.names), self._rows()), *worst])
+
+    def _repr_html_(self) -> str:
+        table = html_table(("", *self.names), self._rows())
+        return html_lines([self._title()]) + table + html_lines(play.line for play in self.plays)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; rates and losses are millipoints, totals and luck normalised equity."""
@@ -113,7 +139,7 @@ def analyse_match(
             for row, one in enumerate(judgements)
         ]
     luck = roll_luck(decisions.rolls, static, cube=cube)
-    acts = judge_cube(decisions.chances, evaluator) if cube else []
+    acts = judge_cube(decisions.chances, evaluator, jobs=jobs) if cube else []
     units = [stakes_of(roll.state, cube).unit for roll in rolls]
     rolls_units = np.array([stakes_of(roll.state, cube).unit for roll in decisions.rolls])
     owners = np.array([roll.player for roll in decisions.rolls])

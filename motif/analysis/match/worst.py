@@ -45,6 +45,12 @@ class WorstPlay:
         """Where it was, and the roll."""
         return _heading(self.moment, self.name) + ", to play {}{}".format(*self.moment.roll)
 
+    @property
+    def line(self) -> str:
+        """All of it in a line."""
+        loss = f"{MILLIPOINTS * self.error:.0f} millipoints"
+        return f"{self.heading}: {self.played}; {self.better} is better by {loss}"
+
     def as_dict(self, in_match: bool) -> dict[str, Any]:
         """For JSON; the equities are the player's."""
         return {

@@ -98,14 +98,18 @@ _HOME_BITS = 48
 
 
 @inline_kernel
-def covered(tables, words, packed):
-    """Whether `tables` tell the chances of the packed board `words` int64[8], the same bytes as `packed`.
-
-    They do when the game is not over and both sides have all that is left of them in their home boards.
-    """
+def all_home(words):
+    """Whether the game on the packed board `words` int64[8] goes on, and both sides have all that is left of
+    them in their home boards."""
     outside = words[1] | words[2] | words[3] | words[5] | words[6] | words[7]
     outside |= (words[0] | words[_OPPONENT]) >> _HOME_BITS
-    return outside == 0 and words[0] != 0 and words[_OPPONENT] != 0 and tables.rows.shape[0] > 0
+    return outside == 0 and words[0] != 0 and words[_OPPONENT] != 0
+
+
+@inline_kernel
+def covered(tables, words, packed):
+    """Whether `tables` tell the chances of the packed board `words` int64[8], the same bytes as `packed`."""
+    return all_home(words) and tables.rows.shape[0] > 0
 
 
 @inline_kernel

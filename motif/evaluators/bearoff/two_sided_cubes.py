@@ -92,6 +92,11 @@ def home_plays_from(number: int) -> HomePlays:
     return _home_plays(wanted)
 
 
+def all_home_plays(count: int) -> HomePlays:
+    """The home positions below the number `count`, and all their plays."""
+    return _home_plays(np.ones(count, np.bool_))
+
+
 def _home_plays(wanted: npt.NDArray[np.bool_]) -> HomePlays:
     """`HomePlays` of the positions where `wanted` is set, which comes to hold all that they lead to."""
     count = len(wanted)
@@ -239,7 +244,7 @@ def load_or_build_cubes(path: Path) -> Floats:
 
 def build_money_cubes() -> Floats:
     """`money_cubes`, made from the rules."""
-    side = _home_plays(np.ones(TWO_SIDED_POSITIONS, np.bool_))
+    side = all_home_plays(TWO_SIDED_POSITIONS)
     with progress("building cubeful bearoff tables", TWO_SIDED_POSITIONS) as advance:
         return np.ascontiguousarray(pair_values(money_rules(), (side, side), advance)[0])
 

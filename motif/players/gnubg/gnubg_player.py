@@ -161,9 +161,9 @@ class GnubgPlayer(Player):
     def __reduce__(self) -> tuple[type["GnubgPlayer"], tuple[int]]:
         return GnubgPlayer, (self.evaluator.plies,)
 
-    def staked(self, stakes: Stakes) -> Player:
+    def staked(self, stakes: Stakes, side: int = 0) -> Player:
         """See `Player.staked`.  gnubg is asked for the chances of every play."""
-        return self if stakes.kind == CUBELESS else EvaluatorPlayer(self.evaluator.staked(stakes))
+        return self if stakes.kind == CUBELESS else EvaluatorPlayer(self.evaluator.staked(stakes, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]

@@ -1,0 +1,158 @@
+"""The everyday functions of `import motif`: any form goes in, and what comes out shows itself."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import motif
+from motif.evaluators.named import default_player
+
+START = "4HPwATDgc/ABMA"
+ROLLED = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
+FORMS = [
+    START,
+    ROLLED,
+    f"{START}:cAkAAAAAAAAA",
+    motif.Position.start(),
+    motif.Position.start().board,
+    motif.Position.start().board.tolist(),
+]
+PLAYER = "motif-v0"
+
+
+@pytest.mark.parametrize("position", FORMS, ids=str)
+@pytest.mark.parametrize("roll", ["31", "3 1", (3, 1), (1, 3), 31, np.array([3, 1])], ids=str)
+def test_rank_takes_any_form(position, roll):
+    ranking = motif.rank(position, roll, PLAYER)
+    assert str(ranking.best) == "8/5 6/5"
+    assert ranking.roll == (3, 1)
+    assert len(ranking) == 16
+    assert [one.equity for one in ranking] == sorted((one.equity for one in ranking), reverse=True)
+
+
+def test_an_id_may_hold_the_roll():
+    assert motif.rank(ROLLED, player=PLAYER).best == motif.rank(START, "31", PLAYER).best
+    assert motif.explain(ROLLED, player=PLAYER).roll == (3, 1)
+    with pytest.raises(
+        motif.MotifError, match=r"^a roll is missing, such as .3, 1. or '31': the position holds"
+    ):
+        motif.rank(START)
+
+
+def test_a_player_may_be_a_name_a_player_or_an_evaluator():
+    player = motif.load(PLAYER)
+    rankings = [motif.rank(START, "31", who) for who in (PLAYER, player, player.evaluator)]
+    assert rankings[0] == rankings[1] == rankings[2]
+    assert motif.evaluate(START, player) == player.evaluate(START) == motif.evaluate(START, PLAYER)
+
+
+def test_who_judges_is_named_by_the_weights_and_the_depth():
+    assert motif.rank(START, "31").player == f"{default_player()}@2"
+    assert motif.load("latest").name == motif.load("latest").evaluator.name == default_player()
+
+
+def test_match_and_cube_are_keywords():
+    money, match = (
+        motif.cube("dPexAAB07zMAAA", PLAYER, **said) for said in ({}, {"length": 7, "score": (3, 5)})
+    )
+    assert money.state.length == 0
+    assert (match.state.length, match.state.own_score, match.state.opponent_score) == (7, 3, 5)
+    at_the_score = motif.rank(START, "64", PLAYER, length=5, score="3-4", crawford=True)
+    assert at_the_score.valued_for == "2-away 1-away, Crawford game"
+
+
+def test_cube_and_rollout_are_functions_and_packages():
+    assert motif.cube.cube_decision_at is not None
+    assert motif.cube("AQAAiAAAAAAAAA").action == "double, take"
+    assert motif.rollout(START, PLAYER, trials=36, cut=2, seed=4).trials.tolist() == [36]
+
+
+def test_evaluate_many_takes_a_list_or_an_array():
+    boards = np.stack([motif.Position.start().board] * 2)
+    rows = motif.evaluate_many(boards, PLAYER)
+    assert rows.shape == (2, 5)
+    assert rows.dtype == np.float32
+    assert np.array_equal(rows, motif.evaluate_many([START, motif.Position.start()], PLAYER))
+    assert motif.evaluate_many([], PLAYER).shape == (0, 5)
+
+
+def test_frames():
+    pandas = pytest.importorskip("pandas")
+    table = motif.evaluate_many([START], PLAYER, as_frame=True)
+    assert isinstance(table, pandas.DataFrame)
+    assert table.loc[0, "equity"] == pytest.approx(motif.evaluate(START, PLAYER).equity, abs=1e-6)
+    assert motif.rank(START, "31", PLAYER).to_frame()["play"][0] == "8/5 6/5"
+
+
+def test_without_pandas_and_polars(monkeypatch):
+    for name in ("pandas", "polars"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(motif.MotifError, match=r"^a frame needs pandas or polars"):
+        motif.evaluate_many([START], PLAYER, as_frame=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: motif.rank(START, "71"), "no roll: 7 is not a die"),
+        (lambda: motif.rank(START, 3.5), "a roll is two dice, such as"),
+        (lambda: motif.rank(3, "31"), "a position is a Position, an ID or 26 numbers, not 3"),
+        (lambda: motif.evaluate(None), "a position is a Position, an ID or 26 numbers, not None"),
+        (lambda: motif.rank("4H", "31"), "no position in '4H': it has 2 characters"),
+        (lambda: motif.rank(START, "31", "lates"), "no player is called 'lates'; did you mean 'latest'"),
+        (lambda: motif.rank(START, "31", 5), "a player is a Player, an Evaluator or a name"),
+        (lambda: motif.rank(START, "31", "random"), "the player 'random' chooses plays but cannot"),
+        (lambda: motif.rank(START, "31", lenght=3), "there is no setting 'lenght'; did you mean 'length'"),
+        (lambda: motif.rollout(START, trails=3), "there is no setting 'trails'; did you mean 'trials'"),
+        (lambda: motif.rollout(START, "gnubg"), "'gnubg' is another program; rollouts"),
+        (lambda: motif.rollout(START, "latest@1"), "'.*@1' looks ahead; a player without @"),
+        (lambda: motif.rollout(START, 7), "a static evaluator is needed, or its name"),
+        (lambda: motif.play_match("latest", 5), "a player is a Player, an Evaluator or a name"),
+        (lambda: motif.evaluate_many(START), "positions are a list of them, or an array"),
+        (lambda: motif.evaluate_many([[1, 2], [3]]), "positions must have 26 numbers each"),
+        (lambda: motif.analyse(5), "a match is a .mat file or a MatchRecord, not 5"),
+        (lambda: motif.analyse("none.mat"), "none.mat: "),
+    ],
+)
+def test_what_cannot_be_meant_is_told_in_one_line(call, message):
+    with pytest.raises(motif.MotifError, match=f"^{message}") as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_results_show_themselves():
+    position = motif.Position.from_id(START)
+    assert position.gnubg_id == START
+    assert motif.Position.from_id(position.xgid) == position
+    assert START in str(position)
+    assert position._repr_svg_().startswith("<svg")
+    explanation = motif.explain(START, "31", PLAYER)
+    ranking, rolled = motif.rank(START, "31", PLAYER), motif.rollout(START, PLAYER, trials=36, cut=2)
+    for result in (explanation, ranking, rolled, motif.cube("AQAAiAAAAAAAAA", PLAYER)):
+        assert "<" in result._repr_html_()
+        assert str(result)
+    assert str(explanation).startswith(explanation.summary)
+    assert "8/5 6/5" in str(ranking)
+    assert (
+        repr(motif.load("motif-v0@1"))
+        == "<player motif-v0@1: weights that came with motif, looking 1 ply ahead>"
+    )
+
+
+def test_the_library_can_be_discovered():
+    assert dir(motif) == sorted(motif.__all__, key=motif.__all__.index)
+    for name in motif.__all__:
+        assert getattr(motif, name) is not None
+    assert {
+        name
+        for name in ("rank", "evaluate", "cube", "explain", "rollout", "analyse")
+        if name in motif.__doc__
+    }
+    script = "import pydoc, motif; print(pydoc.plain(pydoc.render_doc(motif)))"
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    for name in ("rank(", "evaluate(", "explain(", "analyse(", "play_match("):
+        assert name in shown
+    assert "player" in inspect.signature(motif.rank).parameters

@@ -1,0 +1,224 @@
+"""What wrong cube decisions cost by cubeful rollouts: motif's beside gnubg's, for docs/how-to/cube.md.
+
+Positions with contact, and races, come from games of motif against himself, one a game, on seeds that nothing
+else has seen: as many from each slice of cubeless equities, from before doubles begin to where all pass.
+Each is rolled out to the end of the game for money, with the cube in the centre and after a double that was
+taken.
+
+The best action is read off one half of the trials, and what another one costs off the other half, both ways:
+so chance alone is never counted as an error.  Single costs may thus come out negative.
+
+    python -m tools.cube_costs docs/how-to/cube.md [POSITIONS] [TRIALS]
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.match_state import MatchState
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.cube.cubeful_rollout import cube_maker
+from motif.cube.efficiency import DEFAULT_EFFICIENCY, efficiency_classes
+from motif.cube.efficiency_fit import self_play
+from motif.cube.equities import CubeEquities, cube_equities
+from motif.evaluators import Evaluator, load_evaluator, load_static
+from motif.evaluators.named import default_player
+from motif.evaluators.probabilities import equities
+from motif.parameters.position_class import CLASS_NAMES
+from motif.rollout.games import starts
+from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
+from motif.runtime.parallel import one_thread
+from motif.runtime.streams import derive_states
+from tools.marked_page import write_region
+from tools.text_gnubg import TextGnubg, gnubg_path
+
+Values = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+REGION = "cube costs"
+KINDS = "wrong doubles", "missed doubles", "wrong takes", "wrong passes"
+FITTED = {"contact": 0.734, "race": 0.742}
+"""x as `motif cube-efficiency --seed 1` fits it, on other positions."""
+_SEED = 770_001
+_SELF_PLAY_TRIAL = 2**41
+_FROM, _TO, _SLICES = 0.2, 0.9, 14
+_GAMES_A_POSITION = 6
+_HALVES = 2
+_STATE = MatchState()
+_WORDS = {"contact": "with contact", "race": "races"}
+_USUAL = "308", "432"
+
+
+class Decisions(NamedTuple):
+    """What somebody does in n positions."""
+
+    doubles: Flags
+    takes: Flags
+    """If he is doubled."""
+    values: Values
+    """(n, 2): his equities without a double and after one that is taken."""
+
+
+class Rolled(NamedTuple):
+    """Equities (halves, n, 2) by rollouts, without a double and after one that is taken, and their errors."""
+
+    values: Values
+    errors: Values
+
+
+def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
+    """Boards (count, 26) of a class, evenly spread over slices of cubeless equity, each from another game."""
+    games = _GAMES_A_POSITION * count
+    parts = []
+    for ply in self_play(evaluator, starts(games), derive_states(_SEED, 0, games, _SELF_PLAY_TRIAL)):
+        rows = ply.points == 0
+        if ply.number and rows.any():
+            rows[rows] = efficiency_classes(ply.boards[rows]) == CLASS_NAMES.index(kind)
+            parts.append((ply.games[rows], ply.boards[rows]))
+    numbers, boards = map(np.concatenate, zip(*parts, strict=True))
+    values = equities(evaluator.evaluate_many(boards))
+    slices = np.floor((values - _FROM) / (_TO - _FROM) * _SLICES).astype(np.int64)
+    left = np.full(_SLICES, -(-count // _SLICES))
+    taken: list[int] = []
+    seen: set[int] = set()
+    for row in np.random.default_rng(_SEED).permutation(len(boards)).tolist():
+        place, game = int(slices[row]), int(numbers[row])
+        if 0 <= place < _SLICES and left[place] and game not in seen:
+            left[place] -= 1
+            seen.add(game)
+            taken.append(row)
+    return boards[taken[:count]]
+
+
+def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
+    """Cubeful rollouts of `boards` (n, 26), so many `trials` in each half."""
+    evaluator, maker = load_static(name), cube_maker(_STATE)
+    taken = int(maker().doubled[0, 0])
+    means, errors = [], []
+    for half in range(_HALVES):
+        settings = RolloutSettings(trials, stop_at_bearoff=True, stratified=True, seed=_SEED + half)
+        tallies = tally_trials(
+            settings.model_of(evaluator),
+            settings,
+            pack_many(np.repeat(boards, 2, axis=0)),
+            np.repeat(np.arange(len(boards)), 2),
+            together=2,
+            cube=CubeStart(maker, (0, taken)),
+            label="cubeful rollouts",
+            jobs=1,
+        )
+        columns = slice(len(RESULT_NAMES) - 1, None, len(RESULT_NAMES))
+        means.append([tally.mean()[columns] for tally in tallies])
+        errors.append([tally.errors()[columns] for tally in tallies])
+    return Rolled(np.array(means), np.array(errors))
+
+
+def by_chances(chances: Values, boards: Board, x: float | None = None) -> Decisions:
+    """What the model makes of `chances` (n, 5), at efficiency `x` or gnubg's."""
+    share = DEFAULT_EFFICIENCY.of_boards(boards) if x is None else x
+    return _decisions(cube_equities(chances, _STATE, share))
+
+
+def _decisions(values: CubeEquities) -> Decisions:
+    doubled = np.minimum(values.double_take, values.double_pass)
+    takes = values.double_take < values.double_pass
+    return Decisions(doubled >= values.no_double, takes, np.stack([values.no_double, values.double_take], 1))
+
+
+def by_gnubg(boards: Board) -> Decisions:
+    """What gnubg does without lookahead."""
+    path = gnubg_path()
+    if path is None:
+        raise SystemExit("gnubg is not installed")
+    with tempfile.TemporaryDirectory() as home:
+        questions = [(Position(board), _STATE) for board in boards]
+        analyses = TextGnubg(path, Path(home)).cube_analyses(questions)
+    columns = (np.array([it.equities[name] for it in analyses]) for name in ("double", "take", "pass"))
+    return _decisions(CubeEquities(*columns))
+
+
+def costs(decisions: Decisions, rolled: Values) -> Values:
+    """What each decision costs (n, `KINDS`), by rollouts `rolled` (halves, n, 2)."""
+    total = np.zeros((len(decisions.doubles), len(KINDS)))
+    for judge, measure in ((0, 1), (1, 0)):
+        best_takes = rolled[judge, :, 1] < 1
+        best_doubles = np.minimum(rolled[judge, :, 1], 1) >= rolled[judge, :, 0]
+        no_double, taken = rolled[measure].T
+        gain = np.where(best_takes, taken, 1.0) - no_double
+        total[:, 0] -= gain * (decisions.doubles & ~best_doubles)
+        total[:, 1] += gain * (~decisions.doubles & best_doubles)
+        total[:, 2] += (taken - 1) * (decisions.takes & ~best_takes)
+        total[:, 3] += (1 - taken) * (~decisions.takes & best_takes)
+    return total / _HALVES
+
+
+def rms_error(decisions: Decisions, rolled: Rolled) -> float:
+    """How far the equities are from those of the rollouts, less what chance puts into these."""
+    noise = (rolled.errors**2).sum(axis=0) / _HALVES**2
+    square = float(((decisions.values - rolled.values.mean(axis=0)) ** 2 - noise).mean())
+    return float(np.sqrt(max(square, 0.0)))
+
+
+def table(kind: str, count: int, trials: int) -> Iterator[str]:
+    """Lines of the table of a class, for `count` positions and two halves of `trials` trials."""
+    name = default_player()
+    evaluator, deep = load_static(name), load_evaluator(f"{name}@2")
+    boards = near_doubles(evaluator, count, kind)
+    chances, deeper = (it.evaluate_many(boards).astype(np.float64) for it in (evaluator, deep))
+    rows = {
+        name: by_chances(chances, boards),
+        f"{name}, x = {FITTED[kind]}": by_chances(chances, boards, FITTED[kind]),
+        f"{name}@2": by_chances(deeper, boards),
+        f"{name}@2, x = {FITTED[kind]}": by_chances(deeper, boards, FITTED[kind]),
+        "gnubg, 0-ply": by_gnubg(boards),
+    }
+    rolled = rolled_out(name, boards, trials)
+    errors = np.sqrt((rolled.errors**2).mean(axis=(0, 1)) / _HALVES)
+    best = rolled.values.mean(axis=0)
+    right = int((np.minimum(best[:, 1], 1) >= best[:, 0]).sum()), int((best[:, 1] < 1).sum())
+    yield (
+        f"{len(boards)} positions, {_WORDS[kind]}, rolled out {_HALVES * trials:,} times with {name}: "
+        f"standard errors {errors[0]:.3f} without a double, {errors[1]:.3f} after a take. To double is right "
+        f"in {right[0]}, to take in {right[1]}."
+    )
+    yield ""
+    yield f"| millipoints a position | {' | '.join(KINDS)} | all | all, less {name}'s | RMS error |"
+    yield "|---|" + "---|" * (len(KINDS) + 3)
+    first = costs(rows[name], rolled.values).sum(axis=1)
+    for row, decisions in rows.items():
+        lost = costs(decisions, rolled.values)
+        cells = [_amount(kind) for kind in (*lost.T, lost.sum(axis=1))]
+        cells += [_amount(lost.sum(axis=1) - first) if row != name else ""]
+        yield f"| {row} | {' | '.join(cells)} | {rms_error(decisions, rolled):.3f} |"
+
+
+def _amount(lost: Values) -> str:
+    return f"{1000 * lost.mean():.1f} ± {1000 * lost.std(ddof=1) / np.sqrt(len(lost)):.1f}"
+
+
+def main(words: Sequence[str]) -> None:
+    """``PAGE [POSITIONS [TRIALS]]``: write the tables into the page."""
+    count, trials = (int(word) for word in (*words[1:], *_USUAL[len(words) - 1 :]))
+
+    def lines() -> Iterator[str]:
+        yield from table("contact", count, trials)
+        yield ""
+        yield from table("race", count * 2 // 3, trials)
+
+    def told() -> Iterator[str]:
+        for line in lines():
+            print(line, file=sys.stderr, flush=True)
+            yield line
+
+    with one_thread():
+        write_region(Path(words[0]), REGION, told())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from motif.analysis.judge import for_match
+from motif.analysis.judge import MatchOptions, for_match
 from motif.cli.options import (
     DEFAULT_PLAYER,
     ClusterOption,
@@ -12,7 +12,6 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     MatchChoice,
-    MatchOptions,
     SecondDie,
     Settings,
     StaticOption,

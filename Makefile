@@ -9,10 +9,11 @@ COMPILED := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 # What is installed in .venv: a stamp is as old as the pyproject.toml that it was made from.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
+INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table cube-costs players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial wheel lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table cube-costs players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -20,16 +21,19 @@ help:
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
-	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/user/rollouts.md"
-	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's, measured into docs/user/cube.md"
-	@echo "make players     every player's error rates, points a game and speed, measured into docs/user/players.md"
+	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/how-to/rollouts.md"
+	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's, measured into docs/how-to/cube.md"
+	@echo "make players     every player's error rates, points a game and speed, measured into docs/reference/players.md"
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
-	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/user/frontier.md"
+	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
 	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
-	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/user/cluster.md"
-	@echo "make tutorial    run every command of docs/user/tutorial.md and write what it says into the page"
+	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/how-to/cluster.md"
+	@echo "make tutorial    run every command of docs/tutorial/first-hour.md and write what it says into the page"
+	@echo "make notebook    run docs/notebooks/first-hour.ipynb and write what it shows into it"
+	@echo "make docs        the site, into build/docs; a warning is an error, and no network is needed"
+	@echo "make docs-links  ask every address on the web that the docs name"
 	@echo "make wheel       build and check what pip installs, and use it in an empty environment"
 	@echo "make lint        ruff and mypy"
 	@echo
@@ -55,15 +59,15 @@ bench: $(INSTALLED_DEV)
 # About six minutes of one core; SHARE=0.05 plays that share of the trials.
 SHARE ?= 1
 rollout-table: $(INSTALLED)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/user/rollouts.md $(SHARE)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/how-to/rollouts.md $(SHARE)
 
 # About five minutes of one core, with gnubg.
 cube-costs: $(INSTALLED_DEV)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.cube_costs docs/user/cube.md
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.cube_costs docs/how-to/cube.md
 
 # Some minutes on two cores; ONLY=motif-v1 measures that player anew and no other.
 players: $(INSTALLED_DEV)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/user/players.md \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.player_table docs/reference/players.md \
 	    $(if $(ONLY),--only '$(ONLY)')
 	$(BIN)/python -m tools.strength_table
 
@@ -73,7 +77,7 @@ strength: $(INSTALLED_DEV)
 # Some minutes with gnubg; DECISIONS=2000 looks at more.
 DECISIONS ?= 400
 frontier: $(INSTALLED_DEV)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.frontier docs/user/frontier.md \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.frontier docs/explanation/frontier.md \
 	    --decisions $(DECISIONS)
 
 architecture: $(INSTALLED_DEV)
@@ -89,7 +93,19 @@ cluster-scaling: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.cluster_scaling
 
 tutorial: $(INSTALLED_DEV)
-	$(BIN)/python -m tools.tutorial docs/user/tutorial.md
+	$(BIN)/python -m tools.tutorial docs/tutorial/first-hour.md
+
+notebook: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.notebook docs/notebooks/first-hour.ipynb
+
+# What the site is made of besides is kept in build/doctrees; `rm -r build docs/_made` begins anew.
+SPHINX := $(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees
+docs: $(INSTALLED_DOCS)
+	$(SPHINX) -b html docs build/docs
+	@echo "build/docs/index.html is the site"
+
+docs-links: $(INSTALLED_DOCS)
+	$(SPHINX) -b linkcheck docs build/docs-links
 
 wheel: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.wheel_check dist
@@ -121,3 +137,9 @@ $(INSTALLED_DEV): pyproject.toml | venv
 	@$(PIP) --editable '.[dev]'
 	@$(COMPILED) || true
 	@touch $(INSTALLED) $@
+
+$(INSTALLED_DOCS): pyproject.toml | venv
+	@echo "installing motif and what makes its site into $(VENV)"
+	@$(PIP) --editable '.[dev,docs]'
+	@$(COMPILED) || true
+	@touch $(INSTALLED) $(INSTALLED_DEV) $@

@@ -1,4 +1,4 @@
-"""Cube efficiency in bearoffs: Janowski's model against exact equities, for docs/user/cube.md.
+"""Cube efficiency in bearoffs: Janowski's model against exact equities, for docs/how-to/cube.md.
 
 x is fitted to all pairs of at most six checkers in which each side has 5 to 95 %, in two ways: so that the
 model's equities are nearest to the exact ones, and so that its wrong actions cost least.  What comes of it is

@@ -1,6 +1,6 @@
 """What a label costs on a cluster: measured with 1, 2 and 4 workers on this machine.
 
-`make cluster-scaling` runs it and writes the figures into docs/user/cluster.md, between its markers.  It
+`make cluster-scaling` runs it and writes the figures into docs/how-to/cluster.md, between its markers.  It
 takes some minutes, and wants a machine that does nothing else.
 """
 
@@ -26,7 +26,7 @@ from tools.local_cluster import ROOT, Machines, machines
 from tools.marked_page import write_region
 from tools.relay import relay
 
-PAGE = ROOT / "docs" / "user" / "cluster.md"
+PAGE = ROOT / "docs" / "how-to" / "cluster.md"
 REGION = "scaling"
 WORKERS = (1, 2, 4)
 LARGE_PART = 50_000

@@ -1,4 +1,4 @@
-"""What wrong cube decisions cost by cubeful rollouts: motif's beside gnubg's, for docs/user/cube.md.
+"""What wrong cube decisions cost by cubeful rollouts: motif's beside gnubg's, for docs/how-to/cube.md.
 
 Positions with contact, and races, come from games of motif against himself, one a game, on seeds that nothing
 else has seen: as many from each slice of cubeless equities, from before doubles begin to where all pass.
@@ -8,7 +8,7 @@ taken.
 The best action is read off one half of the trials, and what another one costs off the other half, both ways:
 so chance alone is never counted as an error.  Single costs may thus come out negative.
 
-    python -m tools.cube_costs docs/user/cube.md [POSITIONS] [TRIALS]
+    python -m tools.cube_costs docs/how-to/cube.md [POSITIONS] [TRIALS]
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Error against time a decision: motif's ways of choosing a play beside gnubg's and wildbg's.
 
-``python -m tools.frontier docs/user/frontier.md`` lets every player choose on the same lines of the
+``python -m tools.frontier docs/explanation/frontier.md`` lets every player choose on the same lines of the
 benchmark, by turns, some decisions at a time, each in this process on one core (gnubg in its own): so what
 else the machine does falls on all alike.  The table is a region of the page; the figures go where
 `motif analyse` finds them, too.

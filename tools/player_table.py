@@ -1,8 +1,8 @@
-"""The table of players in docs/user/players.md: error rates, points a game, evaluations a second.
+"""The table of players in docs/reference/players.md: error rates, points a game, evaluations a second.
 
-``python -m tools.player_table docs/user/players.md`` measures one player after the other.  Figures
-are kept beside the page, in docs/user/players.json, as they come: a run that was stopped goes on with the
-next player, and a player who was measured under the same conditions is not measured again, unless
+``python -m tools.player_table docs/reference/players.md`` measures one player after the other.  Figures
+are kept beside the page, in docs/reference/players.json, as they come: a run that was stopped goes on with
+the next player, and a player who was measured under the same conditions is not measured again, unless
 ``--only`` names him.  All but the evaluations a second is the same whoever repeats it.  The table is one
 region of the page; `tools.strength_table` writes a shorter one into others.
 """

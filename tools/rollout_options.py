@@ -1,4 +1,4 @@
-"""What each option of a rollout costs, gains and distorts: the table in docs/user/rollouts.md.
+"""What each option of a rollout costs, gains and distorts: the table in docs/how-to/rollouts.md.
 
 Fifty positions from games of the player against himself are rolled out with each option and, as what
 is true, with long full rollouts of every one of them.  Positions are taken as they are: errors are
@@ -120,7 +120,7 @@ def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
 
 
 def _thrown(seed: int, games: Games, ply: int) -> tuple[Rolls, States]:
-    """Dice of the table in docs/user/rollouts.md: other ones would give it other positions."""
+    """Dice of the table in docs/how-to/rollouts.md: other ones would give it other positions."""
     states = derive_states(seed, 0, _GAMES, ply)[games]
     throws = (states % np.uint64(THROWS)).astype(np.int64)
     return np.sort(np.stack(np.divmod(throws, 6), axis=1) + 1, axis=1)[:, ::-1], states

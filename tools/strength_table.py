@@ -1,4 +1,4 @@
-"""The table of strength, one for several pages: who is how strong, from docs/user/players.json.
+"""The table of strength, one for several pages: who is how strong, from docs/reference/players.json.
 
 ``python -m tools.strength_table`` measures nothing; it writes the figures that `tools.player_table` has kept
 into the pages, and the table of players into its own.
@@ -17,8 +17,8 @@ from tools.player_table import CLASSES, PLAYERS, REFERENCE, Record
 
 REGION = "strength"
 _WIDTH = 106
-RECORDS = Path("docs/user/players.json")
-PAGES = (Path("README.md"), Path("weights/README.md"), Path("docs/dev/strength.md"))
+RECORDS = Path("docs/reference/players.json")
+PAGES = (Path("README.md"), Path("weights/README.md"), Path("docs/explanation/strength.md"))
 """Pages with the table, relative to the root; that of the players lies beside `RECORDS`."""
 
 NOTES = {

@@ -1,6 +1,6 @@
 """The tutorial as a program: its blocks in order, and what they print.
 
-``python -m tools.tutorial docs/user/tutorial.md`` runs them and writes what they print into the page.
+``python -m tools.tutorial docs/tutorial/first-hour.md`` runs them and writes what they print into the page.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "user" / "tutorial.md"
+PAGE = ROOT / "docs" / "tutorial" / "first-hour.md"
 COMMANDS, FILE, SHOWN = "sh", "python", "text"
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

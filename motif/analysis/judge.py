@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from motif.evaluators.stakes import Stakes
 
 JUDGE = f"{default_player()}@2"
-"""Who judges when nobody is named: as deep as a person likes to wait for, see docs/user/frontier.md."""
+"""Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
 _DEEP = "@2:wide"
 
 

@@ -53,9 +53,9 @@ def analyse(
     """Analyse matches.
 
     Both players are rated, by error rates of chequer plays and of cube decisions and by luck; then comes
-    what cost most, with the better play and why; docs/user/match-analysis.md explains it.  What looks like an
-    error is rolled out, and listed only where that confirms it, but for --fast.  With --json several records
-    are a list, `matches`.
+    what cost most, with the better play and why; docs/how-to/match-analysis.md explains it.  What looks like
+    an error is rolled out, and listed only where that confirms it, but for --fast.  With --json several
+    records are a list, `matches`.
     """
     from motif.analysis.match import analyse_match
     from motif.analysis.match.confirmation import LONG, SHORT

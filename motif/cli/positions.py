@@ -353,7 +353,7 @@ def explain(
     """Tell why one play is better than another.
 
     The difference of the two evaluations is split exactly over the terms of the weights and told in groups,
-    the largest first: what speaks for the better play has a plus.  docs/user/explain.md says how.  With a
+    the largest first: what speaks for the better play has a plus.  docs/how-to/explain.md says how.  With a
     match or a cube, from options or from the ID, plays are valued and chosen for it; the terms stay those of
     money.
     """

@@ -2,7 +2,7 @@
 
 Janowski's model mixes the equity of a dead cube with that of a live one.  The default values are gnubg's
 (`EvalEfficiency` in its eval.c), by class of position; those fitted from motif's own cubeful rollouts
-stand in docs/user/cube.md.
+stand in docs/how-to/cube.md.
 """
 
 import math

@@ -55,7 +55,7 @@ def reading(analysis: MatchAnalysis) -> list[str]:
     if analysis.own_error_rate is not None:
         sentences.append(
             f"It errs itself by {analysis.own_error_rate:.1f} millipoints a decision in positions with "
-            "contact (docs/user/frontier.md); of lower rates the order of players says more than the "
+            "contact (docs/explanation/frontier.md); of lower rates the order of players says more than the "
             "figures."
         )
     if analysis.trials:

@@ -23,7 +23,7 @@ from motif.runtime.errors import PlayError
 from motif.runtime.progress import progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
-"""How plays are compared while someone waits: about a tenth of a second, see docs/user/rollouts.md."""
+"""How plays are compared while someone waits: about a tenth of a second, see docs/how-to/rollouts.md."""
 CANDIDATES = 5
 """Plays that are compared when nobody says how many."""
 _STEP = 1e-4

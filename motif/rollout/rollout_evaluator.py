@@ -200,7 +200,7 @@ def _hash_boards(words, items):
 
 
 ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
-"""How a late ending is rolled out: docs/user/bearoff.md weighs it."""
+"""How a late ending is rolled out: docs/how-to/bearoff.md weighs it."""
 
 
 def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:

@@ -96,7 +96,7 @@ def playout_rules(
 
 @dataclass(frozen=True)
 class RolloutSettings:
-    """How positions are rolled out; docs/user/rollouts.md tells what each choice costs and gains."""
+    """How positions are rolled out; docs/how-to/rollouts.md tells what each choice costs and gains."""
 
     trials: int = 1296
     """Games played out, or at most so many with `se`."""

@@ -337,7 +337,7 @@ def test_a_person_plays_nowhere_else(motif):
 
 def test_the_session_in_the_docs(typing, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "user" / "play.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "play.md").read_text("utf-8")
     words = re.search(r"`motif play (.*)`\):\n", page)[1].split()
     _, shown, record = (block.strip("`\n") for block in re.findall(r"^```\n[^`]*\n```$", page, re.MULTILINE))
     answers = re.findall(r"\]:(?: (.*))?$", shown, re.MULTILINE)

@@ -134,7 +134,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """One number of each feature (p,); see the columns of features.csv in docs/user/analysis.md."""
+    """One number of each feature (p,); see the columns of features.csv in docs/how-to/analysis.md."""
 
     weight: Floats
     """Mean slope: the weight itself, where there are no pairs."""

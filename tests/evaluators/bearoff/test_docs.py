@@ -1,4 +1,4 @@
-"""The examples of docs/user/bearoff.md run, and give what they say."""
+"""The examples of docs/how-to/bearoff.md run, and give what they say."""
 
 import doctest
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "user" / "bearoff.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "bearoff.md"
 
 
 def test_the_session_gives_what_it_says():

@@ -1,4 +1,4 @@
-"""docs/user/nets.md: its programs run, and the names it lists are those of the code."""
+"""docs/how-to/nets.md: its programs run, and the names it lists are those of the code."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from motif.evaluators.nets import load_net
 from motif.evaluators.nets.description import FORMAT, INPUTS, OUTPUTS_OF
 from tests.evaluators.nets.made_nets import score_net
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "user" / "nets.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "nets.md").read_text(encoding="utf-8")
 COMMANDS = [
     line for block in re.findall(r"^```\n(.*?)^```", PAGE, re.M | re.S) for line in block.splitlines()
 ]

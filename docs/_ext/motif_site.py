@@ -1,0 +1,163 @@
+"""What the site needs beside Sphinx: pages made from the source, the gallery, links out of docs/."""
+
+import html
+import re
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+import motif
+from tools import command_pages, gallery, library_pages
+
+MADE = {"reference/commands": command_pages.pages, "reference/library": library_pages.pages}
+"""Folders whose pages are made from the source, and what makes them."""
+_LINK = re.compile(r"\[([^\[\]]*)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
+_BETWEEN = re.compile(r"(?m)^\|.*$")
+_TYPES = (
+    (
+        re.compile(
+            r"ndarray\[tuple\[(?:~typing\.)?Any, \.\.\.\], (?:~numpy\.)?dtype\[(?:~numpy\.)?([^\[\]~]*)\]\]"
+        ),
+        r"NDArray[\1]",
+    ),
+    (
+        re.compile(
+            r"_Buffer \| _SupportsArray\[dtype\[Any\]\] \| _NestedSequence\[_SupportsArray\[dtype\[Any\]\]\]"
+            r" \| complex \| bytes( \| str)? \| _NestedSequence\[complex \| bytes \| str\]"
+        ),
+        "ArrayLike",
+    ),
+)
+"""What Python makes of the names of numpy's types, and these names."""
+_log = logging.getLogger(__name__)
+
+
+def make_pages(app: Sphinx) -> None:
+    """Write the pages that are made from the source, those that have changed, and the gallery."""
+    for folder, made in MADE.items():
+        place = Path(app.srcdir, folder)
+        place.mkdir(parents=True, exist_ok=True)
+        texts = made()
+        for old in {path.stem for path in place.glob("*.md")} - set(texts):
+            (place / f"{old}.md").unlink()
+        for name, text in texts.items():
+            page = place / f"{name}.md"
+            if not page.exists() or page.read_text(encoding="utf-8") != text:
+                page.write_text(text, encoding="utf-8")
+    gallery.make_gallery(lambda line: _log.info("gallery: %s", line))
+
+
+def copy_gallery_pages(app: Sphinx, error: Exception | None) -> None:
+    """Put the pages that the gallery shows in frames beside it."""
+    if error is None and app.builder.format == "html":
+        place = Path(app.outdir, gallery.FOLDER.name)
+        place.mkdir(exist_ok=True)
+        for page in gallery.FOLDER.glob("*.html"):
+            shutil.copy(page, place)
+
+
+def source_address(root: Path) -> str:
+    """Where the files of the repository at `root` are on the web, by its pyproject.toml; may be empty."""
+    urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
+    address = next((urls[label] for label in urls if label.lower() in ("repository", "source")), "")
+    return f"{address.rstrip('/')}/blob/main/" if address else ""
+
+
+def as_the_site_has_it(app: Sphinx, page: str, text: list[str]) -> None:
+    """Make the source of a page what the site needs.
+
+    Links that lead out of docs/ lead to the repository on the web, or are plain text where none is known.
+    """
+    root, here = Path(app.srcdir).parent, Path(app.srcdir, page).parent
+    address = source_address(root)
+
+    def changed(match: re.Match[str]) -> str:
+        target = (here / match[2]).resolve()
+        if target.is_relative_to(app.srcdir) or not target.is_relative_to(root):
+            return match[0]
+        return f"[{match[1]}]({address}{target.relative_to(root)})" if address else match[1]
+
+    text[0] = _LINK.sub(changed, text[0])
+    # A figure and its error stay on one line, in a table that is narrow.
+    text[0] = _BETWEEN.sub(
+        lambda row: row[0].replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"), text[0]
+    )
+
+
+def tidy_signatures(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Call numpy's types by their names in signatures, and public functions by the names that one imports."""
+    for node in doctree.findall(addnodes.desc_signature):
+        for prefix in node.findall(addnodes.desc_addname):
+            if prefix.astext() + node.get("fullname", "") in library_pages.public_places():
+                prefix[:] = [nodes.Text("motif.")]
+    for kind in (addnodes.desc_annotation, addnodes.desc_parameter, addnodes.desc_returns):
+        for node in doctree.findall(kind):
+            for long, short in _TYPES:
+                while match := long.search(node.astext()):
+                    _write_over(node, *match.span(), match.expand(short))
+
+
+def _write_over(node: nodes.Element, start: int, end: int, text: str) -> None:
+    """Put `text` in the place of a stretch of the text of `node`; links beside it stay."""
+    place = 0
+    for leaf in list(node.findall(nodes.Text)):
+        first, last = place, place + len(leaf)
+        place = last
+        if first < end and last > start:
+            before, behind = leaf[: max(start - first, 0)], leaf[max(end - first, 0) :] if end < last else ""
+            # Texts that are equal are not the same: another one may stand before.
+            index = next(k for k, child in enumerate(leaf.parent.children) if child is leaf)
+            leaf.parent[index] = nodes.Text(before + text + behind)
+            text = ""
+
+
+def find_public(app: Sphinx, env: Any, node: nodes.Element, content: nodes.Element) -> nodes.Element | None:
+    """A reference to a class by the file that it stands in leads to its public name."""
+    name = library_pages.public_places().get(node.get("reftarget", ""))
+    if node.get("refdomain") != "py" or name is None:
+        return None
+    domain = env.get_domain("py")
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", f"motif.{name}", node, content)
+
+
+class EmbeddedPage(SphinxDirective):
+    """``page``: a page of motif's own, shown in a frame; what it is stands below the name."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The frame, as raw HTML."""
+        title = html.escape(" ".join(self.content))
+        source = html.escape(self.arguments[0])
+        frame = f'<iframe class="motif-page" src="{source}" title="{title}" loading="lazy"></iframe>'
+        return [nodes.raw("", frame, format="html")]
+
+
+class MadeLink(SphinxRole):
+    """``made``: a link to something that the build makes beside the pages, ``text <path>``."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """The link."""
+        match = re.fullmatch(r"(.*?)\s*<(.*)>", self.text)
+        title, path = (match[1], match[2]) if match else (self.text, self.text)
+        return [nodes.reference("", title, refuri=path, internal=True)], []
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Sphinx calls this."""
+    app.connect("builder-inited", make_pages)
+    app.connect("source-read", as_the_site_has_it)
+    app.connect("missing-reference", find_public)
+    app.connect("doctree-resolved", tidy_signatures)
+    app.connect("build-finished", copy_gallery_pages)
+    app.add_directive("page", EmbeddedPage)
+    app.add_role("made", MadeLink())
+    return {"version": motif.__version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,55 @@
+"""How the site is built: `make docs`."""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
+
+from motif.runtime.version import VERSION  # noqa: E402
+
+project = "motif"
+author = "the motif authors"
+copyright = f"2026, {author}"
+release = version = VERSION
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "motif_site"]
+exclude_patterns = ["README.md", "_made", "_build"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+# A wide sign such as ± is what it is, and -- are two dashes of an option.
+smartquotes = False
+
+# Every reference leads somewhere.  Types of other libraries have no page here, and words in backticks of a
+# docstring become links where they are public names.
+nitpicky = True
+default_role = "py:obj"
+nitpick_ignore_regex = [
+    ("py:obj", r".*"),
+    ("py:class", r"(?!motif\.[A-Z]\w*$).*"),
+]
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+autodoc_class_signature = "mixed"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 72
+
+# The notebook runs each time that it has changed: what the site shows is what motif does.
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+
+html_theme = "furo"
+html_title = f"motif {release}"
+html_static_path = ["_static"]
+html_css_files = ["motif.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True}
+copybutton_selector = "div.highlight-sh pre, div.highlight-python pre, div.highlight-default pre"
+
+linkcheck_timeout = 20
+linkcheck_retries = 2
+os.environ.setdefault("COLUMNS", "80")

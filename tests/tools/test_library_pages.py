@@ -1,0 +1,40 @@
+"""The pages of the library: every public name has its place there."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+import motif
+from tools.library_pages import page_name, pages, public_names, public_places, thing_of
+
+PAGES = pages()
+DIRECTIVE = re.compile(r"^\.\. auto(\w+):: motif\.([\w.]+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", motif.__all__)
+def test_a_page_asks_for_what_stands_behind_the_name(name):
+    ((kind, target),) = DIRECTIVE.findall(PAGES[page_name(name)])
+    module, _, last = f"motif.{target}".rpartition(".")
+    thing = getattr(import_module(module), last)
+    assert thing is thing_of(name)
+    assert kind == ("class" if isinstance(thing, type) else "function" if callable(thing) else "data") or (
+        kind == "exception" and issubclass(thing, Exception)
+    )
+
+
+def test_the_index_leads_to_every_page():
+    linked = re.findall(r"\]\(([\w-]+)\.md\)", PAGES["index"])
+    listed = PAGES["index"].partition(":hidden:\n\n")[2].split("\n```")[0].splitlines()
+    assert sorted(linked) == sorted(listed) == sorted(page_name(name) for name in motif.__all__)
+    assert {*listed, "index"} == set(PAGES)
+
+
+def test_no_two_pages_differ_in_capitals_alone():
+    assert len({name.lower() for name in PAGES}) == len(PAGES) == len(public_names()) + 1
+
+
+def test_a_class_is_known_by_the_file_that_it_stands_in():
+    assert public_places()["motif.board.position.Position"] == "Position"
+    assert public_places()["motif.learning.fit.fit_dataset"] == "fit"
+    assert public_places()["motif.library.cube"] == "cube"

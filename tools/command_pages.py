@@ -1,0 +1,138 @@
+"""The pages of the commands, as the site has them: made from the command line itself.
+
+A page says what ``motif COMMAND --help`` says: what the command does, examples, every argument and option.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import typer
+
+from motif.cli.main import app
+
+PROGRAM = "motif"
+_EXAMPLES = "Example:\n"
+_FACTS = re.compile(r"(.*?)\s*\[([^\[\]]*)\]", re.DOTALL)
+"""A help text and, in brackets, what the parser adds: the default, the range."""
+_SPECIAL = re.compile(r"([\\*_<>\[\]#|$])")
+_PAGE = re.compile(r"docs/([\w/-]+)\.md")
+"""A page of the documentation, as a help text names it."""
+_OPTION = re.compile(r"(?<![\w`-])(--?[a-z][\w-]*)")
+
+
+def commands() -> dict[str, Any]:
+    """Every command by the words that call it, also those of groups within groups."""
+    return dict(_below(typer.main.get_command(app), ()))
+
+
+def _below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    parts = getattr(command, "commands", None)
+    if parts is None:
+        yield " ".join(words), command
+        return
+    for name, part in parts.items():
+        yield from _below(part, (*words, name))
+
+
+def page_name(name: str) -> str:
+    """What the page of the command called `name` is called."""
+    return name.replace(" ", "-")
+
+
+def pages() -> dict[str, str]:
+    """The Markdown of each page by its name: one a command, and ``index``, which lists them."""
+    every = commands()
+    texts = {page_name(name): command_page(name, command) for name, command in every.items()}
+    return {"index": _index(every), **texts}
+
+
+def _index(every: dict[str, Any]) -> str:
+    rows = [
+        f"| [`{PROGRAM} {name}`]({page_name(name)}.md) | {_markdown(_first_line(command))} |"
+        for name, command in every.items()
+    ]
+    return "\n".join(
+        [
+            "# Commands",
+            "",
+            f"What `{PROGRAM} COMMAND --help` says, with every option. `--json` prints one JSON object and",
+            "nothing else; bad input is one line on stderr and exit code 2; the same `--seed` gives the same",
+            "result for any number of `--jobs`.",
+            "",
+            "| command | does |",
+            "|---|---|",
+            *rows,
+            "",
+            "```{toctree}",
+            ":hidden:",
+            "",
+            *map(page_name, every),
+            "```",
+            "",
+        ]
+    )
+
+
+def _first_line(command: Any) -> str:
+    return (command.help or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def command_page(name: str, command: Any) -> str:
+    """The page of one command, as Markdown."""
+    program = f"{PROGRAM} {name}"
+    with command.make_context(program, [], resilient_parsing=True) as context:
+        usage = " ".join([program, *command.collect_usage_pieces(context)])
+        records = [(it.param_type_name, it.get_help_record(context)) for it in command.get_params(context)]
+    shown = [(kind, entry(*record)) for kind, record in records if record]
+    arguments = [text for kind, text in shown if kind == "argument"]
+    options = [text for kind, text in shown if kind != "argument"]
+    parts = [f"# {program}", _markdown(command.help or ""), _block("text", [usage])]
+    parts += ["## Examples", _block("sh", examples(command)), f"```{{program}} {program}\n```"]
+    for heading, entries in (("Arguments", arguments), ("Options", options)):
+        parts += [f"## {heading}", *entries] if entries else []
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def entry(left: str, right: str) -> str:
+    """An argument or option and its help, as a line of ``--help`` has them, as Markdown."""
+    match = _FACTS.fullmatch(right)
+    text, facts = (match[1], match[2]) if match else (right, "")
+    told = [_fact(fact.strip()) for fact in re.split(r"; (?![^()]*\))", facts) if fact.strip()]
+    lines = [_markdown(text), *(f"*{_markdown(fact)}*" for fact in told)]
+    name = left.replace(" / ", ", ").replace(" <str>", "")
+    return "\n".join([f"```{{option}} {name}", "", "  \n".join(filter(None, lines)), "```"])
+
+
+def _fact(fact: str) -> str:
+    """What the parser says of a value, in words: ``default: (5)``, ``x>=1``, ``0<=x<=9``."""
+    if bounds := re.fullmatch(r"(?:(-?[\d.]+)<=)?x(?:([<>])=(-?[\d.]+))?", fact):
+        low, sign, high = bounds.groups()
+        return (
+            f"{low} to {high}" if low and high else f"at {'most' if sign == '<' else 'least'} {high or low}"
+        )
+    return re.sub(r": \((.*)\)$", r": \1", fact)
+
+
+def examples(command: Any) -> list[str]:
+    """The lines of a command's help below ``Example:``."""
+    _, _, lines = (command.epilog or "").partition(_EXAMPLES)
+    return [line.strip() for line in lines.splitlines() if line.strip()]
+
+
+def _block(language: str, lines: Sequence[str]) -> str:
+    return "\n".join([f"```{language}", *lines, "```"]) if lines else ""
+
+
+def _markdown(text: str) -> str:
+    """Plain text as Markdown: nothing in it means anything but code, names of options, and names of pages."""
+    pieces = re.split(rf"(`[^`]*`|{_PAGE.pattern.replace('(', '(?:')})", text.replace("\b\n", ""))
+    return "".join(map(_piece, pieces))
+
+
+def _piece(text: str) -> str:
+    if text.startswith("`"):
+        return text
+    if page := _PAGE.fullmatch(text):
+        return f"[{page[1].rpartition('/')[2]}](../../{page[1]}.md)"
+    return _OPTION.sub(r"`\1`", _SPECIAL.sub(r"\\\1", text))

@@ -1,0 +1,101 @@
+"""The pages of the library, as the site has them: one for each public name of ``motif``.
+
+They hold directives of Sphinx's autodoc, which reads signatures, types and docstrings when the site is built.
+"""
+
+import inspect
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import motif
+from motif.runtime.lazy_names import functions
+
+_EXCEPTION, _CLASS, _FUNCTION, _DATA = "exception", "class", "function", "data"
+_MEMBERS = "   :members:\n   :undoc-members:\n   :member-order: bysource\n   :inherited-members: {without}\n"
+_WITHOUT = (
+    "object, tuple, int, str, Exception, BaseException, ABC, Sequence, Reversible, Collection, Iterable"
+)
+
+
+def public_names() -> list[str]:
+    """Every public name of the library, in the order of the alphabet."""
+    return sorted(motif.__all__, key=lambda name: (name.lower(), name))
+
+
+def thing_of(name: str) -> Any:
+    """What the public `name` stands for; of a package that can be called, the function."""
+    thing = getattr(motif, name)
+    if not inspect.ismodule(thing):
+        return thing
+    home, _, function = functions[thing.__name__].partition(":")
+    return getattr(import_module(home), function)
+
+
+@cache
+def public_places() -> dict[str, str]:
+    """Public names by the places that the source has them in, such as ``motif.board.moves.Play``."""
+    things = {name: thing_of(name) for name in motif.__all__}
+    return {_place(thing): name for name, thing in things.items() if kind_of(thing) != _DATA}
+
+
+def _place(thing: Any) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
+
+
+def page_name(name: str) -> str:
+    """What the page of the public `name` is called; no two differ in capitals alone."""
+    folder = "class" if inspect.isclass(thing_of(name)) else "function"
+    return f"{folder}-{name.strip('_')}"
+
+
+def pages() -> dict[str, str]:
+    """The Markdown of each page by its name: one a public name, and ``index``, which lists them."""
+    names = public_names()
+    return {"index": _index(names), **{page_name(name): library_page(name) for name in names}}
+
+
+def _index(names: list[str]) -> str:
+    parts = [
+        "# The library\n",
+        "What `import motif` gives. Everything else is motif's own, and may change.\n",
+    ]
+    for heading, kinds in (
+        ("Functions, and the version", (_FUNCTION, _DATA)),
+        ("Classes", (_CLASS, _EXCEPTION)),
+    ):
+        rows = [
+            f"| [`{name}`]({page_name(name)}.md) | {_first_line(name)} |"
+            for name in names
+            if kind_of(thing_of(name)) in kinds
+        ]
+        parts += [f"## {heading}\n", "| name | |\n|---|---|", *rows, ""]
+    parts += ["```{toctree}\n:hidden:\n", *map(page_name, names), "```\n"]
+    return "\n".join(parts)
+
+
+def kind_of(thing: Any) -> str:
+    """How autodoc calls what a public name stands for."""
+    if inspect.isclass(thing):
+        return _EXCEPTION if issubclass(thing, BaseException) else _CLASS
+    return _FUNCTION if callable(thing) else _DATA
+
+
+def _first_line(name: str) -> str:
+    thing = thing_of(name)
+    if kind_of(thing) == _DATA:
+        return f"`{thing!r}`"
+    text = inspect.getdoc(thing) or ""
+    return " ".join(text.partition("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
+
+
+def library_page(name: str) -> str:
+    """The page of one public name, as Markdown."""
+    thing = thing_of(name)
+    kind = kind_of(thing)
+    # Behind the name autodoc would see the package.
+    target = _place(thing) if inspect.ismodule(getattr(motif, name)) else f"motif.{name}"
+    options = _MEMBERS.format(without=_WITHOUT) if kind in (_CLASS, _EXCEPTION) else ""
+    directive = f".. currentmodule:: motif\n\n.. auto{kind}:: {target}\n{options}"
+    title = f"motif.{name}".replace("_", "\\_")
+    return f"# {title}\n\n```{{eval-rst}}\n{directive}```\n"

@@ -1,0 +1,46 @@
+"""The example notebook, run from top to bottom.
+
+``python -m tools.notebook docs/notebooks/first-hour.ipynb`` runs it and writes what it shows into it.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+from motif.runtime.files import write_text
+from tools.tutorial import ROOT
+
+NOTEBOOK = ROOT / "docs" / "notebooks" / "first-hour.ipynb"
+_LONGEST = 300
+"""Seconds that a cell may take; kernels may have to be compiled."""
+
+
+def read(path: Path) -> Any:
+    """The notebook at `path`."""
+    return nbformat.read(path, as_version=4)
+
+
+def run_notebook(notebook: Any, folder: Path) -> Any:
+    """Run the cells of a notebook in `folder`, in place.
+
+    Raises `nbclient.exceptions.CellExecutionError` for a cell that fails, with what it said.
+    """
+    client = NotebookClient(
+        notebook, timeout=_LONGEST, resources={"metadata": {"path": str(folder)}}, record_timing=False
+    )
+    return client.execute()
+
+
+def refresh(path: Path) -> None:
+    """Run the notebook at `path`, where it lies, and keep what its cells show."""
+    notebook = run_notebook(read(path), path.parent)
+    # What changes with the machine says nothing.
+    notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    write_text(path, nbformat.writes(notebook).rstrip("\n") + "\n")
+
+
+if __name__ == "__main__":
+    refresh(Path(sys.argv[1]))

@@ -1,0 +1,83 @@
+"""The README from top to bottom: every command works as it is written, in a copy of the checkout."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+import yaml
+
+from motif.players.gnubg.process import installed_gnubg
+from motif.runtime.errors import PlayerError
+from tools.house import ROOT
+from tools.tutorial import blocks
+
+README = (ROOT / "README.md").read_text("utf-8")
+COMMANDS = [line for block in blocks(README) if block.kind == "" for line in block.text.splitlines()]
+PROGRAMS = [block.text for block in blocks(README) if block.kind == "python"]
+LONG = ("bootstrap --preset classic",)
+"""Commands of many minutes; what they do is tested in small elsewhere."""
+WITH_PEOPLE = re.compile(r"cli\.py play(?: pubeval .*| human .*|)$")
+
+
+def test_it_has_commands_that_say_python():
+    assert len(COMMANDS) > 30
+    assert {line.split()[0] for line in COMMANDS} == {"make", "python", "printf"}
+
+
+def test_options_of_make_are_targets():
+    targets = (ROOT / "Makefile").read_text("utf-8")
+    for name in re.findall(r"\bmake ([a-z-]+)", README):
+        assert re.search(rf"^{name}:", targets, re.MULTILINE), name
+
+
+def copied(folder: Path) -> Path:
+    """The tracked files of the checkout, in `folder`."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, listed.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            copyfile(ROOT / name, folder / name)
+    return folder
+
+
+def is_possible(line: str) -> bool:
+    """Whether what the command needs is installed."""
+    if "gnubg" in line:
+        try:
+            installed_gnubg()
+        except PlayerError:
+            return False
+    return find_spec("onnxruntime") is not None or not re.search("wildbg|--onnx|onnx:", line)
+
+
+@pytest.mark.slow
+def test_every_command_works_in_its_turn(tmp_path):
+    folder = copied(tmp_path)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder)}
+    preset = yaml.safe_load((folder / "motif/data/presets/demo.yaml").read_text("utf-8"))
+    small = [{"games": 60, "trials": 4, "rate": 0.2, "candidates": 4} for _ in range(3)]
+    (folder / "small.yaml").write_text(
+        yaml.safe_dump({**preset, "strength_games": 40, "fit": {"parameters": "keith"}, "versions": small})
+    )
+    # In place of `make demo`.
+    lines = ["python cli.py bootstrap --config small.yaml --out runs/demo"]
+    lines += [line for line in COMMANDS if not line.startswith("make") and is_possible(line)]
+    for line in lines:
+        if any(name in line for name in LONG):
+            continue
+        typed = "quit\n" if WITH_PEOPLE.search(line) else ""
+        ended = subprocess.run(
+            ["sh", "-e", "-c", line], cwd=folder, env=environment, input=typed, capture_output=True, text=True
+        )
+        assert ended.returncode == 0, f"{line}\n{ended.stderr}"
+        assert ended.stdout or ">" in line, line
+    for program in PROGRAMS:
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", program], cwd=folder, env=environment, check=True
+        )

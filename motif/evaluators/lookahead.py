@@ -18,6 +18,7 @@ at even ones the player: so values of plies that follow each other err in opposi
 of the two is better than either.
 """
 
+from collections.abc import Callable
 from copy import copy
 from threading import local
 from typing import NamedTuple
@@ -144,7 +145,7 @@ class LookaheadEvaluator(Evaluator):
         self.depth = DEPTHS[depth]
         self._depth_name = depth
         self._base = base
-        self._endings: Evaluator | None = None
+        self._endings: Callable[[], Evaluator] | None = None
         self._to_the_end = _TO_THE_END
         self._replies = base
         if isinstance(base, StaticEvaluator) and self.depth.replies:
@@ -166,8 +167,8 @@ class LookaheadEvaluator(Evaluator):
         """Whether late endings are to be played to the end."""
         return self.depth.endings and self.plies >= ENDING_PLIES
 
-    def with_endings(self, endings: Evaluator) -> "LookaheadEvaluator":
-        """This evaluator with the values of `endings` in late endings, in place of lookahead.
+    def with_endings(self, endings: Callable[[], Evaluator]) -> "LookaheadEvaluator":
+        """This evaluator with the values of what `endings` makes in late endings, in place of lookahead.
 
         A late ending is one where a side has few checkers left, of which the bearoff tables say nothing.
         """
@@ -250,7 +251,7 @@ class LookaheadEvaluator(Evaluator):
         seen = _let_through(values, plays, concerned, self._to_the_end)
         closer = values.copy()
         late &= seen
-        ends = self._endings.staked(*view.turned())
+        ends = self._endings().staked(*view.turned())
         closer[late] = turned_equities(ends.equity_many(plays.boards[late]))
         return with_closer_look(values, plays, seen, closer[seen])
 
@@ -259,7 +260,7 @@ class LookaheadEvaluator(Evaluator):
         late = self.plays_out(boards)
         values = np.empty((len(boards), len(OUTPUTS)) if rows else (len(boards),))
         if self._endings is not None and late.any():
-            ends = self._endings
+            ends = self._endings()
             some = boards[late]
             values[late] = ends.evaluate_many(some) if rows else ends.staked(*view).equity_many(some)
         if not late.all():

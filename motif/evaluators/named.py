@@ -8,7 +8,7 @@ their short names.
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,6 +118,12 @@ class Entry:
 
 _ENDINGS = "motif.rollout.rollout_evaluator:endings_of"
 """What plays late endings out."""
+
+
+def _endings_of(evaluator: "StaticEvaluator") -> "Evaluator":
+    """Imported when a late ending is seen: it takes a while."""
+    endings: Evaluator = _made(_ENDINGS)(evaluator)
+    return endings
 
 
 def _made(home: str) -> Any:
@@ -267,5 +273,5 @@ def load_evaluator(name: str) -> "Evaluator":
         return static
     ahead = LookaheadEvaluator(static, int(plies), depth or DEFAULT_DEPTH)
     if ahead.takes_endings and static.weights is not None:
-        return ahead.with_endings(_made(_ENDINGS)(static))
+        return ahead.with_endings(partial(_endings_of, static))
     return ahead

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 JUDGE = f"{default_player()}@2"
 """Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
 _DEEP = "@2:wide"
+COMPARABLE = 10
+"""Best plays of a roll that who judges sees equally deep, so that they can be compared."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.judge import COMPARABLE
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, decode_path, parse_roll, play_batches
@@ -158,10 +159,6 @@ def hints(
     return _spread(partial(_hints, evaluator, player), evaluator, jobs, boards, rolls)
 
 
-_COMPARABLE = 10
-"""Plays of a hint that lookahead sees equally deep."""
-
-
 def _spread(
     function: Callable[..., list[Record]], evaluator: Evaluator, jobs: int | None, *arrays: Board | Rolls
 ) -> Iterator[Record]:
@@ -194,7 +191,7 @@ def _evaluations(evaluator: Evaluator, player: str, boards: Board) -> list[Recor
 
 def _hints(evaluator: Evaluator, player: str, boards: Board, rolls: Rolls) -> list[Record]:
     records: list[Record] = []
-    evaluator = evaluator.thorough(_COMPARABLE)
+    evaluator = evaluator.thorough(COMPARABLE)
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
         values = evaluator.play_equities(boards[batch.decisions], batch)
         described = _described(batch, rolls)

@@ -27,6 +27,7 @@ from motif.analysis.explain.words import (
     told_groups,
     value_line,
 )
+from motif.analysis.judge import COMPARABLE
 from motif.board.identifiers import gnubg_id
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.notation import NO_MOVE
@@ -332,7 +333,7 @@ def _chosen(
     if better is None or worse is None:
         before = position.board[None]
         batch = next(play_batches(before, np.array([checked_roll(*roll)])))
-        values = evaluator.staked(stakes).play_equities(before, batch)
+        values = evaluator.thorough(COMPARABLE).staked(stakes).play_equities(before, batch)
         ranked = [plays[k] for k in np.argsort(-values, kind="stable")]
     if better is None:
         better = ranked[0]

@@ -50,6 +50,8 @@ html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 copybutton_selector = "div.highlight-sh pre, div.highlight-python pre, div.highlight-default pre"
 
+# Pages of the gallery lie beside the site, not on the web.
+linkcheck_ignore = [r"gallery/"]
 linkcheck_timeout = 20
 linkcheck_retries = 2
 os.environ.setdefault("COLUMNS", "80")

@@ -6,9 +6,9 @@ RUN pip install --no-cache-dir build && python -m build --wheel --outdir /dist /
 FROM python:3.12-slim
 COPY --from=build /dist /dist
 RUN pip install --no-cache-dir "$(echo /dist/*.whl)[onnx]" && rm -r /dist
-RUN useradd --create-home player
+RUN useradd --create-home player && mkdir /games && chown player /games
 USER player
-WORKDIR /home/player
+WORKDIR /games
 # Kernels are compiled for this machine's processor; on one that differs they are compiled anew when needed.
 RUN motif warm
 ENTRYPOINT ["motif"]

@@ -98,7 +98,7 @@ tutorial: $(INSTALLED_DEV)
 notebook: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.notebook docs/notebooks/first-hour.ipynb
 
-# What the site is made of besides is kept in build/doctrees; `rm -r build docs/_made` begins anew.
+# What the site is made of besides is kept in build/doctrees; `git clean -fdX docs build` begins anew.
 SPHINX := $(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees
 docs: $(INSTALLED_DOCS)
 	$(SPHINX) -b html docs build/docs

@@ -74,7 +74,8 @@ class MatchAnalysis:
     def _title(self) -> str:
         kind = f"{self.length}-point match" if self.length else "money play"
         score = f"{self.score[0]} to {self.score[1]}"
-        return f"{kind}: {self.games} game{"s" * (self.games != 1)}, score {score}; analysed by {self.analyst}"
+        games = f"{self.games} game{'s' * (self.games != 1)}"
+        return f"{kind}: {games}, score {score}; analysed by {self.analyst}"
 
     def __str__(self) -> str:
         worst = (play.line for play in self.plays)

@@ -20,7 +20,7 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import error_text, json_line, print_table, tell
+from motif.cli.printing import error_text, json_line, note, print_table, tell
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def fit(
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
     from motif.reports.style import check_picture
+    from motif.sampling.dataset import parts_there
 
     check_size("prune_z", prune_z)
     settings = replace(settings, prune=PRUNE_Z if prune and prune_z is None else prune_z)
@@ -92,6 +93,13 @@ def fit(
         check_target(target)
     if plot is not None:
         check_picture(plot)
+    for folder in folders:
+        there, wanted = parts_there(folder)
+        if there < wanted:
+            note(
+                f"{folder} has {there} of {wanted} parts: the sample was stopped; "
+                "`motif sample ... --resume` finishes it"
+            )
     fitted = fit_dataset(
         folders,
         settings,

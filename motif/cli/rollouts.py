@@ -19,7 +19,7 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, p_text, print_board, print_table, print_valued
+from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -127,11 +127,14 @@ def _result_record(result: "RolloutResult") -> dict[str, Any]:
 def _print_result(result: "RolloutResult") -> None:
     from motif.rollout import RESULT_NAMES
 
+    mean, se, sd = (_by_name(figures[0]) for figures in (result.mean, result.se, result.sd))
     rows = [
-        (name.replace("_", " "), f"{mean:+.4f}", f"{se:.4f}", f"{sd:.3f}")
-        for name, mean, se, sd in zip(RESULT_NAMES, result.mean[0], result.se[0], result.sd[0], strict=True)
+        (name.replace("_", " "), f"{percent(mean[name], 2)} ± {100 * se[name]:.2f}", percent(sd[name]))
+        for name in RESULT_NAMES[:-1]
     ]
-    print_table(("player on roll", "mean", "standard error", "SD a trial"), rows)
+    name = RESULT_NAMES[-1]
+    rows.append((name, f"{mean[name]:+.4f} ± {se[name]:.4f}", f"{sd[name]:.3f}"))
+    print_table(("player on roll", "mean ± standard error", "SD a trial"), rows)
 
 
 def comparison_record(comparison: "Comparison") -> dict[str, Any]:

@@ -165,3 +165,19 @@ def test_a_fault_of_the_program_shows_its_traceback_on_demand(motif, monkeypatch
     monkeypatch.setenv(program.TRACEBACK_VARIABLE, "1")
     with pytest.raises(ZeroDivisionError):
         motif("evaluate", "--batch", "x")
+
+
+def test_a_python_without_the_packages_is_told_where_they_are():
+    command = [sys.executable, "-S", str(ROOT / "cli.py"), "hint"]  # -S: without installed packages
+    ending = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert (ending.returncode, ending.stdout, ending.stderr.count("\n")) == (2, "", 1)
+    assert ending.stderr.startswith("motif: error: this Python has no typer: run `make demo` once")
+
+
+def test_chances_are_percentages_wherever_they_are_shown(motif, motif_json):
+    rollout = ("rollout", START, "--player", "pubeval", "--trials", 36, "--jobs", 1)
+    of = motif_json(*rollout)
+    shown = f"{100 * of['mean']['win']:.2f} % ± {100 * of['se']['win']:.2f} "
+    assert shown in motif(*rollout).out
+    assert f"{of['mean']['equity']:+.4f} ± {of['se']['equity']:.4f} " in motif(*rollout).out
+    assert re.search(r"player on roll +\d\d\.\d %", motif("evaluate", START, "--player", "pubeval").out)

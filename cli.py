@@ -9,8 +9,8 @@ except ModuleNotFoundError as error:
     if package == "motif":
         raise
     print(
-        f"motif: error: this Python has no {package}: run `make demo` once, then `.venv/bin/python cli.py ...`,"
-        " or activate .venv first",
+        f"motif: error: this Python has no {package}: run `make demo` once,"
+        " then `.venv/bin/python cli.py ...`, or activate .venv first",
         file=sys.stderr,
     )
     sys.exit(2)

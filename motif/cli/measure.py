@@ -22,7 +22,7 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import json_line, print_table
+from motif.cli.printing import json_line, note, print_table
 from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
@@ -279,8 +279,10 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     from motif.runtime.files import FileError, make_folder
     from motif.runtime.kernel_cache import kept_kernels, kernel_folder
     from motif.runtime.parallel import run_ordered
-    from motif.runtime.progress import progress
+    from motif.runtime.progress import COMPILATION, progress
 
+    note("compiling every kernel that is not kept yet: that can take minutes")
+    COMPILATION.is_said = True
     started = time.monotonic()
     make_folder(kernel_folder())
     before = kept_kernels()

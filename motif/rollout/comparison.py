@@ -1,6 +1,5 @@
 """Plays of one roll, rolled out with the same dice; where it is asked for, worse ones have fewer trials."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +17,7 @@ from motif.rollout.rollout_settings import RolloutSettings, check_count, playing
 from motif.rollout.tally import Tally, Values, p_value
 from motif.rollout.trials import RESULT_NAMES, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError, SettingError
-from motif.runtime.progress import progress
+from motif.runtime.progress import Stopwatch, progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
 """How plays are compared while someone waits: about a tenth of a second, see docs/user/rollouts.md."""
@@ -128,7 +127,7 @@ def compare_plays(
         raise PlayError("no plays to compare")
     if settings.eliminate and stakes.kind != CUBELESS:
         raise SettingError("plays are eliminated for money without a cube alone", "eliminate")
-    start = time.monotonic()
+    stopwatch = Stopwatch()
     if settings.eliminate:
         stages = _until_clear(options, evaluator, settings, jobs)
     else:
@@ -136,7 +135,7 @@ def compare_plays(
     return Comparison(
         _ranked(options, stages),
         stages[-1].trials,
-        time.monotonic() - start,
+        stopwatch.seconds,
         settings.scoring,
         settings.error_rate if settings.eliminate else None,
     )

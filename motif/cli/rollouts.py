@@ -19,7 +19,7 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued
+from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -85,7 +85,7 @@ def rollout(
             return
         print_board(position, match)
         _print_result(result)
-        print(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
+        say(f"{result.trials[0]} trials by {by_whom}, in {result.seconds:.1f} s")
         return
     if roll is None:
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
@@ -183,9 +183,9 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
         rows.append((*row, trials) if early else row)
     columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
     print_table((*columns, "trials") if early else columns, rows, left=2)
-    print(_verdict(comparison))
+    say(_verdict(comparison))
     trials = f"{comparison.all_trials} trials in all" if early else f"{comparison.trials} trials of each play"
-    print(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
+    say(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
 
 
 def _named_plays(position: "Position", roll: tuple[int, int], texts: list[str]) -> "list[Play]":

@@ -205,8 +205,9 @@ def print_tournament(result: "TournamentResult") -> None:
     at_once = max(1, room // width)
     for start in range(0, len(labels), at_once):
         print("\n".join(_cross_lines(result, labels, slice(start, start + at_once), width)) + "\n")
-    say("Ratings: their mean is 0; ± is one standard error.  Points: weighted least squares over all")
-    say("pairings; Elo: Bradley and Terry's model of the games won, half a win added on either side.")
+    say("Ratings: their mean is 0; ± is one standard error.")
+    say("Points: weighted least squares over all pairings.")
+    say("Elo: Bradley and Terry's model of the games won, half a win added on either side.")
     if result.fit < _UNLIKELY:
         say(f"Points do not add up along the rating ({p_text(result.fit)}): look at the pairings too.")
 

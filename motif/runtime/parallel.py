@@ -17,9 +17,10 @@ from contextvars import ContextVar
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 from motif.runtime.errors import SettingError
 from motif.runtime.progress import COMPILATION, Span
@@ -207,7 +208,7 @@ def _work(function: Callable[..., _Result], mark: Path | None, *arguments: Any) 
 
 
 def _touch(mark: Path) -> None:
-    with suppress(OSError):  # the folder goes when nobody waits for this work any more
+    with suppress(OSError):
         mark.touch()
 
 
@@ -220,22 +221,23 @@ def _hearing_of_compilation() -> Iterator[Path | None]:
     if COMPILATION.is_said:
         yield None
         return
-    with TemporaryDirectory(prefix="motif-", ignore_cleanup_errors=True) as folder:
-        mark, is_over = Path(folder) / "compiling", threading.Event()
+    mark, is_over = Path(gettempdir()) / f"motif-{uuid4()}", threading.Event()
 
-        def listen() -> None:
-            while not (mark.exists() or is_over.wait(_SECONDS_BETWEEN_LOOKS)):
-                pass
-            if not is_over.is_set():
-                COMPILATION.announce()
+    def listen() -> None:
+        while not (mark.exists() or is_over.wait(_SECONDS_BETWEEN_LOOKS)):
+            pass
+        if not is_over.is_set():
+            COMPILATION.announce()
 
-        listener = threading.Thread(target=listen, daemon=True)
-        listener.start()
-        try:
-            yield mark
-        finally:
-            is_over.set()
-            listener.join()
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    try:
+        yield mark
+    finally:
+        is_over.set()
+        listener.join()
+        with suppress(OSError):
+            mark.unlink(missing_ok=True)
 
 
 @contextmanager

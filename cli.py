@@ -2,7 +2,18 @@
 
 import sys
 
-from motif.cli.main import main
+try:
+    from motif.cli.main import main
+except ModuleNotFoundError as error:
+    package = (error.name or "motif").partition(".")[0]
+    if package == "motif":
+        raise
+    print(
+        f"motif: error: this Python has no {package}: run `make demo` once,"
+        " then `.venv/bin/python cli.py ...`, or activate .venv first",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -4,7 +4,6 @@ Each figure is measured for a fixed time; the cores of the second round run side
 what they share (memory, clock, a noisy machine) shows.
 """
 
-import time
 from collections.abc import Callable
 from itertools import islice
 
@@ -21,6 +20,7 @@ from motif.rollout.games import SeededDice, lockstep, starts
 from motif.rollout.playout import play_games
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import run_ordered, worker_count, working_on
+from motif.runtime.progress import Stopwatch
 
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
@@ -58,10 +58,10 @@ def bulk_evaluations_per_second(evaluator: Evaluator, seconds: float = 1.0) -> f
     """
     boards, size = midgame_boards(), _FIRST_BATCH
     evaluator.evaluate_many(boards[:size])  # compile, or load what was compiled
-    start = time.perf_counter()
-    while size < len(boards) and time.perf_counter() - start < _LONG_CALL:
+    stopwatch = Stopwatch()
+    while size < len(boards) and stopwatch.seconds < _LONG_CALL:
         size *= 2
-        start = time.perf_counter()
+        stopwatch = Stopwatch()
         evaluator.evaluate_many(boards[:size])
     batch = boards[:size]
     return _timed(lambda _: len(evaluator.evaluate_many(batch)), seconds)
@@ -80,11 +80,11 @@ def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float
 def _timed(step: Callable[[int], int], seconds: float) -> float:
     """Items a second of `step`, which is called with a running number and returns items done."""
     items, number = 0, 0
-    start = time.perf_counter()
+    stopwatch = Stopwatch()
     while True:
         items += step(number)
         number += 1
-        elapsed = time.perf_counter() - start
+        elapsed = stopwatch.seconds
         if elapsed >= seconds:
             return items / elapsed
 

@@ -1,5 +1,7 @@
 """A position drawn in characters, the way gnubg prints it."""
 
+import textwrap
+
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR
@@ -11,6 +13,8 @@ _TOP = " +13-14-15-16-17-18------19-20-21-22-23-24-+"
 _MIDDLE = "v|                  |BAR|                  |"
 _BOTTOM = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
 _NOTES_FROM = 49
+_WIDEST_NOTE = 31
+"""Letters that stand beside the board on a terminal of 80 columns."""
 
 
 def text_diagram(
@@ -41,6 +45,17 @@ def text_diagram(
     ]
     lines += [f"{row:{_NOTES_FROM}}{note}".rstrip() for row, note in zip(rows, notes, strict=True)]
     return "\n".join(lines)
+
+
+def narrowed(diagram: str, width: int | None) -> str:
+    """A text diagram, its notes below the board where `width` columns have no room for them beside it."""
+    lines = diagram.split("\n")
+    if width is None or max(map(len, lines)) <= width:
+        return diagram
+    heads = [line for line in lines if line[1:2] not in "+|"]
+    rows = lines[len(heads) :]
+    notes = [row[_NOTES_FROM:] for row in rows if len(row) > _NOTES_FROM]
+    return "\n".join([*heads, *(row[:_NOTES_FROM].rstrip() for row in rows), *(f" {note}" for note in notes)])
 
 
 def describe_rules(match: MatchState) -> str:
@@ -112,14 +127,18 @@ def _notes(
     notes[-2] = f"pips {position.pip_count}, off {position.own_off}"
     if match is not None:
         me, opponent = (0, -1) if turned else (-1, 0)
-        notes[middle] = describe_rules(match)
-        cube_row = {"opponent": opponent, "centre": middle, "me": me}[match.cube_owner]
-        notes[cube_row] += f" (cube: {match.cube})"
+        cube, rules = f" (cube:\xa0{match.cube})", describe_rules(match)
+        if match.cube_owner == "centre":
+            rules += cube
+        else:
+            notes[opponent if match.cube_owner == "opponent" else me] += cube
+        lines = textwrap.wrap(rules, _WIDEST_NOTE, break_on_hyphens=False)
+        notes[middle : middle + len(lines)] = lines
         notes[_inward(opponent, 2)] = f"score {match.opponent_score}"
         notes[_inward(me, 2)] = f"score {match.own_score}"
         if match.game_state == "playing":
             notes[_inward(me, 3)] = describe_turn(match)
-    return notes
+    return [note.replace("\xa0", " ") for note in notes]
 
 
 def _inward(rim: int, lines: int) -> int:

@@ -22,7 +22,7 @@ MOST_MOVES = 4
 
 _POINT = r"(?:bar|b|off|o|[0-9]{1,2})"
 _CHECKER = re.compile(
-    rf"(?P<start>{_POINT})(?P<stops>(?:/{_POINT}\*?)+)(?:\((?P<count>[1-{MOST_MOVES}])\))?",
+    rf"(?P<start>{_POINT})(?P<stops>(?:/{_POINT}\*?)+|(?:-{_POINT}\*?)+)(?:\((?P<count>[1-{MOST_MOVES}])\))?",
     re.IGNORECASE | re.ASCII,
 )
 _NAMED_POINTS = {"bar": OWN_BAR, "b": OWN_BAR, "off": OFF, "o": OFF}
@@ -82,8 +82,9 @@ def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
 def parse_moves(text: str) -> list[MarkedMove]:
     """The moves that `text` notes, in its order; ``8/5*/3`` is two of them, ``13/8`` is one.
 
-    ``bar``, ``b`` or 25; ``off``, ``o`` or 0; ``(2)`` repeats; ``*`` may be left out.  Raises
-    `PlayError` for anything else.  Whether the play is legal is not asked.
+    ``bar``, ``b`` or 25; ``off``, ``o`` or 0; ``(2)`` repeats; ``*`` may be left out; a dash may stand for
+    every slash of a checker, as in ``13-8-3``.  Raises `PlayError` for anything else.  Whether the play is
+    legal is not asked.
     """
     moves: list[MarkedMove] = []
     for word in text.replace(",", " ").split():
@@ -102,7 +103,8 @@ def find_play(text: str, plays: Sequence[_Play]) -> _Play:
 
     A play is meant when it moves the checkers as the text says, whatever the order and the stops
     on the way; but it hits wherever the text has a star.  Of several such plays the one that hits
-    least is meant.  Raises `PlayError` when there is none, or no single one.
+    least is meant.  Raises `PlayError` when there is none, with those that are nearest to what was meant, or
+    no single one.
     """
     moves = parse_moves(text)
     stars = {move.end for move in moves if move.hit}
@@ -113,7 +115,8 @@ def find_play(text: str, plays: Sequence[_Play]) -> _Play:
         if _shift(play.moves) == shift and stars <= _hit_points(play) and _lands_freely(moves, play)
     ]
     if not matches:
-        raise PlayError(f"{quoted(text)} is not a legal play; {_listing(plays)}")
+        nearest = sorted(plays, key=lambda play: _distance(shift, _shift(play.moves)))
+        raise PlayError(f"{quoted(text)} is not a legal play; {_listing(nearest)}")
     fewest = min(len(_hit_points(play)) for play in matches)
     best = [play for play in matches if len(_hit_points(play)) == fewest]
     if len(best) > 1:
@@ -146,7 +149,7 @@ def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
     """The moves of the one checker that `match` of `text` notes."""
     moves = []
     start = _point(match["start"])
-    for stop in match["stops"].split("/")[1:]:
+    for stop in re.split("[/-]", match["stops"])[1:]:
         end, hit = _point(stop.rstrip("*")), stop.endswith("*")
         if start > OWN_BAR or not start > end:
             raise PlayError(
@@ -172,6 +175,11 @@ def _shift(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
         change[start] -= 1
         change[end] += 1
     return {point: count for point, count in change.items() if count}
+
+
+def _distance(one: dict[int, int], other: dict[int, int]) -> int:
+    """By how many checkers the points differ that two plays lead to."""
+    return sum(abs(one.get(point, 0) - other.get(point, 0)) for point in one.keys() | other.keys())
 
 
 def _hit_points(play: PlayLike) -> set[int]:

@@ -19,7 +19,7 @@ from motif.cli.options import (
     moved,
     option,
 )
-from motif.cli.printing import PIPED_WIDTH, json_line, print_table, tell
+from motif.cli.printing import PIPED_WIDTH, json_line, print_table, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import RecordError, SettingError
 
@@ -94,12 +94,12 @@ def analyse(
 def _print(match: "MatchAnalysis") -> None:
     from motif.reports.match_report import opening, reading, sections, title, worst_lines
 
-    print(f"{title(match)}: {opening(match)}")
+    say(f"{title(match)}: {opening(match)}")
     table = [row for name, rows in sections(match) for row in ((name, "", ""), *_indented(rows))]
     print_table(("", *match.names), table)
     for sentence in reading(match):
-        print(sentence)
-    print()
+        say(sentence)
+    say("")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
     for line in worst_lines(match, width):
         print(line)

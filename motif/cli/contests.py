@@ -21,7 +21,7 @@ from motif.cli.options import (
     complete_player,
     option,
 )
-from motif.cli.printing import json_line, note, p_text, print_table
+from motif.cli.printing import json_line, note, p_text, print_table, say
 from motif.evaluators.named import own_name
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
@@ -105,7 +105,7 @@ def match(
         if json:
             print(json_line({**played.as_dict(), "players": [first, second], "seed": seed}))
             return
-        print(_match_sentence(played, first, second))
+        say(_match_sentence(played, first, second))
         return
     games = _GAMES if games is None else games
     with working_on(cluster):
@@ -123,8 +123,8 @@ def match(
         ],
     )
     if until_certain:
-        print(_why(result))
-    print(_sentence(result, first, second))
+        say(_why(result))
+    say(_sentence(result, first, second))
 
 
 def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
@@ -227,17 +227,18 @@ def print_tournament(result: "TournamentResult") -> None:
     what, played = "Points a game", "games"
     if result.length:
         what, played = "Percent of matches won", f"matches to {result.length}"
-    print(f"{what} of the row against the column, ± standard error, {result.games} {played} each:\n")
+    say(f"{what} of the row against the column, ± standard error, {result.games} {played} each:\n")
     room = shutil.get_terminal_size((_UNKNOWN_WIDTH, 0)).columns - len(labels[-1])
     width = _WIDE if room >= _WIDE * len(labels) else _NARROW
     at_once = max(1, room // width)
     for start in range(0, len(labels), at_once):
         print("\n".join(_cross_lines(result, labels, slice(start, start + at_once), width)) + "\n")
     points, won = ("Percent", "matches") if result.length else ("Points", "games")
-    print(f"Ratings: their mean is 0; ± is one standard error.  {points}: weighted least squares over all")
-    print(f"pairings; Elo: Bradley and Terry's model of the {won} won, half a win added on either side.")
+    say("Ratings: their mean is 0; ± is one standard error.")
+    say(f"{points}: weighted least squares over all pairings.")
+    say(f"Elo: Bradley and Terry's model of the {won} won, half a win added on either side.")
     if result.fit < _UNLIKELY:
-        print(f"{points} do not add up along the rating ({p_text(result.fit)}): look at the pairings too.")
+        say(f"{points} do not add up along the rating ({p_text(result.fit)}): look at the pairings too.")
 
 
 def _label(place: int) -> str:

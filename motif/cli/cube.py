@@ -22,7 +22,7 @@ from motif.cli.options import (
     static_evaluator,
 )
 from motif.cli.positions import PositionBatch, check_choice, write_records
-from motif.cli.printing import json_line, percent, print_board, print_table
+from motif.cli.printing import json_line, percent, print_board, print_table, say
 from motif.runtime.errors import PositionError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def cube_windows(
         ("drop from", f"{window.drop_from:.1f}", f"{window.drop_se:.1f}", f"{DROP_FROM:.0f}"),
     ]
     print_table(("", "S", "standard error", "the article's S"), rows)
-    print(f"{window.positions:,} positions of {window.games:,} games of {player}")
+    say(f"{window.positions:,} positions of {window.games:,} games of {player}")
 
 
 _SHOWN = (
@@ -279,12 +279,12 @@ def _bras_record(position: "Position") -> dict[str, Any]:
 def _print_bras(bras: dict[str, Any]) -> None:
     low, high = bras["live_from"]
     measured = bras["measured"]
-    print(f"\nBRAS's score S of the player on roll is {bras['S']:.1f}.")
-    print(
+    say(f"\nBRAS's score S of the player on roll is {bras['S']:.1f}.")
+    say(
         f"The article doubles from about {low:.0f} to {high:.0f} and drops from {bras['drop_from']:.0f}: "
         f"{bras['action']}."
     )
-    print(
+    say(
         f"With contact {measured['player']} doubles from {measured['double_from']:.1f} "
         f"(+-{measured['double_se']:.1f}) and drops from {measured['drop_from']:.1f} "
         f"(+-{measured['drop_se']:.1f}): {bras['measured_action']}."
@@ -296,7 +296,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
     how = f"cube efficiency {decision.efficiency:.2f}"
     if decision.exact:
         how = "the cube: exact, from the bearoff tables"
-    print(
+    say(
         f"{player}: {percent(chances.win)} wins ({percent(chances.win_gammon)} gammons), "
         f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
         f"cubeless {chances.equity:+.3f}; {how}"
@@ -320,7 +320,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
     if decision.opponent_windows and not decision.exact:
         columns = ("the opponent's", "doubles from", "you take from", "cashes from", "too good from")
         print_table(columns, [_window_row(window) for window in decision.opponent_windows])
-    print(f"{decision.action[0].upper()}{decision.action[1:]}.  {decision.words}")
+    say(f"{decision.action[0].upper()}{decision.action[1:]}.  {decision.words}")
 
 
 def _window_row(window: "Window") -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import error_text, json_line, print_table, tell
+from motif.cli.printing import error_text, json_line, note, print_table, say, tell
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def sample(
     if json:
         print(json_line(facts))
         return
-    print(f"{result.positions} positions of {result.games} games in {out}, {result.trials} trials each")
-    print(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games a second")
+    say(f"{result.positions} positions of {result.games} games in {out}, {result.trials} trials each")
+    say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games a second")
 
 
 @command("fit runs/try --out runs/try.yaml --plot runs/try.png")
@@ -84,6 +84,7 @@ def fit(
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
     from motif.reports.style import check_picture
+    from motif.sampling.dataset import parts_there
 
     check_size("prune_z", prune_z)
     settings = replace(settings, prune=PRUNE_Z if prune and prune_z is None else prune_z)
@@ -92,6 +93,13 @@ def fit(
         check_target(target)
     if plot is not None:
         check_picture(plot)
+    for folder in folders:
+        there, wanted = parts_there(folder)
+        if there < wanted:
+            note(
+                f"{folder} has {there} of {wanted} parts: the sample was stopped; "
+                "`motif sample ... --resume` finishes it"
+            )
     fitted = fit_dataset(
         folders,
         settings,
@@ -117,8 +125,8 @@ def fit(
         ("before pruning", facts["choice_error_before_pruning"]),
     ):
         if losses:
-            print(f"{label}: {', '.join(f'{name} {error:.4f}' for name, error in losses.items())}")
-    print(f"{out}: fitted to {facts['samples']} positions in {facts['seconds']:.1f} s by {settings.method}")
+            say(f"{label}: {', '.join(f'{name} {error:.4f}' for name, error in losses.items())}")
+    say(f"{out}: fitted to {facts['samples']} positions in {facts['seconds']:.1f} s by {settings.method}")
 
 
 def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
@@ -179,9 +187,9 @@ def bootstrap(
         "against pubeval",
     )
     print_table(titles, rows)
-    print("choice error: the points that a validation decision costs by its labels")
-    print("points a game ± standard error; version zero is compared with the start player")
-    print(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(versions)))}")
+    say("choice error: the points that a validation decision costs by its labels")
+    say("points a game ± standard error; version zero is compared with the start player")
+    say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(versions)))}")
 
 
 @command("train-phase-net --out runs/phase-net")
@@ -214,11 +222,11 @@ def train_phase_net(
         2,
     )
     second = facts["stage_2"]
-    print(
+    say(
         f"± standard error; refined is round {second['chosen_round']} of {len(second['rounds'])} "
         f"({second['stopped']}), {facts['seconds']:.0f} s in all"
     )
-    print(f"play it as onnx:{out / 'refined.onnx'}")
+    say(f"play it as onnx:{out / 'refined.onnx'}")
 
 
 def _match_cells(match: dict[str, Any]) -> tuple[str, ...]:

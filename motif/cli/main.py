@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from motif.cli.interruption import INTERRUPTED, Interrupted, interrupted_line
-from motif.cli.printing import one_line
+from motif.cli.printing import complain, one_line
 from motif.runtime.errors import MotifError
 
 try:
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _ended(code: int, line: str) -> int:
-    print(one_line(f"motif: {line}"), file=sys.stderr)
+    complain(one_line(f"motif: {line}"))
     return code
 
 

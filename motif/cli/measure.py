@@ -22,7 +22,7 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import json_line, print_table
+from motif.cli.printing import json_line, note, print_table, say
 from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
@@ -179,11 +179,11 @@ def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datas
         (*_row(name, rate.er, rate.se, rate.decisions), f"{rate.unlisted:,}") for name, rate in _named(rates)
     ]
     print_table(("", "error rate", "standard error", "decisions", "unlisted"), rows)
-    print(f"error rate: millipoints that {player} loses a decision;")
+    say(f"error rate: millipoints that {player} loses a decision;")
     if of_datasets:
-        print("labels have noise: it tells less than differences between players do")
+        say("labels have noise: it tells less than differences between players do")
     else:
-        print("an unlisted choice costs the worst loss listed for the decision")
+        say("an unlisted choice costs the worst loss listed for the decision")
     spread = rates.distribution
     together = [*spread.at_most.values(), 1.0]
     print_table(
@@ -193,20 +193,20 @@ def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datas
             for it, up_to in zip(spread.ranges, together, strict=True)
         ],
     )
-    print(
+    say(
         f"median {spread.median:.1f}, 90 % lose at most {spread.percentile_90:.1f}, 99 % at most "
         f"{spread.percentile_99:.1f}, largest {spread.largest:.1f};\n"
         f"the best play is found in {spread.best_found:.1%} of the decisions"
     )
     if cube_decisions:
-        print(f"{cube_decisions:,} cube decision{'s' * (cube_decisions > 1)}, not used")
+        say(f"{cube_decisions:,} cube decision{'s' * (cube_decisions > 1)}, not used")
 
 
 def print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> None:
     """Print what `player` loses more than `versus`, on the same groups of decisions."""
     rows = [_row(name, rate.difference, rate.se, rate.decisions) for name, rate in _named(compared)]
     print_table(("", "difference", "standard error", "decisions"), rows)
-    print(f"difference: millipoints a decision that {player} loses more than {versus}")
+    say(f"difference: millipoints a decision that {player} loses more than {versus}")
 
 
 def print_worst(decisions: "Sequence[WorstDecision]") -> None:
@@ -219,8 +219,8 @@ def print_worst(decisions: "Sequence[WorstDecision]") -> None:
         best = " or ".join(play.notation for play in decision.best[:_MOST_BEST])
         at_least = "" if decision.is_listed else "at least "
         place = f"{decision.class_name}, {decision.path}{line}"
-        print(f"\n{number}. {gnubg_id(decision.position)} {roll}  {place}")
-        print(f"   {decision.played.notation} loses {at_least}{decision.played.loss:.1f}; best is {best}")
+        say(f"\n{number}. {gnubg_id(decision.position)} {roll}  {place}")
+        say(f"   {decision.played.notation} loses {at_least}{decision.played.loss:.1f}; best is {best}")
 
 
 def _named(rates: "ByGroup[_Rate]") -> Iterator[tuple[str, _Rate]]:
@@ -279,8 +279,10 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     from motif.runtime.files import FileError, make_folder
     from motif.runtime.kernel_cache import kept_kernels, kernel_folder
     from motif.runtime.parallel import run_ordered
-    from motif.runtime.progress import progress
+    from motif.runtime.progress import COMPILATION, progress
 
+    note("compiling every kernel that is not kept yet: that can take minutes")
+    COMPILATION.is_said = True
     started = time.monotonic()
     make_folder(kernel_folder())
     before = kept_kernels()
@@ -294,7 +296,7 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
         record = {"seconds": seconds, "kernels": kernels, "compiled": kernels - before}
         print(json_line({**record, "folder": kernel_folder()}))
         return
-    print(f"{kernels - before} kernels compiled in {seconds:.0f} s; {kernels} are kept in {kernel_folder()}")
+    say(f"{kernels - before} kernels compiled in {seconds:.0f} s; {kernels} are kept in {kernel_folder()}")
 
 
 def _run_lines(lines: Sequence[str], folder: str) -> tuple[str, str]:

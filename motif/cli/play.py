@@ -133,6 +133,8 @@ def play(
     table.asking.write_kept()  # so that it does not turn out after the game that it cannot be written
     repeat = f"The dice have the seed {thrown.seed}: --seed {thrown.seed} throws the same again."
     screen.say(f"{opening_line(session)} {'You type the dice.' if manners.typed_dice else repeat}")
+    if any(seat.is_person for seat in seats):
+        screen.say("Type ? at any time: it lists what can be typed.")
     _run(table, games, save)
     if table.tutor is not None:
         table.tutor.sum_up()

@@ -28,7 +28,7 @@ from motif.cli.options import (
     player_option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, percent, print_board, print_table, print_valued
+from motif.cli.printing import json_line, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.progress import Advance, progress
 
@@ -96,10 +96,10 @@ def evaluate(
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
     rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
-    print(f"equity {record['equity']:+.3f} in a {record['class']} position, says {player}")
+    say(f"equity {record['equity']:+.3f} in a {record['class']} position, says {player}")
     if explanation is not None:
-        print("\nwhat makes it up, against the same position with the sides exchanged:")
-        print("\n".join([explanation.summary, *explanation.sentences]))
+        say("\nwhat makes it up, against the same position with the sides exchanged:")
+        say("\n".join([explanation.summary, *explanation.sentences]))
 
 
 @command(f"plays {_START} 3 1", "plays --batch FILE --json")
@@ -131,7 +131,7 @@ def plays(
     print_board(position, match)
     rows = [(_named(play), play["position"]) for play in record["plays"]]
     print_table(("play", "position after it"), rows, left=2)
-    print(_counted(record))
+    say(_counted(record))
 
 
 @command(
@@ -213,7 +213,7 @@ def hint(
         for rank, play in enumerate(ranked[:plays], 1)
     ]
     print_table(("", "play", "equity", "difference"), rows, left=2)
-    print(f"{_counted(record)}, ranked by {judge}")
+    say(f"{_counted(record)}, ranked by {judge}")
     print_valued(valued)
 
 
@@ -251,7 +251,7 @@ def _roll_out(
         return
     print_board(position, match)
     print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")
-    print(f"{_counted(record)}, of which {player} ranks these highest")
+    say(f"{_counted(record)}, of which {player} ranks these highest")
 
 
 def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
@@ -377,13 +377,13 @@ def explain(
         print(json_line({**explanation.to_dict(), **valued, "html": html}))
         return
     print(_boards(explanation))
-    print(f"\n{explanation.summary}\n{explanation.values_in_words}\n")
+    say(f"\n{explanation.summary}\n{explanation.values_in_words}\n")
     if explanation.staked_in_words:
-        print(explanation.staked_in_words)
+        say(explanation.staked_in_words)
         print_valued(valued)
-        print()
+        say("")
     for sentence in (*explanation.ahead_in_words, *explanation.sentences):
-        print(sentence)
+        say(sentence)
     rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]
     print_table(("group", explanation.unit), rows)
 
@@ -435,8 +435,8 @@ def _show_tables(json: bool) -> None:
         print(json_line({**counts, "bytes": size, "seconds": seconds, **kept}))
         return
     print_table(("table", "entries"), [(name.replace("_", " "), f"{n:,}") for name, n in counts.items()])
-    print(f"{'built' if built else 'loaded'} in {seconds:.2f} s, {size / 1e6:.1f} MB")
-    print("in memory only: the cache folder cannot be written" if file is None else file)
+    say(f"{'built' if built else 'loaded'} in {seconds:.2f} s, {size / 1e6:.1f} MB")
+    say("in memory only: the cache folder cannot be written" if file is None else file)
 
 
 def _show_position(identifier: str, json: bool) -> None:
@@ -460,7 +460,7 @@ def _show_position(identifier: str, json: bool) -> None:
     print_board(position, match)
     print_table(("off within", "player on roll", "opponent"), _rows(sides))
     if chances is not None:
-        print(_summary(chances))
+        say(_summary(chances))
 
 
 def _summary(chances: "BearoffChances") -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from motif.cli.options import JobsOption, JsonOption, SeedOption, command, moved, option
-from motif.cli.printing import json_line, print_table, tell
+from motif.cli.printing import json_line, print_table, say, tell
 from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
@@ -73,5 +73,5 @@ def _print_versions(drawn: "RunReport") -> None:
             )
         )
     print_table([*titles, *errors], rows)
-    print("v: points a game; choices by the labels, and on benchmark lines: millipoints a decision")
-    print("± is one standard error")
+    say("v: points a game; choices by the labels, and on benchmark lines: millipoints a decision")
+    say("± is one standard error")

@@ -19,7 +19,7 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued
+from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -139,7 +139,7 @@ class _Rollout(NamedTuple):
             return
         print_board(self.position, self.match)
         _print_result(result)
-        print(f"{result.trials[0]} trials by {self.by_whom}, in {result.seconds:.1f} s")
+        say(f"{result.trials[0]} trials by {self.by_whom}, in {result.seconds:.1f} s")
 
     def decide(self) -> None:
         """The cube decision, the static one beside it."""
@@ -153,7 +153,7 @@ class _Rollout(NamedTuple):
             return
         print_board(self.position, self.state)
         _print_cube(result, static)
-        print(f"{result.trials} trials of each by {self.by_whom}, in {result.seconds:.1f} s")
+        say(f"{result.trials} trials of each by {self.by_whom}, in {result.seconds:.1f} s")
 
     def compare(
         self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
@@ -224,7 +224,7 @@ def _cube_record(result: "CubeRollout", static: "CubeDecision") -> dict[str, Any
 
 def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     chances, errors = result.mean, result.se
-    print(
+    say(
         f"{percent(chances[0])} ± {percent(errors[0])} wins ({percent(chances[1])} gammons), "
         f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), as far as the games went"
     )
@@ -249,7 +249,7 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     by_how_much = ""
     if result.difference is not None:
         by_how_much = f": {double} {result.difference:+.4f} ± {result.difference_se:.4f} against waiting"
-    print(f"{result.action[0].upper()}{result.action[1:]}{by_how_much}.  Static: {static.action}.")
+    say(f"{result.action[0].upper()}{result.action[1:]}{by_how_much}.  Static: {static.action}.")
 
 
 def _result_record(result: "RolloutResult") -> dict[str, Any]:
@@ -266,11 +266,14 @@ def _result_record(result: "RolloutResult") -> dict[str, Any]:
 def _print_result(result: "RolloutResult") -> None:
     from motif.rollout import RESULT_NAMES
 
+    mean, se, sd = (_by_name(figures[0]) for figures in (result.mean, result.se, result.sd))
     rows = [
-        (name.replace("_", " "), f"{mean:+.4f}", f"{se:.4f}", f"{sd:.3f}")
-        for name, mean, se, sd in zip(RESULT_NAMES, result.mean[0], result.se[0], result.sd[0], strict=True)
+        (name.replace("_", " "), f"{percent(mean[name], 2)} ± {100 * se[name]:.2f}", percent(sd[name]))
+        for name in RESULT_NAMES[:-1]
     ]
-    print_table(("player on roll", "mean", "standard error", "SD a trial"), rows)
+    name = RESULT_NAMES[-1]
+    rows.append((name, f"{mean[name]:+.4f} ± {se[name]:.4f}", f"{sd[name]:.3f}"))
+    print_table(("player on roll", "mean ± standard error", "SD a trial"), rows)
 
 
 def comparison_record(comparison: "Comparison") -> dict[str, Any]:
@@ -319,9 +322,9 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
         rows.append((*row, trials) if early else row)
     columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
     print_table((*columns, "trials") if early else columns, rows, left=2)
-    print(_verdict(comparison))
+    say(_verdict(comparison))
     trials = f"{comparison.all_trials} trials in all" if early else f"{comparison.trials} trials of each play"
-    print(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
+    say(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
 
 
 def _named_plays(position: "Position", roll: tuple[int, int], texts: list[str]) -> "list[Play]":

@@ -22,7 +22,7 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import json_line, print_table
+from motif.cli.printing import json_line, print_table, say
 from motif.runtime.errors import PlayerError, SettingError
 
 if TYPE_CHECKING:
@@ -104,14 +104,14 @@ def terms(
         facts = {"source": source, "count": count, "slope": statistics.statistics.slope, "html": html}
         print(json_line({**asked, **facts, "terms": [asdict(term) for term in sentences]}))
         return
-    print(f"{title}\n{opening}")
+    say(f"{title}\n{opening}")
     titles = ("what it does", "moves", *(["z"] if errors_known(sentences) else []))
     rows = [
         (f"{term.sentence}\n{term.name}", moved(term, head_name), signed(term.effect_z, 1))[: len(titles)]
         for term in sentences
     ]
     print_table(titles, rows)
-    print("\n".join(notes))
+    say("\n".join(notes))
 
 
 def _statistics(
@@ -192,7 +192,7 @@ def inspect(
     print_table(("most important", "weight", "|weight| x SD"), rows)
     raw, value = facts["raw"], facts["value"]
     unit = f" {value['unit']}" if value["unit"] else ""
-    print(
+    say(
         f"{raw['name']} {raw['mean']:.2f} ± {raw['std']:.2f}, {value['name']} {value['mean']:.2f} ± "
         f"{value['std']:.2f}{unit} (SD), over {facts['positions']} positions"
     )
@@ -248,13 +248,13 @@ def calibrate(
         return
     _print_groups(calibration)
     whole = calibration.groups[ALL]
-    print(
+    say(
         f"fitted on {calibration.facts['positions']:,} positions of {calibration.facts['games']:,} games, "
         f"measured on {whole.positions:,} of {whole.games:,} others"
     )
-    print(_verdict(whole.log_loss))
+    say(_verdict(whole.log_loss))
     if seen:
-        print(f"{player} was itself fitted to this dataset: games that it has not seen tell more")
+        say(f"{player} was itself fitted to this dataset: games that it has not seen tell more")
     for path in filter(None, (out, plot)):
         print(path)
 
@@ -333,7 +333,7 @@ def export(
         record = {"file": str(path), "bytes": size, "player": f"onnx:{path}", "name": weights.name}
         print(json_line({**record, "parameters": weights.parameters.name, "classes": classes}))
         return
-    print(f"{path}: {weights.name} as ONNX, {size:,} bytes; it plays as onnx:{path}")
+    say(f"{path}: {weights.name} as ONNX, {size:,} bytes; it plays as onnx:{path}")
 
 
 def _weights_of(name: str) -> "WeightFile":

@@ -4,7 +4,6 @@ A `Solver` notes its passes with a `Recorder` and returns a `FitResult`.
 """
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from motif.fitting.problem import Problem, RankingOperator, Rows
 from motif.fitting.terms import FloatArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
+from motif.runtime.progress import Stopwatch
 
 CONVERGED = "converged"
 PASS_LIMIT = "pass limit"
@@ -169,7 +169,7 @@ class Recorder:
         self.history: list[PassRecord] = []
         self._method, self._problem = method, problem
         self._on_pass, self._patience = on_pass, patience
-        self._began = time.perf_counter()
+        self._stopwatch = Stopwatch()
         self._weights = self._best_weights = np.empty(0)
         self._best = 0
 
@@ -179,7 +179,7 @@ class Recorder:
             raise FitError(f"the error became {error} in pass {len(self.history)}")
         problem, self._weights = self._problem, weights
         validation = None if problem is None else rmse(problem, problem.validation, weights)
-        seconds = time.perf_counter() - self._began
+        seconds = self._stopwatch.seconds
         self.history.append(PassRecord(len(self.history), error, rmse_train, validation, seconds))
         is_stopped = self._on_pass is not None and self._on_pass(self.history[-1]) is True
         rises = self._patience is not None and self._validation_rises(weights, self._patience)
@@ -210,7 +210,7 @@ class Recorder:
         last = self.history[-1]
         if stopped == VALIDATION_RISES:
             weights, last = self._best_weights, self.history[self._best]
-        seconds = time.perf_counter() - self._began
+        seconds = self._stopwatch.seconds
         return FitResult(
             self._method, weights, tuple(self.history), stopped,
             last.rmse_train, last.rmse_validation, seconds,

@@ -8,7 +8,6 @@ makes the rest of that version anew.
 """
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from motif.players import load
 from motif.players.match import MatchResult, play_match
 from motif.runtime.errors import SettingError
 from motif.runtime.files import clear_temporaries, contents, csv_text, make_folder, working_in, write_text
+from motif.runtime.progress import Stopwatch
 from motif.sampling import read_manifest_positions, sample
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
@@ -103,15 +103,15 @@ def _make_version(
     seconds = {}
 
     tell(f"{name}: sampling {step.games} games of {_label(config, version - 1)}, {step.trials} trials each")
-    start = time.monotonic()
+    stopwatch = Stopwatch()
     settings = step.sample_settings(previous, config.step_seed(version))
     sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=_label(config, version - 1))
-    seconds["sample"] = time.monotonic() - start
+    seconds["sample"] = stopwatch.seconds
 
     pools = [folder / f"v{k}" / SAMPLES for k in step.pooled_versions(version)]
     positions = sum(read_manifest_positions(pool) for pool in pools)
     tell(f"{name}: fitting {positions} positions")
-    start = time.monotonic()
+    stopwatch = Stopwatch()
     fit = fit_dataset(
         pools,
         config.fit_settings(version),
@@ -124,12 +124,12 @@ def _make_version(
     fit.weights.save(home / WEIGHTS)
     history = fit.history_rows()
     write_text(home / HISTORY, csv_text(history[0], (row.values() for row in history)))
-    seconds["fit"] = time.monotonic() - start
+    seconds["fit"] = stopwatch.seconds
 
     tell(f"{name}: measuring strength in matches of {config.strength_games} games")
-    start = time.monotonic()
+    stopwatch = Stopwatch()
     strength = _strength(config, home, previous, version, jobs)
-    seconds["measure"] = time.monotonic() - start
+    seconds["measure"] = stopwatch.seconds
     summary = {
         "version": version,
         "name": name,

@@ -5,7 +5,6 @@ much worse, by the labels, the plays are that they would choose.
 """
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -44,7 +43,7 @@ from motif.parameters import parameter_set
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.tally import error_over_groups
 from motif.runtime.parallel import one_thread, run_ordered, working_on
-from motif.runtime.progress import progress
+from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.version import VERSION
 from motif.sampling import dataset_fingerprint
 
@@ -174,7 +173,7 @@ def fit_dataset(
     be written.
     """
     settings.check()
-    start = time.monotonic()
+    stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
         calls = {fit: (rows[fit[0]], fit[1], settings) for fit in heads_to_fit(rows, settings)}
@@ -212,7 +211,7 @@ def fit_dataset(
         results,
         plans,
         samples,
-        time.monotonic() - start,
+        stopwatch.seconds,
         rmse_train,
         rmse_validation,
         choices,

@@ -5,7 +5,6 @@ A match is told as the share of games won, which is what the source reports.
 
 import json
 import math
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from motif.players import EvaluatorPlayer, Player, load
 from motif.players.match import match_points, match_result
 from motif.runtime.errors import SettingError
 from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
-from motif.runtime.progress import progress
+from motif.runtime.progress import Stopwatch, progress
 
 
 def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | None) -> dict[str, Any]:
@@ -158,15 +157,15 @@ class _Training:
         self.models: dict[str, bytes] = {}
 
     def run(self) -> dict[str, Any]:
-        started = time.monotonic()
+        whole = Stopwatch()
         document: dict[str, Any] = {"settings": vars(self.settings)}
         seconds: dict[str, float] = {}
         steps = {"stage_1": self._pretrain, "stage_2": self._refine, "matches": self._report}
         for name, step in steps.items():
-            begun = time.monotonic()
+            stopwatch = Stopwatch()
             document[name] = step()
-            seconds[name] = time.monotonic() - begun
-        return {**document, "seconds": time.monotonic() - started, "seconds_by_step": seconds}
+            seconds[name] = stopwatch.seconds
+        return {**document, "seconds": whole.seconds, "seconds_by_step": seconds}
 
     def _pretrain(self) -> dict[str, Any]:
         settings = self.settings

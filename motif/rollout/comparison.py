@@ -1,6 +1,5 @@
 """Plays of one roll, rolled out with the same dice; where it is asked for, worse ones have fewer trials."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +19,7 @@ from motif.rollout.rollout_settings import RolloutSettings, check_count, playing
 from motif.rollout.tally import Tally, Values, p_value
 from motif.rollout.trials import RESULT_NAMES, CubeStart, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError
-from motif.runtime.progress import progress
+from motif.runtime.progress import Stopwatch, progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
 """How plays are compared while someone waits: about a tenth of a second, see docs/how-to/rollouts.md."""
@@ -134,7 +133,7 @@ def compare_plays(
     if not options:
         raise PlayError("no plays to compare")
     cube = None if cubes is None else CubeStart(cubes, (0,), side=1, doubles_first=True)
-    start = time.monotonic()
+    stopwatch = Stopwatch()
     if settings.eliminate:
         stages = _until_clear(options, evaluator, settings, NO_CUBE if cube else stakes, cube, jobs)
     else:
@@ -142,7 +141,7 @@ def compare_plays(
     return Comparison(
         _ranked(options, stages),
         stages[-1].trials,
-        time.monotonic() - start,
+        stopwatch.seconds,
         settings.scoring,
         settings.error_rate if settings.eliminate else None,
     )

@@ -1,6 +1,5 @@
 """Rollouts of positions: trials of many boards, spread over workers and added up in order."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -35,7 +34,7 @@ from motif.rollout.tally import Tally, Values
 from motif.runtime.errors import changed
 from motif.runtime.html import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
-from motif.runtime.progress import progress
+from motif.runtime.progress import Stopwatch, progress
 
 if TYPE_CHECKING:
     from motif.players.player import Player
@@ -139,7 +138,7 @@ def rollout(
     def enough(tally: Tally) -> bool:
         return bool(tally.errors()[-1] <= settings.se)
 
-    start = time.monotonic()
+    stopwatch = Stopwatch()
     tallies = tally_trials(
         settings.model_of(evaluator),
         settings,
@@ -154,7 +153,7 @@ def rollout(
         np.array([tally.mean() for tally in tallies]).reshape(shape),
         np.array([tally.errors() for tally in tallies]).reshape(shape),
         np.array([tally.trials for tally in tallies], np.int64),
-        time.monotonic() - start,
+        stopwatch.seconds,
         settings.scoring,
     )
 

@@ -1,11 +1,9 @@
 """JIT options in one place, and the bit operations that numba lacks.
 
-Says on a terminal that kernels are being compiled, when that takes more than a second.
+What is compiled is heard by `motif.runtime.progress`, which says so and keeps it out of what is timed.
 """
 
-import sys
 from collections.abc import Callable
-from threading import Timer
 from typing import Any, TypeVar, cast
 
 from numba import config
@@ -14,43 +12,20 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from motif.runtime.kernel import Kernel
-
-_QUIET_SECONDS = 1.0
-_MESSAGE = "motif: compiling kernels, once for this machine and version ..."
+from motif.runtime.progress import COMPILATION
 
 
-class _Announcer(event.Listener):
+class _Listener(event.Listener):
     """Hears numba begin and end each compilation; those of callees lie within their callers'."""
 
-    def __init__(self) -> None:
-        self._depth = 0
-        self._timer: Timer | None = None
-        self._said = False
-
     def on_start(self, event: Any) -> None:
-        self._depth += 1
-        if self._depth == 1 and not self._said and sys.stderr.isatty():
-            self._timer = Timer(_QUIET_SECONDS, self._say)
-            self._timer.daemon = True
-            self._timer.start()
+        COMPILATION.begin()
 
     def on_end(self, event: Any) -> None:
-        self._depth -= 1
-        if self._depth == 0 and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _say(self) -> None:
-        self._said = True
-        print(_MESSAGE, file=sys.stderr, flush=True)
+        COMPILATION.end()
 
 
-def announce_compilation() -> None:
-    """Listen to numba from now on."""
-    event.register("numba:compile", _Announcer())
-
-
-announce_compilation()
+event.register("numba:compile", _Listener())
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}

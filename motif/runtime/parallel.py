@@ -14,11 +14,16 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from functools import partial
 from multiprocessing import resource_tracker
+from pathlib import Path
+from tempfile import gettempdir
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 from motif.runtime.errors import SettingError
+from motif.runtime.progress import COMPILATION, Span
 
 if TYPE_CHECKING:
     from motif.runtime.cluster import Cluster
@@ -175,17 +180,64 @@ def run_ordered(
         initargs=(os.getpid(),),
     )
     resource_tracker.ensure_running()
-    with starting_workers():
-        results = runner(joblib.delayed(function)(*arguments) for arguments in calls)
+    with _hearing_of_compilation() as mark:
+        with starting_workers():
+            work = partial(_work, function, mark)
+            results = runner(joblib.delayed(work)(*arguments) for arguments in calls)
+        try:
+            for result, spans in results:
+                COMPILATION.spans += spans
+                yield result
+        finally:
+            with warnings.catch_warnings():
+                # joblib warns of work that it calls off; here that is what the caller wants.
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
+
+
+def _work(function: Callable[..., _Result], mark: Path | None, *arguments: Any) -> tuple[_Result, list[Span]]:
+    """Runs in a worker: what `function` returns, and when kernels were compiled for it.
+
+    That they are is for the main process to say, which a file called `mark` tells it.
+    """
+    COMPILATION.is_said = COMPILATION.is_said or mark is None
+    if mark is not None:
+        COMPILATION.say = partial(_touch, mark)
+    before = len(COMPILATION.spans)
+    return function(*arguments), COMPILATION.spans[before:]
+
+
+def _touch(mark: Path) -> None:
+    with suppress(OSError):
+        mark.touch()
+
+
+@contextmanager
+def _hearing_of_compilation() -> Iterator[Path | None]:
+    """Say that workers compile kernels as soon as there is a file of the name that the block is given.
+
+    None where that was said.
+    """
+    if COMPILATION.is_said:
+        yield None
+        return
+    mark, is_over = Path(gettempdir()) / f"motif-{uuid4()}", threading.Event()
+
+    def listen() -> None:
+        while not (mark.exists() or is_over.wait(_SECONDS_BETWEEN_LOOKS)):
+            pass
+        if not is_over.is_set():
+            COMPILATION.announce()
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
     try:
-        # Not `yield from`, which would close the results outside of the block below.
-        for result in results:  # noqa: UP028
-            yield result
+        yield mark
     finally:
-        with warnings.catch_warnings():
-            # joblib warns of work that it calls off; here that is what the caller wants.
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
+        is_over.set()
+        listener.join()
+        with suppress(OSError):
+            mark.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -1,10 +1,16 @@
-"""Progress of long work: a bar on stderr after one second, and only on a terminal."""
+"""Progress of long work: a bar, a word on what is compiled, and a stopwatch that leaves compiling out.
+
+All is said on stderr, and only after one second; the bar on a terminal alone.
+"""
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Timer
 from typing import Protocol
+
+from motif.runtime.terminal import wrapped
 
 
 class Advance(Protocol):
@@ -52,3 +58,89 @@ def progress(description: str, total: int) -> Iterator[Advance]:
     finally:
         if visible:
             bar.stop()
+
+
+ON_COMPILING = (
+    "motif: compiling kernels, once for this machine and version; that can take minutes in all, and "
+    "`motif warm` does it ahead"
+)
+Span = tuple[float, float]
+"""When something began and ended, in seconds of the clock that all processes of a machine share."""
+
+
+def say_that_kernels_compile() -> None:
+    """Say so on stderr, whatever that is."""
+    with suppress(OSError, ValueError):  # a stderr that nobody reads any more, or that was closed
+        print(wrapped(ON_COMPILING, sys.stderr), file=sys.stderr, flush=True)
+
+
+class Compilation:
+    """When kernels were compiled, by this process and by its workers; said once, after a second of it."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        """Those that have ended; spans of workers may overlap."""
+        self.is_said = False
+        """Nothing more is said."""
+        self.say: Callable[[], None] = say_that_kernels_compile
+        """How it is said: a worker has its own way."""
+        self._depth = 0
+        self._began = 0.0
+        self._own = 0.0
+        self._timer: Timer | None = None
+
+    def begin(self) -> None:
+        """Hear that the compiler begins; what a kernel calls may be compiled within that."""
+        self._depth += 1
+        if self._depth > 1:
+            return
+        self._began = time.monotonic()
+        if not self.is_said:
+            self._timer = Timer(max(0.0, _QUIET_SECONDS - self._own), self.announce)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def end(self) -> None:
+        """Hear that the compiler has ended what it began last."""
+        self._depth -= 1
+        if self._depth > 0:
+            return
+        now = time.monotonic()
+        self._own += now - self._began
+        self.spans.append((self._began, now))
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def announce(self) -> None:
+        """Say that kernels are being compiled, unless that was said."""
+        if not self.is_said:
+            self.is_said = True
+            self.say()
+
+    def seconds(self, start: float, end: float) -> float:
+        """How long something was compiled between two moments."""
+        under_way = [(self._began, end)] if self._depth else []
+        total, last = 0.0, start
+        for first, past in sorted([*self.spans, *under_way]):
+            first, past = max(first, last), min(past, end)
+            if first < past:
+                total, last = total + past - first, past
+        return total
+
+
+COMPILATION = Compilation()
+"""That of this process."""
+
+
+class Stopwatch:
+    """Runs from where it is made, and stands still while kernels are compiled, here or by a worker."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """What it shows."""
+        now = time.monotonic()
+        return now - self._start - COMPILATION.seconds(self._start, now)

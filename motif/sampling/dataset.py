@@ -120,6 +120,19 @@ def read_manifest_positions(folder: Path) -> int:
     return sum(part.rows for part in read_manifest(folder)[1])
 
 
+def parts_there(folder: Path) -> tuple[int, int]:
+    """How many parts a dataset has, and how many it would have if its sampling had not been stopped.
+
+    Both are the same where it was not, or where its settings do not say how many there are to be.
+    Raises `DatasetError` as `read_manifest` does.
+    """
+    settings, parts, complete = read_manifest(folder)
+    games, together = settings.get("games"), settings.get("games_a_part")
+    if complete or not (isinstance(games, int) and isinstance(together, int) and together > 0):
+        return len(parts), len(parts)
+    return len(parts), -(-games // together)
+
+
 def dataset_fingerprint(folder: Path) -> str:
     """Identifies the content of a dataset: a hash over its parts' checksums."""
     _, parts, _ = read_manifest(folder)

@@ -3,7 +3,6 @@
 `SampleSettings` decide which positions the dataset holds and how they are labelled.
 """
 
-import time
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -29,7 +28,7 @@ from motif.rollout.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
 from motif.runtime.parallel import run_ordered, stop_request
-from motif.runtime.progress import progress
+from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.version import VERSION
 from motif.sampling.dataset import Part, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.self_play import LabelledPositions, new_record, self_play
@@ -171,11 +170,11 @@ def sample(
         "games_a_part": games_a_part(settings),
         "motif": VERSION,
     }
-    started = time.monotonic()
+    stopwatch = Stopwatch()
     with working_in(folder):
         kept = kept_parts(folder, provenance, resume)
         parts = _all_parts(settings, provenance, folder, evaluator, kept, jobs)
-    seconds = time.monotonic() - started
+    seconds = stopwatch.seconds
     positions = sum(part.rows for part in parts)
     return SampleResult(folder, positions, settings.trials, settings.games, seconds)
 

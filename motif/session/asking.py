@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from motif.board.diagram import text_diagram
+from motif.board.diagram import narrowed, text_diagram
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import write_mat
 from motif.runtime.errors import FileError, RecordError
+from motif.runtime.terminal import columns, wrapped
 from motif.session.session import GameSession
 
 _CHECKERS = (("X", "bold cyan"), ("O", "bold yellow"))
@@ -28,15 +29,15 @@ class Screen:
         self._source = source
         self._output = output
 
-    def say(self, *lines: str) -> None:
-        """Show `lines`."""
+    def say(self, *lines: str, indent: int = 0) -> None:
+        """Show `lines`, for a terminal broken between words; what follows stands `indent` letters in."""
         for line in lines:
-            print(line, file=self._output)
+            print(wrapped(line, self._output, indent), file=self._output)
 
     def ask(self, prompt: str) -> str:
         """The line that is typed after `prompt`, without spaces around it; raises `EndOfInput`."""
         try:
-            print(prompt, end="", file=self._output, flush=True)
+            print(f"{wrapped(prompt.rstrip(), self._output)} ", end="", file=self._output, flush=True)
             line = self._source.readline()
         except KeyboardInterrupt:
             print(file=self._output)  # what follows begins a line of its own
@@ -55,6 +56,7 @@ class Screen:
         from rich.console import Console
         from rich.text import Text
 
+        diagram = narrowed(diagram, columns(self._output))
         console = Console(file=self._output, highlight=False)
         if not console.is_terminal:
             self.say("", diagram, "")
@@ -69,7 +71,17 @@ class Screen:
 
 _SAVE = "save FILE"
 _ALWAYS = ("board", "pips", _SAVE, "help", "quit")
+_HELP = ("help", "h", "?")
+_QUIT = ("quit", "q", "exit")
+_SHORT = 50
+"""Letters of a question with the words that answer it; where there are more, ``?`` lists these."""
+_SUCH_AS = " such as "
+_ROOM = 24
+"""Letters that most of what can be typed has, in the list of all of it."""
 _MEANINGS = {
+    "a play": "its moves; points count from your side, the star of a hit may be left out",
+    "its number": "the number of a play in the list of plays",
+    "two dice": "what was thrown",
     "roll": "throws the dice; so does an empty line",
     "double": "offers the cube at twice its value; d or redouble will do",
     "take": "plays on with the cube on your side",
@@ -79,17 +91,23 @@ _MEANINGS = {
     "plays": "lists every legal play with its number",
     "hint": "ranks the best plays, or the cube actions, with their equities for the player on roll",
     "undo": "goes back to the last choice that a person made; the dice stay as they fell",
+    "yes": "that is what you want",
+    "no": "it is not",
     "why": "explains it",
-    "resign": "offers to lose the game; the other player may decline",
+    "back": "changes nothing, and asks again what you want to do",
+    "resign": "offers to lose the game; the other player may decline; resign gammon says what is lost",
+    "single": "loses what the cube shows",
+    "gammon": "loses twice that",
+    "backgammon": "loses three times that",
     "board": "draws the board",
     "pips": "counts the pips that each side has to go",
     _SAVE: "writes all that was played so far to FILE, as .mat, which gnubg reads",
-    "help": "says what the words mean",
+    "help": "lists what can be typed; ? does the same",
     "quit": "ends the session",
 }
+"""What the words mean, and of answers of another kind what they begin with."""
 _NOTATION = (
-    "A play is typed as its moves, such as bar/22 13/8(2), or as its number in the list of plays.",
-    "Points count from your side, 24 to 1; bar is 25 and off is 0. The star of a hit may be left out.",
+    "A play is typed as its moves, such as bar/22 13/8(2): the bar is 25, off is 0, and 13-8 is 13/8.",
 )
 
 
@@ -116,12 +134,11 @@ class Asking:
         self._screen.say(*lines)
 
     def ask(self, head: str, offers: Sequence[str], *, empty: str = "") -> str:
-        """What is typed at a point of a game: one of `offers`, if it is no word that always has a meaning.
+        """What is typed: one of `offers`, if it is no word that has a meaning at every question.
 
         `empty` is what an empty line stands for; nothing but one more question by default.  Raises `Quit`
         and `EndOfInput`.
         """
-        offers = [*offers, *_ALWAYS]
         while True:
             line = self._screen.ask(_prompt(head, offers))
             word, _, rest = line.partition(" ")
@@ -135,32 +152,24 @@ class Asking:
                     self._count_pips()
                 case "save", name:
                     self._save_as(name)
-                case "help", "":
-                    self._help(offers)
-                case "quit", "":
+                case word, "" if word in _HELP:
+                    self._help([*offers, *_ALWAYS])
+                case word, "" if word in _QUIT:
                     self._leave()
                 case _:
                     return line
 
-    def choose(self, head: str, words: Sequence[str], *, may_save: bool = False) -> str:
-        """One of `words`, or its beginning; with `may_save` the record can be saved before that.
-
-        Raises `EndOfInput`.
-        """
-        offers = [*words, *[_SAVE] * may_save]
+    def choose(self, head: str, words: Sequence[str]) -> str:
+        """One of `words`, or its beginning; raises `Quit` and `EndOfInput`."""
         while True:
-            line = self._screen.ask(_prompt(head, offers))
-            word, _, name = line.partition(" ")
-            matches = [offer for offer in words if line and offer.startswith(line.lower())]
+            line = self.ask(head, words).lower()
+            matches = [line] if line in words else [word for word in words if word.startswith(line)]
             if len(matches) == 1:
                 return matches[0]
-            if may_save and word.lower() == "save":
-                self._save_as(name.strip())
-            elif line:
-                self._screen.say(f"please type one of: {', '.join(offers)}")
+            self._screen.say(f"please type one of: {', '.join(words)}")
 
     def agree(self, question: str) -> bool:
-        """Whether the answer is yes; raises `EndOfInput`."""
+        """Whether the answer is yes; raises `Quit` and `EndOfInput`."""
         return self.choose(question, ["yes", "no"]) == "yes"
 
     def undo(self) -> bool:
@@ -189,7 +198,7 @@ class Asking:
 
     def _to_draw(self) -> tuple[object, ...]:
         session = self._session
-        return session.games, session.position, session.cube, session.to_decide
+        return session.games, session.position, session.cube, session.to_decide, session.roll
 
     def save(self, path: Path) -> None:
         """Write all that was played to `path`; raises `FileError`, also where another file is."""
@@ -229,10 +238,12 @@ class Asking:
             match word.lower(), name.strip():
                 case "save", name:
                     unsaved = not self._save_as(name)
-                case (("no" | "quit"), ""):
+                case word, "" if word in ("no", "n", *_QUIT):
                     unsaved = False
                 case "back", "":
                     return
+                case word, "" if word in _HELP:
+                    self._help([_SAVE, "no", "back"])
         raise Quit
 
     def _count_pips(self) -> None:
@@ -242,11 +253,17 @@ class Asking:
         self._screen.say(f"pips to go: {first.name} {counts[0]}, {second.name} {counts[1]}")
 
     def _help(self, offers: Sequence[str]) -> None:
-        words = [offer for offer in offers if offer in _MEANINGS]
-        self._screen.say(*(f"  {word:10} {_MEANINGS[word]}" for word in words))
+        """Say in one place what can be typed, and what that does."""
+        for offer in offers:
+            meaning = next(words for name, words in _MEANINGS.items() if f"{offer} ".startswith(f"{name} "))
+            line = f"  {offer:{_ROOM}}  {meaning}"
+            self._screen.say(line, indent=line.index(meaning) - 2)
         if "plays" in offers:
             self._screen.say(*(f"  {line}" for line in _NOTATION))
 
 
 def _prompt(head: str, offers: Sequence[str]) -> str:
-    return f"{head} [{', '.join(offers)}]: "
+    """The question, with all that can be typed where that is short."""
+    words = ", ".join(offers)
+    is_short = len(head) + len(words) <= _SHORT and not any(_SUCH_AS in offer for offer in offers)
+    return f"{head} [{words if is_short else '?'}]: "

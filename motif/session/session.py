@@ -405,6 +405,13 @@ class GameSession:
         possible = possible_resignations(self.position)
         return possible if self.gammons_count else possible[:1]
 
+    @property
+    def why_single(self) -> str:
+        """Why the player on roll can lose a single game alone; empty where he can lose more."""
+        if not self.gammons_count:
+            return "by the Jacoby rule nothing more counts until the cube has been turned"
+        return "" if len(self.resignations()) > 1 else "who has borne a checker off loses no more"
+
     def resign(self, offered: str) -> None:
         """End the game: the player on roll loses what was `offered`, and accepted, at the cube's value."""
         self._end(GameResult(1 - self.on_roll, RESIGNATIONS[offered] * self.cube, resigned=True))

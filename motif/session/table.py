@@ -5,6 +5,7 @@ players decide by themselves.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,16 +33,18 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
     except PlayError:
         return None
     board = position.board.tolist()
+    left: Counter[int] = Counter()
     entering = sum(move.start == OWN_BAR for move in moves)
     if board[OWN_BAR] > 0 and entering < min(len(moves), board[OWN_BAR]):
         return "checkers on the bar must enter first"
     dice = "{}{}".format(*roll)
     for move in sorted(moves, reverse=True):
-        if fault := _fault(board, move):
+        if fault := _fault(board, left[move.start], move):
             return fault
         if move.end != OFF and move.start - move.end not in _distances(roll):
             return f"{move.start}/{move.end} is {move.start - move.end} pips, which {dice} does not give"
         board[move.start] -= 1
+        left[move.start] += 1
         if move.end != OFF:
             board[move.end] = max(board[move.end], 0) + 1
     if any(_own(board) == _own(play.position.switch_sides().board.tolist()) for play in plays):
@@ -54,10 +57,12 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
     return f"the dice {dice} cannot be played so"
 
 
-def _fault(board: list[int], move: MarkedMove) -> str | None:
-    """What is wrong with one move on `board`, whatever the dice."""
+def _fault(board: list[int], left: int, move: MarkedMove) -> str | None:
+    """What is wrong with one move on `board`, whatever the dice, after so many checkers `left` its start."""
     start = "the bar" if move.start == OWN_BAR else str(move.start)
     if board[move.start] <= 0:
+        if left:
+            return f"only {left} checker{'s' * (left > 1)} of yours {'are' if left > 1 else 'is'} on {start}"
         return f"no checker of yours is on {start}"
     if move.end == OFF:
         outside = any(count > 0 for count in board[HOME + 1 :])
@@ -97,6 +102,7 @@ _ANSWERS: dict[str, CubeKind] = {
     "take": "take", "t": "take", "beaver": "beaver", "b": "beaver",
     "pass": "drop", "p": "drop", "drop": "drop",
 }  # fmt: skip
+_RESIGNING = {"resign": None} | {f"resign {loss}": loss for loss in RESIGNATIONS}
 _OFFERED = {"take": "take", "drop": "pass", "beaver": "beaver"}
 
 
@@ -186,7 +192,7 @@ class Table:
         return f"Score: {first}, {second}."
 
     def _wants_another(self) -> bool:
-        return self.asking.choose("Another game?", ["yes", "no"], may_save=True) == "yes"
+        return self.asking.agree("Another game?")
 
     def _name(self, side: int) -> str:
         return self._session.seats[side].name
@@ -206,7 +212,7 @@ class Table:
         self.asking.say(f"Game {number}. {thrown}: {self._name(session.on_roll)} begins.{crawford}")
 
     def _typed_opening(self, number: int) -> tuple[int, int]:
-        head = f"Game {number}: the die of {self._name(0)}, then that of {self._name(1)}"
+        head = f"Game {number}: dice of {self._name(0)} and {self._name(1)}, such as 52"
         line = self.asking.ask(head, ["two dice such as 52"])
         parse_roll(line)
         first, second = re.findall("[1-6]", line)
@@ -269,8 +275,11 @@ class Table:
         may_double = session.can_double and session.seats[session.on_roll].is_person
         cube, undo = ["double", "hint"] * may_double, ["undo"] * session.can_undo
         offers = ["two dice such as 31", *cube, *undo]
+        if roll is None and may_double:
+            self.asking.draw_once()
+        head = f"Roll of {self._name(session.on_roll)}, such as 31{', or double' * may_double}"
         while roll is None:
-            line = self.asking.ask(f"Roll of {self._name(session.on_roll)}", offers)
+            line = self.asking.ask(head, offers)
             word = line.lower()
             if word == "undo":
                 if self.asking.undo():
@@ -328,8 +337,8 @@ class Table:
                 self._hint_plays()
             elif word == "undo":
                 is_over = asking.undo()
-            elif word == "resign":
-                is_over = self._resigns()
+            elif word in _RESIGNING:
+                is_over = self._resigns(_RESIGNING[word])
             else:
                 is_over = self._typed_play(line, roll)
 
@@ -388,8 +397,8 @@ class Table:
             elif word == "undo":
                 if asking.undo():
                     return False
-            elif word == "resign":
-                if self._resigns():
+            elif word in _RESIGNING:
+                if self._resigns(_RESIGNING[word]):
                     return False
             else:
                 asking.say(f"before the roll nothing can be played: roll, or double; not {line!r}")
@@ -430,7 +439,7 @@ class Table:
         asking.draw_once()
         loses = f"{session.cube} point" + "s" * (session.cube > 1)
         who = self._name(session.to_decide)
-        head = f"{who}: take the cube at {2 * session.cube} or pass and lose {loses}"
+        head = f"{who}: take at {2 * session.cube}, or pass and lose {loses}"
         offers = [_OFFERED[kind] for kind in session.answers]
         undo = ["undo"] * session.can_undo
         while True:
@@ -448,15 +457,24 @@ class Table:
             else:
                 asking.say(f"please type one of: {', '.join(offers)}")
 
-    def _resigns(self) -> bool:
-        """Ask what is offered and whether the other player accepts; whether the game has ended so."""
+    def _resigns(self, loss: str | None) -> bool:
+        """Ask what is offered, if not that `loss`, and whether the other player accepts.
+
+        Whether the game has ended so.
+        """
         session, asking = self._session, self.asking
         possible = session.resignations()
-        loss = possible[0]
-        if len(possible) > 1:
-            loss = asking.choose("Resign what?", [*possible, "back"])
-            if loss == "back":
-                return False
+        if loss is not None and loss not in possible:
+            asking.say(f"No {loss} can be resigned: {session.why_single}.")
+            return False
+        if loss is None and session.why_single:
+            asking.say(f"A single game is resigned: {session.why_single}.")
+        if loss is None:
+            loss = possible[0]
+            if len(possible) > 1:
+                loss = asking.choose("Resign what?", [*possible, "back"])
+                if loss == "back":
+                    return False
         points = RESIGNATIONS[loss] * session.cube
         other = session.seats[1 - session.on_roll]
         if not asking.agree(f"Give {other.name} {points} point{'s' * (points > 1)} and end the game?"):

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import given, settings
 
-from motif.board.diagram import text_diagram
+from motif.board.diagram import narrowed, text_diagram
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.board.svg import svg_diagram
@@ -72,7 +72,7 @@ def test_stacks_above_five_show_their_number():
         (MatchState(), ["money play (cube: 1)", "on roll"]),
         (
             MatchState(jacoby=True, beavers=True, dice=(6, 5)),
-            ["money play, Jacoby rule, beavers", "rolled 65"],
+            ["money play, Jacoby rule,", "beavers", "rolled 65"],
         ),
         (MatchState(length=7, own_score=6, crawford=True), ["7-point match, Crawford game", "score 6"]),
         (MatchState(cube=4, cube_owner="me"), ["X: player on roll (cube: 4)"]),
@@ -87,6 +87,31 @@ def test_both_diagrams_tell_the_match(state, words):
     for word in words:
         assert word in text
         assert word.partition(" (")[0].removeprefix("X: ") in image
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        MatchState(jacoby=True),
+        MatchState(jacoby=True, beavers=True, cube=64),
+        MatchState(length=25, own_score=24, crawford=True),
+        MatchState(length=9, cube=4, cube_owner="me"),
+    ],
+)
+def test_a_board_fits_into_eighty_columns(state):
+    text = text_diagram(Position.start(), state)
+    assert max(map(len, text.splitlines())) <= 80
+    assert f"(cube: {state.cube})" in text
+    assert narrowed(text, 80) == narrowed(text, None) == text
+
+
+def test_what_stands_beside_a_board_stands_below_it_where_that_is_narrow():
+    lines = narrowed(MATCH_WITH_BARS, 60).splitlines()
+    beside = [line[49:] for line in MATCH_WITH_BARS.splitlines()[2:] if len(line) > 49]
+    assert max(map(len, lines)) < 60
+    assert lines[2:15] == [line[:49].rstrip() for line in MATCH_WITH_BARS.splitlines()[2:]]
+    assert lines[15:] == [f" {note}" for note in beside]
+    assert lines[14] == " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
 
 
 @given(positions(), match_states())

@@ -76,6 +76,9 @@ def test_formatting_in_any_order(moves, hits, text):
         ("6/o", [(6, 0, False)]),
         ("8/5*/3", [(8, 5, True), (5, 3, False)]),
         ("8/6*/4(2)", [(8, 6, True), (6, 4, False)] * 2),
+        ("13-7 13-9", [(13, 7, False), (13, 9, False)]),
+        ("13-7*-5", [(13, 7, True), (7, 5, False)]),
+        ("bar-22, 6-off(2)", [(25, 22, False), (6, 0, False), (6, 0, False)]),
         ("13/10(2) 8/5(2)", [(13, 10, False)] * 2 + [(8, 5, False)] * 2),
     ],
 )
@@ -87,7 +90,8 @@ def test_reading(text, moves):
     ("text", "reason"),
     [
         ("8/5 6", "'6' is not a move such as 8/5, bar/22 or 6/off(2)"),
-        ("8-5", "'8-5' is not a move"),
+        ("8-5/3", "'8-5/3' is not a move"),
+        ("8-", "'8-' is not a move"),
         ("8/5/", "'8/5/' is not a move"),
         ("8//5", "'8//5' is not a move"),
         ("8*/5", "'8*/5' is not a move"),
@@ -230,6 +234,12 @@ def test_an_illegal_play_is_told_up_to_five_legal_ones():
     assert message.startswith("'13/7' is not a legal play; legal are ")
     assert message.endswith(" and 11 more")
     assert message.count(",") == 4
+
+
+def test_the_legal_plays_that_are_nearest_are_told_first():
+    position = Position.from_points({14: 1, 13: 2, 6: 3}, {24: 2})
+    with pytest.raises(PlayError, match=r"'14/9 14/13' is not a legal play; legal are 14/8, 14/9 6/5, "):
+        find_play("14/9 14/13", legal_plays(position, (5, 1)))
 
 
 def test_a_dance_is_the_empty_play():

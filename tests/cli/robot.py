@@ -3,6 +3,7 @@
 import random
 import re
 
+_OFFER = re.compile(r"^  (\S.*?)  +\S", re.MULTILINE)
 PROMPT = re.compile(r"^(?P<head>.*) \[(?P<offers>[^\[\]]*)\]: $")
 GOES_ON = {"roll", "take", "pass", "yes", "no"}
 """Words that go on where no play can be typed."""
@@ -22,6 +23,9 @@ class Robot:
         self.screen = ""
         """All that was shown so far."""
         self._file = file
+        self._offers: list[str] = []
+        """What the list that ``?`` asks for says; empty before it was asked for."""
+        self._asked = 0
         self._chance = random.Random(seed)
 
     def answer(self, shown: str) -> str:
@@ -30,7 +34,13 @@ class Robot:
         self.screen += COLOURS.sub("", shown.replace("\r\n", "\n"))
         found = PROMPT.match(self.screen.rpartition("\n")[2])
         assert found, self.screen[-500:]
-        kind = self._chosen(found["head"].split()[0], found["offers"].split(", "))
+        if not self._offers:
+            self._asked = len(self.screen)
+            self._offers = ["?"]
+            return "?"
+        self._offers = _OFFER.findall(self.screen[self._asked :])
+        kind = self._chosen(found["head"].split()[0], self._offers)
+        self._offers = []
         self.typed.append(kind)
         return self._words(kind)
 
@@ -44,7 +54,7 @@ class Robot:
         if head == "Give":
             return "yes" if self.games_begun == 2 else "no"
         if head == "Resign":
-            return "back" if "back" not in self.typed else offers[-2]
+            return "back" if "back" not in self.typed else offers[offers.index("back") - 1]
         if head == "Save":
             return "back" if self.typed.count("quit") < 2 else "no"
         at_most = {

@@ -1,11 +1,13 @@
 """The command fit where it prunes, and where it says how sure it is."""
 
 import re
+import shutil
 
 import pytest
 
 from motif.evaluators import read_weight_file
 from motif.fitting.solve import PRUNE_Z
+from motif.sampling.dataset import parts_there, read_manifest, write_manifest
 
 _OPTIONS = ("--parameters", "keith", "--heads", "win", "--jobs", 1)
 
@@ -51,3 +53,18 @@ def test_what_is_refused_before_the_work(motif, dataset, tmp_path):
         assert message in ending.err
         assert ending.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dataset_whose_sampling_was_stopped_is_fitted_with_a_warning(motif, dataset, tmp_path):
+    half = tmp_path / "half"
+    shutil.copytree(dataset, half)
+    settings, parts, complete = read_manifest(half)
+    assert complete
+    assert parts_there(half) == (len(parts), len(parts))
+    write_manifest(half, settings, parts[: len(parts) // 2], complete=False)
+    ending = motif("fit", half, "--out", tmp_path / "half.yaml", *_OPTIONS)
+    share = f"{len(parts) // 2} of {len(parts)} parts"
+    assert ending.code == 0
+    assert ending.err == (
+        f"motif: {half} has {share}: the sample was stopped; `motif sample ... --resume` finishes it\n"
+    )

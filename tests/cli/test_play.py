@@ -297,6 +297,47 @@ def test_quit_asks_about_what_would_be_lost(typing, tmp_path, monkeypatch):
     assert len(read_mat(Path("c.mat")).games[0].actions) >= 2
 
 
+def test_quit_and_help_work_at_every_question(typing, tmp_path):
+    kept = ("--save", tmp_path / "a.mat")
+    over = ["resign single", "yes"]
+    for lines, head in (
+        ([*over, "?", "quit"], "Another game?"),
+        (["resign", "help", "quit"], "Resign what?"),
+        (["resign single", "?", "q"], "Give pubeval 1 point and end the game?"),
+    ):
+        ending = typing([*lines, "never"], *OPPONENT, *kept)
+        assert (ending.code, ending.err) == (0, "")
+        shown = ending.out.split(f"{head} [")[1:]
+        assert len(shown) == 2
+        assert re.search(r"^  quit +ends the session$", shown[0], re.MULTILINE)
+        assert shown[1].endswith(f"]: {lines[-1]}\nSaved to {tmp_path / 'a.mat'}\n")
+        (tmp_path / "a.mat").unlink()
+
+
+def test_a_board_is_drawn_before_a_double_is_asked_for_with_dice_of_ones_own(typing):
+    out = typing(["52", "1", "31", "1"], "human", "human", *OPPONENT[1:3], "--dice", "manual").out
+    asked = out.index("Roll of human 2, such as 31, or double [?]: ")
+    assert out.rindex("X: human 2", 0, asked) > out.index("human 1 rolled 52 and plays")
+
+
+def test_a_terminal_breaks_lines_between_words_and_no_board(tmp_path):
+    process, terminal = in_terminal("pubeval", "--hint-player", "pubeval", "--seed", "2027", COLUMNS="60")
+    shown = wait_for_prompt(terminal)
+    try:
+        for line in (b"?", b"", b"14/9 14/13", b"hint"):
+            os.write(terminal, line + b"\n")
+            shown += wait_for_prompt(terminal)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+    lines = COLOURS.sub("", shown).replace("\r", "").split("\n")
+    assert max(map(len, lines)) <= 60
+    assert " money play, Jacoby rule" in lines
+    assert sum(line.startswith(" +12-11-10-") and line.endswith("-+") for line in lines) == 2
+    assert " ".join(line.strip() for line in lines).count("is not a legal play; legal are ") == 1
+
+
 @pytest.mark.parametrize("opponent", ["motif-v1", "random"])
 def test_a_declined_resignation_goes_on(typing, opponent):
     # After ten senseless plays a gammon is more likely than not.  For `random` the adviser judges.

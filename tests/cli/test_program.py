@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import motif.cli.main as program
+from motif.runtime.progress import ON_COMPILING
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FULL = Path("/dev/full")
@@ -35,7 +36,12 @@ def start(*words: str, **options) -> subprocess.Popen:
 
 def finish(process: subprocess.Popen) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=SECONDS)
-    return process.returncode, out, err
+    return process.returncode, out, _without_compiling(err)
+
+
+def _without_compiling(err: str) -> str:
+    """What was said, whether or not the kernels were kept already."""
+    return err.replace(f"{ON_COMPILING}\n", "")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -125,7 +131,7 @@ def test_a_reader_who_leaves_is_no_error(tmp_path):
     with process.stdout, process.stderr:
         process.stdout.readline()
         process.stdout.close()
-        assert process.stderr.read() == ""
+        assert _without_compiling(process.stderr.read()) == ""
     assert process.wait(SECONDS) == 1
 
 
@@ -133,7 +139,8 @@ def test_a_reader_who_leaves_is_no_error(tmp_path):
 def test_a_full_disk_is_an_error():
     with FULL.open("w") as full:
         process = start("evaluate", START, "--player", "pubeval", stdout=full)
-        assert process.communicate(timeout=SECONDS)[1] == "motif: error: No space left on device\n"
+        said = _without_compiling(process.communicate(timeout=SECONDS)[1])
+        assert said == "motif: error: No space left on device\n"
     assert process.returncode == 2
 
 
@@ -165,3 +172,19 @@ def test_a_fault_of_the_program_shows_its_traceback_on_demand(motif, monkeypatch
     monkeypatch.setenv(program.TRACEBACK_VARIABLE, "1")
     with pytest.raises(ZeroDivisionError):
         motif("evaluate", "--batch", "x")
+
+
+def test_a_python_without_the_packages_is_told_where_they_are():
+    command = [sys.executable, "-S", str(ROOT / "cli.py"), "hint"]  # -S: without installed packages
+    ending = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert (ending.returncode, ending.stdout, ending.stderr.count("\n")) == (2, "", 1)
+    assert ending.stderr.startswith("motif: error: this Python has no typer: run `make demo` once")
+
+
+def test_chances_are_percentages_wherever_they_are_shown(motif, motif_json):
+    rollout = ("rollout", START, "--player", "pubeval", "--trials", 36, "--jobs", 1)
+    of = motif_json(*rollout)
+    shown = f"{100 * of['mean']['win']:.2f} % ± {100 * of['se']['win']:.2f} "
+    assert shown in motif(*rollout).out
+    assert f"{of['mean']['equity']:+.4f} ± {of['se']['equity']:.4f} " in motif(*rollout).out
+    assert re.search(r"player on roll +\d\d\.\d %", motif("evaluate", START, "--player", "pubeval").out)

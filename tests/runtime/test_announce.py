@@ -1,48 +1,120 @@
+"""What is compiled is said once, by the main process alone, and is left out of every time."""
+
 import sys
-import threading
+import time
+from pathlib import Path
 
-from motif.runtime import jit as announce
+import pytest
 
-
-class _Terminal:
-    def __init__(self, is_terminal: bool) -> None:
-        self.text = ""
-        self.flushed = threading.Event()
-        self._is_terminal = is_terminal
-
-    def isatty(self) -> bool:
-        return self._is_terminal
-
-    def write(self, text: str) -> None:
-        self.text += text
-
-    def flush(self) -> None:
-        self.flushed.set()
+from motif.runtime import parallel, progress
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import COMPILATION, ON_COMPILING, Compilation, Stopwatch
 
 
-def _said(monkeypatch, *, is_terminal: bool, long: bool) -> str:
-    """What is said of two compilations that take longer than the quiet time, or less."""
-    terminal = _Terminal(is_terminal)
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(announce, "_QUIET_SECONDS", 0.0 if long else 1000.0)
-    announcer = announce._Announcer()
-    for _ in range(2):  # a second long compilation says nothing more
-        announcer.on_start(None)
-        announcer.on_start(None)
-        if long and is_terminal:
-            terminal.flushed.wait()
-        timer = announcer._timer
-        announcer.on_end(None)
-        announcer.on_end(None)
-        if timer is not None:
-            timer.join()  # it says nothing later
-    return terminal.text
+@pytest.fixture
+def loud(monkeypatch):
+    """A process that has said nothing yet, and says it at once."""
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(COMPILATION, "is_said", False)
+    monkeypatch.setattr(COMPILATION, "spans", [])
 
 
-def test_a_long_compilation_is_announced_once_on_a_terminal(monkeypatch):
-    assert _said(monkeypatch, is_terminal=True, long=True).count("compiling") == 1
+def _compile(compilation: Compilation) -> None:
+    """A compilation within which what it calls is compiled."""
+    compilation.begin()
+    compilation.begin()
+    if compilation._timer is not None:
+        compilation._timer.join()
+    compilation.end()
+    compilation.end()
 
 
-def test_quick_compilations_and_files_stay_quiet(monkeypatch):
-    assert _said(monkeypatch, is_terminal=True, long=False) == ""
-    assert _said(monkeypatch, is_terminal=False, long=True) == ""
+def _compiling_worker(number: int) -> tuple[int, bool]:
+    """What a worker does that has a kernel to compile: the number, and whether it wrote anything."""
+    progress._QUIET_SECONDS = 0.0
+    _compile(COMPILATION)
+    COMPILATION.spans[-1] = COMPILATION.spans[-1][0], time.monotonic() + 1000.0
+    return number, COMPILATION.say is progress.say_that_kernels_compile
+
+
+def test_a_long_compilation_is_announced_once_also_to_a_file(loud, capsys):
+    compilation = Compilation()
+    for _ in range(2):
+        _compile(compilation)
+    assert capsys.readouterr() == ("", f"{ON_COMPILING}\n")
+
+
+def test_many_short_compilations_are_as_long_as_one(capsys, monkeypatch):
+    compilation = Compilation()
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.05)
+    while not compilation.is_said:
+        compilation.begin()
+        time.sleep(0.01)
+        compilation.end()
+    assert capsys.readouterr().err.count("compiling") == 1
+
+
+def test_quick_compilations_stay_quiet(capsys):
+    compilation = Compilation()
+    compilation.begin()
+    timer = compilation._timer
+    compilation.end()
+    timer.join()  # it says nothing later
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_workers_compile_the_main_process_says_once(loud, capsys, monkeypatch):
+    monkeypatch.setattr(parallel, "_SECONDS_BETWEEN_LOOKS", 0.001)
+    results = list(run_ordered(_patient, [(number,) for number in range(6)], 2))
+    assert results == [(number, False) for number in range(6)]
+    assert capsys.readouterr() == ("", f"{ON_COMPILING}\n")
+
+
+def _patient(number: int) -> tuple[int, bool]:
+    """Long enough for the main process to look."""
+    result = _compiling_worker(number)
+    time.sleep(0.2)
+    return result
+
+
+def test_a_closed_stderr_is_no_fault(loud, monkeypatch, tmp_path):
+    with open(tmp_path / "nobody", "w") as nobody:
+        pass
+    monkeypatch.setattr(sys, "stderr", nobody)
+    _compile(Compilation())
+
+
+def test_a_mark_that_nobody_waits_for_is_no_fault():
+    parallel._touch(Path("no such folder") / "mark")
+
+
+def test_spans_that_overlap_count_once(monkeypatch):
+    compilation = Compilation()
+    compilation.spans = [(4.0, 6.0), (1.0, 3.0), (2.0, 3.5), (5.0, 5.5), (9.0, 20.0)]
+    assert compilation.seconds(0.0, 10.0) == 2.5 + 2.0 + 1.0
+    assert compilation.seconds(2.5, 5.25) == 1.0 + 1.25
+    assert compilation.seconds(7.0, 8.0) == 0.0
+
+
+def test_a_stopwatch_stands_still_while_kernels_are_compiled(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "COMPILATION", compilation := Compilation())
+    compilation.is_said = True
+    stopwatch = Stopwatch()
+    now[0] += 2.0
+    compilation.begin()
+    now[0] += 50.0
+    assert stopwatch.seconds == 2.0
+    compilation.end()
+    now[0] += 1.0
+    assert stopwatch.seconds == 3.0
+
+
+def test_what_a_worker_compiles_is_left_out(loud):
+    stopwatch = Stopwatch()
+    list(run_ordered(_compiling_worker, [(1,), (2,)], 2))
+    shown = stopwatch.seconds
+    time.sleep(0.01)
+    assert stopwatch.seconds == pytest.approx(shown, abs=1e-6)  # the worker says it goes on
+    assert len(COMPILATION.spans) == 2

@@ -17,6 +17,13 @@ NEARLY_HOME = Position.from_points({8: 1, 4: 2}, {24: 2})
     ("position", "roll", "text", "reason"),
     [
         (START, (3, 1), "7/4 6/5", "no checker of yours is on 7"),
+        (
+            Position.from_points({14: 1, 6: 5}, {24: 2}),
+            (5, 1),
+            "14/9 14/13",
+            "only 1 checker of yours is on 14",
+        ),
+        (START, (2, 2), "24/22(3)", "only 2 checkers of yours are on 24"),
         (START, (3, 1), "bar/22 6/5", "no checker of yours is on the bar"),
         (START, (5, 1), "13/8 8/3", "that takes 10 pips, and 51 gives 6"),
         (START, (4, 3), "13/8", "13/8 is 5 pips, which 43 does not give"),

@@ -8,7 +8,6 @@ from the next multiple of 64 bytes on the values.  Whatever does not fit is no s
 are built again; so a change of what the tables hold needs a new format.
 """
 
-import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,7 +23,7 @@ from motif.evaluators.bearoff.lookup import FIRST_FULL, FIRST_OFF, HOME_POSITION
 from motif.evaluators.bearoff.one_sided import build_one_sided, build_two_sided
 from motif.runtime.errors import FileError
 from motif.runtime.files import cache_root, replacing
-from motif.runtime.progress import progress
+from motif.runtime.progress import Stopwatch, progress
 
 ROWS = HOME_POSITIONS + FIRST_OFF
 MEANS = TWO_SIDED_POSITIONS * TWO_SIDED_POSITIONS
@@ -213,16 +212,16 @@ def load_or_build(path: Path) -> LoadedTables:
 
     A folder that cannot be written is no error.
     """
-    started = time.perf_counter()
+    stopwatch = Stopwatch()
     tables = load_tables(path)
     if tables is not None:
-        return LoadedTables(tables, path, False, time.perf_counter() - started)
+        return LoadedTables(tables, path, False, stopwatch.seconds)
     tables = build_tables()
     with suppress(FileError):
         save_tables(path, tables)
     # Mapped from the file, their memory is shared by all processes.
     mapped = load_tables(path)
-    seconds = time.perf_counter() - started
+    seconds = stopwatch.seconds
     return LoadedTables(mapped or tables, path if mapped else None, True, seconds)
 
 

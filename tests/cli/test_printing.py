@@ -1,0 +1,90 @@
+"""How sentences, tables and boards fit into terminals, and that files have them as they are."""
+
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from motif.board.match_state import MatchState
+from motif.board.position import Position
+from motif.cli.printing import note, print_board, print_table, say
+from motif.runtime.terminal import columns, wrapped
+
+SENTENCE = "The opponent hits with no roll after 8/5 6/5, with 6 of 36 rolls after 13/9; a well-known fact."
+TITLES = ("", "play", "equity", "standard error", "difference", "its standard error", "p")
+ROWS = [
+    ("1.", "8/5 6/5", "+0.1878", "0.0282", "", "", ""),
+    ("2.", "24/23 13/10", "+0.0006", "0.0350", "-0.1553", "0.0405", "< 0.0001"),
+]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """What is printed on a terminal of so many columns: a function of that and of what prints."""
+
+    def shown(width: int, function, *arguments) -> list[str]:
+        stream = Terminal()
+        monkeypatch.setenv("COLUMNS", str(width))
+        for name in ("stdout", "stderr"):
+            monkeypatch.setattr(f"sys.{name}", stream)
+        function(*arguments)
+        return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).split("\n")
+
+    return shown
+
+
+@given(st.text("ab -/.", max_size=200), st.integers(20, 90))
+def test_breaking_adds_and_tears_nothing(text, width):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(width))
+        lines = wrapped(text, Terminal()).split("\n")
+    assert " ".join(lines).split() == text.split()
+    for line in lines:
+        assert len(line) <= width or " " not in line.strip()
+
+
+def test_a_file_has_each_sentence_on_one_line(capsys):
+    say(SENTENCE, "short")
+    note(SENTENCE)
+    assert capsys.readouterr() == (f"{SENTENCE}\nshort\n", f"motif: {SENTENCE}\n")
+    assert columns(io.StringIO()) is None
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_terminal_breaks_sentences_between_words(terminal, width):
+    for function in (say, note):
+        lines = terminal(width, function, SENTENCE)
+        assert max(map(len, lines)) <= width < len(SENTENCE)
+        assert " ".join(lines).split()[-len(SENTENCE.split()) :] == SENTENCE.split()
+    assert terminal(width, say, f"  {SENTENCE}")[1].startswith("  ")
+
+
+@pytest.mark.parametrize("width", [40, 60, 72, 80, 100])
+def test_no_table_tears_a_word(terminal, width):
+    lines = terminal(width, print_table, TITLES, ROWS, 2)
+    assert max(map(len, lines)) <= width
+    words = " ".join(lines).split()
+    for word in ("difference", "+0.0006", "-0.1553", "0.0001", "24/23", "13/10", "standard"):
+        assert any(word == each.strip(",") for each in words), word
+
+
+def test_a_table_that_fits_is_not_broken(terminal):
+    lines = terminal(100, print_table, TITLES, ROWS, 2)
+    assert (
+        " 2.   24/23 13/10   +0.0006           0.0350      -0.1553               0.0405   < 0.0001 " in lines
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_no_board_is_wider_than_the_terminal(terminal, width):
+    state = MatchState(jacoby=True, beavers=True, cube=64)
+    lines = terminal(width, print_board, Position.start(), state)
+    assert max(map(len, lines)) <= width
+    assert any("(cube: 64)" in line for line in lines)

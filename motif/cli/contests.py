@@ -85,8 +85,6 @@ def match(
     players = load(first), load(second)
     # One player has one name, however he was asked for.
     first, second = own_name(first), own_name(second)
-    if games is not None and games % 2:
-        note(f"every sequence of dice is played twice: {games + 1} games instead of {games}")
     if length or not cube:
         if until_certain:
             raise SettingError("--until-certain is for money games, not for matches")
@@ -102,6 +100,7 @@ def match(
                 seed=seed,
                 jobs=jobs,
             )
+        _note_odd(games, played.matches)
         if json:
             print(json_line({**played.as_dict(), "players": [first, second], "seed": seed}))
             return
@@ -112,6 +111,8 @@ def match(
         result = play_match(
             *players, games, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate
         )
+    if not until_certain:
+        _note_odd(games, result.games)
     if json:
         print(json_line({**result.as_dict(), "players": [first, second], "seed": seed}))
         return
@@ -125,6 +126,12 @@ def match(
     if until_certain:
         say(_why(result))
     say(_sentence(result, first, second))
+
+
+def _note_odd(wanted: int | None, played: int) -> None:
+    """Tell whoever asked for an odd number of games that it was one more."""
+    if wanted is not None and played == wanted + 1:
+        note(f"every sequence of dice is played twice: {played} games instead of {wanted}")
 
 
 def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:

@@ -5,7 +5,6 @@ is exact.  Trials that are cut short are valued by the chances there and the cub
 roll then may still double.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -29,6 +28,7 @@ from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
 from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
 from motif.runtime.errors import PositionError
+from motif.runtime.progress import Stopwatch
 
 MATCH_CHECKERS = 4
 """Checkers of either side up to which the values of a match are worked out for all positions."""
@@ -212,7 +212,7 @@ def roll_out_cube(
     def enough(tally: Tally) -> bool:
         return bool(tally.errors().reshape(-1, len(RESULT_NAMES))[:, -1].max() <= settings.se)
 
-    start = time.monotonic()
+    stopwatch = Stopwatch()
     (tally,) = tally_trials(
         settings.model_of(evaluator),
         settings,
@@ -226,7 +226,7 @@ def roll_out_cube(
     )
     means = tally.mean().reshape(-1, len(RESULT_NAMES))
     errors = tally.errors().reshape(-1, len(RESULT_NAMES))
-    seconds = time.monotonic() - start
+    seconds = stopwatch.seconds
     if doubled == NO_DOUBLE:
         return CubeRollout(state, means[0], errors[0], None, None, None, None, tally.trials, seconds)
     no_double, taken = (float(value) for value in means[:, -1])

@@ -220,7 +220,7 @@ def test_raccoons(typing, tmp_path):
     path = tmp_path / "a.mat"
     lines = ["1", "double", "beaver", "what", "hint", "raccoon", "undo", "", "1"]
     ending = typing(lines, *PEOPLE, "--raccoons", "--save", path)
-    assert re.search(r"\w+: roll \(Enter\) or raccoon to 8 \[roll, raccoon, hint, undo", ending.out)
+    assert re.search(r"\w+: roll \(Enter\) or raccoon to 8 \[\?\]", ending.out)
     assert "please type one of: roll, raccoon, hint, undo\n" in ending.out
     assert "Do not raccoon a beaver" in ending.out
     assert ending.out.count("raccoons to 8.\n") == 1

@@ -18,7 +18,7 @@ def made_tournament(players: int, spread: float = 1.0, error: float = 0.05) -> T
     ratings = Ratings(values, np.full(players, error))
     elo = Ratings(300 * values, np.full(players, 300 * error))
     pairings = tuple(Pairing(*pair, 0, None, 0.0, 0.0) for pair in combinations(range(players), 2))
-    return TournamentResult(tuple(names), 1000, 0, pairings, ratings, elo, 0.5)
+    return TournamentResult(tuple(names), 1000, 0, 0, pairings, ratings, elo, 0.5)
 
 
 @pytest.mark.parametrize("players", [2, 12, 30])

@@ -35,7 +35,7 @@ from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.players.player import Player, as_player
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, changed, shown
-from motif.runtime.html import html_table, side_by_side, text_table
+from motif.runtime.layout import html_table, side_by_side, text_table
 
 if TYPE_CHECKING:
     from motif.board.packed import Board

@@ -40,7 +40,7 @@ ONLY_IN = {
     "sklearn": [
         Path("motif/phase_net/phase_classifier.py"),
         Path("motif/learning/recalibration.py"),
-        Path("motif/analysis/evaluator/statistics.py"),
+        Path("motif/analysis/statistics.py"),
     ],
     "llvmlite": COMPILERS,
     "jinja2": [Path("motif/reports/document.py")],

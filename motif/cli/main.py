@@ -41,7 +41,7 @@ HOMES = {
     "speed": "measure",
     "warm": "measure",
     "analyse": "analyse",
-    "report": "report",
+    "report": "learn",
     "terms": "weights",
     "inspect": "weights",
     "sample": "learn",

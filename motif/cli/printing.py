@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.terminal import columns, wrapped
+from motif.runtime.layout import columns, wrapped
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState

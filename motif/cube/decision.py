@@ -36,7 +36,7 @@ from motif.cube.match_equity import MatchEquityTable, match_equity_table
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import Probabilities, turned, turned_equities
 from motif.runtime.errors import SettingError
-from motif.runtime.html import html_lines, html_table, text_table
+from motif.runtime.layout import html_lines, html_table, text_table
 
 BEAVERED = 2.0
 """What a unit is worth that the cube was beavered for, in units before the beaver."""

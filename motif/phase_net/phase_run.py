@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from motif.evaluators.nets.mover_score import MoverScoreEvaluator
 from motif.evaluators.nets.net import Net
+from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.parameters.phase_set import PHASE_SET
 from motif.phase_net.phase_classifier import PhaseNet, check_packages, onnx_bytes
 from motif.phase_net.phase_samples import ReplayBuffer, Samples, heuristic_samples, outcome_samples

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from motif.analysis.evaluator.evaluator_analysis import (
+from motif.analysis.evaluator_analysis import (
     HIGH_VIF,
     MOST_IMPORTANT,
     Analysis,
@@ -20,7 +20,7 @@ from motif.analysis.evaluator.evaluator_analysis import (
     features_csv,
     summary,
 )
-from motif.analysis.evaluator.statistics import Floats
+from motif.analysis.statistics import Floats
 from motif.analysis.trial_positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player

@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from motif.analysis.evaluator.evaluator_analysis import HIGH_VIF, MOST_IMPORTANT, Analysis
-from motif.analysis.evaluator.statistics import Floats
+from motif.analysis.evaluator_analysis import HIGH_VIF, MOST_IMPORTANT, Analysis
+from motif.analysis.statistics import Floats
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.style import BLUE, DASHED, FAINT, GREEN, INK, SMALL, VERMILION, picture, sample_line
 

@@ -32,7 +32,7 @@ from motif.rollout.playout import FIXED_ROLLS, ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollout.tally import Tally, Values
 from motif.runtime.errors import changed
-from motif.runtime.html import html_table, text_table
+from motif.runtime.layout import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, progress
 

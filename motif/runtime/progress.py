@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import Protocol
 
-from motif.runtime.terminal import wrapped
+from motif.runtime.layout import wrapped
 
 
 class Advance(Protocol):

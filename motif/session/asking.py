@@ -12,7 +12,7 @@ from motif.board.diagram import narrowed, text_diagram
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import write_mat
 from motif.runtime.errors import FileError, RecordError
-from motif.runtime.terminal import columns, wrapped
+from motif.runtime.layout import columns, wrapped
 from motif.session.session import GameSession
 
 _CHECKERS = (("X", "bold cyan"), ("O", "bold yellow"))

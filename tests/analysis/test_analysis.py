@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from motif.analysis.evaluator.evaluator_analysis import analysis_of, judgement
+from motif.analysis.evaluator_analysis import analysis_of, judgement
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import load_static

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.analysis.evaluator.statistics import (
+from motif.analysis.statistics import (
     clusters,
     contributions,
     correlations,

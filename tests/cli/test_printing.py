@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.cli.printing import note, print_board, print_table, say
-from motif.runtime.terminal import columns, wrapped
+from motif.runtime.layout import columns, wrapped
 
 SENTENCE = "The opponent hits with no roll after 8/5 6/5, with 6 of 36 rolls after 13/9; a well-known fact."
 TITLES = ("", "play", "equity", "standard error", "difference", "its standard error", "p")

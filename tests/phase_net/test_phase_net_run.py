@@ -11,8 +11,8 @@ import pytest
 from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays
 from motif.board.position import Position
-from motif.evaluators.nets.mover_score import MoverScoreEvaluator
 from motif.evaluators.nets.net import Net
+from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
 from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET

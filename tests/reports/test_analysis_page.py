@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from motif.analysis.evaluator.evaluator_analysis import analysis_of
+from motif.analysis.evaluator_analysis import analysis_of
 from motif.analysis.trial_positions import self_play_positions
 from motif.evaluators import load_static
 from motif.players import load

@@ -37,7 +37,7 @@ from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
-from motif.runtime.html import html_lines, side_by_side
+from motif.runtime.layout import html_lines, side_by_side
 
 ON_ROLL = "being on roll"
 

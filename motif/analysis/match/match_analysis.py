@@ -28,7 +28,7 @@ from motif.evaluators import Evaluator
 from motif.evaluators.named import without_plies
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError, SettingError
-from motif.runtime.html import html_lines, html_table, text_table
+from motif.runtime.layout import html_lines, html_table, text_table
 
 WORST = 10
 

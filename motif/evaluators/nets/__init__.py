@@ -2,8 +2,8 @@
 
 from motif.evaluators.nets.description import EVALUATOR_INPUTS, PLANNED_INPUTS, NetDescription, described
 from motif.evaluators.nets.export import exported, write_exported
-from motif.evaluators.nets.graph_evaluator import graph_inputs
 from motif.evaluators.nets.loading import load_net, load_wildbg
+from motif.evaluators.nets.net_evaluators import graph_inputs
 
 __all__ = [
     "EVALUATOR_INPUTS",

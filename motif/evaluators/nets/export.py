@@ -22,7 +22,8 @@ from motif.evaluators.nets.description import (
     NetDescription,
     described,
 )
-from motif.evaluators.nets.graph_evaluator import (
+from motif.evaluators.nets.net import onnx_package
+from motif.evaluators.nets.net_evaluators import (
     CHECKERS_INPUT,
     CHECKERS_WIDTH,
     CLASS_INPUT,
@@ -33,7 +34,6 @@ from motif.evaluators.nets.graph_evaluator import (
     PLAN_INPUT,
     PROBABILITIES_OUTPUT,
 )
-from motif.evaluators.nets.net import onnx_package
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
     EQUITY_HEAD,

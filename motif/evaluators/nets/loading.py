@@ -16,14 +16,14 @@ from motif.evaluators.nets.description import (
     NetDescription,
     read_description,
 )
-from motif.evaluators.nets.graph_evaluator import (
+from motif.evaluators.nets.net import Net, read_net
+from motif.evaluators.nets.net_evaluators import (
     EQUITY_OUTPUT,
     PROBABILITIES_OUTPUT,
     GraphEvaluator,
+    MoverScoreEvaluator,
     graph_inputs,
 )
-from motif.evaluators.nets.mover_score import MoverScoreEvaluator
-from motif.evaluators.nets.net import Net, read_net
 from motif.evaluators.nets.wildbg import CONTACT_WIDTH, EXCLUSIVE, RACE_WIDTH, WildbgEvaluator
 from motif.evaluators.probabilities import OUTPUTS
 from motif.runtime.errors import PlayerError, plain_text

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator.statistics import (
+from motif.analysis.statistics import (
     Clusters,
     Components,
     Floats,

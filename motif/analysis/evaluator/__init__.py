@@ -1,1 +1,0 @@
-"""What an evaluator with weights looks at, measured on many positions."""

@@ -226,7 +226,8 @@ def _hearing_of_compilation() -> Iterator[Path | None]:
     def listen() -> None:
         while not (mark.exists() or is_over.wait(_SECONDS_BETWEEN_LOOKS)):
             pass
-        if not is_over.is_set():
+        # Also where it was over before this thread came to look again, as on a busy machine.
+        if mark.exists():
             COMPILATION.announce()
 
     listener = threading.Thread(target=listen, daemon=True)

@@ -200,7 +200,8 @@ def _work(function: Callable[..., _Result], mark: Path | None, *arguments: Any) 
 
     That they are is for the main process to say, which a file called `mark` tells it.
     """
-    COMPILATION.is_said = COMPILATION.is_said or mark is None
+    # Workers live on: what was said is for the main process to know, not for this one.
+    COMPILATION.is_said = mark is None
     if mark is not None:
         COMPILATION.say = partial(_touch, mark)
     before = len(COMPILATION.spans)

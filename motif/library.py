@@ -25,16 +25,16 @@ from motif.board.mat_file import read_mat
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, RollLike, as_roll, legal_plays
 from motif.board.notation import find_play
-from motif.board.outcome import outcome
 from motif.board.parsing import parse_position
 from motif.board.position import Position, PositionLike, Positions, as_boards
 from motif.board.svg import svg_diagram
-from motif.cube import CubeDecision, cube_decision_at
+from motif.cube import CubeDecision, cube_decision_by
+from motif.cube.decision import check_somebody_doubles
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.players.player import Player, as_player
-from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, changed, shown
+from motif.runtime.errors import PlayError, PositionError, SettingError, changed, shown
 from motif.runtime.layout import html_table, side_by_side, text_table
 
 if TYPE_CHECKING:
@@ -202,10 +202,9 @@ def cube(position: PositionLike, player: PlayerLike | None = None, **match: Any)
     """
     place, state = _placed(position)
     evaluator = _judging(player)
-    if outcome(place):
-        raise PositionError("the game is over, nobody doubles")
+    check_somebody_doubles(place)
     chances = evaluator.evaluate(place)
-    return cube_decision_at(place, chances, _options(match).state_of(state))
+    return cube_decision_by(evaluator, place, chances, _options(match).state_of(state))
 
 
 def explain(
@@ -253,7 +252,7 @@ def _rolled(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
         return as_roll(roll)
     if state is None or state.dice is None:
         raise PlayError("a roll is missing, such as (3, 1) or '31': the position holds none")
-    return as_roll(state.dice)
+    return state.dice
 
 
 def _options(match: dict[str, Any]) -> MatchOptions:
@@ -270,7 +269,4 @@ def _judging(player: PlayerLike | None) -> Evaluator:
 def _evaluator(player: PlayerLike) -> Evaluator:
     if isinstance(player, Evaluator):
         return player
-    someone = as_player(player)
-    if someone.evaluator is None:
-        raise PlayerError(f"the player {someone.name!r} chooses plays but cannot evaluate a position")
-    return someone.evaluator
+    return as_player(player).opinion()

@@ -1,6 +1,7 @@
 """The everyday functions of `import motif`: any form goes in, and what comes out shows itself."""
 
 import inspect
+import json
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import motif
+from motif.cli.main import main
 from motif.evaluators.named import default_player
 
 START = "4HPwATDgc/ABMA"
@@ -156,3 +158,15 @@ def test_the_library_can_be_discovered():
     for name in ("rank(", "evaluate(", "explain(", "analyse(", "play_match("):
         assert name in shown
     assert "player" in inspect.signature(motif.rank).parameters
+
+
+@pytest.mark.parametrize("position", ["AQAAiAAAAAAAAA", "dPexAAB07zMAAA"])
+def test_the_cube_is_that_of_the_command(position, capsys):
+    assert main(["cube", position, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    decision = motif.cube(position)
+    assert (told["action"], told["no_double"], told["double_take"]) == (
+        decision.action,
+        decision.no_double,
+        decision.double_take,
+    )

@@ -96,10 +96,7 @@ def evaluator_of(name: str) -> "Evaluator":
     """The evaluator of the player called `name`; raises `PlayerError` when he has none."""
     from motif.players import load
 
-    evaluator = load(name).evaluator
-    if evaluator is None:
-        raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate a position")
-    return evaluator
+    return load(name).opinion()
 
 
 def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":

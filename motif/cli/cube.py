@@ -23,7 +23,6 @@ from motif.cli.options import (
 )
 from motif.cli.positions import PositionBatch, check_choice, write_records
 from motif.cli.printing import json_line, percent, print_board, print_table, say
-from motif.runtime.errors import PositionError
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
@@ -203,15 +202,13 @@ def _answers(
     import numpy as np
 
     from motif.analysis.position_records import evaluations
-    from motif.board.identifiers import gnubg_ids
-    from motif.board.outcome import Outcome, outcome
     from motif.board.packed import BOARD_SIZE
     from motif.cube import cube_decision_by
+    from motif.cube.decision import check_somebody_doubles
     from motif.evaluators import Probabilities
 
     for position, _ in questions:
-        if outcome(position) != Outcome.UNFINISHED:
-            raise PositionError(f"{gnubg_ids(position.board[None])[0]}: the game is over, nobody doubles")
+        check_somebody_doubles(position)
     boards = np.array([position.board for position, _ in questions], np.int8).reshape(-1, BOARD_SIZE)
     found = evaluations(boards, evaluator, player, jobs)
     for (position, state), evaluation in zip(questions, found, strict=True):

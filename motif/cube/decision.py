@@ -10,7 +10,7 @@ import numpy as np
 
 from motif.board.match_state import MatchState
 from motif.board.movegen import ROLL_COUNTS, ROLLS
-from motif.board.outcome import finished_points_many
+from motif.board.outcome import finished_points_many, outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency, efficiency_class
@@ -35,7 +35,7 @@ from motif.cube.exact import exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import Probabilities, turned, turned_equities
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.layout import html_lines, html_table, text_table
 
 BEAVERED = 2.0
@@ -235,6 +235,12 @@ def cube_decision(
     """
     x = chosen_efficiency(efficiency, position_class, pips)
     return _decision(outcomes(np.asarray(probabilities)), state, x, table)
+
+
+def check_somebody_doubles(position: Position) -> None:
+    """Raise `PositionError` where the game is over."""
+    if outcome(position):
+        raise PositionError(f"{position.gnubg_id}: the game is over, nobody doubles")
 
 
 def cube_decision_at(

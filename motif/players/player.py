@@ -61,13 +61,14 @@ class Player(ABC):
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Five probabilities (n, 5) of `positions` (n, 26); raises `PlayerError` where it has no opinion."""
-        return self._opinion().evaluate_many(positions)
+        return self.opinion().evaluate_many(positions)
 
     def evaluate(self, position: PositionLike) -> Probabilities:
         """The five probabilities of one position; raises `PlayerError` where it has no opinion."""
-        return self._opinion().evaluate(position)
+        return self.opinion().evaluate(position)
 
-    def _opinion(self) -> Evaluator:
+    def opinion(self) -> Evaluator:
+        """The evaluator by which he values positions; raises `PlayerError` where he only chooses plays."""
         if self.evaluator is None:
             raise PlayerError(f"the player {self.name!r} chooses plays but cannot evaluate a position")
         return self.evaluator

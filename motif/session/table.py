@@ -6,7 +6,7 @@ players decide by themselves.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -243,18 +243,27 @@ class Table:
 
     def _asked_raccoon(self) -> bool | None:
         """Whether the person on roll raccoons; None if he took something back instead."""
-        session, asking = self._session, self.asking
-        asking.draw_once()
+        session = self._session
         head = f"{self._name(session.on_roll)}: roll (Enter) or raccoon to {2 * session.cube}"
-        offers = ["roll", "raccoon", "hint", *["undo"] * session.can_undo]
+        meant = {**dict.fromkeys(_ROLL, "no raccoon"), "raccoon": "raccoon"}
+        done = self._asked_cube(head, ["roll", "raccoon"], meant, empty="roll")
+        return None if done is None else done == "raccoon"
+
+    def _asked_cube(
+        self, head: str, offers: Sequence[str], meant: Mapping[str, str], empty: str = ""
+    ) -> str | None:
+        """Which of the acts that words are `meant` for the person does, with the tutor's leave.
+
+        None if he took something back instead.  `empty` is what an empty line stands for.
+        """
+        asking = self.asking
+        asking.draw_once()
+        undo = ["undo"] * self._session.can_undo
         while True:
-            word = asking.ask(head, offers, empty="roll").lower()
-            if word in _ROLL:
-                if self.tutor is None or self.tutor.lets_pass_cube("no raccoon"):
-                    return False
-            elif word == "raccoon":
-                if self.tutor is None or self.tutor.lets_pass_cube("raccoon"):
-                    return True
+            word = asking.ask(head, [*offers, "hint", *undo], empty=empty).lower()
+            if word in meant:
+                if self.tutor is None or self.tutor.lets_pass_cube(meant[word]):
+                    return meant[word]
             elif word == "hint":
                 self._hint_cube()
             elif word == "undo":
@@ -435,27 +444,12 @@ class Table:
 
     def _asked_answer(self) -> CubeKind | None:
         """What the person who was doubled answers; None if he took something back instead."""
-        session, asking = self._session, self.asking
-        asking.draw_once()
+        session = self._session
         loses = f"{session.cube} point" + "s" * (session.cube > 1)
-        who = self._name(session.to_decide)
-        head = f"{who}: take at {2 * session.cube}, or pass and lose {loses}"
-        offers = [_OFFERED[kind] for kind in session.answers]
-        undo = ["undo"] * session.can_undo
-        while True:
-            line = asking.ask(head, [*offers, "hint", *undo])
-            word = line.lower()
-            kind = _ANSWERS.get(word)
-            if kind in session.answers:
-                if self.tutor is None or self.tutor.lets_pass_cube(_OFFERED[kind]):
-                    return kind
-            elif word == "hint":
-                self._hint_cube()
-            elif word == "undo":
-                if asking.undo():
-                    return None
-            else:
-                asking.say(f"please type one of: {', '.join(offers)}")
+        head = f"{self._name(session.to_decide)}: take at {2 * session.cube}, or pass and lose {loses}"
+        meant = {word: _OFFERED[kind] for word, kind in _ANSWERS.items() if kind in session.answers}
+        done = self._asked_cube(head, [_OFFERED[kind] for kind in session.answers], meant)
+        return None if done is None else _ANSWERS[done]
 
     def _resigns(self, loss: str | None) -> bool:
         """Ask what is offered, if not that `loss`, and whether the other player accepts.

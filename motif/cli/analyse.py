@@ -92,9 +92,9 @@ def analyse(
 
 
 def _print(match: "MatchAnalysis") -> None:
-    from motif.reports.match_report import opening, reading, sections, title, worst_lines
+    from motif.reports.match_report import reading, sections, worst_lines
 
-    say(f"{title(match)}: {opening(match)}")
+    say(f"{match.title}: {match.opening}")
     table = [row for name, rows in sections(match) for row in ((name, "", ""), *_indented(rows))]
     print_table(("", *match.names), table)
     for sentence in reading(match):

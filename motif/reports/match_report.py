@@ -19,24 +19,6 @@ _PER_CENT = 100
 _NONE = "-"
 
 
-def title(analysis: MatchAnalysis) -> str:
-    """Who played what."""
-    first, second = analysis.names
-    what = f"{analysis.length}-point match" if analysis.length else "money play"
-    return f"{first} - {second}, {what}"
-
-
-def opening(analysis: MatchAnalysis) -> str:
-    """A sentence on how far the match went, and who judges it."""
-    first, second = analysis.score
-    games = f"{analysis.games} game{'s' * (analysis.games != 1)}"
-    unfinished = analysis.games - analysis.finished
-    if unfinished:
-        games += f", {unfinished} of them without an end"
-    rule = ", Jacoby rule" if analysis.jacoby else ""
-    return f"{games}{rule}, score {first} to {second}; analysed by {analysis.analyst}."
-
-
 def reading(analysis: MatchAnalysis) -> list[str]:
     """Sentences on how the figures are to be read."""
     unit = (
@@ -213,9 +195,9 @@ def match_page(analysis: MatchAnalysis) -> str:
     in_match = bool(analysis.length)
     return html_page(
         "match_page.html",
-        title(analysis),
+        analysis.title,
         names=analysis.names,
-        opening=opening(analysis),
+        opening=analysis.opening,
         figures={
             name: {what: list(map(_unbroken, figures)) for what, *figures in rows}
             for name, rows in sections(analysis)

@@ -71,19 +71,37 @@ class MatchAnalysis:
             ("luck", f"{first.luck.total:+.3f}", f"{second.luck.total:+.3f}"),
         ]
 
-    def _title(self) -> str:
-        kind = f"{self.length}-point match" if self.length else "money play"
-        score = f"{self.score[0]} to {self.score[1]}"
+    @property
+    def title(self) -> str:
+        """Who played what."""
+        first, second = self.names
+        what = f"{self.length}-point match" if self.length else "money play"
+        return f"{first} - {second}, {what}"
+
+    @property
+    def opening(self) -> str:
+        """A sentence on how far the match went, and who judges it."""
+        first, second = self.score
         games = f"{self.games} game{'s' * (self.games != 1)}"
-        return f"{kind}: {games}, score {score}; analysed by {self.analyst}"
+        unfinished = self.games - self.finished
+        if unfinished:
+            games += f", {unfinished} of them without an end"
+        rule = ", Jacoby rule" if self.jacoby else ""
+        return f"{games}{rule}, score {first} to {second}; analysed by {self.analyst}."
 
     def __str__(self) -> str:
         worst = (play.line for play in self.plays)
-        return "\n".join([self._title(), text_table(("", *self.names), self._rows()), *worst])
+        return "\n".join(
+            [f"{self.title}: {self.opening}", text_table(("", *self.names), self._rows()), *worst]
+        )
 
     def _repr_html_(self) -> str:
         table = html_table(("", *self.names), self._rows())
-        return html_lines([self._title()]) + table + html_lines(play.line for play in self.plays)
+        return (
+            html_lines([f"{self.title}: {self.opening}"])
+            + table
+            + html_lines(play.line for play in self.plays)
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; rates and losses are millipoints, totals and luck normalised equity."""

@@ -53,7 +53,7 @@ def parse_decision(
     position, match = parse_position(text)
     if first is not None:
         return position, match, parse_roll(first, second)
-    return position, match, None if match is None or match.dice is None else parse_roll(*match.dice)
+    return position, match, None if match is None else match.dice
 
 
 def _reason(text: str) -> str:

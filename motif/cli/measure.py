@@ -236,7 +236,7 @@ def _row(name: str, mean: float, se: float, decisions: int) -> tuple[str, ...]:
 
 
 _START, _RACE = "4HPwATDgc/ABMA", "dPexAAB07zMAAA"
-_ENDED = "--games 2 --seed 1"
+_SHORTEST = "--games 2 --seed 1"
 _WARMING = (
     (
         f"hint {_START} 3 1",
@@ -258,8 +258,8 @@ _WARMING = (
     (
         f"rollout {_START} --trials 36",
         f"rollout {_START} 3 1 --compare --trials 36 --cut 4 --stratified",
-        f"match latest pubeval {_ENDED}",
-        f"match latest pubeval --length 1 {_ENDED}",
+        f"match latest pubeval {_SHORTEST}",
+        f"match latest pubeval --length 1 {_SHORTEST}",
         f"evaluate {_START} --detailed",
         "play latest pubeval --length 1 --seed 1 --save {0}/match.mat",
         "analyse {0}/match.mat",

@@ -359,4 +359,4 @@ def _by_name(row: Any) -> dict[str, float]:
 
 
 def _shown(play: "Play") -> str:
-    return play.notation or "cannot move"
+    return str(play)

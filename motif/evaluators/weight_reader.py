@@ -47,6 +47,8 @@ _TOP_KEYS = (
 _REQUIRED_CLASSES = ("contact", "race")
 # From here on a number rounds to an infinite float32.
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
+_COMPRESSED = b"\xfd7zXZ\0"
+"""What a file begins with that xz has compressed."""
 _LARGEST = 1 << 28
 """Bytes that a compressed file may hold."""
 _LARGE = 1 << 18
@@ -77,12 +79,12 @@ def read_weight_file(path: Path | str) -> WeightFile:
 
 
 def _uncompressed(content: bytes, where: str) -> bytes:
-    """What the compressed `content` holds; raises `WeightFileError` where it is damaged or no such file's."""
+    """What the compressed `content` holds; raises `WeightFileError` where it is damaged."""
     decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
     try:
         result = decompressor.decompress(content, _LARGEST)
     except lzma.LZMAError as error:
-        raise WeightFileError(f"{where}: not compressed by xz, or damaged: {error}") from None
+        raise WeightFileError(f"{where}: its compression is damaged: {error}") from None
     if not decompressor.eof:
         what = "cut short" if decompressor.needs_input else f"holds more than {_LARGEST >> 20} MB"
         raise WeightFileError(f"{where}: {what}")
@@ -91,7 +93,7 @@ def _uncompressed(content: bytes, where: str) -> bytes:
 
 def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     """The weight file with that `content`, which lies in `folder`."""
-    if where.endswith(".xz"):
+    if content.startswith(_COMPRESSED):
         content = _uncompressed(content, where)
     try:
         parsed = parse_large_yaml(content.decode("utf-8"))

@@ -1,10 +1,9 @@
 """Plots and pages."""
 
 import os
-from pathlib import Path
 
-from motif.runtime.files import cache_root, can_be_written
+from motif.runtime.files import cache_root, can_be_written, home
 
 # matplotlib keeps its list of fonts at home, and complains where it cannot.
-if not can_be_written(Path.home() / ".config" / "matplotlib"):
+if not can_be_written(home() / ".config" / "matplotlib"):
     os.environ.setdefault("MPLCONFIGDIR", str(cache_root() / "matplotlib"))

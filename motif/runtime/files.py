@@ -184,8 +184,16 @@ def cache_root() -> Path:
         return Path(configured)
     if configured := os.environ.get("XDG_CACHE_HOME"):
         return Path(configured) / "motif"
-    at_home = Path.home() / ".cache" / "motif"
+    at_home = home() / ".cache" / "motif"
     return at_home if can_be_written(at_home) else _temporary_cache() or at_home
+
+
+def home() -> Path:
+    """The user's; one that cannot be written where the system knows none, as of a number without a name."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(os.devnull) / "home"
 
 
 def can_be_written(folder: Path) -> bool:

@@ -5,6 +5,17 @@ from pathlib import Path
 from motif.runtime.files import cache_root
 
 
+def test_a_user_without_a_home(monkeypatch, tmp_path):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", nobody)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert cache_root().parent == tmp_path
+
+
 def test_a_home_that_cannot_be_written(monkeypatch, tmp_path):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)

@@ -8,7 +8,7 @@ import pytest
 from motif.analysis.match import analyse_match
 from motif.board.mat_file import parse_mat
 from motif.evaluators import load_evaluator
-from motif.reports.match_report import match_page, opening, sections, title, worst_lines
+from motif.reports.match_report import match_page, sections, worst_lines
 from tests.analysis.test_match_analysis import MATCH
 
 NAMES = ("Ann <b>", "Bob & Co")
@@ -57,8 +57,8 @@ def test_boards_stand_side_by_side_where_they_fit(analysis):
 
 
 def test_the_figures_of_both_players_are_shown(analysis):
-    assert title(analysis) == "Ann <b> - Bob & Co, 3-point match"
-    assert opening(analysis) == "3 games, score 2 to 2; analysed by bras."
+    assert analysis.title == "Ann <b> - Bob & Co, 3-point match"
+    assert analysis.opening == "3 games, score 2 to 2; analysed by bras."
     found = dict(sections(analysis))
     assert list(found) == ["All decisions", "Chequer plays", "Cube", "Luck"]
     rows = {name: figures for name, *figures in found["All decisions"]}

@@ -50,8 +50,11 @@ HOMES = {
     "calibrate": "weights",
     "export": "weights",
     "train-phase-net": "learn",
+    # "serve gnubg": "serve", ... : a command of a group is called by two words
 }
 """Every command, and the module that is imported for it alone."""
+GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}
+"""The first word of commands that are called by two, and what they do."""
 
 # An XGID may lack its prefix; then it often starts with a dash, as options do.
 _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
@@ -60,37 +63,51 @@ _PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": 
 
 @cache
 def _command(name: str) -> Any:
-    function = getattr(import_module(f"motif.cli.{HOMES[name]}"), name.replace("-", "_"))
+    function = getattr(import_module(f"motif.cli.{HOMES[name]}"), re.sub("[ -]", "_", name))
     alone = typer.Typer(add_completion=False, **_PLAIN)
-    alone.command(name, epilog=function.epilog, cls=function.command_class)(function)
+    alone.command(name.split()[-1], epilog=function.epilog, cls=function.command_class)(function)
     return typer.main.get_command(alone)
 
 
+@cache
+def _group(name: str) -> Any:
+    return _Program(name=name, help=GROUPS[name], no_args_is_help=False, rich_markup_mode=None)
+
+
 class _Commands(Mapping[str, Any]):
-    """The commands by name, each made when it is asked for."""
+    """The commands of a group, or those without one, by their last word, each made when it is asked for."""
+
+    def __init__(self, group: str | None) -> None:
+        self._before = f"{group} " if group else ""
+
+    def _names(self) -> dict[str, None]:
+        behind = (name.removeprefix(self._before) for name in HOMES if name.startswith(self._before))
+        return dict.fromkeys(words.split()[0] for words in behind)
 
     def __getitem__(self, name: str) -> Any:
-        if name not in HOMES:
+        if name not in self._names():
             raise KeyError(name)
-        return _command(name)
+        return _command(self._before + name) if self._before + name in HOMES else _group(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(HOMES)
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len(HOMES)
+        return len(self._names())
 
 
 class _Program(TyperGroup):
     def __init__(self, **facts: Any) -> None:
         super().__init__(**{**facts, "commands": {}})
-        self.commands: Any = _Commands()
+        self.commands: Any = _Commands(self.name if self.name in GROUPS else None)
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except MotifError as error:
-            error.args = (_with_options(error, self.commands[ctx.invoked_subcommand]),)
+            command = self.commands[ctx.invoked_subcommand]
+            if not isinstance(command, _Program):
+                error.args = (_with_options(error, command),)
             raise
 
 

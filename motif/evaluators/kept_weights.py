@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import PACKED_BAR
-from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, PreFilter, WeightFile
+from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, Patterns, PreFilter, WeightFile
 from motif.parameters import fitted_set
 from motif.runtime.errors import FileError
 from motif.runtime.files import cache_root, replacing
 
-_FORMAT = "motif-kept-weights/1"
+_FORMAT = "motif-kept-weights/2"
 _MOST_KEPT = 16
 _SUFFIX = ".npz"
 _HeadsBy = Mapping[str, Mapping[str, HeadWeights]]
@@ -83,8 +83,10 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
         "bearoff": weights.bearoff,
         "filter": None if pre_filter is None else [pre_filter.kept, *pre_filter.steps],
         "knots": {name: len(rows) for name, rows in weights.calibration.items()},
+        "patterns": {name: of.names for name, of in weights.patterns.items()},
         "fit": weights.fit,
     }
+    every = [np.zeros((0, _columns(size)), np.float32), *map(_pattern_rows, weights.patterns.values())]
     return {
         "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
         "bias": np.array([head.bias for head in heads]),
@@ -94,7 +96,24 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
         "points": np.stack([no_steps, *points])[1:],
         "steps": np.stack([no_steps, *(pre_filter.steps.values() if pre_filter else ())])[1:],
         "knots": np.concatenate([np.zeros((0, 2), np.float32), *weights.calibration.values()]),
+        "patterns": np.concatenate(every),
     }
+
+
+def _columns(size: int) -> int:
+    """Numbers of a pattern over `size` parameters."""
+    return 2 + size + 2 * (PACKED_BAR + 1) * FILTER_STEPS
+
+
+def _pattern_rows(patterns: Patterns) -> npt.NDArray[np.float32]:
+    points = patterns.points.reshape(len(patterns.names), -1)
+    return np.column_stack([patterns.amounts, patterns.bias, patterns.inputs, points])
+
+
+def _patterns(names: list[str], rows: npt.NDArray[np.float32], size: int) -> Patterns:
+    amounts, bias, inputs, points = np.split(rows, [1, 2, 2 + size], axis=1)
+    shape = (len(rows), 2, PACKED_BAR + 1, FILTER_STEPS)
+    return Patterns(tuple(names), amounts[:, 0], bias[:, 0], inputs, points.reshape(shape))
 
 
 def _outline(heads_by: _HeadsBy) -> dict[str, dict[str, list[int]]]:
@@ -136,6 +155,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
         "points": (sum(pointed for _, pointed in outlines), *steps),
         "steps": (len(filtered), *steps),
         "knots": (sum(facts["knots"].values()), 2),
+        "patterns": (sum(map(len, facts["patterns"].values())), _columns(len(parameters))),
     }
     pairs = arrays["pairs"].astype(np.int64)
     if any(arrays[name].shape != shape for name, shape in shapes.items()) or (
@@ -157,6 +177,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
 
     pre_filter = PreFilter(kept, dict(zip(filtered, arrays["steps"], strict=True))) if kept else None
     knots = np.split(arrays["knots"], [*accumulate(facts["knots"].values())])
+    patterns = np.split(arrays["patterns"], [*accumulate(map(len, facts["patterns"].values()))])
     return WeightFile(
         facts["name"],
         facts["version"],
@@ -168,4 +189,8 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
         unpacked("plans"),
         facts["bearoff"],
         dict(zip(facts["knots"], knots, strict=False)),
+        {
+            name: _patterns(names, part, len(parameters))
+            for (name, names), part in zip(facts["patterns"].items(), patterns, strict=False)
+        },
     )

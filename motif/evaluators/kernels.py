@@ -22,6 +22,7 @@ from motif.board.packed import (
 )
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered, is_exact
 from motif.evaluators.calibration import calibrated
+from motif.evaluators.patterns import pattern_sum
 from motif.evaluators.point_table import points_of_side, table_score_of_mover
 from motif.evaluators.probabilities import (
     EQUITY_HEAD,
@@ -40,7 +41,7 @@ from motif.evaluators.probabilities import (
     turn_value,
 )
 from motif.evaluators.stakes import CUBELESS, staked_value, value_for_side
-from motif.parameters.game_plan import NO_PLAN, plan_of
+from motif.parameters.game_plan import NO_PLAN, PLAN_CLASS, plan_of
 from motif.parameters.position_class import CLASS_NAMES, classify
 from motif.parameters.sets import measure, take_places
 from motif.runtime.jit import (
@@ -65,6 +66,7 @@ SOURCES = ("finished game", "bearoff tables", "weights", "point table")
 FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 
 _FINISHED_SCORE = 1e6
+_CLASS_OF_SLOT = np.array((*range(len(CLASS_NAMES)), *PLAN_CLASS))
 _RIVALS_WITHIN = 0.2
 """Plays of the same roll that are worse by more than this, in money equity without a cube, are taken to be
 worse for any stakes."""
@@ -92,6 +94,17 @@ def _head(model, slot, head, packed, places, features):
 
 
 @inline_kernel
+def _equity_head(model, slot, packed, places, space):
+    """Raw sum of the equity head, which is present, with the patterns of its class."""
+    raw = _head(model, slot, EQUITY_HEAD, packed, places, space.features)
+    if model.patterns.counts.shape[0] > 0:
+        code = _CLASS_OF_SLOT[slot]
+        if model.patterns.counts[code] > 0:
+            raw += pattern_sum(model.patterns, code, packed, places, space.features, space.sums)
+    return raw
+
+
+@inline_kernel
 def _fill_probabilities(model, words, packed, slot, places, space, row):
     """Write the five probabilities of an unfinished position, and the raw sums that they come from to
     ``space.raws``; no gammon head is read in vain."""
@@ -111,7 +124,7 @@ def _fill_probabilities(model, words, packed, slot, places, space, row):
 def _agree_with_ranking(model, slot, packed, places, space, row):
     """Make the five probabilities' equity that by which plays are ranked, as far as it goes."""
     if model.form[slot, EQUITY_HEAD] != ABSENT and not model.win_only:
-        space.raws[EQUITY_HEAD] = _head(model, slot, EQUITY_HEAD, packed, places, space.features)
+        space.raws[EQUITY_HEAD] = _equity_head(model, slot, packed, places, space)
         agree_with_equity(row, squash_equity(space.raws[EQUITY_HEAD]))
 
 
@@ -177,10 +190,11 @@ def _weights_score(model, words, packed, space):
         bearoff_probabilities(model.bearoff, words, packed, space.row)
         return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
     slot, places = _measured(model, words, packed, space)
-    head = WIN if model.win_only else EQUITY_HEAD
-    if model.win_only or model.form[slot, head] != ABSENT:
-        raw = _head(model, slot, head, packed, places, space.features)
-        return calibrated(model.knots[slot], raw) if model.win_only and model.knots.shape[0] > 0 else raw
+    if model.win_only:
+        raw = _head(model, slot, WIN, packed, places, space.features)
+        return calibrated(model.knots[slot], raw) if model.knots.shape[0] > 0 else raw
+    if model.form[slot, EQUITY_HEAD] != ABSENT:
+        return _equity_head(model, slot, packed, places, space)
     _fill_probabilities(model, words, packed, slot, places, space, space.row)
     _calibrate(model, slot, space.row)
     return equity_to_raw(equity_of(space.row))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.kernels import ABSENT, RANDOM, TABLE
+from motif.evaluators.patterns import MAX_PATTERNS, PatternTables, no_patterns
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters.own_measures import OwnFunctions, no_functions
@@ -69,6 +70,8 @@ class Model(NamedTuple):
     """What measures the parameters of one's own, by addresses that this process alone knows."""
     places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
     """(n,): which of the measured parameters are the features, where the set has grown since the fit."""
+    patterns: PatternTables = no_patterns()
+    """What the learned patterns of each class add to its equity heads."""
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         own_set = own_set_of(self)
@@ -109,6 +112,8 @@ class Workspace(NamedTuple):
     row: npt.NDArray[np.float64]
     raws: npt.NDArray[np.float64]
     """Raw sums by head, in the order of `HEADS`."""
+    sums: npt.NDArray[np.float32]
+    """Sums of the patterns, before they are squashed and after."""
 
 
 def new_workspace() -> Workspace:
@@ -123,6 +128,7 @@ def new_workspace() -> Workspace:
         np.zeros(MAX_PLAYS),
         np.zeros(len(OUTPUTS)),
         np.zeros(len(HEADS)),
+        aligned(np.zeros(MAX_PATTERNS, np.float32)),
     )
 
 

@@ -36,6 +36,7 @@ from motif.evaluators.model import (
     table_model,
     with_own_set,
 )
+from motif.evaluators.patterns import PatternTables, no_patterns
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
 from motif.evaluators.probabilities import EQUITY_BOUND, HEADS, OUTPUTS, WIN, turned_equities
 from motif.evaluators.stakes import Stakes
@@ -47,7 +48,7 @@ from motif.parameters.own_set import OwnSet
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of
 from motif.runtime.errors import PlayerError, SettingError
-from motif.runtime.simd import LANES, blocks_of, tile_floats, tile_places
+from motif.runtime.simd import LANES, WIDTH, blocks_of, tile_floats, tile_places
 
 
 class Forms(NamedTuple):
@@ -223,8 +224,29 @@ def weights_model(weights: WeightFile) -> Model:
         knots=knot_tables(weights.calibration, [class_name for class_name, _ in slots_of(weights)]),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
         places=weights.parameters.places,
+        patterns=pattern_tables(weights),
     )
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
+
+
+def pattern_tables(weights: WeightFile) -> PatternTables:
+    """The patterns of a weight file for kernels."""
+    if not weights.patterns:
+        return no_patterns()
+    size, classes = len(weights.parameters), len(CLASS_NAMES)
+    counts = {name: WIDTH * -(-len(of.names) // WIDTH) for name, of in weights.patterns.items()}
+    longest = max(counts.values())
+    padded = np.zeros(classes, np.int64)
+    amounts, bias = np.zeros((2, classes, longest), np.float32)
+    inputs = np.zeros((classes, size, longest), np.float32)
+    points = np.zeros((classes, *TABLE_SHAPE, longest), np.float32)
+    for class_name, patterns in weights.patterns.items():
+        code, own = CLASS_NAMES.index(class_name), slice(len(patterns.names))
+        padded[code] = counts[class_name]
+        amounts[code, own], bias[code, own] = patterns.amounts, patterns.bias
+        inputs[code, :, own] = (patterns.inputs * weights.parameters.scales).T
+        points[code, ..., own] = np.moveaxis(tables_of(patterns.points), 0, -1)
+    return PatternTables(padded, aligned(amounts), aligned(bias), aligned(inputs), aligned(points))
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:
@@ -242,6 +264,11 @@ def model_fingerprint(model: Model) -> str:
             continue
         # Bearoff tables are the same wherever there are any.
         known = len(value.rows) > 0 if name == "bearoff" else value
+        if name == "patterns":
+            # Models without any are called as before there were any.
+            for array in value if len(value.counts) else ():
+                digest.update(np.ascontiguousarray(array).tobytes())
+            continue
         if name == "own_functions" and (own_set := own_set_of(model)) is not None:
             known = np.frombuffer(own_set.fingerprint.encode(), np.uint8)
         digest.update(np.ascontiguousarray(known).tobytes())

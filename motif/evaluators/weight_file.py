@@ -45,6 +45,8 @@ SIDES = ("own", "opponent")
 """Whose checkers they count: those of the player on roll, and the other's in his own numbering."""
 PLANS_KEY = "plans"
 """Stands among the heads of a class, before the weights of its game plans."""
+PATTERNS_KEY = "patterns"
+"""Stands there too, before the class's patterns by their names."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,29 @@ def linear_head(bias: float, linear: npt.ArrayLike) -> HeadWeights:
     """A head without second-degree terms."""
     no_pairs, no_weights = np.zeros((0, 2), np.int64), np.zeros(0, np.float32)
     return HeadWeights(bias, np.asarray(linear, np.float32), no_pairs, no_weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """The m patterns of a class: what `motif.evaluators.patterns` adds to its equity heads."""
+
+    names: tuple[str, ...]
+    amounts: npt.NDArray[np.float32]
+    """(m,): what each adds to the raw sum where it is 1."""
+    bias: npt.NDArray[np.float32]
+    """(m,)"""
+    inputs: npt.NDArray[np.float32]
+    """(m, n): weights of the parameters, in the order of the set."""
+    points: npt.NDArray[np.float32]
+    """(m, 2, 25, FILTER_STEPS): of the checkers on each place, as in `HeadWeights.points`."""
+
+    def sums(
+        self, features: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.float64]:
+        """The sums (rows, m) of features (rows, n) and packed boards (rows, 64), before they are squashed."""
+        tables = tables_of(self.points)
+        places = np.stack([table_sums(table, packed) for table in tables], axis=1)
+        return np.asarray(features.astype(np.float64) @ self.inputs.T.astype(np.float64) + places + self.bias)
 
 
 @dataclass(frozen=True)
@@ -109,6 +134,8 @@ class WeightFile:
     """Whether the bearoff tables' values stand for those of the weights wherever they reach."""
     calibration: Mapping[str, KnotRows] = field(default_factory=dict)
     """Class name -> knots (k, 2) of its win chance; a class without any keeps its chances."""
+    patterns: Mapping[str, Patterns] = field(default_factory=dict)
+    """Class name -> what adds to its equity head, and to those of its plans."""
 
     def __post_init__(self) -> None:
         """Raise `WeightFileError` for a plan that is none, or whose class has no weights of its own, and for
@@ -118,6 +145,11 @@ class WeightFile:
                 raise WeightFileError(f"no game plan is called {shown(plan)}")
             if class_of_plan(plan) not in self.classes:
                 raise WeightFileError(f"the plan {plan!r} has weights, but its class has none")
+        for class_name in self.patterns:
+            if "equity" not in self.classes.get(class_name, {}):
+                raise WeightFileError(
+                    f"patterns of {class_name}: it has no equity head that they could add to"
+                )
         for class_name, rows in self.calibration.items():
             if class_name not in CLASS_NAMES:
                 raise WeightFileError(f"no class of positions is called {shown(class_name)}")
@@ -160,6 +192,10 @@ class WeightFile:
                 heads = self.plans[plan]
                 yield f"      {_key(plan)}:{'' if heads else ' {}'}\n"
                 yield from _heads_lines(heads, self.parameters.names, "        ")
+            if class_name in self.patterns:
+                yield f"    {PATTERNS_KEY}:\n"
+                lines = _pattern_lines(self.patterns[class_name], self.parameters.names)
+                yield from (f"      {line}" for line in lines)
         if self.pre_filter is not None:
             yield from _filter_lines(self.pre_filter)
         if self.calibration:
@@ -208,6 +244,19 @@ def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
     yield "quadratic:\n"
     for (i, j), weight in zip(head.pairs, head.quadratic, strict=True):
         yield f'  "{names[i]}{PAIR}{names[j]}": {_number(weight)}\n'
+
+
+def _pattern_lines(patterns: Patterns, names: tuple[str, ...]) -> Iterator[str]:
+    for k, name in enumerate(patterns.names):
+        yield f"{_key(name)}:\n"
+        yield f"  amount: {_number(patterns.amounts[k])}\n"
+        yield f"  bias: {_number(patterns.bias[k])}\n"
+        used = np.flatnonzero(patterns.inputs[k])
+        yield "  inputs:\n" if len(used) else "  inputs: {}\n"
+        for place in used:
+            yield f"    {_key(names[place])}: {_number(patterns.inputs[k, place])}\n"
+        lines = [f"    {line}" for line in _step_lines(patterns.points[k], every_place=False)]
+        yield from ["  points:\n", *lines] if lines else []
 
 
 def _filter_lines(pre_filter: PreFilter) -> Iterator[str]:

@@ -11,14 +11,17 @@ from motif.board.packed import PACKED_BAR
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.kept_weights import keep_weights, kept_weights
 from motif.evaluators.model import MAX_KEPT
+from motif.evaluators.patterns import MAX_PATTERNS
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.weight_file import (
     FILTER_STEPS,
     FORMAT,
     PAIR,
+    PATTERNS_KEY,
     PLANS_KEY,
     SIDES,
     HeadWeights,
+    Patterns,
     PreFilter,
     WeightFile,
     class_of_plan,
@@ -120,6 +123,11 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         plans,
         document.get("bearoff", False).truth(),
         _calibration(document.get("calibration", {})),
+        {
+            class_name: _patterns(content[PATTERNS_KEY], parameters)
+            for class_name, content in document["classes"].items()
+            if PATTERNS_KEY in content.value
+        },
     )
 
 
@@ -154,9 +162,9 @@ def _classes(entry: Entry, parameters: ParameterSet) -> tuple[dict[str, Heads], 
     classes: dict[str, Heads] = {}
     plans: dict[str, Heads] = {}
     for class_name, content in entry.items():
-        content.mapping((*HEADS, PLANS_KEY), needed=("win",))
+        content.mapping((*HEADS, PLANS_KEY, PATTERNS_KEY), needed=("win",))
         classes[class_name] = {
-            head: _head(weights, parameters) for head, weights in content.items() if head != PLANS_KEY
+            head: _head(weights, parameters) for head, weights in content.items() if head in HEADS
         }
         for plan, heads in content.get(PLANS_KEY, {}).items():
             if plan not in PLANS:
@@ -196,6 +204,27 @@ def _head(entry: Entry, parameters: ParameterSet) -> HeadWeights:
     quadratic = np.array(list(pairs.values()), np.float32)
     points = _steps(entry["points"], every_place=False) if "points" in mapping else None
     return HeadWeights(float(bias), linear, indices, quadratic, points)
+
+
+def _patterns(entry: Entry, parameters: ParameterSet) -> Patterns:
+    rows = entry.mapping()
+    if not 0 < len(rows) <= MAX_PATTERNS:
+        entry.fail(f"must be 1 to {MAX_PATTERNS} patterns, not {len(rows)}")
+    index = {name: k for k, name in enumerate(parameters.names)}
+    inputs = np.zeros((len(rows), len(parameters)), np.float32)
+    points = np.zeros((len(rows), 2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
+    singles = np.zeros((2, len(rows)), np.float32)
+    for k, (_, pattern) in enumerate(entry.items()):
+        mapping = pattern.mapping(("amount", "bias", "inputs", "points"), needed=("amount", "bias", "inputs"))
+        singles[:, k] = [pattern[key].number(_BEYOND_FLOAT32) for key in ("amount", "bias")]
+        given = pattern["inputs"]
+        for name, weight in given.numbers(_BEYOND_FLOAT32).items():
+            if name not in index:
+                given[name].fail(f"no such parameter in the set {parameters.name}")
+            inputs[k, index[name]] = weight
+        if "points" in mapping:
+            points[k] = _steps(pattern["points"], every_place=False)
+    return Patterns(tuple(map(str, rows)), singles[0], singles[1], inputs, points)
 
 
 def _filter(entry: Entry) -> PreFilter:

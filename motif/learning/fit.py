@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from motif.benchmark.choices import recorded_decisions
 from motif.benchmark.losses import Rows, rows_of_classes
-from motif.board.packed import pack_many
+from motif.board.packed import Board, pack_many
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared, weights_model
-from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile
+from motif.evaluators.weight_file import HeadWeights, Patterns, PreFilter, WeightFile
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.objective import CONVERGED, FitResult
+from motif.fitting.patterns import PatternRows, PatternSettings, fit_patterns
 from motif.fitting.problem import decision_starts
 from motif.fitting.term_table import write_terms
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, FloatArray, step_columns
@@ -198,6 +199,10 @@ def fit_dataset(
             },
             bearoff=settings.bearoff,
         )
+        if settings.patterns:
+            ranked = [class_name for class_name, head in results if head == HEAD]
+            of_class = {class_name: (rows[class_name], weights, settings) for class_name in ranked}
+            weights = replace(weights, patterns=_each(class_patterns, of_class, f"patterns of {name}", jobs))
         choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
         whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
@@ -275,6 +280,17 @@ def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, setting
     return plans
 
 
+def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) -> Patterns:
+    """The patterns that bring the equity heads of a class nearest to the labels that it trains on."""
+    use = np.flatnonzero(rows_of_head(rows.boards[: rows.training], HEAD, settings))
+    labels = rows.labels[use, LABELS.index(HEAD)]
+    raw = _raw_sums(rows.boards[use], weights).astype(np.float32)
+    pattern_rows = PatternRows(rows.features[use], rows.boards[use], raw, labels, rows.decisions[use])
+    passes, ranking = settings.pattern_passes, settings.pattern_ranking
+    how = PatternSettings(settings.patterns, passes, ranking, settings.pattern_threshold, settings.seed)
+    return fit_patterns(pattern_rows, how)
+
+
 def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:
     classes: dict[str, dict[str, HeadWeights]] = {}
     for (class_name, head), fit in heads.items():
@@ -287,6 +303,12 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
     fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
     validation = result.rmse_validation
     of_plans = {"plan_shrinkage": settings.plan_shrinkage, "plan_rows": settings.plan_rows}
+    of_patterns = {
+        "patterns": settings.patterns,
+        "pattern_ranking": settings.pattern_ranking,
+        "pattern_passes": settings.pattern_passes,
+        "pattern_threshold": settings.pattern_threshold,
+    }
     return {
         "method": settings.method,
         "samples": result.samples,
@@ -301,6 +323,7 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
         "equity_ridge": settings.equity_ridge,
         **({} if settings.prune is None else {"prune": settings.prune}),
         **(of_plans if settings.plans else {}),
+        **(of_patterns if settings.patterns else {}),
         "validation": settings.validation,
         "seed": settings.seed,
         "motif": VERSION,
@@ -378,10 +401,14 @@ def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[
 
 def _scores(rows: ClassRows, weights: WeightFile) -> FloatArray:
     """How `weights` rank the validation rows, for the mover."""
+    return turned_equities(_raw_sums(rows.boards[rows.training :], weights))
+
+
+def _raw_sums(boards: Board, weights: WeightFile) -> FloatArray:
+    """By what `weights` rank `boards` (n, 26), for the player on roll."""
     model, space = prepared(weights_model(weights))
-    scores = np.empty(len(rows) - rows.training)
+    scores = np.empty(len(boards))
     for begin in range(0, len(scores), _ROWS_AT_ONCE):
         part = scores[begin : begin + _ROWS_AT_ONCE]
-        first = rows.training + begin
-        score_packed(model, pack_many(rows.boards[first : first + len(part)]), space, part)
-    return turned_equities(scores)
+        score_packed(model, pack_many(boards[begin : begin + len(part)]), space, part)
+    return scores

@@ -4,12 +4,22 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
+from motif.evaluators.patterns import MAX_PATTERNS
 from motif.fitting import coordinate
 from motif.fitting.solve import solver
 from motif.parameters import parameter_set
 from motif.runtime.errors import FitError, check_seed, shown
 
 _RANKING = 5.0
+_SIZES = (
+    "ranking",
+    "ridge",
+    "equity_ridge",
+    "prune",
+    "plan_shrinkage",
+    "pattern_ranking",
+    "pattern_threshold",
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,14 @@ class FitSettings:
     """How strongly a plan is drawn: as by so many positions that the class's head values perfectly."""
     plan_rows: int = 4000
     """A plan with fewer positions to train on keeps the weights of its class."""
+    patterns: int = 0
+    """Learned patterns that are added to the equity heads of contact and crashed positions, so many each."""
+    pattern_ranking: float = 40.0
+    """How much the order of a decision's plays counts in the fit of patterns."""
+    pattern_passes: int = 8
+    """How often the fit of patterns sees each position."""
+    pattern_threshold: float = 0.5
+    """How strongly the inputs of patterns are drawn to 0; more of it leaves fewer."""
     bearoff: bool = False
     """Leave positions that the bearoff tables cover to these, in fits and in play."""
     validation: float = 0.1
@@ -51,30 +69,38 @@ class FitSettings:
     def check(self) -> None:
         """Raise `FitError`, or `SettingError` for the seed, for a value that makes no sense."""
         check_seed(self.seed)
-        if not 0 <= self.validation < 1:
-            raise FitError(f"validation must be at least 0 and below 1, not {self.validation}", "validation")
-        for name in ("ranking", "ridge", "equity_ridge", "prune", "plan_shrinkage"):
-            check_size(name, getattr(self, name))
-        if self.plan_rows < 1:
-            raise FitError(f"plan_rows must be at least 1, not {self.plan_rows}", "plan_rows")
-        if self.max_passes is not None and self.max_passes < 1:
-            raise FitError(f"max_passes must be at least 1, not {self.max_passes}", "max_passes")
+        self._check_amounts()
         if self.terms not in ("pairs", "linear"):
             raise FitError(f"terms must be pairs or linear, not {shown(self.terms)}", "terms")
         if self.heads not in ("all", "win"):
             raise FitError(f"heads must be all or win, not {shown(self.heads)}", "heads")
         solver(self.method)
+        self._check_together()
+        parameter_set(self.parameters)
+
+    def _check_amounts(self) -> None:
+        if not 0 <= self.validation < 1:
+            raise FitError(f"validation must be at least 0 and below 1, not {self.validation}", "validation")
+        for name in _SIZES:
+            check_size(name, getattr(self, name))
+        for name in ("plan_rows", "pattern_passes", "max_passes"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise FitError(f"{name} must be at least 1, not {value}", name)
+        if not 0 <= self.patterns <= MAX_PATTERNS:
+            raise FitError(f"patterns must be 0 to {MAX_PATTERNS}, not {self.patterns}", "patterns")
+
+    def _check_together(self) -> None:
         if self.ranking and self.method == coordinate.METHOD:
             raise FitError(f"ranking: {coordinate.METHOD} descent does not know the ranking term", "ranking")
         if self.points and self.method == coordinate.METHOD:
             raise FitError(f"points: {coordinate.METHOD} descent does not know point terms", "points")
-        if self.plans and self.heads != "all":
-            message = "plans: game plans have equity heads, so heads must be all"
-            raise FitError(message, "plans", "heads")
+        for name, what in (("plans", "game plans have"), ("patterns", "patterns add to")):
+            if getattr(self, name) and self.heads != "all":
+                raise FitError(f"{name}: {what} equity heads, so heads must be all", name, "heads")
         if self.plans and self.prune is not None:
             message = "prune: with plans a class keeps all its terms, which its plans are drawn to"
             raise FitError(message, "prune", "plans")
-        parameter_set(self.parameters)
 
     @property
     def equity_ranking(self) -> float:

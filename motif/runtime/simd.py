@@ -19,6 +19,8 @@ LANES = 8
 """Columns of a tile, and what features and weights are padded to."""
 ALIGNMENT = 64
 """Arrays that begin at a multiple of so many bytes are loaded fastest; others are read all the same."""
+WIDTH = 4 * LANES
+"""Sums that `add_weighted_rows` keeps in registers."""
 _CHAINS = 4
 """Sums that run side by side, because one multiply-add takes as long as several started after it."""
 
@@ -120,5 +122,47 @@ def weighted_form(typing_context: Any, features: Any, linear: Any, tiles: Any, b
                 builder.store(builder.call(fma, [sums[0], features_here, builder.load(total)]), total)
                 builder.store(builder.add(tile, ir.Constant(_INT, LANES * LANES)), place)
         return _lane_sum(builder, builder.load(total))
+
+    return signature, codegen
+
+
+@intrinsic
+def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -> Any:
+    """Add to each of `sums` float32 (p,) the sum over i of factors_i rows_ip.
+
+    `rows` is float32 (n, p), contiguous, p a multiple of `WIDTH`, at least that of the sums that are wanted;
+    `factors` holds at least n numbers.  All of `sums` that begin a whole `WIDTH` are added to.
+    """
+    signature = types.void(factors, rows, sums)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        f, w, s = (
+            _data(context, builder, kind, value)
+            for kind, value in zip(signature.args, arguments, strict=True)
+        )
+        shape = cgutils.unpack_tuple(
+            builder, context.make_array(signature.args[1])(context, builder, arguments[1]).shape
+        )
+        wanted = context.make_array(signature.args[2])(context, builder, arguments[2]).nitems
+        fma_type = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+        fma = cgutils.get_or_insert_function(builder.module, fma_type, f"llvm.fma.v{LANES}f32")
+        width = ir.Constant(_INT, WIDTH)
+        parts = [ir.Constant(_INT, LANES * k) for k in range(WIDTH // LANES)]
+        with cgutils.for_range(builder, builder.udiv(wanted, width)) as block:
+            first = builder.mul(block.index, width)
+            places = [builder.add(first, part) for part in parts]
+            totals = [cgutils.alloca_once(builder, _VECTOR) for _ in parts]
+            for total, place in zip(totals, places, strict=True):
+                builder.store(_load(builder, s, place), total)
+            with cgutils.for_range(builder, shape[0]) as row:
+                factor = _spread(builder, builder.load(builder.gep(f, [row.index])))
+                start = builder.mul(row.index, shape[1])
+                for total, place in zip(totals, places, strict=True):
+                    weights = _load(builder, w, builder.add(start, place))
+                    builder.store(builder.call(fma, [weights, factor, builder.load(total)]), total)
+            for total, place in zip(totals, places, strict=True):
+                target = builder.bitcast(builder.gep(s, [place]), _VECTOR.as_pointer())
+                builder.store(builder.load(total), target, align=_FLOAT_BYTES)
+        return context.get_dummy_value()
 
     return signature, codegen

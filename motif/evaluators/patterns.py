@@ -1,0 +1,98 @@
+"""Patterns: learned sums of parameters and of the checkers on each place, squashed, that add to a raw sum.
+
+A pattern is large where several things come together, as an own prime that faces a straggler while the spare
+pips run out; no product of two parameters can say that.  Those of a class add to its equity head, and to
+those of its game plans:
+
+    x = (the head's own terms) + sum over patterns k of amount_k squash(bias_k + sum_i w_ki f_i + places)
+
+The squash is a rational function that is near tanh, costs one division, and gives the same bits on every
+machine.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
+from motif.runtime.jit import inline_kernel, trailing_zeros
+from motif.runtime.simd import LANES, WIDTH, add_weighted_rows
+
+MAX_PATTERNS = 256
+"""Patterns that a class may have."""
+_ONE = np.uint64(1)
+_LIMIT = np.float32(3.0)
+_A, _B = np.float32(27.0), np.float32(9.0)
+
+
+class PatternTables(NamedTuple):
+    """The patterns of every class, for kernels; P is a multiple of `WIDTH`, and what is not there is 0."""
+
+    counts: npt.NDArray[np.int64]
+    """(classes,): patterns of each class, rounded up to `WIDTH`; (0,) where no class has any."""
+    amounts: npt.NDArray[np.float32]
+    """(classes, P)"""
+    bias: npt.NDArray[np.float32]
+    """(classes, P)"""
+    inputs: npt.NDArray[np.float32]
+    """(classes, n, P): weights of the n parameters, as measured."""
+    points: npt.NDArray[np.float32]
+    """(classes, 2, 25, 16, P): by side, the player on roll's first, place and checkers there."""
+
+
+def no_patterns() -> PatternTables:
+    """Those of a model without any."""
+    none = np.zeros((0, WIDTH), np.float32)
+    places = np.zeros((0, 2, PACKED_BAR + 1, CHECKERS + 1, WIDTH), np.float32)
+    return PatternTables(np.zeros(0, np.int64), none, none, np.zeros((0, 0, WIDTH), np.float32), places)
+
+
+_Floats = npt.NDArray[np.floating[Any]]
+
+
+def squash_patterns(sums: _Floats) -> _Floats:
+    """x (27 + x^2) / (27 + 9 x^2) for x from -3 to 3, and -1 or 1 beyond: within .024 of tanh, smooth."""
+    x = np.clip(sums, -_LIMIT, _LIMIT)
+    return np.asarray(x * (27 + x * x) / (27 + 9 * x * x))
+
+
+def slopes_of_patterns(sums: _Floats) -> _Floats:
+    """The slope of `squash_patterns`: (9 - x^2)^2 / (9 (3 + x^2)^2)."""
+    square = np.minimum(sums * sums, _LIMIT * _LIMIT)
+    return np.asarray(((9 - square) / (3 + square)) ** 2 / 9)
+
+
+@inline_kernel
+def pattern_sum(patterns, position_class, packed, places, features, sums):
+    """What the patterns of a class add to its equity head, a float32.
+
+    `features` are those measured, `places` the masks of occupied places of both sides, and `sums` float32
+    (MAX_PATTERNS,) is room to work in.
+    """
+    count = patterns.counts[position_class]
+    bias, inputs = patterns.bias[position_class], patterns.inputs[position_class]
+    for k in range(count):
+        sums[k] = bias[k]
+    add_weighted_rows(features, inputs, sums[:count])
+    for side in range(2):
+        occupied, half = places[side], OPPONENT_HALF * side
+        while occupied:
+            place = np.int64(trailing_zeros(occupied))
+            occupied &= occupied - _ONE
+            row = patterns.points[position_class, side, place, packed[half + place]]
+            for k in range(count):
+                sums[k] += row[k]
+    amounts = patterns.amounts[position_class]
+    for k in range(count):
+        x = min(max(sums[k], -_LIMIT), _LIMIT)
+        square = x * x
+        sums[k] = amounts[k] * (x * (_A + square) / (_A + _B * square))
+    # So many sums side by side, in one order on every machine.
+    for first in range(LANES, count, LANES):
+        for k in range(LANES):
+            sums[k] += sums[first + k]
+    total = np.float32(0.0)
+    for k in range(LANES):
+        total += sums[k]
+    return total

@@ -22,7 +22,9 @@ from motif.runtime.simd import LANES, WIDTH, add_weighted_rows
 MAX_PATTERNS = 256
 """Patterns that a class may have."""
 _ONE = np.uint64(1)
-_LIMIT = np.float32(3.0)
+PATTERN_LIMIT = 3.0
+"""Sums beyond this are squashed to -1 or 1."""
+_LIMIT = np.float32(PATTERN_LIMIT)
 _A, _B = np.float32(27.0), np.float32(9.0)
 
 

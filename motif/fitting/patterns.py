@@ -27,9 +27,8 @@ from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, IntArray, fill_step_
 from motif.runtime.parallel import one_thread
 
 Single = npt.NDArray[np.float32]
-_BATCH = 4096
+_BATCH = 1024
 """Rows of a batch, about."""
-_RATE = 2e-3
 _MEMORY, _SQUARE_MEMORY, _EPSILON = 0.9, 0.999, 1e-8
 """Adam's own settings."""
 _MOST_ROWS = 50_000
@@ -64,7 +63,9 @@ class PatternSettings:
     ranking: float = 40.0
     """Weight of the ranking term."""
     threshold: float = 0.0
-    """What draws inputs to 0: at the full rate, this much a thousandth of a step."""
+    """What draws inputs, in units of their spread, to 0: each step takes this times its rate away."""
+    rate: float = 2e-3
+    """Adam's rate at the start; it falls to 0."""
     seed: int = 0
 
 
@@ -92,7 +93,7 @@ def fit_patterns(
         for _ in range(settings.passes):
             for picked, groups in _batches(starts, random):
                 columns = (_columns(rows, picked) - middle) / spread
-                rate = _RATE * (1 + np.cos(np.pi * min(1.0, adam.step / batches))) / 2
+                rate = settings.rate * (1 + np.cos(np.pi * min(1.0, adam.step / batches))) / 2
                 adam.descend(_slopes(rows, picked, groups, columns, weights, settings.ranking), rate)
                 if settings.threshold:
                     least = np.float32(rate * settings.threshold)

@@ -7,7 +7,7 @@ import numpy as np
 from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import weights_model
-from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, PreFilter
+from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, Patterns, PreFilter
 from motif.parameters import parameter_set
 
 FIT = {"method": "made up", "samples": 12, "rmse_train": 0.0312, "rmse_validation": None}
@@ -34,6 +34,7 @@ def made_weights(
     kept: int = 0,
     points: Collection[str] = (),
     plans: Mapping[str, Sequence[str]] | None = None,
+    patterns: Mapping[str, int] | None = None,
     bearoff: bool = False,
     seed: int = 0,
     name: str = "made-up",
@@ -41,7 +42,7 @@ def made_weights(
     """Random weights for the heads listed for each class; by default all chances in all classes.
 
     With `kept` it has a random pre-filter, and the heads listed in `points` have point terms; `plans` lists
-    heads for game plans.
+    heads for game plans, and `patterns` says how many each class has.
     """
     chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
     heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
@@ -54,7 +55,20 @@ def made_weights(
     steps = {class_name: random_steps(rng) for class_name in ("contact", "race")}
     of_plans = {plan: made(wanted) for plan, wanted in (plans or {}).items()}
     pre_filter = PreFilter(kept, steps) if kept else None
-    return WeightFile(name, 1, "parent", chosen, weights, pre_filter, FIT, of_plans, bearoff)
+    learned = {name: made_patterns(rng, len(chosen), count) for name, count in (patterns or {}).items()}
+    return WeightFile(
+        name, 1, "parent", chosen, weights, pre_filter, FIT, of_plans, bearoff, patterns=learned
+    )
+
+
+def made_patterns(rng: np.random.Generator, size: int, count: int) -> Patterns:
+    """Patterns of which some reach both ends of their squash; every third input is not there."""
+    inputs = rng.normal(0, 1.5, (count, size)).astype(np.float32)
+    inputs[:, ::3] = 0
+    points = np.stack([random_steps(rng) for _ in range(count)]) * np.float32(0.3)
+    points[:, :, ::4] = 0
+    amounts, bias = rng.normal(0, 0.2, (2, count)).astype(np.float32)
+    return Patterns(tuple(f"p{k + 1}" for k in range(count)), amounts, bias, inputs, points)
 
 
 def random_steps(rng: np.random.Generator) -> np.ndarray:

@@ -48,7 +48,22 @@ def raw_sum(weights: WeightFile, head: str, position: Position) -> float:
     i, j = chosen.pairs.T
     by_points = 0.0 if chosen.points is None else point_sum(chosen.points, position)
     products = chosen.quadratic * f[i] * f[j]
-    return float(chosen.bias + (chosen.linear * f).sum() + products.sum() + by_points)
+    by_patterns = pattern_sum(weights, position) if head == "equity" else 0.0
+    return float(chosen.bias + (chosen.linear * f).sum() + products.sum() + by_points + by_patterns)
+
+
+def pattern_sum(weights: WeightFile, position: Position) -> float:
+    """The class's patterns: each amount times the squashed sum of its inputs."""
+    patterns = weights.patterns.get(class_used(weights, position))
+    if patterns is None:
+        return 0.0
+    f = features(weights.parameters, position.board[None])[0].astype(float)
+    total = 0.0
+    for k, amount in enumerate(patterns.amounts.tolist()):
+        x = float(patterns.bias[k]) + float((patterns.inputs[k] * f).sum())
+        x = max(-3.0, min(3.0, x + point_sum(patterns.points[k], position)))
+        total += amount * x * (27 + x * x) / (27 + 9 * x * x)
+    return total
 
 
 def chance(weights: WeightFile, head: str, position: Position) -> float:

@@ -34,10 +34,12 @@ from motif.evaluators.nets.net_evaluators import (
     PLAN_INPUT,
     PROBABILITIES_OUTPUT,
 )
+from motif.evaluators.patterns import PATTERN_LIMIT
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
     EQUITY_HEAD,
     EQUITY_WEIGHTS,
+    HEADS,
     LOSE_BACKGAMMON,
     LOSE_GAMMON,
     OUTPUTS,
@@ -153,10 +155,12 @@ def exported(weights: WeightFile) -> bytes:
         )
     graph = GraphBuilder()
     form, heads = forms_of(weights)
-    planned = bool(weights.plans) or any(one.points is not None for one in heads)
+    planned = bool(weights.plans or weights.patterns) or any(one.points is not None for one in heads)
     win_only = weights.head_names() == (OUTPUTS[WIN],)
     finished, points = _finished(graph)
     raw, present = _raw_sums(graph, form, _form_sums(graph, heads, len(weights.parameters), planned))
+    if weights.patterns:
+        raw = graph.add("Add", raw, _pattern_sums(graph, weights))
     squashed = graph.add("Tanh", raw)
     chances = _consistent(graph, _chances(graph, squashed, present))
     if win_only:
@@ -218,6 +222,37 @@ def _form_sums(graph: GraphBuilder, forms: Sequence[HeadWeights], size: int, pla
     bias = np.array([one.bias for one in forms])
     products = graph.add("MatMul", graph.constant(matrix), terms)
     return graph.add("Transpose", graph.add("Add", products, graph.constant(bias[:, None])), perm=[1, 0])
+
+
+def _pattern_sums(graph: GraphBuilder, weights: WeightFile) -> str:
+    """What the patterns of each row's class add to the raw sums of all heads (n, heads)."""
+    places = (-1, CHECKERS_WIDTH, FILTER_STEPS)
+    rows = [
+        np.column_stack(
+            [of.inputs, of.points.reshape(places).swapaxes(1, 2).reshape(len(of.names), _POINT_TERMS)]
+        )
+        for of in weights.patterns.values()
+    ]
+    bias = np.concatenate([of.bias for of in weights.patterns.values()]).astype(np.float64)
+    amounts = np.zeros((len(CLASS_NAMES), len(bias)))
+    first = 0
+    for class_name, of in weights.patterns.items():
+        amounts[CLASS_NAMES.index(class_name), first : first + len(of.names)] = of.amounts
+        first += len(of.names)
+    values = graph.add("Transpose", graph.cast(FEATURES_INPUT, np.float64), perm=[1, 0])
+    terms = graph.add("Concat", values, *_point_terms(graph), axis=0)
+    products = graph.add("MatMul", graph.constant(np.concatenate(rows).astype(np.float64)), terms)
+    sums = graph.add("Add", products, graph.constant(bias[:, None]))
+    x = graph.add("Clip", sums, graph.constant(-PATTERN_LIMIT), graph.constant(PATTERN_LIMIT))
+    square, whole = graph.add("Mul", x, x), graph.constant(27.0)
+    above = graph.add("Mul", x, graph.add("Add", square, whole))
+    below = graph.add("Add", graph.add("Mul", square, graph.constant(9.0)), whole)
+    squashed = graph.add("Transpose", graph.add("Div", above, below), perm=[1, 0])
+    slot = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
+    of_class = graph.add("Gather", graph.constant(amounts), slot, axis=0)
+    added = graph.add("Mul", squashed, of_class)
+    total = graph.add("ReduceSum", added, graph.constant([1]), keepdims=1)
+    return graph.add("Mul", total, graph.constant(np.eye(len(HEADS))[[EQUITY_HEAD]]))
 
 
 def _point_terms(graph: GraphBuilder) -> list[str]:

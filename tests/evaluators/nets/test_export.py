@@ -55,6 +55,9 @@ MADE = {
     "plans, points and tables": made_weights(
         "motif", plans=PLANNED, pairs=60, points=["win", "lose_gammon", "equity"], bearoff=True, seed=11
     ),
+    "patterns": made_weights(
+        "keith", classes=dict.fromkeys(CLASS_NAMES, HEADS), patterns={"contact": 40, "race": 5}, seed=13
+    ),
     "win only, with tables": made_weights(
         "keith", classes={"contact": ["win"], "race": ["win"]}, pairs=9, bearoff=True, seed=12
     ),

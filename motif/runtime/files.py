@@ -188,6 +188,18 @@ def cache_root() -> Path:
     return at_home if can_be_written(at_home) else _temporary_cache() or at_home
 
 
+def state_root() -> Path:
+    """Where games that go on are kept, which need not exist.
+
+    That is ``motif`` in ``XDG_STATE_HOME`` or in ``~/.local/state``; where a home cannot be written, beside
+    what is kept in `cache_root`.
+    """
+    if configured := os.environ.get("XDG_STATE_HOME"):
+        return Path(configured) / "motif"
+    at_home = home() / ".local" / "state" / "motif"
+    return at_home if can_be_written(at_home) else cache_root() / "state"
+
+
 def home() -> Path:
     """The user's; one that cannot be written where the system knows none, as of a number without a name."""
     try:

@@ -9,6 +9,7 @@ Source of the rules: the US Backgammon Federation's, which gnubg follows too.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
 
@@ -142,6 +143,12 @@ class SessionRules:
                 raise SettingError(f"a match knows no {name.removeprefix('the ')}: that is for money play")
             if rule and not self.cube:
                 raise SettingError(f"{name} cannot be without the cube")
+
+
+def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
+    """Tags of a record: the `day`, and the rule that a reader of the record cannot see otherwise."""
+    tags = [("EventDate", f"{day:%Y.%m.%d}")]
+    return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
 
 
 RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
@@ -412,9 +419,11 @@ class GameSession:
             return "by the Jacoby rule nothing more counts until the cube has been turned"
         return "" if len(self.resignations()) > 1 else "who has borne a checker off loses no more"
 
-    def resign(self, offered: str) -> None:
-        """End the game: the player on roll loses what was `offered`, and accepted, at the cube's value."""
-        self._end(GameResult(1 - self.on_roll, RESIGNATIONS[offered] * self.cube, resigned=True))
+    def resign(self, offered: str, by: int | None = None) -> None:
+        """End the game: a player, by default who is on roll, loses what was `offered`, and accepted, at the
+        cube's value."""
+        loser = self.on_roll if by is None else by
+        self._end(GameResult(1 - loser, RESIGNATIONS[offered] * self.cube, resigned=True))
 
     def record(self) -> MatchRecord:
         """All that was played, the game that goes on included."""

@@ -61,6 +61,11 @@ class Counsel:
         order = np.argsort(-values, kind="stable").tolist()
         return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
 
+    def compared(self, session: GameSession, play: Play) -> tuple[RankedPlay, RankedPlay]:
+        """The best play of the roll, and the one of the session's plays that `play` is."""
+        ranked = self.ranked(session)
+        return ranked[0], next(one for one in ranked if one.play is play)
+
     def cube(self, session: GameSession) -> "CubeDecision":
         """The decision on a double that could be made, or was; where it was beavered that on the double."""
         return self._judged_cube(session).decision
@@ -159,9 +164,7 @@ class Tutor:
 
     def lets_pass_play(self, play: Play) -> bool:
         """Whether `play` is to be made: good enough, or wanted although it is not."""
-        ranked = self._counsel.ranked(self._session)
-        best = ranked[0]
-        choice = next(one for one in ranked if one.play is play)
+        best, choice = self._counsel.compared(self._session, play)
         cost = best.equity - choice.equity
         if cost <= self._limit:
             return True

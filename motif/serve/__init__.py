@@ -1,1 +1,0 @@
-"""Other programs and a browser are answered: by gnubg's protocol, UBGI, HTTP, and the page."""

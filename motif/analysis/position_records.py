@@ -6,12 +6,12 @@ Batch files: one position, or one position and roll, a line.
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.judge import COMPARABLE
+from motif.analysis.judge import COMPARABLE, MatchOptions, for_match
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, decode_path, parse_roll, play_batches
@@ -24,6 +24,10 @@ from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.parallel import run_ordered
+
+if TYPE_CHECKING:
+    from motif.analysis.explain import PositionExplanation
+    from motif.evaluators.stakes import Stakes
 
 STDIN = "-"
 _COMMENT = "#"
@@ -157,6 +161,46 @@ def hints(
 ) -> Iterator[Record]:
     """For each of `boards` and `rolls` the legal plays with the mover's equities, best first."""
     return _spread(partial(_hints, evaluator, player), evaluator, jobs, boards, rolls)
+
+
+def hint(
+    position: Position,
+    roll: tuple[int, int],
+    match: MatchState | None,
+    evaluator: Evaluator,
+    player: str,
+    options: MatchOptions,
+) -> "tuple[Record, Stakes]":
+    """The legal plays of one roll, best first, and the stakes that they are valued for.
+
+    These come from `options` and, where an ID says so, `match`.
+    """
+    stakes, valued = for_match(evaluator, options, match)
+    record = next(hints(position.board[None], np.array([roll]), evaluator.staked(stakes), player))
+    return {**record, **valued}, stakes
+
+
+class Details(NamedTuple):
+    """What a player sees in a position."""
+
+    seen: Record
+    """`Evaluator.details`: features, raw sums, scores."""
+    explanation: "PositionExplanation | None"
+    """What makes up the value, where it is made of terms."""
+
+    def to_dict(self) -> Record:
+        """What JSON has of it, beside the evaluation."""
+        words = {} if self.explanation is None else {"explanation": self.explanation.to_dict()}
+        return {"details": self.seen, **words}
+
+
+def details(position: Position, evaluator: Evaluator) -> Details:
+    """What `evaluator` sees in `position`; raises `PlayerError` where there is nothing to see."""
+    from motif.analysis.explain import explain_position
+
+    seen = evaluator.details(position)
+    # Raw sums are those of a weight file, made of terms.
+    return Details(seen, explain_position(evaluator, position) if "raw" in seen else None)
 
 
 def _spread(

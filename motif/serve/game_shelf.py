@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from motif.board.game_record import MatchRecord, Turn, game_facts
+from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import match_id
@@ -288,8 +288,24 @@ def told(name: str, game: KeptGame, events: Sequence[dict[str, Any]]) -> dict[st
         "tree": _tree(session.position, session.roll, session.plays) if asks == "play" else None,
         "result": _result(session.record(), seat) if asks in ("next", "nothing") and game.events else None,
         "winner": None if session.match_winner is None else _who(session.match_winner, seat),
+        "log": [_logged(action, seat) for action in _actions(session.record())],
         "events": [_event(one, seat) for one in events],
     }
+
+
+def _actions(record: MatchRecord) -> tuple[Action, ...]:
+    """Those of the last game; not a roll that is still to be played."""
+    actions = record.games[-1].actions if record.games else ()
+    return tuple(one for one in actions if not isinstance(one, Turn) or one.play is not None)
+
+
+def _logged(action: Action, seat: int) -> dict[str, Any]:
+    """One line of the record of a game."""
+    who = _who(action.player, seat)
+    if isinstance(action, Turn):
+        notation = "" if action.play is None else action.play.notation
+        return {"do": "play", "who": who, "roll": action.roll, "play": notation}
+    return {"do": action.kind, "who": who}
 
 
 def _who(player: int, seat: int) -> str:

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from motif.runtime.errors import MotifError, SettingError, plain_text
 from motif.runtime.version import VERSION
-from motif.serve import motif_api
+from motif.serve import motif_api, page
 from motif.serve.desk import BusyError, Desk
 from motif.serve.guard import Guard
 from motif.serve.motif_api import json_answer
@@ -44,6 +44,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
     )
     app.state.desk = desk
     app.include_router(motif_api.router)
+    page.add_page(app, settings)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]

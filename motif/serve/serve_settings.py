@@ -46,6 +46,9 @@ class ServeSettings:
     patience: int = 30
     """Seconds that a client may take to send a request."""
 
+    games: str = ""
+    """Folder in which games played on the page are kept; empty: that of this user."""
+
     def check(self) -> None:
         """Raise `SettingError` for a value that makes no sense."""
         for name, low in _LOWEST.items():

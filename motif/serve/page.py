@@ -1,0 +1,115 @@
+"""The page at ``/``: its files, and what it alone asks: IDs of a position, and its drawing."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Query
+from fastapi.responses import Response
+from fastapi.staticfiles import StaticFiles
+from pydantic import Field
+
+from motif.board.identifiers import gnubg_id
+from motif.board.match_state import MatchState, match_id
+from motif.board.moves import as_roll, legal_plays
+from motif.board.notation import find_play
+from motif.board.outcome import outcome
+from motif.board.parsing import parse_position
+from motif.board.position import Position
+from motif.board.svg import svg_diagram
+from motif.board.xgid import xgid
+from motif.runtime.errors import PlayError
+from motif.runtime.files import state_root
+from motif.serve import game_routes
+from motif.serve.game_shelf import GameShelf
+from motif.serve.motif_api import json_answer
+from motif.serve.questions import HintQuestion, Id
+from motif.serve.serve_settings import ServeSettings
+
+FILES = Path(__file__).with_name("web")
+"""What the page is made of."""
+_WIDEST = 2000
+_PLACES = 26
+router = APIRouter(prefix="/api/v1")
+
+
+class _Files(StaticFiles):
+    """Files that a browser asks about again each time, so that a newer motif has a newer page."""
+
+    def file_response(self, *arguments: Any, **settings: Any) -> Response:
+        """See `StaticFiles.file_response`."""
+        answer = super().file_response(*arguments, **settings)
+        answer.headers["cache-control"] = "no-cache"
+        return answer
+
+
+class PlacedQuestion(HintQuestion):
+    """A position by its ID, or by the 26 numbers of a board, with match and cube, and a roll."""
+
+    id: Id = ""
+    board: Annotated[
+        list[Annotated[int, Field(ge=-15, le=15)]] | None,
+        Field(min_length=_PLACES, max_length=_PLACES, description="Seen by the player on roll."),
+    ] = None
+
+
+def add_page(app: FastAPI, settings: ServeSettings) -> None:
+    """Let `app` keep games and serve the page; last of all, since the page is what no other route is."""
+    folder = Path(settings.games) if settings.games else state_root() / "games"
+    app.state.shelf = GameShelf(folder)
+    app.include_router(game_routes.router)
+    app.include_router(router)
+    for error in game_routes.PROBLEMS:
+        app.add_exception_handler(error, game_routes.problem)
+    app.mount("/", _Files(directory=FILES, html=True), name="page")
+
+
+@router.post("/position")
+async def position(question: PlacedQuestion) -> Response:
+    """A position in every form: board, IDs, match; `fault` says why nothing can be asked about it."""
+    if question.board is not None:
+        place, match = Position(question.board), None
+    else:
+        place, match = parse_position(question.id)
+    state = question.options().state_of(match)
+    dice = None if question.dice is None else as_roll(question.dice)
+    if match is not None:
+        dice = dice or match.dice
+        if match.doubled and dice is None:
+            state = replace(state, doubled=True, decision="opponent")
+    return json_answer(_placed(place, replace(state, dice=dice)))
+
+
+def _placed(place: Position, state: MatchState) -> Mapping[str, Any]:
+    return {
+        "board": place.board.tolist(),
+        "id": f"{gnubg_id(place)}:{match_id(state)}",
+        "gnubg": gnubg_id(place),
+        "xgid": xgid(place, state),
+        "dice": state.dice,
+        "doubled": state.doubled,
+        "length": state.length,
+        "score": [state.own_score, state.opponent_score],
+        "cube": state.cube,
+        "owner": state.cube_owner,
+        "crawford": state.crawford,
+        "jacoby": state.jacoby,
+        "over": bool(outcome(place)),
+    }
+
+
+@router.get("/diagram")
+async def diagram(
+    id: Annotated[str, Query(max_length=200)],
+    play: Annotated[str, Query(max_length=60)] = "",
+    size: Annotated[int, Query(ge=50, le=_WIDEST)] = 640,
+) -> Response:
+    """A position as a drawing, SVG; the roll of the ID may be played, and is shown as arrows."""
+    place, match = parse_position(id)
+    moves: tuple[tuple[int, int], ...] = ()
+    if play:
+        if match is None or match.dice is None:
+            raise PlayError("play: the ID holds no roll")
+        moves = find_play(play, legal_plays(place, match.dice)).moves
+    return Response(svg_diagram(place, match, moves, size=size), media_type="image/svg+xml")

@@ -1,16 +1,20 @@
-"""The page at ``/``: its files, and what it alone asks: IDs of a position, and its drawing."""
+"""The page at ``/``: its files, and what it alone asks: IDs, drawings, and matches decision by decision."""
 
-from collections.abc import Mapping
+from base64 import b64decode
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Query
-from fastapi.responses import Response
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.responses import Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
 
+from motif.analysis.match.review import Review
 from motif.board.identifiers import gnubg_id
+from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import as_roll, legal_plays
 from motif.board.notation import find_play
@@ -19,12 +23,13 @@ from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.board.svg import svg_diagram
 from motif.board.xgid import xgid
-from motif.runtime.errors import PlayError
+from motif.runtime.errors import MotifError, PlayError, RecordError
 from motif.runtime.files import state_root
 from motif.serve import game_routes
+from motif.serve.desk import Desk
 from motif.serve.game_shelf import GameShelf
-from motif.serve.motif_api import json_answer
-from motif.serve.questions import HintQuestion, Id
+from motif.serve.motif_api import desk_of, json_answer
+from motif.serve.questions import HintQuestion, Id, Player
 from motif.serve.serve_settings import ServeSettings
 
 FILES = Path(__file__).with_name("web")
@@ -97,6 +102,46 @@ def _placed(place: Position, state: MatchState) -> Mapping[str, Any]:
         "jacoby": state.jacoby,
         "over": bool(outcome(place)),
     }
+
+
+class ReviewQuestion(BaseModel):
+    """A match to be judged decision by decision."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: Annotated[str, Field(max_length=200, description="The file's name, for messages.")] = "the file"
+    content: Annotated[str, Field(description="The content of the file, in base64.")]
+    player: Player = None
+    fast: bool = False
+
+
+@router.post("/review")
+async def review(question: ReviewQuestion, request: Request) -> Response:
+    """A match decision by decision, a JSON object a line, as they are judged; the last one has the totals."""
+    desk = desk_of(request)
+    _, evaluator = desk.judge(question.player, question.fast, deep=False)
+    try:
+        text = b64decode(question.content, validate=True).decode("utf-8", "replace")
+    except ValueError:
+        raise RecordError("content: no base64") from None
+    one = await desk.compute(lambda: Review(parse_mat(text, question.name), evaluator))
+    return StreamingResponse(_told(one, desk), media_type="application/x-ndjson")
+
+
+async def _told(review: Review, desk: Desk) -> AsyncIterator[bytes]:
+    """Lines of the answer; the work ends with the connection."""
+    try:
+        with desk.long_work():
+            yield _line({"match": review.heading()})
+            parts = review.parts()
+            while (part := await desk.compute(next, parts, None)) is not None:
+                yield _line({"decisions": [decision.as_dict() for decision in part]})
+            yield _line({"players": review.players()})
+    except MotifError as error:
+        yield _line({"message": str(error)})
+
+
+def _line(document: Any) -> bytes:
+    return to_json(document, inf_nan_mode="null") + b"\n"
 
 
 @router.get("/diagram")

@@ -163,7 +163,7 @@ def analyse_match(
     rolls_units = np.array([stakes_of(roll.state, cube).unit for roll in decisions.rolls])
     owners = np.array([roll.player for roll in decisions.rolls])
     first, second = (
-        _player_analysis(
+        player_analysis(
             record.players[player],
             without_plies(record.players[player]) == without_plies(evaluator.name),
             [
@@ -193,7 +193,7 @@ def analyse_match(
     )
 
 
-def _player_analysis(
+def player_analysis(
     name: str,
     is_analyst: bool,
     plays: Sequence[tuple[JudgedPlay, float]],
@@ -201,7 +201,7 @@ def _player_analysis(
     luck: npt.NDArray[np.float64],
     luck_units: npt.NDArray[np.float64],
 ) -> PlayerAnalysis:
-    """The totals of one player; `plays` come with what 1 of equity was worth."""
+    """The totals of one player; `plays` come with what 1 of equity was worth, as `luck` (n,) does."""
     free = np.array([(one.error, unit) for one, unit in plays if one.legal > 1]).reshape(-1, 2)
     cubes = np.array([(act.error, act.unit) for act in acts if act.counts]).reshape(-1, 2)
     both = np.concatenate([free, cubes])

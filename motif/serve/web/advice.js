@@ -53,7 +53,7 @@ export async function attempt(place, work) {
 
 /** The ranked plays of a roll as a table; `point(play)` is called for the row that is pointed at (null: none),
  *  `pick(play)` for the one that is pressed, and `made` is the play that was made. */
-export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null } = {}) {
+export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played" } = {}) {
   await attempt(place, async () => {
     const answer = await post("/api/v1/hint", question(about));
     const best = answer.plays[0].equity;
@@ -70,7 +70,7 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
     },
     h("td", {}, String(answer.plays.indexOf(one) + 1)),
     h("th", { scope: "row" }, h("button", { type: "button", class: "plain play", onclick: () => pick(one) }, playName(one.notation)),
-      one.notation === made && h("small", {}, ` ${t("played")}`)),
+      one.notation === made && h("small", {}, ` ${t(madeKey)}`)),
     h("td", { class: "equity" }, signed(one.equity)),
     h("td", {}, k ? `${signed(one.equity - best)}` : ""),
     cells[k],
@@ -97,7 +97,7 @@ function fillChances(rows, cells, player) {
   rows.forEach(async (one, k) => {
     try {
       const after = await post("/api/v1/evaluate", { id: one.position, player });
-      const figures = [1 - after.win, after.lose_gammon, after.win_gammon].map((share) => percent(share));
+      const figures = [percent(1 - after.win), (100 * after.lose_gammon).toFixed(1), (100 * after.win_gammon).toFixed(1)];
       show(cells[k], h("span", { title: t("chances title") }, `${figures[0]} (${figures[1]} / ${figures[2]})`));
     } catch {
       show(cells[k], "");

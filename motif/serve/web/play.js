@@ -481,7 +481,7 @@ class Game {
   async hint() {
     const about = { id: this.state.id, dice: this.state.roll };
     await showHint(this.advice, about, {
-      point: (one) => this.point(one), pick: (one) => this.take(one.notation), made: this.turn?.play ?? null,
+      point: (one) => this.point(one), pick: (one) => this.take(one.notation), made: this.turn?.play ?? null, madeKey: "on the board",
     });
   }
 

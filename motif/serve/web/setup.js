@@ -43,7 +43,7 @@ class Setup {
       jacoby: h("input", { type: "checkbox", id: "set-jacoby", onchange: () => this.fields() }),
     };
     const field = (name) => h("label", { class: "field" }, h("span", {}, t(`set ${name}`)), this.controls[name]);
-    const check = (name) => h("label", { class: "check" }, this.controls[name], t(name));
+    const check = (key, name) => h("label", { class: "check" }, this.controls[name], t(key));
     const fill = (key, board) => h("button", { type: "button", onclick: () => this.put(board) }, t(key));
     show(view, h("h1", {}, t("setup head")),
       h("form", { class: "id-form", onsubmit: (event) => { event.preventDefault(); this.read(this.id.value.trim(), true); } },
@@ -55,7 +55,7 @@ class Setup {
           h("div", { class: "buttons" }, fill("start position", null), fill("clear board", new Array(26).fill(0)),
             h("button", { type: "button", onclick: () => this.put(turned(this.shown)) }, t("other side"))),
           h("fieldset", { class: "match-fields" }, h("legend", {}, t("match and cube")),
-            ["dice", "length", "own", "other", "cube", "owner"].map(field), check("crawford"), check("jacoby"))),
+            ["dice", "length", "own", "other", "cube", "owner"].map(field), check("crawford", "crawford"), check("jacoby rule", "jacoby"))),
         h("aside", { class: "panel", "aria-label": t("advice and ids") },
           h("section", {}, h("h2", {}, t("advice")), h("div", { class: "buttons" }, this.hintButton, this.cubeButton), this.advice),
           h("section", {}, h("h2", {}, t("give away")), this.ids))));

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from motif.runtime.errors import MotifError, SettingError, plain_text
 from motif.runtime.version import VERSION
-from motif.serve import motif_api
+from motif.serve import bgweb_api, motif_api, wildbg_api
 from motif.serve.desk import BusyError, Desk
 from motif.serve.guard import Guard
 from motif.serve.motif_api import json_answer
@@ -43,7 +43,8 @@ def create_app(settings: ServeSettings) -> FastAPI:
         strict_content_type=False,
     )
     app.state.desk = desk
-    app.include_router(motif_api.router)
+    for routes in (motif_api.router, wildbg_api.router, bgweb_api.router):
+        app.include_router(routes)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]

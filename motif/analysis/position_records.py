@@ -49,7 +49,7 @@ def read_positions(path: str) -> Board:
     """
     lines = list(_lines(path))
     try:
-        return _boards([_only_word(line.words) for line in lines])
+        return boards_of([_only_word(line.words) for line in lines])
     except MotifError as error:
         raise _located(path, lines, lambda words: parse_position(_only_word(words)), error) from None
 
@@ -74,7 +74,7 @@ def read_decisions(path: str) -> tuple[Board, Rolls]:
     lines = list(_lines(path))
     try:
         rolls = [_roll(*_dice(line.words)) for line in lines]
-        boards = _boards([line.words[0] for line in lines])
+        boards = boards_of([line.words[0] for line in lines])
         return boards, np.array(rolls, np.int64).reshape(-1, _DICE)
     except MotifError as error:
         raise _located(path, lines, _parse_decision, error) from None
@@ -96,8 +96,11 @@ def _lines(path: str) -> Iterator[_Line]:
             yield _Line(number, words)
 
 
-def _boards(texts: Sequence[str]) -> Board:
-    """The boards of positions in any form; GNUbg IDs, the usual form, are decoded all at once."""
+def boards_of(texts: Sequence[str]) -> Board:
+    """The boards (n, 26) of positions in any form; GNUbg IDs, the usual form, are decoded all at once.
+
+    Raises `PositionError`, which does not say which of them is none.
+    """
     usual = np.array([len(text) == ID_LENGTH for text in texts], np.bool_)
     boards = np.empty((len(texts), BOARD_SIZE), np.int8)
     boards[usual] = boards_from_gnubg_ids([text for text in texts if len(text) == ID_LENGTH])

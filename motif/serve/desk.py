@@ -1,9 +1,9 @@
 """Where requests are answered: players that are loaded once, threads that compute, and who has to wait."""
 
 import re
-from collections.abc import Callable, Iterator
+from asyncio import get_running_loop
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,11 +21,10 @@ from motif.evaluators.named import (
 from motif.evaluators.static import BEAROFF_SUFFIX, StaticEvaluator
 from motif.runtime.errors import MotifError, PlayerError
 from motif.runtime.parallel import worker_count
+from motif.serve.jobs import Job, Record
 from motif.serve.serve_settings import ServeSettings
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
-
     from motif.evaluators import Evaluator
 
 _Result = TypeVar("_Result")
@@ -47,35 +46,44 @@ class Desk:
         self._loading = Lock()
         self._threads = ThreadPoolExecutor(worker_count(None), "motif")
         self._waiting = 0
-        self._long = 0
+        self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
+        self._jobs: dict[str, Job] = {}
 
     def close(self) -> None:
-        """Let the threads end when they have done what they are at."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Let the threads end as soon as they can."""
+        for job in self._jobs.values():
+            job.call_off()
+        for threads in (self._threads, self._long_threads):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     async def compute(self, function: Callable[..., _Result], *arguments: Any, **settings: Any) -> _Result:
         """What `function` returns, computed by a thread; raises `BusyError` where too many wait for one."""
-        from asyncio import get_running_loop
-
         if self._waiting >= self.settings.waiting:
             raise BusyError(f"{self._waiting} requests are waiting already; try again later")
         self._waiting += 1
-        loop: AbstractEventLoop = get_running_loop()
         try:
-            return await loop.run_in_executor(self._threads, partial(function, *arguments, **settings))
+            return await get_running_loop().run_in_executor(
+                self._threads, partial(function, *arguments, **settings)
+            )
         finally:
             self._waiting -= 1
 
-    @contextmanager
-    def long_work(self) -> Iterator[None]:
-        """Within it there is one rollout or analysis more; raises `BusyError` where there are too many."""
-        if self._long >= self.settings.rollouts:
-            raise BusyError(f"{self._long} rollouts or analyses are under way already; try again later")
-        self._long += 1
-        try:
-            yield
-        finally:
-            self._long -= 1
+    def start(self, work: Callable[[], Record]) -> Job:
+        """Let a thread do long `work`; raises `BusyError` where as much is under way as may be."""
+        if len(self._jobs) >= self.settings.rollouts:
+            raise BusyError(f"{len(self._jobs)} rollouts or analyses are under way already; try again later")
+        job = Job(work)
+        self._jobs[job.id] = job
+        ended = get_running_loop().run_in_executor(self._long_threads, job.run)
+        ended.add_done_callback(lambda _: self._jobs.pop(job.id))
+        return job
+
+    def call_off(self, job: str) -> bool:
+        """Let the long work of that ID end; whether there is any."""
+        if job not in self._jobs:
+            return False
+        self._jobs[job].call_off()
+        return True
 
     def evaluator(self, player: str | None) -> "tuple[str, Evaluator]":
         """Name and evaluator of who evaluates a position, by default statically, with the newest weights."""

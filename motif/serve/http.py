@@ -16,10 +16,11 @@ from starlette.exceptions import HTTPException
 
 from motif.runtime.errors import MotifError, SettingError, plain_text
 from motif.runtime.version import VERSION
-from motif.serve import motif_api, page
+from motif.serve import bgweb_api, motif_api, wildbg_api
 from motif.serve.desk import BusyError, Desk
 from motif.serve.guard import Guard
 from motif.serve.motif_api import json_answer
+from motif.serve.page import add_page
 from motif.serve.serve_settings import ServeSettings
 
 
@@ -43,8 +44,8 @@ def create_app(settings: ServeSettings) -> FastAPI:
         strict_content_type=False,
     )
     app.state.desk = desk
-    app.include_router(motif_api.router)
-    page.add_page(app, settings)
+    for routes in (motif_api.router, wildbg_api.router, bgweb_api.router):
+        app.include_router(routes)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
@@ -52,6 +53,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
     app.add_middleware(Guard, settings=settings)
     for error, answer in _ANSWERS.items():
         app.add_exception_handler(error, answer)
+    add_page(app, settings)
     return app
 
 
@@ -94,6 +96,10 @@ _ANSWERS: dict[Any, Callable[[Request, Any], Any]] = {
 class _Server(uvicorn.Server):
     """Says where it listens when it does."""
 
+    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server.startup`."""
         await super().startup(sockets)
@@ -101,10 +107,14 @@ class _Server(uvicorn.Server):
             host, port = sockets[0].getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             print(f"listening on http://{shown}:{port}", file=sys.stderr, flush=True)
+            self._ready(f"http://{shown}:{port}/")
 
 
-def serve(settings: ServeSettings) -> None:
-    """Answer until Ctrl-C or SIGTERM; raises `SettingError` for an address that cannot be listened at."""
+def serve(settings: ServeSettings, ready: Callable[[str], None] = lambda address: None) -> None:
+    """Answer until Ctrl-C or SIGTERM; `ready` is told the address as soon as it can be asked.
+
+    Raises `SettingError` for an address that cannot be listened at.
+    """
     settings.check()
     with _listening(settings) as listener:
         config = uvicorn.Config(
@@ -114,7 +124,7 @@ def serve(settings: ServeSettings) -> None:
             access_log=False,
             server_header=False,
         )
-        _Server(config).run([listener])
+        _Server(config, ready).run([listener])
 
 
 def _listening(settings: ServeSettings) -> socket.socket:

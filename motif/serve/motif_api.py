@@ -1,30 +1,57 @@
 """motif's own HTTP interface: the routes below /api/v1, which answer as commands do with --json."""
 
-from typing import Any
+from collections.abc import Callable
+from email.parser import BytesParser
+from email.policy import HTTP
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import Response, StreamingResponse
 from pydantic_core import to_json
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.explain import explain_choice
 from motif.analysis.judge import for_match
-from motif.analysis.position_records import details, evaluations, hint, plays
+from motif.analysis.match import analyse_match
+from motif.analysis.match.confirmation import confirmed_by
+from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
+from motif.analysis.rollout_records import (
+    RolloutQuestion,
+    comparison_record,
+    cube_rollout_record,
+    result_record,
+)
+from motif.board.mat_file import decoded, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
+from motif.board.packed import BOARD_SIZE
+from motif.board.parsing import parse_position
+from motif.evaluators import OUTPUTS, Evaluator
+from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
+from motif.rollout import RolloutSettings
+from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
 from motif.runtime.version import VERSION
 from motif.serve.desk import Desk
 from motif.serve.questions import (
+    CubeBatch,
     CubeQuestion,
+    Decision,
+    EvaluateBatch,
     EvaluateQuestion,
     ExplainQuestion,
+    HintBatch,
     HintQuestion,
     PlaysQuestion,
+    RolloutRequest,
 )
 
 Record = dict[str, Any]
+_Item = TypeVar("_Item")
+_Read = TypeVar("_Read")
+_DIGITS = 7
+"""Decimals of a batch's numbers: as many as single precision has."""
 router = APIRouter(prefix="/api/v1")
 
 
@@ -113,3 +140,176 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
     _, evaluator = desk.judge(question.player, question.fast, question.deep)
     stakes, valued = for_match(evaluator, question.options(), match)
     return {**explain_choice(evaluator, position, roll, worse=worse, stakes=stakes).to_dict(), **valued}
+
+
+@router.post("/rollout")
+async def rollout(question: RolloutRequest, request: Request) -> Response:
+    """Games played out: chances with standard errors, plays compared, or whether to double."""
+    desk = desk_of(request)
+    settings = question.settings()
+    if settings.trials > desk.settings.trials:
+        raise SettingError(f"trials must be {desk.settings.trials} at most here, not {settings.trials}")
+    work = _rollout_work(question, settings, desk.static(question.player))
+    return await _worked(desk, work, request, question.stream)
+
+
+def _rollout_work(
+    question: RolloutRequest, settings: RolloutSettings, evaluator: StaticEvaluator
+) -> Callable[[], Record]:
+    """What a thread has to do; raises `PositionError`, `PlayError` and `SettingError` for what it cannot."""
+    options = question.options()
+    if question.compare:
+        position, match, roll = question.decision()
+    else:
+        position, match = parse_position(question.id)
+        roll = (0, 0)
+    if question.cubeful:
+        match = options.state_of(match)
+    asked = RolloutQuestion(position, match, evaluator, settings, question.cubeful, jobs=1)
+
+    def work() -> Record:
+        if question.compare:
+            comparison, valued = asked.compare(roll, options, question.candidates, question.play)
+            return asked.record(comparison_record(comparison) | valued | {"roll": list(roll)})
+        if question.cubeful:
+            return asked.record(cube_rollout_record(*asked.decide()))
+        return asked.record(result_record(asked.play_out()))
+
+    return work
+
+
+@router.post("/analyse")
+async def analyse(
+    request: Request,
+    player: str | None = None,
+    fast: bool = False,
+    deep: bool = False,
+    worst: Annotated[int, Query(ge=0, le=1000)] = 10,
+    cube: bool = True,
+    jacoby: bool | None = None,
+    stream: bool = False,
+) -> Response:
+    """How well a match was played: the body is its record, as it is or as a form with a file."""
+    desk = desk_of(request)
+    name, content = uploaded(request.headers.get("content-type", ""), await request.body())
+    _, evaluator = desk.judge(player, fast, deep)
+
+    def work() -> Record:
+        record = parse_mat(decoded(content), name)
+        match = analyse_match(
+            record,
+            evaluator,
+            worst=worst,
+            cube=cube,
+            jacoby=jacoby,
+            confirm=confirmed_by(fast, deep),
+            jobs=1,
+        )
+        return {"file": name, **match.as_dict()}
+
+    return await _worked(desk, work, request, stream)
+
+
+async def _worked(desk: Desk, work: Callable[[], Record], request: Request, stream: bool) -> Response:
+    """The result of long work, or what is heard of it: as JSON lines, or as events where these are wanted."""
+    job = desk.start(work)
+    if "text/event-stream" in request.headers.get("accept", ""):
+        events = (b"data: %s\n\n" % to_json(event, inf_nan_mode="null") async for event in job.events())
+        return StreamingResponse(events, media_type="text/event-stream")
+    if stream:
+        lines = (b"%s\n" % to_json(event, inf_nan_mode="null") async for event in job.events())
+        return StreamingResponse(lines, media_type="application/x-ndjson")
+    return json_answer(await job.result(request.is_disconnected))
+
+
+@router.delete("/jobs/{job}")
+async def call_off(job: str, request: Request) -> Response:
+    """Call off a rollout or an analysis, whose stream begins with its ID."""
+    if not desk_of(request).call_off(job):
+        raise HTTPException(404, "no rollout or analysis under way has that ID")
+    return json_answer({"job": job, "called_off": True})
+
+
+@router.post("/batches/evaluate")
+async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
+    """The chances and equities of many positions, each kind of number as one list."""
+    desk = desk_of(request)
+    _check_size(desk, batch.ids)
+    name, evaluator = desk.evaluator(batch.player)
+    return await desk.compute(_evaluated, batch.ids, name, evaluator)
+
+
+def _evaluated(ids: list[str], name: str, evaluator: Evaluator) -> Response:
+    boards = _each(ids, boards_of, parse_position)
+    rows = evaluator.evaluate_many(boards).astype(np.float64)
+    columns = dict(zip(OUTPUTS, rows.round(_DIGITS).T.tolist(), strict=True))
+    return json_answer({**columns, "equity": equities(rows).round(_DIGITS).tolist(), "player": name})
+
+
+@router.post("/batches/hint")
+async def hint_batch(batch: HintBatch, request: Request) -> Response:
+    """The legal plays of many rolls, the best first."""
+    desk = desk_of(request)
+    _check_size(desk, batch.decisions)
+    return json_answer({"hints": await desk.compute(_hinted, desk, batch)})
+
+
+def _hinted(desk: Desk, batch: HintBatch) -> list[Record]:
+    name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
+    stakes, valued = for_match(evaluator, batch.options(), None)
+    decided = _each(
+        batch.decisions, lambda decisions: [one.decision() for one in decisions], Decision.decision
+    )
+    boards = np.array([position.board for position, _, _ in decided], np.int8).reshape(-1, BOARD_SIZE)
+    rolls = np.array([roll for _, _, roll in decided], np.int64).reshape(-1, 2)
+    records = hints(boards, rolls, evaluator.staked(stakes), name, jobs=1)
+    return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
+
+
+@router.post("/batches/cube")
+async def cube_batch(batch: CubeBatch, request: Request) -> Response:
+    """Cube decisions of many positions."""
+    desk = desk_of(request)
+    _check_size(desk, batch.ids)
+    return json_answer({"cubes": await desk.compute(_cubes, desk, batch)})
+
+
+def _cubes(desk: Desk, batch: CubeBatch) -> list[Record]:
+    name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
+    options = batch.options()
+    items = _each(batch.ids, lambda ids: [parse_position(text) for text in ids], parse_position)
+    questions = [(position, options.state_of(match)) for position, match in items]
+    return [answer.record() for answer in cube_answers(questions, evaluator, name, jobs=1)]
+
+
+def _check_size(desk: Desk, items: list[Any]) -> None:
+    if len(items) > desk.settings.batch:
+        raise SettingError(f"a batch has {desk.settings.batch} positions at most here, not {len(items)}")
+
+
+def _each(
+    items: list[_Item], read: Callable[[list[_Item]], _Read], read_one: Callable[[_Item], Any]
+) -> _Read:
+    """What `read` makes of all `items`; its error says which of them `read_one` cannot read."""
+    try:
+        return read(items)
+    except MotifError as error:
+        for number, item in enumerate(items):
+            try:
+                read_one(item)
+            except MotifError as fault:
+                raise type(fault)(f"number {number}: {fault}") from None
+        raise error
+
+
+def uploaded(content_type: str, body: bytes) -> tuple[str, bytes]:
+    """Name and content of the first file in a request's `body`: of a form, or the whole body."""
+    if not content_type.lower().startswith("multipart/form-data"):
+        return "the record", body
+    head = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1", "replace")
+    for part in BytesParser(policy=HTTP).parsebytes(head + body).walk():
+        name = part.get_filename()
+        if name is not None:
+            content = part.get_payload(decode=True)
+            return plain_text(name), content if isinstance(content, bytes) else b""
+    raise RecordError("the form has no file")

@@ -8,7 +8,8 @@ from motif.analysis.judge import MatchOptions
 from motif.board.match_state import MatchState
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
-from motif.runtime.errors import PlayError
+from motif.rollout import RolloutSettings
+from motif.runtime.errors import PlayError, SettingError
 
 _LONGEST_ID = 200
 _START = "4HPwATDgc/ABMA"
@@ -27,6 +28,7 @@ Dice = Annotated[
         description="The roll, as two numbers or a text such as 31; may be left out where the ID holds it."
     ),
 ]
+Count = Annotated[int, Field(ge=0, lt=2**31)]
 Points = Annotated[int, Field(ge=0, le=2**15 - 1)]
 
 
@@ -80,11 +82,16 @@ class _Match(_Question):
         return MatchOptions(**{**values, "score": score})
 
 
-class _Judged(PositionQuestion, _Match):
-    """A position that somebody judges, for a match or a cube."""
+class _Judging(_Match):
+    """Who judges, for a match or a cube."""
 
+    player: Player = None
     fast: Annotated[bool, Field(description="Judge without looking ahead.")] = False
     deep: Annotated[bool, Field(description="Judge more deeply; takes longer.")] = False
+
+
+class _Judged(PositionQuestion, _Judging):
+    """A position that somebody judges."""
 
 
 class _Rolled(_Question):
@@ -131,6 +138,83 @@ class ExplainQuestion(HintQuestion):
         str | None,
         Field(max_length=60, description="The play to compare with the best; the second best by default."),
     ] = None
+
+
+class RolloutRequest(_Rolled, _Match):
+    """How do games from this position end, or from those after its plays?"""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"id": _START, "trials": 1296, "cut": 8},
+                {"id": _START, "dice": [3, 1], "compare": True, "trials": 324, "cut": 8, "stream": True},
+                {"id": "dPexAAB07zMAAA", "cubeful": True, "length": 7, "score": [3, 5], "trials": 324},
+            ]
+        }
+    )
+    player: Player = None
+    trials: Count = 1296
+    cut: Count = 0
+    stop_at_race: bool = False
+    stop_at_bearoff: bool = False
+    stratified: bool = False
+    luck_plies: Count = 0
+    every_play: bool = False
+    se: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    eliminate: bool = False
+    error_rate: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    scoring: Literal["money", "dmp", "no-gammons"] = "money"
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    cubeful: Annotated[bool, Field(description="Both sides double.")] = False
+    compare: Annotated[bool, Field(description="Roll out the best plays of the roll with the same dice.")] = (
+        False
+    )
+    candidates: Annotated[int, Field(ge=1, le=100, description="How many plays to compare.")] = 5
+    play: Annotated[
+        list[Annotated[str, Field(max_length=60)]],
+        Field(max_length=100, description="Compare these plays, not the best."),
+    ] = []
+    stream: Annotated[bool, Field(description="Tell the progress: a line of JSON for each event.")] = False
+
+    def settings(self) -> RolloutSettings:
+        """How it is to be rolled out; raises `SettingError`."""
+        names = RolloutSettings.__dataclass_fields__
+        settings = RolloutSettings(**{name: getattr(self, name) for name in names})
+        settings.check(with_cube=self.cubeful)
+        if not self.compare and (self.play or self.eliminate):
+            raise SettingError("play and eliminate are for comparing plays: compare must be true")
+        if not (self.compare or self.cubeful) and self.options() != MatchOptions():
+            raise SettingError("a match or a cube is for comparing plays or for cubeful rollouts")
+        return settings
+
+
+class EvaluateBatch(_Question):
+    """What are these positions worth?"""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": [_START, "sGfwATDgc/ABMA"]}]})
+    ids: list[str]
+    player: Player = None
+
+
+class Decision(_Rolled):
+    """A position and a roll of a batch."""
+
+
+class HintBatch(_Judging):
+    """Which plays are best?"""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"decisions": [{"id": _START, "dice": [3, 1]}], "plays": 3}]}
+    )
+    decisions: list[Decision]
+    plays: Annotated[int | None, Field(ge=1, description="The best plays of each; all by default.")] = None
+
+
+class CubeBatch(_Judging):
+    """Double? Take?"""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["dPexAAB07zMAAA"], "jacoby": True}]})
+    ids: list[Id]
 
 
 class CubeQuestion(_Judged):

@@ -25,6 +25,7 @@ from motif.board.svg import svg_diagram
 from motif.board.xgid import xgid
 from motif.runtime.errors import MotifError, PlayError, RecordError
 from motif.runtime.files import state_root
+from motif.runtime.progress import heard_by
 from motif.serve import game_routes
 from motif.serve.desk import Desk
 from motif.serve.game_shelf import GameShelf
@@ -129,13 +130,18 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
 
 async def _told(review: Review, desk: Desk) -> AsyncIterator[bytes]:
     """Lines of the answer; the work ends with the connection."""
+    parts = review.parts()
+
+    def decisions() -> list[Any] | None:
+        with heard_by(lambda what, done, total: None):  # the page sees by the decisions how far it is
+            part = next(parts, None)
+        return None if part is None else [decision.as_dict() for decision in part]
+
+    yield _line({"match": review.heading()})
     try:
-        with desk.long_work():
-            yield _line({"match": review.heading()})
-            parts = review.parts()
-            while (part := await desk.compute(next, parts, None)) is not None:
-                yield _line({"decisions": [decision.as_dict() for decision in part]})
-            yield _line({"players": review.players()})
+        while (part := await desk.compute(decisions)) is not None:
+            yield _line({"decisions": part})
+        yield _line({"players": review.players()})
     except MotifError as error:
         yield _line({"message": str(error)})
 

@@ -118,11 +118,11 @@ export class Board {
       ...emptyBoard(),
       ...(cube ? [drawnCube(cube)] : []),
       ...checkers(board, new Set(movable)),
-      ...(dice ? drawnDice(dice, by) : []),
       this.hints = s("g", { class: "lands" }),
       ...drawnArrows(board, arrows),
       ...marks.map((place) => mark(place, board)),
       ...(this.pressed ? this.targets(board, new Set(movable)) : []),
+      ...(dice ? drawnDice(dice, by) : []),
       this.flying = s("g"),
     );
     this.words.textContent = described(board);

@@ -133,7 +133,7 @@ class Game {
     this.log = h("ol", { class: "log", tabindex: 0, "aria-label": t("log") });
     this.about = h("div", { class: "about" });
     this.tutor = h("input", { type: "checkbox", id: "tutor", checked: localStorage.getItem(TUTOR) === "on", onchange: () => localStorage.setItem(TUTOR, this.tutor.checked ? "on" : "off") });
-    const table = h("section", { class: "table", "aria-label": t("table"), onkeydown: (event) => this.key(event) },
+    const table = this.table = h("section", { class: "table", "aria-label": t("table"), onkeydown: (event) => this.key(event) },
       this.opponentBar, this.board.element, this.ownBar, this.message, this.actions, this.tutorPlace);
     show(this.view, h("h1", { class: "unseen" }, t("game head")), this.notice,
       h("div", { class: "game" }, table,
@@ -148,14 +148,15 @@ class Game {
   /** Shows the state as it is, and what can be done. */
   settle(quiet = false) {
     const { state } = this;
+    Object.assign(this.table.dataset, { asks: state.asks, revision: state.revision });
     this.turn = state.asks === "play" ? new Turn(state.board, state.roll, state.tree) : null;
     this.draw();
     this.showBars();
     this.showActions();
     this.showRecord();
     show(this.adviceButtons,
-      h("button", { type: "button", onclick: () => this.hint(), disabled: !["play"].includes(state.asks) }, t("hint")),
-      h("button", { type: "button", onclick: () => this.cubeAdvice(), disabled: !this.asksCube }, t("cube advice")));
+      h("button", { type: "button", id: "hint-button", onclick: () => this.hint(), disabled: !["play"].includes(state.asks) }, t("hint")),
+      h("button", { type: "button", id: "cube-button", onclick: () => this.cubeAdvice(), disabled: !this.asksCube }, t("cube advice")));
     show(this.advice);
     show(this.tutorPlace);
     const words = this.words();
@@ -200,6 +201,7 @@ class Game {
     if (state.asks === "raccoon") buttons.push(this.button(t("raccoon to", { cube: 2 * cube }), () => this.decide("raccoon")));
     if (state.asks === "play") {
       buttons.push(this.button(t("ok"), () => this.commit(), { primary: true, disabled: !(turn.play !== null), id: "ok" }));
+      if (state.roll[0] !== state.roll[1]) buttons.push(this.button(t("swap"), () => this.swap(), { disabled: turn.path.length > 0, id: "swap" }));
       buttons.push(this.button(t("undo"), () => this.undoMove(), { disabled: !turn.path.length, id: "undo" }));
     }
     if (state.asks === "answer") {
@@ -307,6 +309,7 @@ class Game {
   swap() {
     this.turn.swap();
     this.draw();
+    announce(t("first die", { die: this.turn.dice[0].value }));
   }
 
   commit() {

@@ -31,11 +31,14 @@ _NAMES = {"bar": OWN_BAR, **{str(point): point for point in range(1, POINTS + 1)
 """Places by their names in a layout."""
 _WORDS = {OWN_BAR: "bar", 0: "off"}
 """Places of a move that are no points."""
+_FIELDS: dict[str, Any] = {
+    f"place{place}": (_Checkers, Field(default=0, alias=name)) for name, place in _NAMES.items()
+}
 CheckerLayout: Any = create_model(
     "CheckerLayout",
     __doc__="Checkers on each point and on the bar, as their owner sees it; what is left out has none.",
     __config__=ConfigDict(json_schema_extra={"example": {"6": 5, "8": 3, "13": 5, "24": 2}}),
-    **{f"place{place}": (_Checkers, Field(default=0, alias=name)) for name, place in _NAMES.items()},
+    **_FIELDS,
 )
 
 

@@ -27,6 +27,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import BOARD_SIZE
 from motif.board.parsing import parse_position
+from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
@@ -83,17 +84,27 @@ async def players(request: Request) -> Response:
 async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
     """The chances and the equity of a position, before the roll, for the player on roll."""
     desk = desk_of(request)
+    answer = quick_evaluation(desk, question)
+    if answer is not None:
+        return answer
+    return json_answer(await desk.compute(_evaluation, question, *desk.evaluator(question.player)))
+
+
+def quick_evaluation(desk: Desk, question: EvaluateQuestion) -> Response | None:
+    """The answer to a `question` that is answered sooner than a thread could begin with it; else None."""
     name, evaluator = desk.evaluator(question.player)
-    if isinstance(evaluator, StaticEvaluator) and not question.detailed:
-        # Done sooner than a thread could begin with it.
-        return json_answer(_evaluation(question, name, evaluator))
-    return json_answer(await desk.compute(_evaluation, question, name, evaluator))
+    if question.detailed or not isinstance(evaluator, StaticEvaluator):
+        return None
+    return json_answer(_evaluation(question, name, evaluator))
 
 
-def _evaluation(question: EvaluateQuestion, name: str, evaluator: Any) -> Record:
-    position, _ = question.position()
-    record = next(evaluations(position.board[None], evaluator, name, jobs=1))
-    return {**record, **details(position, evaluator).to_dict()} if question.detailed else record
+def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> Record:
+    try:
+        boards = boards_of([question.id])
+    except MotifError:
+        boards = question.position()[0].board[None]  # which says better what is wrong
+    record = next(evaluations(boards, evaluator, name, jobs=1))
+    return {**record, **details(Position(boards[0]), evaluator).to_dict()} if question.detailed else record
 
 
 @router.post("/plays")

@@ -2,8 +2,8 @@
 
     python -m tools.serve_load docs/how-to/serve.md
 
-Server and client have a core each where there are two.  The client keeps its connections open, sends a request
-as soon as the last one is answered, and looks at nothing but the status and the length of the answers.
+Server and client have a core each where there are two.  The client keeps its connections open, asks anew
+as soon as it is answered, and looks at nothing but the status and the length of the answers.
 """
 
 import argparse
@@ -47,6 +47,13 @@ class Load(NamedTuple):
     """Seconds from a request to its answer."""
     failures: int
     """Answers with another status than 200."""
+    processor_seconds: float
+    """What the server computed for them."""
+
+    @property
+    def a_core(self) -> float:
+        """Requests a second of a core that does nothing else."""
+        return self.requests / self.processor_seconds if self.processor_seconds else float("nan")
 
     @property
     def a_second(self) -> float:
@@ -104,21 +111,38 @@ class _Client(asyncio.Protocol):
             self.done.set_result(None)
 
 
-def under_load(port: int, requests: list[bytes], connections: int, seconds: float) -> Load:
-    """What the server at `port` does when so many `connections` ask without a pause."""
+class Server(NamedTuple):
+    """A server that is measured."""
+
+    port: int
+    process: int
+
+    def processor_seconds(self) -> float:
+        """What it has computed; 0 where that cannot be known."""
+        file = Path(f"/proc/{self.process}/stat")
+        if not file.exists():
+            return 0.0
+        user, system = file.read_text("utf-8").rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def under_load(server: Server, requests: list[bytes], connections: int, seconds: float) -> Load:
+    """What `server` does when so many `connections` ask without a pause."""
 
     async def ask() -> Load:
         loop = asyncio.get_running_loop()
+        computed = server.processor_seconds()
         started = time.perf_counter()
         clients = [
             _Client(requests, k * len(requests) // connections, started + seconds) for k in range(connections)
         ]
         for client in clients:
-            await loop.create_connection(lambda client=client: client, "127.0.0.1", port)  # type: ignore[misc]
+            await loop.create_connection(lambda client=client: client, "127.0.0.1", server.port)  # type: ignore[misc]
         await asyncio.gather(*(client.done for client in clients))
         took = time.perf_counter() - started
         latencies = np.array([latency for client in clients for latency in client.latencies])
-        return Load(len(latencies), took, latencies, sum(client.failures for client in clients))
+        computed = server.processor_seconds() - computed
+        return Load(len(latencies), took, latencies, sum(client.failures for client in clients), computed)
 
     return asyncio.run(ask())
 
@@ -131,8 +155,8 @@ def request(path: str, document: object) -> bytes:
 
 
 @contextmanager
-def serving(core: int | None) -> Iterator[int]:
-    """The port of a server that runs within the block, on one core if that can be had."""
+def serving(core: int | None) -> Iterator[Server]:
+    """A server that runs within the block, on one core if that can be had."""
     command = [sys.executable, "cli.py", "serve", "http", "--port", "0"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
         try:
@@ -141,7 +165,7 @@ def serving(core: int | None) -> Iterator[int]:
             if core is not None:
                 for task in Path(f"/proc/{server.pid}/task").iterdir():
                     os.sched_setaffinity(int(task.name), {core})
-            yield int(line.rpartition(":")[2])
+            yield Server(int(line.rpartition(":")[2]), server.pid)
         finally:
             server.send_signal(signal.SIGTERM)
 
@@ -175,22 +199,24 @@ def measured(seconds: float) -> list[str]:
     if len(cores) > 1:
         os.sched_setaffinity(0, {cores[-1]})
     lines = [
-        "| asked | connections | requests a second | positions a second | p50, ms | p99, ms |",
-        "|---|---|---|---|---|---|",
+        "| asked for at a time | connections | answers a second | positions a second | p50, ms | p99, ms | "
+        "positions a second of the processor |",
+        "|---|---|---|---|---|---|---|",
     ]
-    with serving(cores[0] if len(cores) > 1 else None) as port:
+    with serving(cores[0] if len(cores) > 1 else None) as server:
         for what, requests, positions in (("one position", single, 1), (f"{_BATCH:,}", batches, _BATCH)):
-            under_load(port, requests, 1, seconds / 4)
+            under_load(server, requests, 1, seconds / 4)
             for connections in _CONNECTIONS if positions == 1 else _CONNECTIONS[:2]:
-                load_ = under_load(port, requests, connections, seconds)
+                load_ = under_load(server, requests, connections, seconds)
                 if load_.failures:
                     raise SystemExit(f"{load_.failures} of {load_.requests} requests were not answered")
                 rate = load_.a_second
                 figures = f"{rate:,.0f} | {rate * positions:,.0f}"
                 times = f"{load_.percentile(50)} | {load_.percentile(99)}"
-                lines.append(f"| {what} | {connections} | {figures} | {times} |")
+                core = f"{load_.a_core * positions:,.0f}"
+                lines.append(f"| {what} | {connections} | {figures} | {times} | {core} |")
     rate = batch_rate(ids)
-    lines.append(f"| `evaluate --batch --json` | | | {rate:,.0f} | | |")
+    lines.append(f"| `evaluate --batch --json` | | | {rate:,.0f} | | | |")
     lines.append("")
     lines.append(f"One core for the server, {seconds:g} s each; Python {platform.python_version()}.")
     return lines

@@ -19,7 +19,7 @@ from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.errors import PositionError
 from motif.serve.desk import Desk
-from motif.serve.motif_api import desk_of, json_answer
+from motif.serve.motif_api import ERRORS, desk_of, json_answer
 from motif.serve.questions import Die
 from motif.serve.ranked_plays import moves_of, play_batch, ranked_plays
 
@@ -138,7 +138,7 @@ class Move(BaseModel):
     evaluation: Evaluation | None = None
 
 
-@router.post("/api/v1/getmoves", responses={200: {"model": list[Move]}})
+@router.post("/api/v1/getmoves", responses={200: {"model": list[Move]}, **ERRORS})
 async def get_moves(question: MoveArgs, request: Request) -> Response:
     """bgweb-api: the legal plays of a roll, the best first; no play where nothing can be moved."""
     desk = desk_of(request)

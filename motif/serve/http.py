@@ -23,7 +23,7 @@ from uvicorn.supervisors import Multiprocess
 from motif.runtime.errors import TRACEBACK_VARIABLE, MotifError, SettingError, plain_text
 from motif.runtime.parallel import handled
 from motif.runtime.version import VERSION
-from motif.serve import bgweb_api, motif_api, wildbg_api
+from motif.serve import bgweb_api, motif_api, route_pages, wildbg_api
 from motif.serve.desk import BusyError, Desk
 from motif.serve.guard import Guard
 from motif.serve.motif_api import json_answer
@@ -57,7 +57,8 @@ def create_app(settings: ServeSettings) -> FastAPI:
         strict_content_type=False,
     )
     app.state.desk = desk
-    for routes in (motif_api.router, wildbg_api.router, bgweb_api.router):
+    app.openapi = partial(route_pages.schema_of, app)  # type: ignore[method-assign]
+    for routes in (motif_api.router, wildbg_api.router, bgweb_api.router, route_pages.router):
         app.include_router(routes)
     app.add_middleware(Shortcut, desk=desk)
     if settings.origins:
@@ -119,13 +120,13 @@ def serve(settings: ServeSettings) -> None:
     _allow_connections(settings.connections)
     # What goes wrong in a request is answered, and said in one line, by `_internal`.
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
-    with _listening(settings) as listener, handled((signal.SIGTERM,), _end):
+    with listening(settings) as listener, handled((signal.SIGTERM,), _end):
         if settings.workers == 1:
             app = _warm_app(settings)
-            _Server(_configuration(lambda: app, settings)).run([listener])
+            _Server(configuration(lambda: app, settings)).run([listener])
         else:
             listener.listen()
-            _Workers(_configuration(partial(_warm_app, settings), settings), [listener]).run()
+            _Workers(configuration(partial(_warm_app, settings), settings), [listener]).run()
 
 
 def _warm_app(settings: ServeSettings) -> FastAPI:
@@ -138,7 +139,8 @@ def _end(number: int, frame: FrameType | None) -> None:
     raise SystemExit(0)
 
 
-def _configuration(make_app: Callable[[], FastAPI], settings: ServeSettings) -> uvicorn.Config:
+def configuration(make_app: Callable[[], FastAPI], settings: ServeSettings) -> uvicorn.Config:
+    """How uvicorn is to run the application that `make_app` makes."""
     return uvicorn.Config(
         make_app,
         factory=True,
@@ -194,7 +196,8 @@ def _allow_connections(count: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
-def _listening(settings: ServeSettings) -> socket.socket:
+def listening(settings: ServeSettings) -> socket.socket:
+    """A socket bound to the address of `settings`; raises `SettingError` where that cannot be."""
     try:
         # With its protocol named: asyncio sends small answers at once only from such a socket.
         addresses = socket.getaddrinfo(settings.host, settings.port, proto=socket.IPPROTO_TCP)

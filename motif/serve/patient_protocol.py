@@ -1,9 +1,10 @@
 """How long a connection may do nothing: uvicorn's protocol, which ends those that are too slow.
 
-uvicorn itself waits for ever for a request that has begun, and for a client that does not read its answer.
+uvicorn itself waits for ever for the rest of a request, and for a client that does not read its answer.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -12,46 +13,53 @@ _Base: Any = AutoHTTPProtocol
 
 
 class PatientProtocol(_Base):
-    """Waits as long for the head of a request, and for answers to be read, as between two requests."""
+    """Waits as long for a request to be complete, and for its answer to be read, as between two requests."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
         super().connection_made(transport)
-        self._timer: asyncio.TimerHandle | None = None
-        self._wait(self._close_idle)
+        self._reading: asyncio.TimerHandle | None = self._later(self._give_up)
+        self._writing: asyncio.TimerHandle | None = None
 
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
         super().data_received(data)
-        if not self._is_idle():
-            self._wait(None)
-        elif self._timer is None:
-            self._wait(self._close_idle)
+        if not self._is_waiting():
+            self._reading = _cancelled(self._reading)
+        elif self._reading is None:
+            self._reading = self._later(self._give_up)
 
     def pause_writing(self) -> None:
         """See `asyncio.Protocol`."""
         super().pause_writing()
-        self._wait(self.transport.abort)
+        self._writing = self._later(self.transport.abort)
 
     def resume_writing(self) -> None:
         """See `asyncio.Protocol`."""
         super().resume_writing()
-        self._wait(None)
+        self._writing = _cancelled(self._writing)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See `asyncio.Protocol`."""
-        self._wait(None)
+        self._reading, self._writing = _cancelled(self._reading), _cancelled(self._writing)
         super().connection_lost(exc)
 
-    def _is_idle(self) -> bool:
-        """Whether no request is being answered."""
-        return self.cycle is None or bool(self.cycle.response_complete)
+    def _is_waiting(self) -> bool:
+        """Whether a request, or the rest of one, is to come."""
+        return self.cycle is None or bool(self.cycle.response_complete or self.cycle.more_body)
 
-    def _wait(self, then: Any) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = then and self.loop.call_later(self.timeout_keep_alive, then)
+    def _later(self, then: Callable[[], None]) -> asyncio.TimerHandle:
+        timer: asyncio.TimerHandle = self.loop.call_later(self.timeout_keep_alive, then)
+        return timer
 
-    def _close_idle(self) -> None:
-        if self._is_idle():
-            self.transport.close()
+    def _give_up(self) -> None:
+        self._reading = None
+        if self._is_waiting():
+            self.transport.abort()
+
+
+def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
+    """What is left of `timer`: nothing."""
+    if timer is not None:
+        timer.cancel()
+    return None

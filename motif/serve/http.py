@@ -7,7 +7,7 @@ import socket
 import sys
 import traceback
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -117,7 +117,7 @@ def serve(settings: ServeSettings) -> None:
     Kernels are compiled and weights loaded before the line that says where it listens.
     """
     settings.check()
-    _allow_connections(settings.connections)
+    allow_connections(settings.connections)
     # What goes wrong in a request is answered, and said in one line, by `_internal`.
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     with listening(settings) as listener, handled((signal.SIGTERM,), _end):
@@ -182,7 +182,7 @@ def _say_where(listener: socket.socket) -> None:
     print(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}", file=sys.stderr, flush=True)
 
 
-def _allow_connections(count: int) -> None:
+def allow_connections(count: int) -> None:
     """Let this process have as many files open as so many connections need, if that is allowed."""
     try:
         import resource
@@ -198,15 +198,18 @@ def _allow_connections(count: int) -> None:
 
 def listening(settings: ServeSettings) -> socket.socket:
     """A socket bound to the address of `settings`; raises `SettingError` where that cannot be."""
-    try:
-        # With its protocol named: asyncio sends small answers at once only from such a socket.
-        addresses = socket.getaddrinfo(settings.host, settings.port, proto=socket.IPPROTO_TCP)
-        family, kind, protocol, _, address = addresses[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except OSError as error:
-        where = f"{settings.host}:{settings.port}"
-        raise SettingError(f"cannot listen at {where}: {error.strerror or error}", "host", "port") from None
-    listener.set_inheritable(True)
+    with ExitStack() as failing:
+        try:
+            # With its protocol named: asyncio sends small answers at once only from such a socket.
+            addresses = socket.getaddrinfo(settings.host, settings.port, proto=socket.IPPROTO_TCP)
+            family, kind, protocol, _, address = addresses[0]
+            listener = failing.enter_context(socket.socket(family, kind, protocol))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+        except OSError as error:
+            where = f"{settings.host}:{settings.port}"
+            reason = error.strerror or str(error)
+            raise SettingError(f"cannot listen at {where}: {reason}", "host", "port") from None
+        listener.set_inheritable(True)
+        failing.pop_all()
     return listener

@@ -91,7 +91,7 @@ def _body_schema(schema: Schema, operation: Schema) -> Schema:
 
 
 def fields(schema: Schema, route: Route) -> list[tuple[str, str, str]]:
-    """Name, kind and meaning of what a request to `route` may hold: its parameters, or the keys of its body."""
+    """Name, kind and meaning of each parameter of `route`, or of each key of the body that it takes."""
     operation = schema["paths"][route.path][route.method.lower()]
     rows = [
         (one["name"], _kind(schema, one["schema"]), one.get("description", ""))

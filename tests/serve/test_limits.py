@@ -158,7 +158,7 @@ def until_free(asking):
     ("settings", "message"),
     [
         ({"port": 65536}, "port must be 0 to 65535, not 65536"),
-        ({"body": 0}, "body must be at least 1024, not 0"),
+        ({"body": 0}, "body must be 1024 to 2147483647, not 0"),
         ({"cors": "example.org"}, "cors must be * or origins such as https://example.org"),
         ({"cors": "https://example.org/page"}, "cors must be"),
     ],

@@ -27,7 +27,7 @@ def web(
 
     server = http_server()
     settings = ServeSettings()
-    ready = _open if open else _leave
+    ready = _open if open else str
     try:
         server.serve(settings if port is None else replace(settings, port=port), ready)
     except SettingError:
@@ -39,7 +39,3 @@ def web(
 def _open(address: str) -> None:
     # Some browsers are only done when they are closed.
     Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-
-def _leave(address: str) -> None:
-    pass

@@ -36,6 +36,7 @@ def press(page, place: int) -> None:
 
 def move(page) -> None:
     """Move checkers by clicks until the roll is played."""
+    page.mouse.move(0, 0)  # away from the hints, which would be drawn on the board
     while page.is_disabled("#ok"):
         page.click(".target.movable")
 

@@ -1,4 +1,7 @@
-"""The routes below /api/v1/games: games of a person against the program, which the server keeps."""
+"""The routes below /api/v1/games: games of a person against the program, which the server keeps.
+
+They are the page's own, and change with it: the schema of the interface leaves them out.
+"""
 
 from datetime import date
 from typing import Annotated, Literal
@@ -13,7 +16,7 @@ from motif.serve.motif_api import desk_of, json_answer
 from motif.session.kept_game import opponents
 from motif.session.session import LONGEST_MATCH, SessionRules
 
-router = APIRouter(prefix="/api/v1/games")
+router = APIRouter(prefix="/api/v1/games", include_in_schema=False)
 _LONGEST_FILE = 2_000_000
 
 Opponent = Annotated[str, Field(max_length=60, description="Who plays: a name of /api/v1/games/opponents.")]

@@ -1,7 +1,7 @@
 """The page at ``/``: its files, and what it alone asks: IDs, drawings, and matches decision by decision."""
 
-from base64 import b64decode
-from collections.abc import AsyncIterator, Mapping
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,6 +35,7 @@ from motif.serve.serve_settings import ServeSettings
 
 FILES = Path(__file__).with_name("web")
 """What the page is made of."""
+_SHORT_MATCH = b64encode(b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n").decode()
 _WIDEST = 2000
 _PLACES = 26
 router = APIRouter(prefix="/api/v1")
@@ -42,6 +43,14 @@ router = APIRouter(prefix="/api/v1")
 
 class _Files(StaticFiles):
     """Files that a browser asks about again each time, so that a newer motif has a newer page."""
+
+    def answering(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """What answers a request for the file of that name."""
+
+        async def answer(request: Request) -> Response:
+            return await self.get_response(name, request.scope)
+
+        return answer
 
     def file_response(self, *arguments: Any, **settings: Any) -> Response:
         """See `StaticFiles.file_response`."""
@@ -61,14 +70,18 @@ class PlacedQuestion(HintQuestion):
 
 
 def add_page(app: FastAPI, settings: ServeSettings) -> None:
-    """Let `app` keep games and serve the page; last of all, since the page is what no other route is."""
+    """Let `app` keep games and serve the page."""
     folder = Path(settings.games) if settings.games else state_root() / "games"
     app.state.shelf = GameShelf(folder)
     app.include_router(game_routes.router)
     app.include_router(router)
     for error in game_routes.PROBLEMS:
         app.add_exception_handler(error, game_routes.problem)
-    app.mount("/", _Files(directory=FILES, html=True), name="page")
+    files = _Files(directory=FILES)
+    for path in sorted(FILES.rglob("*.*")):
+        name = path.relative_to(FILES).as_posix()
+        app.add_route(f"/{name}", files.answering(name), include_in_schema=False)
+    app.add_route("/", files.answering("index.html"), include_in_schema=False)
 
 
 @router.post("/position")
@@ -108,7 +121,9 @@ def _placed(place: Position, state: MatchState) -> Mapping[str, Any]:
 class ReviewQuestion(BaseModel):
     """A match to be judged decision by decision."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"content": _SHORT_MATCH}]}
+    )
     name: Annotated[str, Field(max_length=200, description="The file's name, for messages.")] = "the file"
     content: Annotated[str, Field(description="The content of the file, in base64.")]
     player: Player = None

@@ -48,7 +48,6 @@ class ServeSettings:
     """Seconds that a client may take to send a request, and to read the answer."""
     workers: int = 1
     """Processes that answer, each with these limits; one that dies is replaced."""
-
     games: str = ""
     """Folder in which games played on the page are kept; empty: that of this user."""
 

@@ -62,7 +62,7 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
     if (where >= SHOWN) rows.push(answer.plays[where]);
     const whyPlace = h("div", { class: "why", "aria-live": "polite" });
     const why = (one) => showWhy(whyPlace, about, answer.plays[0].notation, one.notation);
-    const cells = rows.map((one, k) => h("td", { class: "chances" }, "\u2026"));
+    const cells = rows.map(() => h("span", { class: "chances" }, "\u2026"));
     const body = rows.map((one, k) => h("tr", {
       onpointerenter: () => point(one), onpointerleave: () => point(null),
       onfocusin: () => point(one), onfocusout: () => point(null),
@@ -70,15 +70,14 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
     },
     h("td", {}, String(answer.plays.indexOf(one) + 1)),
     h("th", { scope: "row" }, h("button", { type: "button", class: "plain play", onclick: () => pick(one) }, playName(one.notation)),
-      one.notation === made && h("small", {}, ` ${t(madeKey)}`)),
+      one.notation === made && h("small", {}, ` ${t(madeKey)}`), cells[k]),
     h("td", { class: "equity" }, signed(one.equity)),
     h("td", {}, k ? `${signed(one.equity - best)}` : ""),
-    cells[k],
     h("td", {}, rows.length > 1 && h("button", {
       type: "button", class: "small", onclick: () => why(k ? one : answer.plays[1]),
       "aria-label": t(k ? "why not this" : "why this", { play: playName(one.notation) }),
     }, t("why")))));
-    const heads = ["", t("play"), t("equity"), t("difference"), t("chances"), ""];
+    const heads = ["", t("play and chances"), t("equity"), t("difference"), ""];
     show(place,
       h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": t("hint table") }, h("table", { class: "hint" },
         h("caption", { class: "unseen" }, t("hint table")),
@@ -98,7 +97,7 @@ function fillChances(rows, cells, player) {
     try {
       const after = await post("/api/v1/evaluate", { id: one.position, player });
       const figures = [percent(1 - after.win), (100 * after.lose_gammon).toFixed(1), (100 * after.win_gammon).toFixed(1)];
-      show(cells[k], h("span", { title: t("chances title") }, `${figures[0]} (${figures[1]} / ${figures[2]})`));
+      show(cells[k], h("span", { title: t("chances title") }, t("chances", { wins: figures[0], gammons: figures[1], lost: figures[2] })));
     } catch {
       show(cells[k], "");
     }

@@ -9,7 +9,7 @@ import { t } from "./texts.js";
 
 const LUCKY = 0.3;
 const FILTERS = { all: 0, errors: 0.025, bad: 0.05, blunders: 0.08 };
-const CURVE = { width: 900, height: 190, left: 40, right: 8, top: 10, bottom: 18 };
+const CURVE = { height: 190, left: 44, right: 8, top: 10, bottom: 20 };
 
 export async function showAnalyse(view) {
   const analysis = new Analysis(view);
@@ -92,7 +92,7 @@ class Analysis {
     show(this.place,
       h("div", { class: "match-head" }, h("h2", {}, `${first} \u2013 ${second}, ${match.length ? t("match to", { count: match.length }) : t("money")}`),
         h("button", { type: "button", class: "small", onclick: () => this.another() }, t("another match"))),
-      this.bar, this.totals, this.curve,
+      this.bar, h("div", { class: "totals" }, this.totals, this.curve),
       h("div", { class: "game" },
         h("section", { class: "table", "aria-label": t("board") }, this.words, this.board.element,
           h("div", { class: "actions" }, step("previous", -1), step("next", 1), h("button", { type: "button", id: "explain", class: "primary", onclick: () => this.explain() }, t("explain decision")), this.setUp = h("a", { class: "button", href: "#/position" }, t("set up decision"))),
@@ -128,6 +128,7 @@ class Analysis {
       [t("luck"), ...players.map((one) => signed(one.luck.total))]];
     show(this.totals, table(t("players table"), [null, ...this.match.names].map((one) => one ?? ""), rows, { id: "players" }),
       h("p", { class: "source" }, t("judged by", { player: this.match.player })));
+    this.drawCurve();
     this.players = players;
     announce(t("players table"));
   }
@@ -236,7 +237,8 @@ class Analysis {
   drawCurve() {
     const rolls = this.decisions.map((one, k) => ({ ...one, k })).filter((one) => one.kind === "play");
     if (!rolls.length) return;
-    const { width, height, left, right, top, bottom } = CURVE;
+    const { height, left, right, top, bottom } = CURVE;
+    const width = Math.max(this.curve.clientWidth, 300);
     const x = (k) => left + (width - left - right) * k / Math.max(this.match.rolls - 1, 1);
     const y = (chance) => top + (height - top - bottom) * (1 - chance);
     const lines = rolls.map((one, k) => `${k && (this.match.length || rolls[k - 1].game === one.game) ? "L" : "M"}${x(k).toFixed(1)} ${y(one.chance).toFixed(1)}`);

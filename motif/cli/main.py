@@ -50,7 +50,7 @@ HOMES = {
     "calibrate": "weights",
     "export": "weights",
     "train-phase-net": "learn",
-    # "serve gnubg": "serve", ... : a command of a group is called by two words
+    "serve gnubg": "serve",
 }
 """Every command, and the module that is imported for it alone."""
 GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}

@@ -26,9 +26,9 @@ from motif.players.gnubg import process as idle
 from motif.players.gnubg import process as program
 from motif.players.gnubg.process import idle_processes
 from motif.runtime.errors import PlayerError, PositionError
+from tests.board.fibs_lines import fibs_board
 from tests.peers.games import decisions
 from tests.players import fake_gnubg
-from tests.players.fibs_board import fibs_board
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no sockets in folders")
 

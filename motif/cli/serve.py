@@ -1,0 +1,41 @@
+"""Commands that serve other programs, by a protocol that they speak."""
+
+from typing import Annotated
+
+from motif.cli.interruption import resumable
+from motif.cli.options import SeedOption, command, option, player_option
+from motif.cli.printing import complain
+from motif.runtime.errors import SettingError
+
+_OPPONENT = "latest@2"
+_LAST_PORT = 2**16 - 1
+
+
+@command("serve gnubg --port 1234 --player latest@2")
+def serve_gnubg(
+    host: Annotated[
+        str, option("Address to listen at; others than your own let everybody in.", "HOST")
+    ] = "127.0.0.1",
+    port: Annotated[int, option("Port to listen at; 0: a free one.")] = 1234,
+    player: Annotated[str, player_option("Who plays.")] = _OPPONENT,
+    jacoby: Annotated[bool, option("For money: gammons count only after a double.")] = True,
+    beavers: Annotated[bool, option("For money: a double may be beavered.")] = True,
+    seed: SeedOption = 0,
+) -> None:
+    """Play for gnubg, as its external player.
+
+    In gnubg: set player 0 external localhost:1234.  It then sends every decision of that player, plays,
+    doubles and answers to doubles, at any score.  Its board lines do not tell whether the Jacoby rule and
+    beavers are on: gnubg has both, unless told otherwise.  Ctrl-C ends it.
+    """
+    from motif.serve.gnubg_server import GnubgServer, Rules
+    from motif.serve.opponent import Opponent
+
+    if not 0 <= port <= _LAST_PORT:
+        raise SettingError(f"--port must be 0 to {_LAST_PORT}, not {port}")
+    opponent = Opponent(player, seed)
+    with GnubgServer(opponent, host, port, Rules(jacoby, beavers)) as server:
+        opponent.warm_up()
+        complain(f"listening on {server.address}")
+        with resumable(f"no longer listening on {server.address}"):
+            server.serve_forever()

@@ -1,0 +1,1 @@
+"""motif for other programs: gnubg's external player, UBGI, HTTP."""

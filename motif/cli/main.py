@@ -51,6 +51,7 @@ HOMES = {
     "export": "weights",
     "train-phase-net": "learn",
     "serve gnubg": "serve",
+    "serve ubgi": "serve",
 }
 """Every command, and the module that is imported for it alone."""
 GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}

@@ -1,9 +1,10 @@
 """Commands that serve other programs, by a protocol that they speak."""
 
+import sys
 from typing import Annotated
 
 from motif.cli.interruption import resumable
-from motif.cli.options import SeedOption, command, option, player_option
+from motif.cli.options import DEFAULT_PLAYER, SeedOption, command, option, player_option
 from motif.cli.printing import complain
 from motif.runtime.errors import SettingError
 
@@ -39,3 +40,26 @@ def serve_gnubg(
         complain(f"listening on {server.address}")
         with resumable(f"no longer listening on {server.address}"):
             server.serve_forever()
+
+
+@command("serve ubgi --player latest@2")
+def serve_ubgi(
+    player: Annotated[str, player_option("Who plays.")] = DEFAULT_PLAYER,
+    seed: SeedOption = 0,
+) -> None:
+    """Play by UBGI, the Universal Backgammon Interface, on standard input and output.
+
+    For controllers such as bgci, which start the engine themselves and ask it line by line: version 0.2,
+    and what clients of earlier versions send.  engine.ply counts the root: 1 is the static evaluation.
+    """
+    from motif.serve.opponent import Opponent
+    from motif.serve.ubgi import UbgiEngine
+
+    engine = UbgiEngine(Opponent(player, seed))
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="backslashreplace")
+    for line in sys.stdin:
+        for answer in engine.answers(line):
+            print(answer, flush=True)
+        if engine.has_quit:
+            return

@@ -209,7 +209,7 @@ def _digit(name: str, waiting: list[str]) -> int:
 
 
 def _setting(words: list[str]) -> str:
-    """The answer to ``set`` and `words`; there is one interface, with nothing hidden, so it changes nothing."""
+    """The answer to ``set`` and `words`.  It changes nothing: the interface is one, and hides nothing."""
     name, *rest = [*words, ""]
     value = rest[0]
     if name == "debug" and value in _SWITCHES:

@@ -14,11 +14,11 @@ from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_by
 from motif.cube.decision import BEAVERED
 from motif.cube.equities import DOUBLED_WORTH, scale, stakes_of
-from motif.evaluators.named import default_player, without_plies
+from motif.evaluators.named import default_player, entry_of, without_plies
 from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes, without_cube
 from motif.players import Player, load
 from motif.players.player import cube_evaluator
-from motif.runtime.errors import PlayerError
+from motif.runtime.errors import PlayerError, check_seed
 from motif.runtime.streams import derive_states
 from motif.session.session import certain_loss
 
@@ -35,16 +35,37 @@ class Opponent:
     """
 
     def __init__(self, name: str, seed: int = 0) -> None:
+        check_seed(seed)
         self.name = name
-        self.player: Player = load(name)
-        self._cube = cube_evaluator(self.player) or load(ADVISER).opinion()
-        self._seed = seed
+        self.seed = seed
+        self._player: Player = load(name)
+        self._cube = cube_evaluator(self._player) or load(ADVISER).opinion()
         self._plays = 0
+
+    @property
+    def name_without_plies(self) -> str:
+        """What he is called, whatever his lookahead."""
+        return without_plies(self.name)
+
+    @property
+    def plies(self) -> int:
+        """How far he looks ahead, in gnubg's count."""
+        return int(self.name.removeprefix(self.name_without_plies)[1:2] or 0)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether he can be had with any number of plies."""
+        entry = entry_of(self.name_without_plies)
+        return entry is None or entry.looks_ahead
 
     def at_plies(self, plies: int) -> "Opponent":
         """He, looking so many plies ahead; raises `PlayerError` where he cannot."""
-        base = without_plies(self.name)
-        return Opponent(f"{base}@{plies}" if plies else base, self._seed)
+        base = self.name_without_plies
+        return self if plies == self.plies else Opponent(f"{base}@{plies}" if plies else base, self.seed)
+
+    def seeded(self, seed: int) -> "Opponent":
+        """He, with another seed; raises `SettingError` for what is none."""
+        return Opponent(self.name, seed)
 
     def warm_up(self) -> None:
         """Think once, so that whatever has to be compiled or started for it is there before anybody waits."""
@@ -62,8 +83,8 @@ class Opponent:
         number, self._plays = self._plays, self._plays + 1
         if len(plays) == 1:
             return plays[0]
-        staked = self.player.staked(_stakes(state))
-        states = derive_states(self._seed, number, 1, 0)
+        staked = self._player.staked(_stakes(state))
+        states = derive_states(self.seed, number, 1, 0)
         after = staked.choose_many(position.board[None], np.array([[max(roll), min(roll)]]), states)[0]
         for play in plays:
             if (play.position.board == after).all():
@@ -105,7 +126,9 @@ class Opponent:
         That is an equity for money, in units of the cube, and his chance to win the match in a match;
         `cubeful`, when both use the cube as he sees it best, else with the cube out of play.
         """
-        value = self.cube(position, state).value if cubeful else self._equity(position, state)
+        # Without the cube there is no Jacoby rule, either.
+        no_cube = replace(state, jacoby=False)
+        value = self.cube(position, state).value if cubeful else self._equity(position, no_cube)
         unit = scale(state)
         return *self._cube.evaluate(position), float(unit.middle + unit.half * value)
 

@@ -79,8 +79,8 @@ class Conversation:
         self._rules = rules
         self._is_gnubg = True
         """Whether boards come from gnubg's external player, as far as the lines have told."""
-        self._declined = ""
-        """The board line that was last answered by resigning: asked again, the game goes on."""
+        self._has_resigned = False
+        """Whether the last board was answered so: asked again in that game, he plays on."""
 
     def answer(self, line: str) -> str | None:
         """The answer to one line, without its end; None to ``exit``, which ends the connection."""
@@ -121,10 +121,10 @@ class Conversation:
             return "accept" if opponent.takes_beaver(position, state) else "drop"
         if board.doubled:
             return opponent.answer(position, state)
-        if line != self._declined and (loss := opponent.resignation(position, board.roll, state)):
-            self._declined = line
+        loss = opponent.resignation(position, board.roll, state)
+        was_declined, self._has_resigned = self._has_resigned, loss is not None
+        if loss is not None and not was_declined:
             return f"resign {loss}"
-        self._declined = ""
         if board.roll is not None:
             return _in_numbers(opponent.play(position, board.roll, state))
         return "double" if opponent.cube(position, state).should_double else "roll"
@@ -210,8 +210,7 @@ def _digit(name: str, waiting: list[str]) -> int:
 
 def _setting(words: list[str]) -> str:
     """The answer to ``set`` and `words`.  It changes nothing: the interface is one, and hides nothing."""
-    name, *rest = [*words, ""]
-    value = rest[0]
+    name, value, *_ = [*words, "", ""]
     if name == "debug" and value in _SWITCHES:
         return f"Debug output {'ON' if _SWITCHES[value] else 'OFF'}"
     if name == "interface" and value in ("new", "old"):

@@ -12,7 +12,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_by
-from motif.cube.decision import BEAVERED
+from motif.cube.decision import BEAVERED, check_somebody_doubles
 from motif.cube.equities import DOUBLED_WORTH, scale, stakes_of
 from motif.evaluators.named import default_player, entry_of, without_plies
 from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes, without_cube
@@ -41,6 +41,7 @@ class Opponent:
         self._player: Player = load(name)
         self._cube = cube_evaluator(self._player) or load(ADVISER).opinion()
         self._plays = 0
+        self._at_plies: dict[int, Opponent] = {}
 
     @property
     def name_without_plies(self) -> str:
@@ -60,8 +61,12 @@ class Opponent:
 
     def at_plies(self, plies: int) -> "Opponent":
         """He, looking so many plies ahead; raises `PlayerError` where he cannot."""
-        base = self.name_without_plies
-        return self if plies == self.plies else Opponent(f"{base}@{plies}" if plies else base, self.seed)
+        if plies == self.plies:
+            return self
+        if plies not in self._at_plies:
+            base = self.name_without_plies
+            self._at_plies[plies] = Opponent(f"{base}@{plies}" if plies else base, self.seed)
+        return self._at_plies[plies]
 
     def seeded(self, seed: int) -> "Opponent":
         """He, with another seed; raises `SettingError` for what is none."""
@@ -92,7 +97,8 @@ class Opponent:
         raise PlayerError(f"{self.name} has chosen what is no legal play of {roll[0]}{roll[1]}")
 
     def cube(self, position: Position, state: MatchState) -> CubeDecision:
-        """What he thinks of a double by the player on roll, made or not."""
+        """What he thinks of a double by the player on roll, made or not; `PositionError` when it is over."""
+        check_somebody_doubles(position)
         before = replace(state, dice=None, doubled=False, decision="me")
         return cube_decision_by(self._cube, position, self._cube.evaluate(position), before)
 

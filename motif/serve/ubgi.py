@@ -185,22 +185,25 @@ class UbgiEngine:
 
     def _go(self, words: list[str]) -> Sequence[str]:
         role = _role(words)
-        table, opponent = self._table, self._opponent
+        table = self._table
         if table.position is None:
             raise RefusalError(BAD_STATE, "no position")
-        if role != "cube" and table.dice is None:
+        if role == "cube":
+            return (f"bestcube {self._cube_action(table.position)}",)
+        if table.dice is None:
             raise RefusalError(BAD_STATE, "no dice")
-        known = table.known_state
-        money = known or MatchState()
-        if role == "cube" and money.doubled:
-            return (f"bestcube {opponent.answer(table.position, money)}",)
-        moves, cube = "", ""
-        if table.dice is not None and role != "cube":
-            at_stake = known or (money if self._is_cubeful else None)
-            moves = _steps(opponent.play(table.position, table.dice, at_stake)) or "pass"
-        if role != "chequer":
-            cube = "double" if opponent.cube(table.position, money).should_double else "nodouble"
-        return (f"bestturn cube={cube} move={moves}" if role == "turn" else f"best{_answer(moves, cube)}",)
+        money = MatchState() if self._is_cubeful else None
+        play = self._opponent.play(table.position, table.dice, table.known_state or money)
+        moves = _steps(play) or "pass"
+        if role == "turn":
+            return (f"bestturn cube={self._cube_action(table.position)} move={moves}",)
+        return (f"bestmove {moves}",)
+
+    def _cube_action(self, position: Position) -> str:
+        state = self._table.known_state or MatchState()
+        if state.doubled:
+            return self._opponent.answer(position, state)
+        return "double" if self._opponent.cube(position, state).should_double else "nodouble"
 
     def _keys(self, words: list[str]) -> Sequence[str]:
         opponent = self._opponent
@@ -312,10 +315,6 @@ class UbgiEngine:
         if roll is not None:
             return _steps(self._opponent.play(position, roll, state))
         return "double" if self._opponent.cube(position, state).should_double else "roll"
-
-
-def _answer(moves: str, cube: str) -> str:
-    return f"move {moves}" if moves else f"cube {cube}"
 
 
 def _steps(play: Play) -> str:

@@ -96,11 +96,15 @@ def read_mat(path: Path) -> MatchRecord:
         content = path.read_bytes()
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {reason(error)}") from None
+    return parse_mat(decoded(content), str(path))
+
+
+def decoded(content: bytes) -> str:
+    """The text in the `content` of a file."""
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = content.decode("latin-1")  # as older programs wrote names
-    return parse_mat(text, str(path))
+        return content.decode("latin-1")  # as older programs wrote names
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:

@@ -58,7 +58,7 @@ def analyse(
     records are a list, `matches`.
     """
     from motif.analysis.match import analyse_match
-    from motif.analysis.match.confirmation import LONG, SHORT
+    from motif.analysis.match.confirmation import confirmed_by
     from motif.board.mat_file import read_mat
     from motif.reports.match_report import match_page
     from motif.runtime.files import write_text
@@ -70,7 +70,7 @@ def analyse(
         raise SettingError("--html: a page is about one match, not several")
     records = [read_mat(path) for path in files]
     _, evaluator = judge_of(player, fast, deep)
-    confirm = None if fast else LONG if deep else SHORT
+    confirm = confirmed_by(fast, deep)
     documents = []
     for path, record in zip(files, records, strict=True):
         tell(f"{evaluator.name} analyses {path}")

@@ -50,6 +50,7 @@ HOMES = {
     "calibrate": "weights",
     "export": "weights",
     "train-phase-net": "learn",
+    "serve http": "serve",
     "serve gnubg": "serve",
     "serve ubgi": "serve",
 }

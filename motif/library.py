@@ -1,6 +1,7 @@
 """What one asks most, in one call each: a position, a roll and a player may be given in any form.
 
-A position is a `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, a 20-letter key) or 26 numbers.
+A position is a `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, an OGID, a 20-letter key) or 26
+numbers.
 A roll is ``(3, 1)`` or ``"31"``; where the ID holds one it may be left out.  A player is a name such as
 ``"latest"`` or ``"motif-v6@2"``, a player or an evaluator; where none is given, it is who judges on the
 command line, too: the newest weights, looking two plies ahead.  Match and cube are keywords:

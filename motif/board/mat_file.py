@@ -9,7 +9,7 @@ Source: files that gnubg 1.07 wrote, and what it made of files that it was given
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,8 @@ from motif.board.game_record import (
     GameRecord,
     GameResult,
     MatchRecord,
+    Note,
+    Notes,
     Turn,
 )
 from motif.board.identifiers import quoted
@@ -29,7 +31,7 @@ from motif.board.match_state import LARGEST_SCORE
 from motif.board.moves import Play, legal_plays, parse_roll
 from motif.board.notation import find_play
 from motif.runtime.errors import MotifError, RecordError
-from motif.runtime.files import reason, write_text
+from motif.runtime.files import content_of, decoded, write_text
 
 _LONGEST_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
@@ -60,13 +62,17 @@ _WON = "wins"
 _LEFT_CELL_STARTS_BEFORE = 16
 
 
-def write_mat(path: Path, record: MatchRecord) -> None:
+class NoMatError(RecordError):
+    """What is meant as a .mat file begins as none does."""
+
+
+def write_mat(path: Path, record: MatchRecord, notes: Notes | None = None) -> None:
     """Write `record` to `path`, whole or not at all; raises `FileError`, and `RecordError` as `mat_text`."""
-    write_text(path, mat_text(record))
+    write_text(path, mat_text(record, notes))
 
 
-def mat_text(record: MatchRecord) -> str:
-    """`record` as the text of a .mat file.
+def mat_text(record: MatchRecord, notes: Notes | None = None) -> str:
+    """`record` as the text of a .mat file; `notes` are comments below the lines of their actions.
 
     Names are written as `mat_name` has them.  Raises `RecordError` for actions in an order that no
     game has.
@@ -77,7 +83,8 @@ def mat_text(record: MatchRecord) -> str:
         left, right = (
             f"{mat_name(name)} : {points}" for name, points in zip(record.players, game.score, strict=True)
         )
-        lines += ["", f" Game {number}", f" {left:{_NAME_WIDTH}} {right}", *_game_lines(game)]
+        said = {action: note for (at, action), note in (notes or {}).items() if at == number - 1}
+        lines += ["", f" Game {number}", f" {left:{_NAME_WIDTH}} {right}", *_game_lines(game, said)]
     return "\n".join(lines) + "\n"
 
 
@@ -92,15 +99,7 @@ def read_mat(path: Path) -> MatchRecord:
 
     Raises `RecordError` that names file, line, game and move for whatever is no record of legal play.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {reason(error)}") from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")  # as older programs wrote names
-    return parse_mat(text, str(path))
+    return parse_mat(decoded(content_of(path, RecordError)), str(path))
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
@@ -112,7 +111,7 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
     match = _LENGTH.fullmatch(opening.text) if opening else None
     if opening is None or not match:
         where = f"line {opening.number}: " if opening else ""
-        raise RecordError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
+        raise NoMatError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
     length = int(match[1])
     if length > LARGEST_SCORE:
         raise RecordError(f"{name}: line {opening.number}: a match is to at most {LARGEST_SCORE} points")
@@ -121,16 +120,21 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
     return MatchRecord(reader.players, length, games, tuple(tags))
 
 
-def _game_lines(game: GameRecord) -> Iterator[str]:
+def _game_lines(game: GameRecord, notes: Mapping[int, Note]) -> Iterator[str]:
     rows: list[list[str]] = []
-    for player, text in _cells(game.actions):
+    comments: list[list[str]] = []
+    for number, (player, text) in enumerate(_cells(game.actions)):
         # The right column stays empty, but is there, when the other player goes on below.
         if not rows or player == 0 or rows[-1][1]:
             rows.append(["", ""])
+            comments.append([])
         rows[-1][player] = text
-    for number, (left, right) in enumerate(rows, 1):
+        if note := notes.get(number):
+            comments[-1] += [f"; {line}" for line in note.text.splitlines()]
+    for number, ((left, right), below) in enumerate(zip(rows, comments, strict=True), 1):
         # Not stripped: behind a short line gnubg 1.07 reads on in the line before it.
         yield f"{number:3}) {left:{_CELL_WIDTH}} {right}"
+        yield from below
     if game.result is not None:
         points = f"Wins {game.result.points} point" + "s" * (game.result.points != 1)
         yield " " * (6 + game.result.winner * (_CELL_WIDTH + 1)) + points
@@ -290,14 +294,4 @@ def _won(cell: _Cell, progress: GameProgress, money: bool) -> GameResult:
     match = _POINTS.fullmatch(cell.rest)
     if not match:
         raise RecordError(f"expected such as 'Wins 2 points', not {quoted((cell.word + cell.rest).strip())}")
-    points, over = int(match[1]), progress.result
-    if over is None:
-        if points not in (progress.cube, 2 * progress.cube, 3 * progress.cube):
-            raise RecordError(f"nobody can resign {points} points with the cube at {progress.cube}")
-        return GameResult(cell.player, points, resigned=True)
-    if over.winner != cell.player:
-        raise RecordError("the player who lost the game is said to have won it")
-    # The Jacoby rule: without a double, gammons count for nothing in money play.
-    if points != over.points and not (money and points == progress.cube == 1):
-        raise RecordError(f"the game is won by {over.points} points, not {points}")
-    return GameResult(over.winner, points)
+    return progress.said_result(cell.player, int(match[1]), money=money)

@@ -68,7 +68,9 @@ def evaluate(
     g(D) and the scores S.
     """
     from motif.analysis.position_records import evaluations, read_positions
+    from motif.board.ogid import ogid
     from motif.board.parsing import parse_position
+    from motif.board.xgid import xgid
 
     check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
@@ -91,6 +93,8 @@ def evaluate(
         print(json_line({**record, "details": details, **words} if detailed else record))
         return
     print_board(position, match)
+    for name, text in (("XGID", xgid(position, match)), ("OGID", ogid(position, match))):
+        print(f"{name}={text.removeprefix(f'{name}=')}")
     _print_details(details)
     wins = record["win"], record["win_gammon"], record["win_backgammon"]
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]

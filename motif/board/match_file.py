@@ -1,7 +1,7 @@
 """Records of matches in files of every kind that motif reads or writes.
 
-A file is known by what it begins with, whatever it is called: eXtreme Gammon's by ``RGMH``, BGBlitz's by a line of
-JSON, .sgf by a bracket; anything else is taken for a .mat file.
+A file is known by what it begins with, whatever it is called: eXtreme Gammon's by ``RGMH``, BGBlitz's by a
+line of JSON, .sgf by a bracket; anything else is taken for a .mat file.
 """
 
 import sys
@@ -28,7 +28,7 @@ _ADVICE = {
     ".gva": "GammonView exports it as .mat",
     ".gvab": "GammonView exports it as .mat",
 }
-_OTHER_ADVICE = "gnubg reads many kinds (`import auto FILE`) and writes one that motif reads (`export match mat FILE.mat`)"
+_OTHER_ADVICE = "gnubg reads many kinds (`import auto FILE`), and writes .mat (`export match mat FILE.mat`)"
 _POSITION_ADVICE = (
     "it holds a position, no match: copy its XGID in eXtreme Gammon and give that to `motif hint`"
 )

@@ -5,9 +5,9 @@ name the place of every checker by a letter of its own, 0 to 9 and a to p for 0 
 White's bar, 25 Black's, and 1 to 24 are Black's points, so that White's ace point is 24.  CUBE is its owner
 (W, B, N: nobody), the logarithm of its value to the base 2 and what was done with it (O: offered, T: taken,
 P: passed, N: nothing).  COLOUR is who REACHED the position: the other one is on roll, but for a double that
-is offered, where it is who doubled, and for a game that has not begun (IW without dice), in which White rolls.
-LENGTH is 0 for money; behind it stand C in the Crawford game and L in those after it.  All behind CUBE may be
-missing.
+is offered, where it is who doubled, and for a game that has not begun (IW without dice), in which White
+rolls.  LENGTH is 0 for money; behind it stand C in the Crawford game and L in those after it.  All behind
+CUBE may be missing.
 
 Always written with the player on roll as White; the rules of money play, beavers and resignations have no
 place in it.

@@ -327,10 +327,12 @@ def _opening(record: MatchRecord, number: int) -> str:
 
 
 def _tags_of(texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """The tags that properties of their own hold, in the order of these; dates have dots, as in .mat files."""
+    """The tags that properties hold, in the order of these; dates have dots, as in .mat files."""
     date = _DATE.fullmatch(texts.get("EventDate", ""))
     known = {**texts, **({"EventDate": ".".join(date.groups())} if date else {})}
-    return tuple((tag, known[tag]) for tag in _KNOWN_TAGS if tag in known and (tag != "EventDate" or date))
+    if not date:
+        known.pop("EventDate", None)
+    return tuple((tag, known[tag]) for tag in _KNOWN_TAGS if tag in known)
 
 
 def _tag_properties(tags: tuple[tuple[str, str], ...]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Records of matches as eXtreme Gammon (.xg) and BGBlitz (.bgf) save them, read through gammonview.
 
-gammonview (its package `gvformat`) makes of either file one document: games, and in each what was done, with the
-position after it as an OGID.  Here the plays are found among the legal ones by that position.  What these
-programs thought of the plays is left aside.
+gammonview (its package `gvformat`) makes of either file one document: games, and in each what was done, with
+the position after it as an OGID.  Plays are looked up among the legal ones by that position.  What these
+programs thought of them is left aside.
 """
 
 from collections.abc import Callable, Iterator

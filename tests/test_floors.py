@@ -44,6 +44,7 @@ ONLY_IN = {
     ],
     "llvmlite": COMPILERS,
     "jinja2": [Path("motif/reports/document.py")],
+    "gvformat": [Path("motif/board/xg_file.py")],
     "markupsafe": [Path("motif/reports/document.py")],
 }
 

@@ -9,7 +9,7 @@ Source: files that gnubg 1.07 wrote, and what it made of files that it was given
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,6 @@ from motif.board.game_record import (
     GameRecord,
     GameResult,
     MatchRecord,
-    Note,
     Notes,
     Turn,
 )
@@ -72,19 +71,19 @@ def write_mat(path: Path, record: MatchRecord, notes: Notes | None = None) -> No
 
 
 def mat_text(record: MatchRecord, notes: Notes | None = None) -> str:
-    """`record` as the text of a .mat file; `notes` are comments below the lines of their actions.
+    """`record` as the text of a .mat file; `notes` are comments at its beginning.
 
-    Names are written as `mat_name` has them.  Raises `RecordError` for actions in an order that no
-    game has.
+    There they name game and move: between moves gnubg takes a comment for one.  Names are written as
+    `mat_name` has them.  Raises `RecordError` for actions in an order that no game has.
     """
     lines = [f'; [{key} "{value}"]' for key, value in record.tags]
+    lines += _comments(record, notes or {})
     lines += [""] * bool(lines) + [f" {record.length} point match"]
     for number, game in enumerate(record.games, 1):
         left, right = (
             f"{mat_name(name)} : {points}" for name, points in zip(record.players, game.score, strict=True)
         )
-        said = {action: note for (at, action), note in (notes or {}).items() if at == number - 1}
-        lines += ["", f" Game {number}", f" {left:{_NAME_WIDTH}} {right}", *_game_lines(game, said)]
+        lines += ["", f" Game {number}", f" {left:{_NAME_WIDTH}} {right}", *_game_lines(game)]
     return "\n".join(lines) + "\n"
 
 
@@ -120,21 +119,34 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
     return MatchRecord(reader.players, length, games, tuple(tags))
 
 
-def _game_lines(game: GameRecord, notes: Mapping[int, Note]) -> Iterator[str]:
-    rows: list[list[str]] = []
-    comments: list[list[str]] = []
-    for number, (player, text) in enumerate(_cells(game.actions)):
+def _comments(record: MatchRecord, notes: Notes) -> Iterator[str]:
+    for at, game in enumerate(record.games):
+        rows = move_numbers(game.actions)
+        for place, (action, row) in enumerate(zip(game.actions, rows, strict=True)):
+            if note := notes.get((at, place)):
+                where = f"; game {at + 1}, move {row}, {mat_name(record.players[action.player])}: "
+                yield from (where + line for line in note.text.splitlines())
+
+
+def move_numbers(actions: Sequence[Action]) -> list[int]:
+    """The number of the line in which a .mat file has each of `actions`, counted from 1 in a game."""
+    numbers, last_player = list[int](), 1
+    for action in actions:
         # The right column stays empty, but is there, when the other player goes on below.
-        if not rows or player == 0 or rows[-1][1]:
-            rows.append(["", ""])
-            comments.append([])
-        rows[-1][player] = text
-        if note := notes.get(number):
-            comments[-1] += [f"; {line}" for line in note.text.splitlines()]
-    for number, ((left, right), below) in enumerate(zip(rows, comments, strict=True), 1):
+        begins = not numbers or action.player == 0 or last_player == 1
+        numbers.append((numbers[-1] if numbers else 0) + begins)
+        last_player = action.player
+    return numbers
+
+
+def _game_lines(game: GameRecord) -> Iterator[str]:
+    numbers = move_numbers(game.actions)
+    rows = [["", ""] for _ in range(max(numbers, default=0))]
+    for number, (player, text) in zip(numbers, _cells(game.actions), strict=True):
+        rows[number - 1][player] = text
+    for number, (left, right) in enumerate(rows, 1):
         # Not stripped: behind a short line gnubg 1.07 reads on in the line before it.
         yield f"{number:3}) {left:{_CELL_WIDTH}} {right}"
-        yield from below
     if game.result is not None:
         points = f"Wins {game.result.points} point" + "s" * (game.result.points != 1)
         yield " " * (6 + game.result.winner * (_CELL_WIDTH + 1)) + points

@@ -113,7 +113,8 @@ def test_notes_are_comments_with_gnubgs_marks():
     assert "C[passing costs more\\: take]" in text
     assert parse_sgf(text) == record
     plain = mat_text(record, notes)
-    assert "; bad [because]\n; it runs\n" in plain
+    assert "; game 1, move 1, bob: bad [because]\n; game 1, move 1, bob: it runs\n" in plain
+    assert "; game 2, move 1, bob: passing" in plain
     assert parse_mat(plain) == record
 
 

@@ -11,6 +11,7 @@ from motif.board.game_record import (
     crawford_game,
     jacoby_rule,
 )
+from motif.board.mat_file import move_numbers
 from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
 from motif.board.moves import Play
 from motif.board.position import Position
@@ -90,11 +91,9 @@ class _GameWalk:
 
     def follow(self, rolls: list[PlayedRoll], chances: list[CubeChance]) -> None:
         """Append the game's rolls and chances to double."""
-        progress, line, last_player = self._progress, 0, 1
+        progress, actions = self._progress, self._game.actions
         has_rolled, has_doubled = False, False
-        for action in self._game.actions:
-            line += int(action.player == 0 or last_player == 1 or line == 0)
-            last_player = action.player
+        for line, action in zip(move_numbers(actions), actions, strict=True):
             moment = (self._number, line, action.player, progress.position)
             if isinstance(action, Turn):
                 opening = not has_rolled and action.roll[0] != action.roll[1]

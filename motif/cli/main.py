@@ -41,6 +41,7 @@ HOMES = {
     "speed": "measure",
     "warm": "measure",
     "analyse": "analyse",
+    "convert": "convert",
     "report": "learn",
     "terms": "weights",
     "inspect": "weights",

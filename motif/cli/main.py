@@ -36,10 +36,12 @@ HOMES = {
     "match": "contests",
     "tournament": "contests",
     "play": "play",
+    "web": "web",
     "benchmark": "measure",
     "speed": "measure",
     "warm": "measure",
     "analyse": "analyse",
+    "convert": "convert",
     "report": "learn",
     "terms": "weights",
     "inspect": "weights",
@@ -50,7 +52,8 @@ HOMES = {
     "export": "weights",
     "train-phase-net": "learn",
     "serve http": "serve",
-    "web": "web",
+    "serve gnubg": "serve",
+    "serve ubgi": "serve",
 }
 """Every command, and the module that is imported for it alone."""
 GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}

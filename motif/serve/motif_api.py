@@ -23,7 +23,7 @@ from motif.analysis.rollout_records import (
     cube_rollout_record,
     result_record,
 )
-from motif.board.mat_file import decoded, parse_mat
+from motif.board.mat_file import parse_mat
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import BOARD_SIZE
@@ -34,6 +34,7 @@ from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
 from motif.rollout import RolloutSettings
 from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
+from motif.runtime.files import decoded
 from motif.runtime.version import VERSION
 from motif.serve.desk import Desk
 from motif.serve.questions import (

@@ -40,6 +40,7 @@ HOMES = {
     "speed": "measure",
     "warm": "measure",
     "analyse": "analyse",
+    "convert": "convert",
     "report": "learn",
     "terms": "weights",
     "inspect": "weights",
@@ -50,6 +51,8 @@ HOMES = {
     "export": "weights",
     "train-phase-net": "learn",
     "serve http": "serve",
+    "serve gnubg": "serve",
+    "serve ubgi": "serve",
 }
 """Every command, and the module that is imported for it alone."""
 GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}

@@ -115,7 +115,7 @@ def player_option(help: str, **more: Any) -> Any:
 
 
 PLAYERS = player_words().replace("a weight file", "A weight file", 1) + "."
-POSITION = "A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."
+POSITION = "A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key."
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
 FirstDie = Annotated[str | None, typer.Argument(metavar="D1", help="One die.", show_default=False)]

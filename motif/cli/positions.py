@@ -68,7 +68,9 @@ def evaluate(
     g(D) and the scores S.
     """
     from motif.analysis.position_records import details, evaluations, read_positions
+    from motif.board.ogid import ogid
     from motif.board.parsing import parse_position
+    from motif.board.xgid import xgid
 
     check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
@@ -85,6 +87,8 @@ def evaluate(
         print(json_line(record if seen is None else {**record, **seen.to_dict()}))
         return
     print_board(position, match)
+    for name, text in (("XGID", xgid(position, match)), ("OGID", ogid(position, match))):
+        print(f"{name}={text.removeprefix(f'{name}=')}")
     if seen is not None:
         _print_details(seen.seen)
     wins = record["win"], record["win_gammon"], record["win_backgammon"]

@@ -1,1 +1,1 @@
-"""Other programs ask motif: over HTTP, by gnubg's protocol for external players, by UBGI."""
+"""Other programs ask motif: gnubg's protocol for external players, UBGI, HTTP."""

@@ -20,10 +20,10 @@ from motif.analysis.match.decision_errors import (
     roll_luck,
     stakes_of,
 )
-from motif.analysis.match.record_walk import jacoby_rule, walk
+from motif.analysis.match.record_walk import walk
 from motif.analysis.match.totals import PlayerAnalysis, errors_of, luck_of, mistakes_of
 from motif.analysis.match.worst import WorstCube, WorstPlay, worst_cubes, worst_plays
-from motif.board.game_record import MatchRecord
+from motif.board.game_record import MatchRecord, jacoby_rule
 from motif.evaluators import Evaluator
 from motif.evaluators.named import without_plies
 from motif.rollout.rollout_settings import RolloutSettings

@@ -2,14 +2,21 @@
 
 from dataclasses import dataclass, replace
 
-from motif.board.game_record import CubeAction, CubeKind, GameProgress, GameRecord, MatchRecord, Turn
+from motif.board.game_record import (
+    CubeKind,
+    GameProgress,
+    GameRecord,
+    MatchRecord,
+    Turn,
+    crawford_game,
+    jacoby_rule,
+)
+from motif.board.mat_file import move_numbers
 from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
 from motif.board.moves import Play
-from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.runtime.errors import PositionError, RecordError
 
-_JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
 _ANSWERS = ("take", "drop", "beaver")
 
 
@@ -66,40 +73,12 @@ def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
     follow one another.
     """
     rule = jacoby_rule(record) if jacoby is None else jacoby
-    crawford = _crawford_game(record)
+    crawford = crawford_game(record)
     rolls: list[PlayedRoll] = []
     chances: list[CubeChance] = []
     for number, game in enumerate(record.games, 1):
         _GameWalk(record.length, number, game, number - 1 == crawford, rule).follow(rolls, chances)
     return Walk(tuple(rolls), tuple(chances))
-
-
-def jacoby_rule(record: MatchRecord) -> bool:
-    """Whether the games are money play in which gammons count only after a double.
-
-    A tag may say so; so does a gammon that won a single point.
-    """
-    if record.length:
-        return False
-    tags = [value.lower() for name, value in record.tags if name.lower() == _JACOBY_TAG]
-    return any(tag in _ON for tag in tags) if tags else any(map(_lost_gammon_counts_one, record.games))
-
-
-def _lost_gammon_counts_one(game: GameRecord) -> bool:
-    last = game.actions[-1] if game.actions else None
-    if not isinstance(last, Turn) or last.play is None or game.result is None:
-        return False
-    return abs(outcome(last.play.position)) > 1 and game.result.points == 1
-
-
-def _crawford_game(record: MatchRecord) -> int | None:
-    """Index of the Crawford game: the first at match point, unless somebody doubled in it."""
-    for index, game in enumerate(record.games):
-        if record.length > 1 and record.length - 1 in game.score:
-            both = game.score[0] == game.score[1]
-            has_cube_action = any(isinstance(action, CubeAction) for action in game.actions)
-            return None if both or has_cube_action else index
-    return None
 
 
 class _GameWalk:
@@ -112,11 +91,9 @@ class _GameWalk:
 
     def follow(self, rolls: list[PlayedRoll], chances: list[CubeChance]) -> None:
         """Append the game's rolls and chances to double."""
-        progress, line, last_player = self._progress, 0, 1
+        progress, actions = self._progress, self._game.actions
         has_rolled, has_doubled = False, False
-        for action in self._game.actions:
-            line += int(action.player == 0 or last_player == 1 or line == 0)
-            last_player = action.player
+        for line, action in zip(move_numbers(actions), actions, strict=True):
             moment = (self._number, line, action.player, progress.position)
             if isinstance(action, Turn):
                 opening = not has_rolled and action.roll[0] != action.roll[1]

@@ -16,7 +16,7 @@ from tools import command_pages, library_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-MADE = {"reference/commands", "reference/library"}
+MADE = {"reference/commands", "reference/http", "reference/library"}
 """Folders of docs/ whose pages are made when the site is built."""
 PAGES = sorted(
     path.relative_to(ROOT)

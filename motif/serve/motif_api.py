@@ -276,8 +276,7 @@ async def analyse(
     jacoby: bool | None = None,
     stream: bool = False,
 ) -> Response:
-    """How well a match was played: the body is its record, of any kind that `motif convert` reads, as it is or
-    as a form with a file."""
+    """How well a match was played: the body is its record, such as a .mat file, or a form with one."""
     desk = desk_of(request)
     name, content = uploaded(request.headers.get("content-type", ""), await request.body())
     _, evaluator = desk.judge(player, fast, deep)

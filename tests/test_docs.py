@@ -32,7 +32,7 @@ SITE = sorted(
 """Pages of the site that are written by hand, as a table of contents names them."""
 _INLINE = re.compile(r"`motif ([^`]*)`")
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-_PAGE = re.compile(r"(?<!build/)\bdocs/[\w/.-]*\w")
+_PAGE = re.compile(r"(?<![\w-])(?<!build/)\bdocs/[\w/.-]*\w")
 _SOURCE = re.compile(
     r"`((?:motif|tools|tests|docs|runs|data|weights)/[\w/.-]*\.(?:py|md|json|html|yaml|toml|gz))`"
 )

@@ -56,6 +56,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
         strict_content_type=False,
+        redirect_slashes=False,
     )
     app.state.desk = desk
     app.openapi = partial(route_pages.schema_of, app)  # type: ignore[method-assign]

@@ -23,7 +23,7 @@ from motif.analysis.rollout_records import (
     cube_rollout_record,
     result_record,
 )
-from motif.board.mat_file import parse_mat
+from motif.board.match_file import parse_match
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import BOARD_SIZE
@@ -34,7 +34,6 @@ from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
 from motif.rollout import RolloutSettings
 from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
-from motif.runtime.files import decoded
 from motif.runtime.version import VERSION
 from motif.serve.desk import Desk
 from motif.serve.questions import (
@@ -277,13 +276,13 @@ async def analyse(
     jacoby: bool | None = None,
     stream: bool = False,
 ) -> Response:
-    """How well a match was played: the body is its record, as it is or as a form with a file."""
+    """How well a match was played: the body is its record, such as a .mat file, or a form with one."""
     desk = desk_of(request)
     name, content = uploaded(request.headers.get("content-type", ""), await request.body())
     _, evaluator = desk.judge(player, fast, deep)
 
     def work() -> Record:
-        record = parse_mat(decoded(content), name)
+        record = parse_match(content, name)
         match = analyse_match(
             record,
             evaluator,

@@ -43,6 +43,8 @@ LAST = ("report", "terms", "calibrate")
 """Commands whose examples need files that those of others make."""
 ASKS = {"play"}
 """Commands that read what is typed; here nothing is."""
+SERVES = {"serve gnubg", "serve http"}
+"""Commands that end when they are interrupted; tests/serve runs them."""
 
 BATCH = {"evaluate": "4HPwATDgc/ABMA\n", "plays": "4HPwATDgc/ABMA 3 1\n", "hint": "4HPwATDgc/ABMA 3 1\n"}
 BATCH["cube"] = BATCH["evaluate"]
@@ -175,5 +177,5 @@ def test_the_examples_of_the_other_commands_work(motif, in_workshop, monkeypatch
         pytest.importorskip("onnx", reason="an example exports to ONNX")
     assert motif("play", "pubeval", "random", "--games", 1, "--save", "match.mat").code == 0
     for name, line in sorted(SHOWN, key=lambda shown: shown[0] in LAST):
-        if name not in QUICK:
+        if name not in QUICK | SERVES:
             run(motif, monkeypatch, name, line)

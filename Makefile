@@ -13,13 +13,14 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table cube-costs players strength frontier architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers test-web bench rollout-table cube-costs players strength frontier architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
 	@echo "make test        lint, and every test but the slow ones and the comparisons with peers"
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
+	@echo "make test-web    play, set up and analyse on the page in a real browser (Debian: apt install chromium)"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
 	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/how-to/rollouts.md"
 	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's, measured into docs/how-to/cube.md"
@@ -52,6 +53,13 @@ test-slow: $(INSTALLED_DEV)
 test-peers: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: its tests are skipped"
 	$(BIN)/python -m pytest -rs tests/peers
+
+# axe-core, which looks for what keeps people out, comes from npm where there is one.
+test-web: $(INSTALLED_DEV)
+	@$(PIP) --editable '.[dev,browser]' || echo "playwright cannot be installed here: its tests are skipped"
+	@test -e build/axe/node_modules/axe-core || npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4 \
+	    || echo "axe-core cannot be installed here: views are only measured"
+	$(BIN)/python -m pytest -rs tests/web
 
 bench: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is left out"

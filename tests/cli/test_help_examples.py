@@ -43,8 +43,8 @@ LAST = ("report", "terms", "calibrate")
 """Commands whose examples need files that those of others make."""
 ASKS = {"play"}
 """Commands that read what is typed; here nothing is."""
-SERVES = {"serve gnubg", "serve http"}
-"""Commands that end when they are interrupted; tests/serve runs them."""
+SERVES = {"serve gnubg", "serve http", "web"}
+"""Commands that end when they are interrupted; tests/serve and tests/web run them."""
 
 BATCH = {"evaluate": "4HPwATDgc/ABMA\n", "plays": "4HPwATDgc/ABMA 3 1\n", "hint": "4HPwATDgc/ABMA 3 1\n"}
 BATCH["cube"] = BATCH["evaluate"]

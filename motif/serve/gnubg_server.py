@@ -79,6 +79,8 @@ class Conversation:
         self._rules = rules
         self._is_gnubg = True
         """Whether boards come from gnubg's external player, as far as the lines have told."""
+        self._side = 0
+        """The sign of the checkers of him who is asked; 0 as long as no line has told."""
         self._has_resigned = False
         """Whether the last board was answered so: asked again in that game, he plays on."""
 
@@ -117,10 +119,13 @@ class Conversation:
         opponent = self._opponent
         if options.resignation:
             return "accept" if opponent.agrees(position, state, options.resignation) else "reject"
-        if board.beavered:
-            return "accept" if opponent.takes_beaver(position, state) else "drop"
+        if board.raised:
+            is_beaver = self._side in (0, board.turn)
+            takes = opponent.takes_beaver if is_beaver else opponent.takes_raccoon
+            return "accept" if takes(position, state) else "drop"
         if board.doubled:
             return opponent.answer(position, state)
+        self._side = board.turn
         loss = opponent.resignation(position, board.roll, state)
         was_declined, self._has_resigned = self._has_resigned, loss is not None
         if loss is not None and not was_declined:
@@ -139,7 +144,13 @@ class Conversation:
             raise PositionError("the game is over")
         if not rules.crawford:
             board = replace(board, did_crawford=1)
-        state = board.match_state(request=self._is_gnubg, jacoby=rules.jacoby, beavers=rules.beavers)
+        state = board.match_state(
+            request=self._is_gnubg,
+            # A beaver is a question to him whose turn it is, a raccoon to the other one.
+            raises=1 if self._side in (0, board.turn) else 2,
+            jacoby=rules.jacoby,
+            beavers=rules.beavers,
+        )
         return Question(board, position, state)
 
     def _evaluate(self, text: str) -> str:

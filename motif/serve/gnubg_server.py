@@ -13,8 +13,10 @@ Sources: gnubg's play.c (`ComputerTurn`), drawboard.c (`FIBSBoard`), external.c,
 and traffic of gnubg 1.07.
 """
 
+import os
 import socket
 import socketserver
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -280,14 +282,12 @@ class GnubgServer(socketserver.ThreadingTCPServer):
 
     daemon_threads = True
     block_on_close = False
-    allow_reuse_address = True
+    allow_reuse_address = os.name == "posix"
     request_queue_size = 32
 
     def __init__(self, opponent: Opponent, host: str, port: int, rules: Rules = Rules()) -> None:
         self.opponent = opponent
         self.rules = rules
-        self.answered = 0
-        """Lines so far."""
         self._thinking = threading.Lock()
         self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         try:
@@ -305,8 +305,16 @@ class GnubgServer(socketserver.ThreadingTCPServer):
     def ask(self, conversation: Conversation, line: str) -> str | None:
         """The answer of `conversation` to `line`."""
         with self._thinking:
-            self.answered += 1
-            return conversation.answer(line)
+            try:
+                return conversation.answer(line)
+            except (
+                Exception
+            ) as error:  # a fault of motif's own ends nobody's game, and shows nobody its insides
+                return _short(f"{_ERROR}internal error: {type(error).__name__}: {error}")
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say in a line why a connection could not be served."""
+        print(f"motif: a connection was lost: {sys.exc_info()[1]!r}", file=sys.stderr)
 
     def verify_request(self, request: object, client_address: object) -> bool:
         """Whether there is room for one more connection."""

@@ -326,6 +326,16 @@ def test_whatever_comes_it_goes_on_serving(server):
         assert client.ask(BEFORE_ROLL) == "roll\n"
 
 
+def test_a_fault_of_its_own_is_one_line_to_one_client(server, monkeypatch):
+    def fail(*words):
+        raise RuntimeError("a fault\nin two lines")
+
+    monkeypatch.setattr(server.opponent, "play", fail)
+    with Client(server) as client:
+        assert client.ask(OPENING) == "Error: internal error: RuntimeError: a fault in two lines\n"
+        assert client.ask("help") == "\tNo help information available\n"
+
+
 def test_one_too_many_is_closed_and_the_others_stay(server, monkeypatch):
     server._free = threading.BoundedSemaphore(1)
     with Client(server) as first:

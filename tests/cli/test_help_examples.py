@@ -41,8 +41,10 @@ QUICK = {"evaluate", "plays", "hint", "cube", "match", "benchmark"}
 """Commands whose examples run in every test; those of the others take a minute or more together."""
 LAST = ("report", "terms", "calibrate")
 """Commands whose examples need files that those of others make."""
-ASKS = {"play"}
+ASKS = {"play", "serve ubgi"}
 """Commands that read what is typed; here nothing is."""
+SERVES = {"serve gnubg"}
+"""Commands that end when they are interrupted; tests/serve runs them."""
 
 BATCH = {"evaluate": "4HPwATDgc/ABMA\n", "plays": "4HPwATDgc/ABMA 3 1\n", "hint": "4HPwATDgc/ABMA 3 1\n"}
 BATCH["cube"] = BATCH["evaluate"]
@@ -175,5 +177,5 @@ def test_the_examples_of_the_other_commands_work(motif, in_workshop, monkeypatch
         pytest.importorskip("onnx", reason="an example exports to ONNX")
     assert motif("play", "pubeval", "random", "--games", 1, "--save", "match.mat").code == 0
     for name, line in sorted(SHOWN, key=lambda shown: shown[0] in LAST):
-        if name not in QUICK:
+        if name not in QUICK | SERVES:
             run(motif, monkeypatch, name, line)

@@ -73,7 +73,11 @@ def test_a_function_hears_of_the_steps_and_may_end_the_work(capsys):
         if done == 2:
             raise KeyError(what)
 
-    with pytest.raises(KeyError), heard_by(enough), progress("counting", 3) as advance:
-        for _ in range(3):
-            advance()
+    def count():
+        with heard_by(enough), progress("counting", 3) as advance:
+            for _ in range(3):
+                advance()
+
+    with pytest.raises(KeyError):
+        count()
     assert capsys.readouterr() == ("", "")

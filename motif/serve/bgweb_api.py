@@ -19,7 +19,7 @@ from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.errors import PositionError
 from motif.serve.desk import Desk
-from motif.serve.motif_api import desk_of, json_answer
+from motif.serve.motif_api import ERRORS, desk_of, json_answer
 from motif.serve.questions import Die
 from motif.serve.ranked_plays import moves_of, play_batch, ranked_plays
 
@@ -31,11 +31,14 @@ _NAMES = {"bar": OWN_BAR, **{str(point): point for point in range(1, POINTS + 1)
 """Places by their names in a layout."""
 _WORDS = {OWN_BAR: "bar", 0: "off"}
 """Places of a move that are no points."""
+_FIELDS: dict[str, Any] = {
+    f"place{place}": (_Checkers, Field(default=0, alias=name)) for name, place in _NAMES.items()
+}
 CheckerLayout: Any = create_model(
     "CheckerLayout",
     __doc__="Checkers on each point and on the bar, as their owner sees it; what is left out has none.",
     __config__=ConfigDict(json_schema_extra={"example": {"6": 5, "8": 3, "13": 5, "24": 2}}),
-    **{f"place{place}": (_Checkers, Field(default=0, alias=name)) for name, place in _NAMES.items()},
+    **_FIELDS,
 )
 
 
@@ -135,7 +138,7 @@ class Move(BaseModel):
     evaluation: Evaluation | None = None
 
 
-@router.post("/api/v1/getmoves", responses={200: {"model": list[Move]}})
+@router.post("/api/v1/getmoves", responses={200: {"model": list[Move]}, **ERRORS})
 async def get_moves(question: MoveArgs, request: Request) -> Response:
     """bgweb-api: the legal plays of a roll, the best first; no play where nothing can be moved."""
     desk = desk_of(request)

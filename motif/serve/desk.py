@@ -8,7 +8,11 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from motif.analysis.judge import evaluator_of, judge_of
+from motif.analysis.cube_records import cube_answers
+from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
+from motif.analysis.position_records import boards_of, evaluations, hint
+from motif.board.match_state import MatchState
+from motif.board.position import Position
 from motif.evaluators.named import (
     Kind,
     default_player,
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 _PLIES = re.compile(r"(@[12](:(narrow|normal|wide))?)?")
 """Lookahead that a request may ask for."""
+_A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)
 
 
@@ -41,13 +46,28 @@ class Desk:
     """What requests share."""
 
     def __init__(self, settings: ServeSettings) -> None:
+        """Raises `PlayerError` for another program as the player: its answers would be mixed up."""
         self.settings = settings
+        entry = None if settings.player is None else entry_of(without_plies(own_name(settings.player)))
+        if entry is not None and entry.kind is Kind.PROGRAM:
+            raise PlayerError(f"{settings.player!r} is {entry.kind}, which many cannot ask at a time")
+        self._default = settings.player or default_player()
         self._loaded: dict[tuple[str | None, bool, bool] | str, tuple[str, Evaluator]] = {}
         self._loading = Lock()
         self._threads = ThreadPoolExecutor(worker_count(None), "motif")
         self._waiting = 0
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
+
+    def warm(self) -> None:
+        """Load who answers by default, and what answers need, before somebody waits for it."""
+        position, state = Position.start(), MatchState()
+        for fast in (True, False):
+            name, judge = self.judge(None, fast, False)
+            record, _ = hint(position, _A_ROLL, state, judge, name, MatchOptions())
+            next(cube_answers([(position, state)], judge, name, jobs=1))
+        name, evaluator = self.evaluator(None)
+        next(evaluations(boards_of([record["position"]]), evaluator, name, jobs=1))
 
     def close(self) -> None:
         """Let the threads end as soon as they can."""
@@ -87,7 +107,7 @@ class Desk:
 
     def evaluator(self, player: str | None) -> "tuple[str, Evaluator]":
         """Name and evaluator of who evaluates a position, by default statically, with the newest weights."""
-        name = self._checked(player) or self.settings.player or default_player()
+        name = self._checked(player) or self._default
         return self._cached(name, lambda: (name, evaluator_of(name)))
 
     def judge(self, player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":

@@ -1,6 +1,5 @@
-"""What stands before the application: who may ask, how much, and how slowly."""
+"""What stands before the application: who may ask, and how much."""
 
-import asyncio
 from ipaddress import ip_address
 from typing import Any
 
@@ -21,7 +20,7 @@ def refusal(status: int, message: str) -> HTTPException:
 
 
 class Guard:
-    """An ASGI application that hands to another one what is neither forbidden nor too large nor too slow.
+    """An ASGI application that hands to another one what is neither forbidden nor too large.
 
     A name in the Host header must be one of the server's: otherwise a page elsewhere could have its own name
     lead to this machine (DNS rebinding) and read the answers.  A page of another origin may not send anything
@@ -77,30 +76,19 @@ class Guard:
 
 
 class _Body:
-    """A request's body, which may be neither too large nor too slow."""
+    """A request's body, which may not be too large, whatever was announced."""
 
     def __init__(self, receive: Any, settings: ServeSettings) -> None:
         self._receive = receive
         self._settings = settings
         self._size = 0
-        self._is_complete = False
-        self._deadline: float | None = None
 
     async def receive(self) -> Any:
-        """The next part of it; once it is complete, the news that the client has gone."""
-        if self._is_complete:
-            return await self._receive()
-        now = asyncio.get_running_loop().time()
-        self._deadline = self._deadline or now + self._settings.patience
-        try:
-            async with asyncio.timeout_at(self._deadline):
-                message = await self._receive()
-        except TimeoutError:
-            raise refusal(408, f"the request was not complete after {self._settings.patience} s") from None
+        """The next part of it, or the news that the client has gone."""
+        message = await self._receive()
         self._size += len(message.get("body", b""))
         if self._size > self._settings.body:
             raise _too_large(self._settings)
-        self._is_complete = not message.get("more_body", False)
         return message
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from motif.analysis.cube_records import cube_answers
@@ -22,17 +23,17 @@ from motif.analysis.rollout_records import (
     cube_rollout_record,
     result_record,
 )
-from motif.board.mat_file import parse_mat
+from motif.board.match_file import parse_match
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import BOARD_SIZE
 from motif.board.parsing import parse_position
+from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
 from motif.rollout import RolloutSettings
 from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
-from motif.runtime.files import decoded
 from motif.runtime.version import VERSION
 from motif.serve.desk import Desk
 from motif.serve.questions import (
@@ -53,7 +54,34 @@ _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
 _DIGITS = 7
 """Decimals of a batch's numbers: as many as single precision has."""
-router = APIRouter(prefix="/api/v1")
+
+
+class ErrorMessage(BaseModel):
+    """What was wrong, in one line."""
+
+    message: str
+
+
+ERRORS: dict[int | str, Record] = {
+    400: {"model": ErrorMessage, "description": "What was asked makes no sense."},
+    503: {"model": ErrorMessage, "description": "Too much is asked at a time."},
+}
+router = APIRouter(prefix="/api/v1", tags=["motif"], responses=ERRORS)
+_CHANCES = {
+    "win": 0.5162,
+    "win_gammon": 0.1297,
+    "win_backgammon": 0.0053,
+    "lose_gammon": 0.1106,
+    "lose_backgammon": 0.0048,
+    "equity": 0.052,
+}
+_PLAY = {"notation": "8/5 6/5", "position": "sGfwATDgc/ABMA"}
+_PLAYED = {"position": "4HPwATDgc/ABMA", "roll": [3, 1]}
+
+
+def _answers(example: Record) -> dict[int | str, Record]:
+    """What the schema says of an answer; long lists are cut short."""
+    return {200: {"content": {"application/json": {"example": example}}}}
 
 
 def json_answer(document: Any) -> Response:
@@ -67,7 +95,7 @@ def desk_of(request: Request) -> Desk:
     return desk
 
 
-@router.get("/health")
+@router.get("/health", responses=_answers({"status": "ok", "version": VERSION}))
 async def health() -> Response:
     """Whether the server answers, and its version."""
     return json_answer({"status": "ok", "version": VERSION})
@@ -80,31 +108,47 @@ async def players(request: Request) -> Response:
     return json_answer({"players": desk.players(), "default": desk.settings.player})
 
 
-@router.post("/evaluate")
+@router.post(
+    "/evaluate",
+    responses=_answers({**_CHANCES, "class": "contact", "player": "motif-v6", "position": "4HPwATDgc/ABMA"}),
+)
 async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
     """The chances and the equity of a position, before the roll, for the player on roll."""
     desk = desk_of(request)
+    answer = quick_evaluation(desk, question)
+    if answer is not None:
+        return answer
+    return json_answer(await desk.compute(_evaluation, question, *desk.evaluator(question.player)))
+
+
+def quick_evaluation(desk: Desk, question: EvaluateQuestion) -> Response | None:
+    """The answer to a `question` that is answered sooner than a thread could begin with it; else None."""
     name, evaluator = desk.evaluator(question.player)
-    if isinstance(evaluator, StaticEvaluator) and not question.detailed:
-        # Done sooner than a thread could begin with it.
-        return json_answer(_evaluation(question, name, evaluator))
-    return json_answer(await desk.compute(_evaluation, question, name, evaluator))
+    if question.detailed or not isinstance(evaluator, StaticEvaluator):
+        return None
+    return json_answer(_evaluation(question, name, evaluator))
 
 
-def _evaluation(question: EvaluateQuestion, name: str, evaluator: Any) -> Record:
-    position, _ = question.position()
-    record = next(evaluations(position.board[None], evaluator, name, jobs=1))
-    return {**record, **details(position, evaluator).to_dict()} if question.detailed else record
+def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> Record:
+    try:
+        boards = boards_of([question.id])
+    except MotifError:
+        boards = question.position()[0].board[None]  # which says better what is wrong
+    record = next(evaluations(boards, evaluator, name, jobs=1))
+    return {**record, **details(Position(boards[0]), evaluator).to_dict()} if question.detailed else record
 
 
-@router.post("/plays")
+@router.post("/plays", responses=_answers({"plays": [_PLAY], **_PLAYED}))
 async def list_plays(question: PlaysQuestion) -> Response:
     """Every legal play of a roll, with the position after it as the next player on roll sees it."""
     position, _, roll = question.decision()
     return json_answer(next(plays(position.board[None], np.array([roll]))))
 
 
-@router.post("/hint")
+@router.post(
+    "/hint",
+    responses=_answers({"plays": [{**_PLAY, "equity": 0.168}], **_PLAYED, "player": "motif-v6@2"}),
+)
 async def rank_plays(question: HintQuestion, request: Request) -> Response:
     """The legal plays of a roll, the best first."""
     return json_answer(await desk_of(request).compute(_hint, desk_of(request), question))
@@ -116,7 +160,18 @@ def _hint(desk: Desk, question: HintQuestion) -> Record:
     return hint(position, roll, match, evaluator, name, question.options())[0]
 
 
-@router.post("/cube")
+@router.post(
+    "/cube",
+    responses=_answers(
+        {
+            "action": "no double, take",
+            "no_double": 0.671,
+            "double_take": 0.654,
+            "double_pass": 1.0,
+            "take_point": 0.199,
+        }
+    ),
+)
 async def decide_cube(question: CubeQuestion, request: Request) -> Response:
     """Whether to double, and whether to take."""
     return json_answer(await desk_of(request).compute(_cube, desk_of(request), question))
@@ -129,7 +184,17 @@ def _cube(desk: Desk, question: CubeQuestion) -> Record:
     return next(cube_answers([(position, state)], evaluator, name, jobs=1)).record()
 
 
-@router.post("/explain")
+@router.post(
+    "/explain",
+    responses=_answers(
+        {
+            "better": _PLAY,
+            "worse": {"notation": "24/23 13/10", "position": "4HPiASjgc/ABMA"},
+            "difference": 0.153,
+            "terms": [{"name": "blots", "contribution": 0.05}],
+        }
+    ),
+)
 async def explain(question: ExplainQuestion, request: Request) -> Response:
     """Why one play is better than another, term by term and in words."""
     return json_answer(await desk_of(request).compute(_explanation, desk_of(request), question))
@@ -143,9 +208,15 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
     return {**explain_choice(evaluator, position, roll, worse=worse, stakes=stakes).to_dict(), **valued}
 
 
-@router.post("/rollout")
+@router.post(
+    "/rollout",
+    responses=_answers({"mean": _CHANCES, "se": {**dict.fromkeys(_CHANCES, 0.01)}, "trials": 1296}),
+)
 async def rollout(question: RolloutRequest, request: Request) -> Response:
-    """Games played out: chances with standard errors, plays compared, or whether to double."""
+    """Games played out: chances with standard errors, plays compared, or whether to double.
+
+    Settings are called and mean what the options of `motif rollout` do.
+    """
     desk = desk_of(request)
     settings = question.settings()
     if settings.trials > desk.settings.trials:
@@ -179,7 +250,24 @@ def _rollout_work(
     return work
 
 
-@router.post("/analyse")
+@router.post(
+    "/analyse",
+    responses=_answers({"analyst": "motif-v6@2", "players": [{"name": "Ann", "error_rate": 6.1}]}),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "text/plain": {"schema": {"type": "string"}},
+                "multipart/form-data": {
+                    "schema": {
+                        "type": "object",
+                        "properties": {"file": {"type": "string", "format": "binary"}},
+                    }
+                },
+            },
+        }
+    },
+)
 async def analyse(
     request: Request,
     player: str | None = None,
@@ -190,13 +278,13 @@ async def analyse(
     jacoby: bool | None = None,
     stream: bool = False,
 ) -> Response:
-    """How well a match was played: the body is its record, as it is or as a form with a file."""
+    """How well a match was played: the body is its record, such as a .mat file, or a form with one."""
     desk = desk_of(request)
     name, content = uploaded(request.headers.get("content-type", ""), await request.body())
     _, evaluator = desk.judge(player, fast, deep)
 
     def work() -> Record:
-        record = parse_mat(decoded(content), name)
+        record = parse_match(content, name)
         match = analyse_match(
             record,
             evaluator,
@@ -231,7 +319,10 @@ async def call_off(job: str, request: Request) -> Response:
     return json_answer({"job": job, "called_off": True})
 
 
-@router.post("/batches/evaluate")
+@router.post(
+    "/batches/evaluate",
+    responses=_answers({**{name: [value] for name, value in _CHANCES.items()}, "player": "motif-v6"}),
+)
 async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
     """The chances and equities of many positions, each kind of number as one list."""
     desk = desk_of(request)
@@ -247,7 +338,7 @@ def _evaluated(ids: list[str], name: str, evaluator: Evaluator) -> Response:
     return json_answer({**columns, "equity": equities(rows).round(_DIGITS).tolist(), "player": name})
 
 
-@router.post("/batches/hint")
+@router.post("/batches/hint", responses=_answers({"hints": [{"plays": [_PLAY], **_PLAYED}]}))
 async def hint_batch(batch: HintBatch, request: Request) -> Response:
     """The legal plays of many rolls, the best first."""
     desk = desk_of(request)
@@ -267,7 +358,7 @@ def _hinted(desk: Desk, batch: HintBatch) -> list[Record]:
     return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
 
 
-@router.post("/batches/cube")
+@router.post("/batches/cube", responses=_answers({"cubes": [{"action": "no double, take"}]}))
 async def cube_batch(batch: CubeBatch, request: Request) -> Response:
     """Cube decisions of many positions."""
     desk = desk_of(request)

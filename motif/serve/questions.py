@@ -15,7 +15,10 @@ _LONGEST_ID = 200
 _START = "4HPwATDgc/ABMA"
 Id = Annotated[
     str,
-    Field(max_length=_LONGEST_ID, description="A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."),
+    Field(
+        max_length=_LONGEST_ID,
+        description="A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key.",
+    ),
 ]
 Player = Annotated[
     str | None,

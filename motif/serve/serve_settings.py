@@ -13,6 +13,7 @@ _LOWEST = {
     "waiting": 1,
     "connections": 16,
     "patience": 1,
+    "workers": 1,
 }
 _HIGHEST = {"port": 65535}
 
@@ -44,7 +45,9 @@ class ServeSettings:
     connections: int = 2000
     """Connections at a time, at most; others are refused with the status 503."""
     patience: int = 30
-    """Seconds that a client may take to send a request."""
+    """Seconds that a client may take to send a request, and to read the answer."""
+    workers: int = 1
+    """Processes that answer, each with these limits; one that dies is replaced."""
 
     def check(self) -> None:
         """Raise `SettingError` for a value that makes no sense."""

@@ -21,7 +21,7 @@ from motif.evaluators import Probabilities
 from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.errors import PlayError, PositionError
 from motif.serve.desk import Desk
-from motif.serve.motif_api import desk_of, json_answer
+from motif.serve.motif_api import ErrorMessage, desk_of, json_answer
 from motif.serve.ranked_plays import ranked_plays
 
 Record = dict[str, Any]
@@ -158,12 +158,6 @@ class EvalResponse(BaseModel):
 
     cube: CubeInfo
     probabilities: WildbgProbabilities
-
-
-class ErrorMessage(BaseModel):
-    """What was wrong, in one line."""
-
-    message: str
 
 
 def _parameters(*, with_dice: bool) -> list[Record]:

@@ -43,7 +43,7 @@ LAST = ("report", "terms", "calibrate")
 """Commands whose examples need files that those of others make."""
 ASKS = {"play", "serve ubgi"}
 """Commands that read what is typed; here nothing is."""
-SERVES = {"serve gnubg"}
+SERVES = {"serve gnubg", "serve http"}
 """Commands that end when they are interrupted; tests/serve runs them."""
 
 BATCH = {"evaluate": "4HPwATDgc/ABMA\n", "plays": "4HPwATDgc/ABMA 3 1\n", "hint": "4HPwATDgc/ABMA 3 1\n"}

@@ -1,4 +1,4 @@
-"""Every decision of a match, with what could be done instead, its cost and a mark, and the luck of every roll.
+"""Every decision of a match, with what could be done instead, its cost and a mark; the luck of every roll.
 
 Marks are gnubg's, by its thresholds: an error from 30 millipoints on is doubtful, from 60 on bad, from 120 on
 very bad; a roll that gains 0.3 is lucky, 0.6 very lucky, and as much the other way unlucky.

@@ -101,7 +101,7 @@ class PlayerAnalysis:
 
     @property
     def pr(self) -> float | None:
-        """Performance rating as eXtreme Gammon has it: 500 times the loss of a decision, half the error rate."""
+        """Performance rating as eXtreme Gammon has it, 500 times the loss a decision: half the error rate."""
         return None if self.overall.rate is None else self.overall.rate / 2
 
     @property

@@ -151,7 +151,11 @@ def test_an_annotated_record(motif, mat, tmp_path, suffix):
 def test_a_table_of_all_decisions(motif_json, mat, tmp_path, suffix):
     out = tmp_path / f"decisions.{suffix}"
     found = motif_json("analyse", mat, "--player", "bras", "--moves", "--export", out)
-    table = pq.read_table(out).to_pylist() if suffix == "parquet" else list(csv.DictReader(out.read_text().splitlines()))
+    table = (
+        pq.read_table(out).to_pylist()
+        if suffix == "parquet"
+        else list(csv.DictReader(out.read_text().splitlines()))
+    )
     assert len(table) == len(found["decisions"])
     assert [row["done"] for row in table] == [one["done"] for one in found["decisions"]]
     counted = [float(row["error"]) for row in table if int(row["counts"])]

@@ -32,8 +32,7 @@ _ELSEWHERE = "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at
 
 @command(
     "analyse match.mat --html match.html",
-    "analyse matches/ --export decisions.csv",
-    "analyse match.sgf --moves --export annotated.sgf",
+    "analyse match.mat --moves --export annotated.sgf --export decisions.csv",
     cls=moved(("--out", "--dataset", "--positions", "--class", "--head"), _ELSEWHERE),
 )
 def analyse(

@@ -139,7 +139,7 @@ StaticOption = Annotated[str, player_option(f"Plays both sides: {static_words()}
 HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
-_COMPLETIONS = {"parameters": complete_parameters}
+_COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
 _WORDS = {"owner": "WHO", "score": "A-B"}
 """What stands for values of a field."""
 _METAVARS: dict[Any, str] = {

@@ -1,15 +1,13 @@
 """The analysis of a match: both players rated, their errors and luck, and what cost most."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.judge import known_error_rate
 from motif.analysis.match.confirmation import SHORT, can_roll_out, rolled_errors
 from motif.analysis.match.decision_errors import (
     KINDS,
@@ -219,14 +217,6 @@ def _player_analysis(
         mistakes=mistakes,
         is_analyst=is_analyst,
     )
-
-
-@cache
-def known_error_rate(name: str) -> float | None:
-    """Millipoints a decision that the player called `name` errs on benchmark lines with contact, if it was
-    measured (`make frontier`)."""
-    text = resources.files("motif").joinpath("data", "frontier.json").read_text(encoding="utf-8")
-    return next((float(one["error_rate"]) for one in json.loads(text) if one["name"] == name), None)
 
 
 def _final_score(record: MatchRecord) -> tuple[int, int]:

@@ -1,0 +1,342 @@
+"""Why a play is better, as a player says it: each part of the difference with what it did on the board.
+
+A part speaks for one of the two plays, and is told by what that play has of it: what it makes, keeps, hits or
+brings somewhere where the other does not.  So nothing is told that is the same after both, and nothing speaks
+for a play that a player would hold against it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.explain.concepts import OFF, Event, Part, own_checkers
+from motif.analysis.phrases import Phrases, sentence
+from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
+
+Side = Literal["better", "worse"]
+CONCEPTS: Mapping[str, str] = {
+    "save_gammon": "save_gammon",
+    "bear_off": "bear_off",
+    "hit": "hit",
+    "hit_home": "hit",
+    "not_hit": "safety",
+    "hit_and_make": "hit",
+    "hit_two": "hit",
+    "close_out": "home_board",
+    "home_point": "home_board",
+    "home_point_against_bar": "home_board",
+    "keep_home_point": "home_board",
+    "prime": "prime",
+    "keep_prime": "prime",
+    "bar_point": "block",
+    "block": "block",
+    "keep_block": "block",
+    "keep_bar_point": "block",
+    "landing_point": "safety",
+    "keep_midpoint": "safety",
+    "anchor": "anchor",
+    "keep_anchor": "keep_anchor",
+    "escape": "escape",
+    "pass": "race",
+    "clear": "clear_rear",
+    "no_shot": "shots",
+    "fewer_shots": "shots",
+    "no_blot": "safety",
+    "in_play": "distribution",
+    "unstack": "stack",
+    "step_up": "mobility",
+    "stay_back": "timing",
+    "builder": "builder",
+    "keep_builder": "builder",
+    "slot": "make_point",
+    "bring_home": "race",
+    "fill_gap": "distribution",
+    "place": "distribution",
+    "hold": "distribution",
+    "keep_from_off": "distribution",
+    "place_bar": "escape",
+}
+"""Concept of each phrase."""
+_BACK = POINTS - HOME
+"""The highest point outside the opponent's home board."""
+_BAR_POINT, _MIDPOINT = 7, 13
+_BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
+_DEEP, _STACK, _PRIME = 2, 5, 4
+"""The last point where a checker is buried; checkers of a stack; points of a prime; at least."""
+_TOLD_SHOTS = 2
+"""Shots that an event must save for that to be what it is about."""
+_WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
+"""The points, those first that one would name of several made at once."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A part of the difference, in words."""
+
+    concept: str
+    play: Side
+    """For which play it speaks."""
+    amount: float
+    """How much it brings, in points of equity; at least 0."""
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "concept": self.concept,
+            "play": self.play,
+            "amount": self.amount,
+            "sentence": self.sentence,
+        }
+
+
+class Fact(NamedTuple):
+    """What a play has of an event: a phrase and what fills its places."""
+
+    phrase: str
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """An event seen from the play it speaks for."""
+
+    event: Event
+    """Its moves lead from the other play to this one."""
+    before: Board
+    """(26,): the board before the play, as the mover sees it."""
+    board: Board
+    """(26,) after this play."""
+    other_board: Board
+    """(26,) after the other."""
+    shots: tuple[int, int]
+    """Rolls of 36 that hit after this play, and after the other."""
+    fewer: float
+    """How many fewer of them because of the event; see `Part.shots`."""
+
+    def facts(self) -> Iterator[Fact]:
+        """What this play has of the event, what matters most first; at least one fact."""
+        self_facts = (
+            self._borne_off, self._hit, self._made, self._cleared, self._escaped, self._shots, self._kept,
+            self._in_play, self._brought, self._placed,
+        )  # fmt: skip
+        for some in self_facts:
+            yield from some()
+
+    @property
+    def _own(self) -> npt.NDArray[np.int64]:
+        return own_checkers(self.board)
+
+    @property
+    def _other(self) -> npt.NDArray[np.int64]:
+        return own_checkers(self.other_board)
+
+    @property
+    def _had(self) -> npt.NDArray[np.int64]:
+        return own_checkers(self.before)
+
+    @property
+    def _targets(self) -> list[int]:
+        return [target for _, target in self.event.moves]
+
+    @property
+    def _contact(self) -> bool:
+        """Whether the opponent has a checker behind one of the mover's."""
+        return bool((self.board[: int(np.flatnonzero(self._own).max())] < 0).any())
+
+    def _borne_off(self) -> Iterator[Fact]:
+        count = self._targets.count(OFF)
+        if not count:
+            return
+        if self._had[OFF] == 0 == self._other[OFF] and self._may_lose_gammon:
+            yield Fact("save_gammon", {})
+        yield Fact("bear_off", {"count": count})
+
+    @property
+    def _may_lose_gammon(self) -> bool:
+        """Whether the opponent has begun to bear off, or is about to."""
+        opponent = np.maximum(-self.board, 0)
+        return opponent.sum() < CHECKERS or opponent[_BACK + 1 :].sum() == CHECKERS
+
+    def _hit(self) -> Iterator[Fact]:
+        hits = self.event.hits
+        if not hits:
+            return
+        point = max(hits)
+        back = int(np.maximum(-self.board[: HOME + 1], 0).sum())
+        made = [here for here in hits if self._own[here] >= 2]
+        if len(hits) > 1:
+            yield Fact("hit_two", {})
+        elif made:
+            yield Fact("hit_and_make", {"point": point})
+        elif point > HOME:
+            yield Fact("hit", {"point": point, "count": back, "nth": back})
+        else:
+            yield Fact("hit_home", {"point": point})
+
+    def _made(self) -> Iterator[Fact]:
+        for point in self._points(new=True):
+            if (length := self._prime(point)) >= _PRIME:
+                yield Fact("prime", {"point": point, "length": length})
+            elif point <= HOME:
+                yield self._home_point(point)
+            elif point == _BAR_POINT:
+                yield Fact("bar_point", {})
+            elif point in _BLOCKS:
+                yield Fact("block", {"point": point})
+            else:
+                yield Fact("landing_point" if point < _BACK else "anchor", {"point": point})
+
+    def _home_point(self, point: int) -> Fact:
+        homes = [int((own[1 : HOME + 1] >= 2).sum()) for own in (self._own, self._other)]
+        entering = [-int(board[OPPONENT_BAR]) for board in (self.board, self.other_board)]
+        if entering[0] and homes[0] == HOME:
+            return Fact("close_out", {})
+        if entering[0] and entering[1] and homes[0] > homes[1]:
+            rolls, other_rolls = (count**2 for count in homes)
+            return Fact(
+                "home_point_against_bar", {"point": point, "rolls": rolls, "other_rolls": other_rolls}
+            )
+        more = homes[0] if homes[0] > homes[1] else 1
+        return Fact("home_point", {"point": point, "count": more, "other_count": homes[1]})
+
+    def _kept(self) -> Iterator[Fact]:
+        for point in self._points(new=False):
+            if (length := self._prime(point)) >= _PRIME:
+                yield Fact("keep_prime", {"point": point, "length": length})
+            elif point in (_BAR_POINT, _MIDPOINT):
+                yield Fact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
+            elif point > _BACK - 1:
+                yield Fact("keep_anchor", {"point": point})
+            else:
+                yield Fact("keep_home_point" if point <= HOME else "keep_block", {"point": point})
+
+    def _points(self, *, new: bool) -> list[int]:
+        """The points that this play alone has of the event, new ones or those that were there."""
+        there = {point for point in self._targets if 1 <= point <= POINTS}
+        return [
+            point
+            for point in _WORTH
+            if point in there and self._own[point] >= 2 > self._other[point] and (self._had[point] < 2) == new
+        ]
+
+    def _prime(self, point: int) -> int:
+        """Length of the run of points of this play at `point` if the other play has none as long; else 0."""
+        length = _run(self._own, point)
+        return (
+            length if point < _BACK and length > max(_run(self._other, p) for p in range(1, OWN_BAR)) else 0
+        )
+
+    def _cleared(self) -> Iterator[Fact]:
+        rear = int(np.flatnonzero(self._had).max())
+        if (
+            self._contact
+            and rear <= _BACK
+            and self._had[rear] >= 2
+            and self._own[rear] == 0 < self._other[rear]
+            and self.event.leaves(rear)
+        ):
+            yield Fact("clear", {"point": rear})
+
+    def _escaped(self) -> Iterator[Fact]:
+        out = [to for at, to in self.event.moves if at > _BACK >= to > OFF]
+        if out and self._contact:
+            yield Fact("escape", {"point": min(out), "count": len(out)})
+        elif out:
+            yield Fact("pass", {"point": min(out), "count": len(out)})
+
+    def _shots(self) -> Iterator[Fact]:
+        if self.fewer >= _TOLD_SHOTS and self.shots[0] < self.shots[1]:
+            yield shots_fact(self.shots)
+        for at, _ in self.event.moves:
+            exposed = OFF < at < OWN_BAR and self._other[at] == 1 and (self.other_board[:at] < 0).any()
+            if exposed and self._own[at] != 1 and self.fewer > 0:
+                yield Fact("no_blot", {"point": at})
+
+    def _in_play(self) -> Iterator[Fact]:
+        for at, to in self.event.moves:
+            if OFF < at <= _DEEP < to and self._contact:
+                yield Fact("in_play", {"point": at})
+
+    def _brought(self) -> Iterator[Fact]:
+        for at, to in self.event.moves:
+            if to in _BUILDERS and self._contact:
+                yield Fact("builder" if at > to else "keep_builder", {"point": to})
+            if at > to > _BACK:
+                yield Fact("step_up", {"point": to})
+            elif to > at and OWN_BAR > to > _BACK:
+                yield Fact("stay_back", {"point": to})
+            if to in _SLOTS and at > to and self._own[to] == 1 and self._had[to] == 0 and self._contact:
+                yield Fact("slot", {"point": to})
+            if OFF < at < OWN_BAR and self._other[at] >= _STACK and self._own[at] < self._other[at]:
+                yield Fact("unstack", {"point": at})
+        home = sum((at > HOME >= to) - (to > HOME >= at) for at, to in self.event.moves)
+        if home > 0 and not self._contact:
+            yield Fact("bring_home", {"count": home})
+        for _, to in self.event.moves:
+            if OFF < to <= HOME and self._other[to] == 0 and not self._contact:
+                yield Fact("fill_gap", {"point": to})
+
+    def _placed(self) -> Iterator[Fact]:
+        for at, to in self.event.moves or ((OFF, OFF),):
+            if to == OFF:
+                yield Fact("not_hit" if at == OFF else "bear_off", {"count": 1})
+            elif at == OFF:
+                yield Fact("keep_from_off", {"point": to})
+            elif at == OWN_BAR:
+                yield Fact("place_bar", {"point": to})
+            elif self._had[to] >= self._own[to]:
+                yield Fact("hold", {"point": to})
+            else:
+                yield Fact("place", {"point": to, "source": at})
+
+
+def shots_fact(shots: tuple[int, int]) -> Fact:
+    """That one play leaves fewer `shots` than the other, its own first."""
+    own, other = shots
+    return Fact("fewer_shots", {"count": own, "others": other}) if own else Fact("no_shot", {"count": other})
+
+
+def reasons_of(
+    parts: Iterable[Part],
+    boards: tuple[Board, Board, Board],
+    shots: tuple[int, int],
+    names: tuple[str, str],
+    words: Phrases,
+) -> tuple[Reason, ...]:
+    """The `parts` in words, the largest first; together they add up to what those do.
+
+    `boards` (26,) are those before and after the two plays, as the mover sees them; `shots` are the rolls of
+    36 that hit after each play, `names` their notations.
+    """
+    before, *after = boards
+    amounts: dict[tuple[Side, str, str], float] = {}
+    for part in parts:
+        first = part.amount >= 0
+        own, other = (0, 1) if first else (1, 0)
+        seen = shots[own], shots[other]
+        if part.event is None:
+            fact = shots_fact(seen)
+        else:
+            event = part.event if first else part.event.turned
+            fewer = part.shots if first else -part.shots
+            fact = next(Sight(event, before, after[own], after[other], seen, fewer).facts())
+        phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[other])
+        told = sentence(phrase) if first else words.say("against", play=names[1], phrase=phrase)
+        key: tuple[Side, str, str] = ("better" if first else "worse", CONCEPTS[fact.phrase], told)
+        amounts[key] = amounts.get(key, 0.0) + abs(part.amount)
+    reasons = (Reason(concept, play, amount, told) for (play, concept, told), amount in amounts.items())
+    return tuple(sorted(reasons, key=lambda reason: -reason.amount))
+
+
+def _run(own: npt.NDArray[np.int64], point: int) -> int:
+    """How many points in a row a side has made around `point`; 0 where it has not made that."""
+    low = high = point
+    while low > 0 and own[low] >= 2:
+        low -= 1
+    while high <= POINTS and own[high] >= 2:
+        high += 1
+    return max(high - low - 1, 0)

@@ -1,9 +1,9 @@
 """The difference of two plays, shared among what changed on the board.
 
 After two plays of a roll the boards differ by a few checkers: those that stand elsewhere, and the opponent's
-that one of the plays hit.  The checkers are matched in order, so that no two ways cross, and each pair is a
-move from where the checker stands after the one play to where it stands after the other.  Moves that only
-together mean something are one `Event`: those that make a point or leave it, and those that need a hit.
+that one of the plays hit.  Each of them is matched with where it stands after the other play: a checker that
+only one play moved with where it came from, the others in order, so that their ways do not cross.  Moves that
+only together mean something are one `Event`: those that make a point or leave it, and those that need a hit.
 
 Every set of events, applied to the board after the one play, is a position, and is worth what the evaluator
 says of it.  What an event brings is its Shapley value (L. S. Shapley, "A Value for n-Person Games", 1953):
@@ -18,7 +18,7 @@ well, and the events keep it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from math import factorial
@@ -28,8 +28,8 @@ import numpy.typing as npt
 
 from motif.analysis.explain.form import FloatArray
 from motif.analysis.explain.judged import explainable, values_of
+from motif.board.moves import Play
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
-from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.motif_set import HITTING, MOTIF_SET
@@ -39,6 +39,7 @@ _MOST = 8
 """Events that are told apart: with their exposure, 512 positions."""
 _SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")
 """Parameters that measure what may be hit, by whatever set."""
+Moves = Sequence[tuple[int, int]]
 OFF = 0
 """Where a checker that was borne off stands, as in notation."""
 
@@ -92,13 +93,16 @@ def own_checkers(board: Board) -> npt.NDArray[np.int64]:
     return own
 
 
-def events_between(first: Board, second: Board) -> tuple[Event, ...]:
-    """By what the board `first` (26,) differs from `second`, as the mover sees them; at most `_MOST`."""
+def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> tuple[Event, ...]:
+    """By what the board `first` (26,) differs from `second`, as the mover sees them; at most `_MOST`.
+
+    `moves` are those of single dice by which the two plays led there.
+    """
     own = own_checkers(first), own_checkers(second)
     points = range(1, OWN_BAR)
     hits = {point for point in points if first[point] >= 0 > second[point]}
     missed = {point for point in points if second[point] >= 0 > first[point]}
-    events = [Event((move,) * count) for move, count in Counter(_matched(*own)).items()]
+    events = [Event((move,) * count) for move, count in Counter(_matched(*own, moves)).items()]
     events += [Event((), hits=(point,)) for point in sorted(hits)]
     events += [Event((), missed=(point,)) for point in sorted(missed)]
     for point in points:
@@ -112,14 +116,14 @@ def events_between(first: Board, second: Board) -> tuple[Event, ...]:
     return tuple(events)
 
 
-def parts_between(static: StaticEvaluator, first: Position, second: Position, fewer: int) -> tuple[Part, ...]:
-    """What makes `first` worth more than `second`, positions after two plays as the next player sees them.
+def parts_between(static: StaticEvaluator, first: Play, second: Play, fewer: int) -> tuple[Part, ...]:
+    """What makes the play `first` worth more than `second`.
 
     `fewer` is how many rolls of 36 fewer hit after the first.  The amounts are the mover's, and add up to the
     difference of `Judged.value`.
     """
-    boards = (first.switch_sides().board, second.switch_sides().board)
-    events = events_between(*boards)
+    boards = (first.position.switch_sides().board, second.position.switch_sides().board)
+    events = events_between(*boards, (first.moves, second.moves))
     mixed = [
         hybrid(boards[1], [event for bit, event in enumerate(events) if number >> bit & 1])
         for number in range(1 << len(events))
@@ -156,11 +160,32 @@ def shapley(values: FloatArray) -> list[float]:
     return amounts
 
 
-def _matched(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """From where in `second` to where in `first` each checker went that stands elsewhere, in order."""
+def _matched(
+    first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], moves: tuple[Moves, Moves]
+) -> Moves:
+    """From where in `second` to where in `first` each checker went that stands elsewhere."""
+    sources, targets = np.maximum(second - first, 0), np.maximum(first - second, 0)
+    pairs = []
+    back = [(target, source) for source, target in _whole_ways(moves[1])]
+    for source, target in (*_whole_ways(moves[0]), *back):
+        if sources[source] and targets[target]:
+            pairs.append((source, target))
+            sources[source] -= 1
+            targets[target] -= 1
     places = np.arange(BOARD_SIZE)
-    sources = np.repeat(places, np.maximum(second - first, 0)).tolist()
-    return list(zip(sources, np.repeat(places, np.maximum(first - second, 0)).tolist(), strict=True))
+    rest = (np.repeat(places, some).tolist() for some in (sources, targets))
+    return [*pairs, *zip(*rest, strict=True)]
+
+
+def _whole_ways(moves: Moves) -> Moves:
+    """The moves of single dice with those of one checker joined."""
+    ways: list[tuple[int, int]] = []
+    for source, target in moves:
+        before = next((way for way in ways if way[1] == source), None)
+        if before is not None:
+            ways.remove(before)
+        ways.append((source if before is None else before[0], target))
+    return ways
 
 
 def _together(events: list[Event], belongs: Callable[[Event], bool]) -> list[Event]:

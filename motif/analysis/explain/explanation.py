@@ -49,13 +49,13 @@ from motif.runtime.errors import PlayError
 from motif.runtime.layout import html_lines, side_by_side
 
 ON_ROLL = "being on roll"
-SCORE, LOOKAHEAD = "score", "lookahead"
-BEYOND = SCORE, LOOKAHEAD
+SCORE, LOOKAHEAD, LOOKAHEAD_HITS = "score", "lookahead", "replies"
+BEYOND = SCORE, LOOKAHEAD, LOOKAHEAD_HITS
 """Concepts of the reasons that the board after the plays does not show."""
 _MOST_FOR, _MOST_AGAINST = 3, 2
 """Reasons that are told for the better play, and for the other one."""
-_LEAST_SHARE = 0.1
-"""What a reason that is told brings at least, of the largest."""
+_LEAST_SHARE, _LEAST_OF_WEAK = 0.1, 0.25
+"""What a reason that is told brings at least, of the largest; and one that says little."""
 _TOLD_CHANGE, _LARGE_SHARE = 0.02, 0.5
 """What score or lookahead must change to be told: so many points, and such a share of the difference."""
 _SHOWN = 0.0005
@@ -117,19 +117,33 @@ class Explanation:
         return self.ahead is not None and self.equity_difference < 0 < self.ahead[0] - self.ahead[1]
 
     @property
-    def judged_difference(self) -> float:
-        """That of what the plays are chosen by: looked ahead, for the score, or else `equity_difference`."""
-        return _difference(self.ahead or self.staked or self.equities)
+    def judged(self) -> tuple[float, float]:
+        """What both plays were chosen by: looked ahead, for the score, or else their `equities`."""
+        return self.ahead or self.staked or self.equities
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The reasons that count: those of the better play, and what speaks for the other one."""
-        return (*self._strongest("better", _MOST_FOR), *self._strongest("worse", _MOST_AGAINST))
+        """The `told` reasons."""
+        return tuple(reason.sentence for reason in self.told)
 
-    def _strongest(self, play: Side, most: int) -> tuple[str, ...]:
-        least = _LEAST_SHARE * max((reason.amount for reason in self.reasons), default=0.0)
-        told = [reason for reason in self.reasons if reason.play == play and reason.amount >= least]
-        return tuple(reason.sentence for reason in told[:most])
+    @property
+    def told(self) -> tuple[Reason, ...]:
+        """The reasons that count: those of the better play first, then what speaks for the other one."""
+        largest = max((reason.amount for reason in self.reasons), default=0.0)
+        hits = {reason.play for reason in self.reasons if reason.concept == LOOKAHEAD_HITS}
+        count = [
+            reason
+            for reason in self.reasons
+            if reason.amount >= largest * (_LEAST_OF_WEAK if reason.is_weak else _LEAST_SHARE)
+            # With the rolls that hit it is said already how many they are.
+            and not (reason.concept == "shots" and reason.play in hits)
+        ]
+        sides: list[tuple[Side, int]] = [("better", _MOST_FOR), ("worse", _MOST_AGAINST)]
+        if _difference(self.judged) < 0:
+            sides = [("worse", _MOST_FOR), ("better", _MOST_AGAINST)]
+        return tuple(
+            reason for play, most in sides for reason in [one for one in count if one.play == play][:most]
+        )
 
     @property
     def grid(self) -> list[list[float]] | None:
@@ -314,7 +328,7 @@ def explain_choice(
     x, values = turned_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
     names = better.notation or words.say("no_move"), worse.notation or words.say("no_move")
     boards = position.board, better.position.switch_sides().board, worse.position.switch_sides().board
-    parts = parts_between(static, better.position, worse.position, shots[1] - shots[0])
+    parts = parts_between(static, better, worse, shots[1] - shots[0])
     reasons = reasons_of(parts, boards, shots, names, words)
     steps = [_difference(values), *(_difference(two) for two in (staked, ahead) if two is not None)]
     reasons += _beyond(steps, staked is not None, seen, played_out, names, words)
@@ -332,7 +346,7 @@ def explain_choice(
         groups=tuple((group.name, group.contribution) for group in groups),
         group_sentences=tuple(told_groups(groups, scale, facts)),
         reasons=tuple(sorted(reasons, key=lambda reason: -reason.amount)),
-        summary=_verdict(names, steps[-1], scale.win_only, words),
+        summary=_verdict(names, steps[-1], scale.win_only and staked is None, words),
         certainty=_certainty(evaluator.name, steps[-1], words),
         words=words,
         scale=scale,
@@ -372,7 +386,8 @@ def _beyond(
         elif played_out or seen is None:
             concept, told = LOOKAHEAD, words.say("beyond", "ending", play=name, amount=amount)
         else:
-            concept, told = LOOKAHEAD, seen.in_words(change, names, words)
+            concept = LOOKAHEAD_HITS if seen.is_of_hits(change) else LOOKAHEAD
+            told = seen.in_words(change, names, words)
         reasons.append(Reason(concept, side, abs(change), told))
     return tuple(reasons)
 

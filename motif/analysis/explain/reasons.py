@@ -35,6 +35,7 @@ CONCEPTS: Mapping[str, str] = {
     "block": "block",
     "keep_block": "block",
     "keep_bar_point": "block",
+    "midpoint": "safety",
     "landing_point": "safety",
     "keep_midpoint": "safety",
     "anchor": "anchor",
@@ -44,6 +45,7 @@ CONCEPTS: Mapping[str, str] = {
     "clear": "clear_rear",
     "no_shot": "shots",
     "fewer_shots": "shots",
+    "to_safety": "safety",
     "no_blot": "safety",
     "in_play": "distribution",
     "unstack": "stack",
@@ -68,6 +70,8 @@ _DEEP, _STACK, _PRIME = 2, 5, 4
 """The last point where a checker is buried; checkers of a stack; points of a prime; at least."""
 _TOLD_SHOTS = 2
 """Shots that an event must save for that to be what it is about."""
+_WEAK = ("hold", "place", "keep_from_off")
+"""Phrases that say no more than where a checker stands."""
 _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
 """The points, those first that one would name of several made at once."""
 
@@ -82,6 +86,8 @@ class Reason:
     amount: float
     """How much it brings, in points of equity; at least 0."""
     sentence: str
+    is_weak: bool = False
+    """Whether it says no more than where a checker stands."""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -187,6 +193,8 @@ class Sight:
                 yield Fact("bar_point", {})
             elif point in _BLOCKS:
                 yield Fact("block", {"point": point})
+            elif point == _MIDPOINT:
+                yield Fact("midpoint", {})
             else:
                 yield Fact("landing_point" if point < _BACK else "anchor", {"point": point})
 
@@ -251,9 +259,13 @@ class Sight:
     def _shots(self) -> Iterator[Fact]:
         if self.fewer >= _TOLD_SHOTS and self.shots[0] < self.shots[1]:
             yield shots_fact(self.shots)
-        for at, _ in self.event.moves:
-            exposed = OFF < at < OWN_BAR and self._other[at] == 1 and (self.other_board[:at] < 0).any()
-            if exposed and self._own[at] != 1 and self.fewer > 0:
+        for at, to in self.event.moves:
+            alone = OFF < at <= _BACK and self._other[at] == 1 and self._own[at] != 1
+            if not alone or not (self.other_board[:at] < 0).any():
+                continue
+            if self._had[at] == 1 and self._own[at] == 0 and at > to > OFF and self._own[to] >= 2:
+                yield Fact("to_safety", {"source": at, "point": to})
+            elif self.fewer > 0:
                 yield Fact("no_blot", {"point": at})
 
     def _in_play(self) -> Iterator[Fact]:
@@ -313,8 +325,9 @@ def reasons_of(
     36 that hit after each play, `names` their notations.
     """
     before, *after = boards
-    amounts: dict[tuple[Side, str, str], float] = {}
-    for part in parts:
+    amounts: dict[tuple[Side, str, Any], float] = {}
+    told: dict[tuple[Side, str, Any], tuple[str, bool]] = {}
+    for part in sorted(parts, key=lambda part: -abs(part.amount)):
         first = part.amount >= 0
         own, other = (0, 1) if first else (1, 0)
         seen = shots[own], shots[other]
@@ -325,10 +338,19 @@ def reasons_of(
             fewer = part.shots if first else -part.shots
             fact = next(Sight(event, before, after[own], after[other], seen, fewer).facts())
         phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[other])
-        told = sentence(phrase) if first else words.say("against", play=names[1], phrase=phrase)
-        key: tuple[Side, str, str] = ("better" if first else "worse", CONCEPTS[fact.phrase], told)
+        text = sentence(phrase) if first else words.say("against", play=names[1], phrase=phrase)
+        # Two checkers that a play has more on one point are one matter.
+        key: tuple[Side, str, Any] = (
+            "better" if first else "worse",
+            CONCEPTS[fact.phrase],
+            fact.facts.get("point", text),
+        )
+        told.setdefault(key, (text, fact.phrase in _WEAK))
         amounts[key] = amounts.get(key, 0.0) + abs(part.amount)
-    reasons = (Reason(concept, play, amount, told) for (play, concept, told), amount in amounts.items())
+    reasons = [
+        Reason(concept, play, amounts[play, concept, what], *told[play, concept, what])
+        for play, concept, what in told
+    ]
     return tuple(sorted(reasons, key=lambda reason: -reason.amount))
 
 

@@ -21,6 +21,8 @@ DICE = 6
 THROWS = int(ROLL_COUNTS.sum())
 _NAMED = 3
 """Rolls that are named."""
+_SHARE = 0.5
+"""What hits make at least of a change that is told by them."""
 _WORTH_NAMING = 0.05
 """Equity by which a roll must make the plays differ to be named."""
 
@@ -63,10 +65,15 @@ class Replies:
         table[high, low] = table[low, high] = self.differences
         return [[float(value) for value in row] for row in table]
 
+    def is_of_hits(self, change: float) -> bool:
+        """Whether the opponent's hits make the `change` that lookahead sees, or much of it."""
+        more = self.hits[1] - self.hits[0]
+        return change * more > 0 and change * self.of_hits > 0 and abs(self.of_hits) > _SHARE * abs(change)
+
     def in_words(self, change: float, names: tuple[str, str], words: Phrases) -> str:
         """Which replies make the `change` that lookahead sees in the difference of the plays `names`."""
         better = 0 if change > 0 else 1
-        if self.hits[1 - better] > self.hits[better] and self.of_hits * change > 0:
+        if self.is_of_hits(change):
             return words.say(
                 "beyond",
                 "hits",

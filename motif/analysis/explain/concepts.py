@@ -167,7 +167,8 @@ def _matched(
     sources, targets = np.maximum(second - first, 0), np.maximum(first - second, 0)
     pairs = []
     back = [(target, source) for source, target in _whole_ways(moves[1])]
-    for source, target in (*_whole_ways(moves[0]), *back):
+    # In an order that is the same when the plays are exchanged.
+    for source, target in sorted([*_whole_ways(moves[0]), *back], key=sorted):
         if sources[source] and targets[target]:
             pairs.append((source, target))
             sources[source] -= 1

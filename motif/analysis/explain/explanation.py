@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from motif.analysis.explain.concepts import parts_between
+from motif.analysis.explain.concepts import Part, parts_between
 from motif.analysis.explain.form import FloatArray
 from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
 from motif.analysis.explain.reasons import Reason, Side, reasons_of
@@ -40,6 +40,7 @@ from motif.board.identifiers import gnubg_id
 from motif.board.movegen import ROLL_COUNTS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.notation import NO_MOVE
+from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.board.svg import svg_diagram
 from motif.evaluators import Evaluator, LookaheadEvaluator
@@ -95,6 +96,8 @@ class Explanation:
     reasons: tuple[Reason, ...]
     """What makes the difference, the largest first.  Those of the board add up to `equity_difference`, in
     points; with those of `BEYOND` all add up to what the plays were chosen by."""
+    parts: tuple[Part, ...] = field(repr=False)
+    """The same without the words."""
     summary: str
     certainty: str
     """How sure it is, in a sentence; empty where nobody knows."""
@@ -310,7 +313,8 @@ def explain_choice(
     if isinstance(evaluator, LookaheadEvaluator):
         deep = evaluator.staked(stakes, side=1)
         ahead = tuple(_to_mover(deep, (better, worse)).tolist())
-        seen = replies(evaluator, better, worse, stakes, hits)
+        if not any(outcome(play.position) for play in (better, worse)):
+            seen = replies(evaluator, better, worse, stakes, hits)
         played_out = bool(
             evaluator.plays_out(np.array([play.position.board for play in (better, worse)])).any()
         )
@@ -345,6 +349,7 @@ def explain_choice(
         terms=pieces.terms,
         groups=tuple((group.name, group.contribution) for group in groups),
         group_sentences=tuple(told_groups(groups, scale, facts)),
+        parts=parts,
         reasons=tuple(sorted(reasons, key=lambda reason: -reason.amount)),
         summary=_verdict(names, steps[-1], scale.win_only and staked is None, words),
         certainty=_certainty(evaluator.name, steps[-1], words),

@@ -18,6 +18,7 @@ from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Bo
 
 Side = Literal["better", "worse"]
 CONCEPTS: Mapping[str, str] = {
+    "win": "bear_off",
     "save_gammon": "save_gammon",
     "bear_off": "bear_off",
     "hit": "hit",
@@ -70,6 +71,7 @@ _DEEP, _STACK, _PRIME = 2, 5, 4
 """The last point where a checker is buried; checkers of a stack; points of a prime; at least."""
 _TOLD_SHOTS = 2
 """Shots that an event must save for that to be what it is about."""
+_NOTHING = 1e-9
 _WEAK = ("hold", "place", "keep_from_off")
 """Phrases that say no more than where a checker stands."""
 _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
@@ -157,6 +159,8 @@ class Sight:
         count = self._targets.count(OFF)
         if not count:
             return
+        if self._own[OFF] == CHECKERS:
+            yield Fact("win", {})
         if self._had[OFF] == 0 == self._other[OFF] and self._may_lose_gammon:
             yield Fact("save_gammon", {})
         yield Fact("bear_off", {"count": count})
@@ -350,6 +354,7 @@ def reasons_of(
     reasons = [
         Reason(concept, play, amounts[play, concept, what], *told[play, concept, what])
         for play, concept, what in told
+        if amounts[play, concept, what] > _NOTHING
     ]
     return tuple(sorted(reasons, key=lambda reason: -reason.amount))
 

@@ -13,6 +13,7 @@ from motif.analysis.phrases import Phrases
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
+from motif.board.outcome import outcome
 from motif.board.packed import OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.stakes import Stakes
@@ -146,11 +147,15 @@ def replies(
 
 def hit_rolls(evaluator: Evaluator, plays: Sequence[Play], stakes: Stakes) -> npt.NDArray[np.bool_]:
     """After which of `plays` (n,) which rolls hit, by the best reply without lookahead: (n, 21)."""
-    boards = _before_replies(plays)
-    replied = evaluator.staked(stakes, side=1).best_plays(boards, np.tile(ROLLS, (len(plays), 1)))
-    # The opponent was on roll before the reply: whose bar is whose changes with the view.
-    before = -boards[:, OPPONENT_BAR]
-    return np.asarray(replied.boards[:, OWN_BAR] > before).reshape(len(plays), len(ROLLS))
+    hits = np.zeros((len(plays), len(ROLLS)), np.bool_)
+    going = [number for number, play in enumerate(plays) if not outcome(play.position)]
+    if going:
+        boards = _before_replies([plays[number] for number in going])
+        replied = evaluator.staked(stakes, side=1).best_plays(boards, np.tile(ROLLS, (len(going), 1)))
+        # The opponent was on roll before the reply: whose bar is whose changes with the view.
+        before = -boards[:, OPPONENT_BAR]
+        hits[going] = (replied.boards[:, OWN_BAR] > before).reshape(len(going), len(ROLLS))
+    return hits
 
 
 def _before_replies(plays: Sequence[Play]) -> Board:

@@ -9,7 +9,6 @@ from importlib import resources
 from typing import Any
 
 from motif.runtime.errors import SettingError, shown
-from motif.runtime.yaml_text import parse_yaml
 
 LANGUAGE = "en"
 _SUFFIX = ".yaml"
@@ -52,6 +51,9 @@ class Phrases:
 @cache
 def phrases(language: str = LANGUAGE) -> Phrases:
     """The words of `language`; raises `SettingError` for one that there is not."""
+    # A command that only lists the languages needs no YAML.
+    from motif.runtime.yaml_text import parse_yaml
+
     known = languages()
     if language not in known:
         raise SettingError(f"no language is called {shown(language)}; there are: {', '.join(known)}")

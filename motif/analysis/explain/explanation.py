@@ -61,8 +61,9 @@ _TOLD_CHANGE, _LARGE_SHARE = 0.02, 0.5
 """What score or lookahead must change to be told: so many points, and such a share of the difference."""
 _SHOWN = 0.0005
 """The least difference that is not nothing in the digits that are shown."""
-_SURE = (("clear", 6.0), ("likely", 2.0))
-"""How many times the average error a difference is that is called so."""
+_SURE = (("clear", 8.0), ("likely", 2.0))
+"""How many times the average error a difference is that is called so.  In 111 decisions of self-play, rolled
+out, the best play of motif-v6@2 was better than its second best in 60 % of those below, 80 % and 98 %."""
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Replies:
     def _hitting(self, play: int, words: Phrases) -> str:
         """The rolls that hit after a play, those of one die together."""
         hits = self.hit_rolls[play]
-        dice = [die for die in range(DICE, 0, -1) if hits[(die == ROLLS).any(axis=1)].all()]
+        dice = [die for die in range(DICE, 0, -1) if hits[np.isin(ROLLS, die).any(axis=1)].all()]
         rest = hits & ~np.isin(ROLLS, dice).any(axis=1)
         some = [words.say("beyond", "any_die", die=die) for die in dice]
         return words.listed([*some, *(_roll(k) for k in np.flatnonzero(rest).tolist())], "or")

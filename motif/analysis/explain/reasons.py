@@ -42,7 +42,7 @@ CONCEPTS: Mapping[str, str] = {
     "anchor": "anchor",
     "keep_anchor": "keep_anchor",
     "escape": "escape",
-    "pass": "race",
+    "pass": "escape",
     "clear": "clear_rear",
     "no_shot": "shots",
     "fewer_shots": "shots",
@@ -55,7 +55,7 @@ CONCEPTS: Mapping[str, str] = {
     "builder": "builder",
     "keep_builder": "builder",
     "slot": "make_point",
-    "bring_home": "race",
+    "bring_home": "distribution",
     "fill_gap": "distribution",
     "place": "distribution",
     "hold": "distribution",
@@ -67,8 +67,8 @@ _BACK = POINTS - HOME
 """The highest point outside the opponent's home board."""
 _BAR_POINT, _MIDPOINT = 7, 13
 _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
-_DEEP, _STACK, _PRIME = 2, 5, 4
-"""The last point where a checker is buried; checkers of a stack; points of a prime; at least."""
+_DEEP, _STACK, _PRIME, _LOW = 2, 5, 4, 5
+"""The last point where a checker is buried; at least: checkers of a stack, points of a prime, its last one."""
 _TOLD_SHOTS = 2
 """Shots that an event must save for that to be what it is about."""
 _NOTHING = 1e-9
@@ -135,6 +135,11 @@ class Sight:
             yield from some()
 
     @property
+    def _race(self) -> bool:
+        """Whether nobody has anybody left to block or to hit, after either play."""
+        return not self._contact and not _meets(self.other_board)
+
+    @property
     def _own(self) -> npt.NDArray[np.int64]:
         return own_checkers(self.board)
 
@@ -153,17 +158,16 @@ class Sight:
     @property
     def _contact(self) -> bool:
         """Whether the opponent has a checker behind one of the mover's."""
-        return bool((self.board[: int(np.flatnonzero(self._own).max())] < 0).any())
+        return _meets(self.board)
 
     def _borne_off(self) -> Iterator[Fact]:
-        count = self._targets.count(OFF)
-        if not count:
+        if OFF not in self._targets:
             return
         if self._own[OFF] == CHECKERS:
             yield Fact("win", {})
         if self._had[OFF] == 0 == self._other[OFF] and self._may_lose_gammon:
             yield Fact("save_gammon", {})
-        yield Fact("bear_off", {"count": count})
+        yield Fact("bear_off", {"count": max(int(self._own[OFF] - self._other[OFF]), 1)})
 
     @property
     def _may_lose_gammon(self) -> bool:
@@ -228,7 +232,7 @@ class Sight:
 
     def _points(self, *, new: bool) -> list[int]:
         """The points that this play alone has of the event, new ones or those that were there."""
-        there = {point for point in self._targets if 1 <= point <= POINTS}
+        there = set() if self._race else {point for point in self._targets if 1 <= point <= POINTS}
         return [
             point
             for point in _WORTH
@@ -359,11 +363,20 @@ def reasons_of(
     return tuple(sorted(reasons, key=lambda reason: -reason.amount))
 
 
+def _meets(board: Board) -> bool:
+    """Whether on a `board` (26,), as the mover sees it, the opponent has a checker behind one of his."""
+    own = np.flatnonzero(board > 0)
+    return bool(len(own)) and bool((board[: own.max()] < 0).any())
+
+
 def _run(own: npt.NDArray[np.int64], point: int) -> int:
-    """How many points in a row a side has made around `point`; 0 where it has not made that."""
+    """How many points in a row a side has made around `point`; 0 where it has not made that.
+
+    Points from the 4 point down, which hold nobody who has not come in yet, are none.
+    """
     low = high = point
     while low > 0 and own[low] >= 2:
         low -= 1
     while high <= POINTS and own[high] >= 2:
         high += 1
-    return max(high - low - 1, 0)
+    return high - low - 1 if low < point and high > _LOW else 0

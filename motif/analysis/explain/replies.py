@@ -89,6 +89,8 @@ class Replies:
             return words.say("beyond", "next_rolls", **facts)
         gains = (self.differences if change > 0 else -self.differences) * ROLL_COUNTS
         best = [k for k in np.argsort(-gains, kind="stable")[:_NAMED] if gains[k] > 0]
+        if not best:
+            return words.say("beyond", "ahead", play=names[better], amount=words.amount(abs(change)))
         rolls = words.listed([_roll(k) for k in sorted(best)])
         return words.say("beyond", "rolls", play=names[better], rolls=rolls)
 

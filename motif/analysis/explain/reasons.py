@@ -44,6 +44,7 @@ CONCEPTS: Mapping[str, str] = {
     "escape": "escape",
     "pass": "escape",
     "clear": "clear_rear",
+    "past": "safety",
     "no_shot": "shots",
     "fewer_shots": "shots",
     "to_safety": "safety",
@@ -56,6 +57,8 @@ CONCEPTS: Mapping[str, str] = {
     "keep_builder": "builder",
     "slot": "make_point",
     "bring_home": "distribution",
+    "home_for_gammon": "save_gammon",
+    "hurry": "save_gammon",
     "fill_gap": "distribution",
     "place": "distribution",
     "hold": "distribution",
@@ -68,10 +71,13 @@ _BACK = POINTS - HOME
 _BAR_POINT, _MIDPOINT = 7, 13
 _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
 _DEEP, _STACK, _PRIME, _LOW = 2, 5, 4, 5
-"""The last point where a checker is buried; at least: checkers of a stack, points of a prime, its last one."""
+"""The last point where a checker is buried; at least: checkers of a stack, points of a prime, its end."""
 _TOLD_SHOTS = 2
 """Shots that an event must save for that to be what it is about."""
 _NOTHING = 1e-9
+_PIPS_A_ROLL = 49 / 6
+_NEAR = 0.6
+"""A gammon is at stake if one needs more rolls for the first checker than this share of the opponent's."""
 _WEAK = ("hold", "place", "keep_from_off")
 """Phrases that say no more than where a checker stands."""
 _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
@@ -127,11 +133,21 @@ class Sight:
 
     def facts(self) -> Iterator[Fact]:
         """What this play has of the event, what matters most first; at least one fact."""
-        self_facts = (
-            self._borne_off, self._hit, self._made, self._cleared, self._escaped, self._shots, self._kept,
-            self._in_play, self._brought, self._placed,
-        )  # fmt: skip
-        for some in self_facts:
+        kinds = (
+            self._borne_off,
+            self._hit,
+            self._far_out,
+            self._made,
+            self._cleared,
+            self._escaped,
+            self._passed,
+            self._shots,
+            self._kept,
+            self._in_play,
+            self._brought,
+            self._placed,
+        )
+        for some in kinds:
             yield from some()
 
     @property
@@ -174,6 +190,14 @@ class Sight:
         """Whether the opponent has begun to bear off, or is about to."""
         opponent = np.maximum(-self.board, 0)
         return opponent.sum() < CHECKERS or opponent[_BACK + 1 :].sum() == CHECKERS
+
+    @property
+    def _gammon_at_stake(self) -> bool:
+        """Whether the opponent may be off, in a race, before the mover has borne off one checker."""
+        left = np.maximum(-self.board, 0)
+        far = (self._own * np.maximum(np.arange(len(self._own)) - HOME, 0)).sum()
+        rolls, others = far / _PIPS_A_ROLL + 1, left.sum() / 2
+        return bool(self._own[OFF] == 0 and self._may_lose_gammon and rolls > _NEAR * others)
 
     def _hit(self) -> Iterator[Fact]:
         hits = self.event.hits
@@ -258,11 +282,25 @@ class Sight:
             yield Fact("clear", {"point": rear})
 
     def _escaped(self) -> Iterator[Fact]:
-        out = [to for at, to in self.event.moves if at > _BACK >= to > OFF]
+        yield from self._out(_BACK)
+
+    def _far_out(self) -> Iterator[Fact]:
+        yield from self._out(_MIDPOINT - 1)
+
+    def _out(self, least: int) -> Iterator[Fact]:
+        """Checkers that this play brings out of the opponent's home board, as far as the point `least`."""
+        out = [to for at, to in self.event.moves if at > _BACK and least >= to > OFF]
         if out and self._contact:
             yield Fact("escape", {"point": min(out), "count": len(out)})
         elif out:
             yield Fact("pass", {"point": min(out), "count": len(out)})
+
+    def _passed(self) -> Iterator[Fact]:
+        """Checkers that have met the last of the opponent's here, and have not there."""
+        last = int(np.flatnonzero(self.board < 0).min(initial=OWN_BAR))
+        past = [to for at, to in self.event.moves if OFF < to < last < at]
+        if past:
+            yield Fact("past", {"count": len(past)})
 
     def _shots(self) -> Iterator[Fact]:
         if self.fewer >= _TOLD_SHOTS and self.shots[0] < self.shots[1]:
@@ -293,11 +331,20 @@ class Sight:
                 yield Fact("slot", {"point": to})
             if OFF < at < OWN_BAR and self._other[at] >= _STACK and self._own[at] < self._other[at]:
                 yield Fact("unstack", {"point": at})
+        yield from self._home()
+
+    def _home(self) -> Iterator[Fact]:
         home = sum((at > HOME >= to) - (to > HOME >= at) for at, to in self.event.moves)
-        if home > 0 and not self._contact:
-            yield Fact("bring_home", {"count": home})
+        if self._contact:
+            return
+        gammon = self._gammon_at_stake
+        if home > 0:
+            yield Fact("home_for_gammon" if gammon else "bring_home", {"count": home})
+        for at, to in self.event.moves:
+            if gammon and at > to > HOME:
+                yield Fact("hurry", {"point": to})
         for _, to in self.event.moves:
-            if OFF < to <= HOME and self._other[to] == 0 and not self._contact:
+            if OFF < to <= HOME and self._other[to] == 0:
                 yield Fact("fill_gap", {"point": to})
 
     def _placed(self) -> Iterator[Fact]:

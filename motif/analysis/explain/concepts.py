@@ -166,9 +166,9 @@ def _matched(
     """From where in `second` to where in `first` each checker went that stands elsewhere."""
     sources, targets = np.maximum(second - first, 0), np.maximum(first - second, 0)
     pairs = []
-    back = [(target, source) for source, target in _whole_ways(moves[1])]
+    back = [(target, source) for source, target in whole_ways(moves[1])]
     # In an order that is the same when the plays are exchanged.
-    for source, target in sorted([*_whole_ways(moves[0]), *back], key=sorted):
+    for source, target in sorted([*whole_ways(moves[0]), *back], key=sorted):
         if sources[source] and targets[target]:
             pairs.append((source, target))
             sources[source] -= 1
@@ -178,7 +178,7 @@ def _matched(
     return [*pairs, *zip(*rest, strict=True)]
 
 
-def _whole_ways(moves: Moves) -> Moves:
+def whole_ways(moves: Moves) -> Moves:
     """The moves of single dice with those of one checker joined."""
     ways: list[tuple[int, int]] = []
     for source, target in moves:

@@ -334,7 +334,7 @@ def explain_choice(
     names = better.notation or words.say("no_move"), worse.notation or words.say("no_move")
     boards = position.board, better.position.switch_sides().board, worse.position.switch_sides().board
     parts = parts_between(static, better, worse, shots[1] - shots[0])
-    reasons = reasons_of(parts, boards, shots, names, words)
+    reasons = reasons_of(parts, boards, shots, (better, worse), words)
     steps = [_difference(values), *(_difference(two) for two in (staked, ahead) if two is not None)]
     reasons += _beyond(steps, staked is not None, seen, played_out, names, words)
     return Explanation(

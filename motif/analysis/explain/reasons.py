@@ -12,8 +12,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.concepts import OFF, Event, Part, own_checkers
+from motif.analysis.explain.concepts import OFF, Event, Moves, Part, own_checkers, whole_ways
 from motif.analysis.phrases import Phrases, sentence
+from motif.board.moves import Play
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
 
 Side = Literal["better", "worse"]
@@ -57,6 +58,7 @@ CONCEPTS: Mapping[str, str] = {
     "keep_builder": "builder",
     "slot": "make_point",
     "bring_home": "distribution",
+    "home_safely": "safety",
     "home_for_gammon": "save_gammon",
     "hurry": "save_gammon",
     "fill_gap": "distribution",
@@ -126,6 +128,8 @@ class Sight:
     """(26,) after this play."""
     other_board: Board
     """(26,) after the other."""
+    ways: Moves
+    """From where to where this play moved its checkers."""
     shots: tuple[int, int]
     """Rolls of 36 that hit after this play, and after the other."""
     fewer: float
@@ -144,6 +148,7 @@ class Sight:
             self._shots,
             self._kept,
             self._in_play,
+            self._home,
             self._brought,
             self._placed,
         )
@@ -289,7 +294,12 @@ class Sight:
 
     def _out(self, least: int) -> Iterator[Fact]:
         """Checkers that this play brings out of the opponent's home board, as far as the point `least`."""
-        out = [to for at, to in self.event.moves if at > _BACK and least >= to > OFF]
+        escaped = {to for at, to in self.ways if at > _BACK}
+        out = [
+            to
+            for at, to in self.event.moves
+            if least >= to > OFF and (at > _BACK or (at > to and to in escaped))
+        ]
         if out and self._contact:
             yield Fact("escape", {"point": min(out), "count": len(out)})
         elif out:
@@ -331,11 +341,12 @@ class Sight:
                 yield Fact("slot", {"point": to})
             if OFF < at < OWN_BAR and self._other[at] >= _STACK and self._own[at] < self._other[at]:
                 yield Fact("unstack", {"point": at})
-        yield from self._home()
 
     def _home(self) -> Iterator[Fact]:
         home = sum((at > HOME >= to) - (to > HOME >= at) for at, to in self.event.moves)
         if self._contact:
+            if home > 1 and np.flatnonzero(self._own).max() <= _MIDPOINT:
+                yield Fact("home_safely", {"count": home})
             return
         gammon = self._gammon_at_stake
         if home > 0:
@@ -371,14 +382,16 @@ def reasons_of(
     parts: Iterable[Part],
     boards: tuple[Board, Board, Board],
     shots: tuple[int, int],
-    names: tuple[str, str],
+    plays: tuple[Play, Play],
     words: Phrases,
 ) -> tuple[Reason, ...]:
     """The `parts` in words, the largest first; together they add up to what those do.
 
     `boards` (26,) are those before and after the two plays, as the mover sees them; `shots` are the rolls of
-    36 that hit after each play, `names` their notations.
+    36 that hit after each of the `plays`.
     """
+    names = [play.notation or words.say("no_move") for play in plays]
+    ways = [whole_ways(play.moves) for play in plays]
     before, *after = boards
     amounts: dict[tuple[Side, str, Any], float] = {}
     told: dict[tuple[Side, str, Any], tuple[str, bool]] = {}
@@ -391,7 +404,7 @@ def reasons_of(
         else:
             event = part.event if first else part.event.turned
             fewer = part.shots if first else -part.shots
-            fact = next(Sight(event, before, after[own], after[other], seen, fewer).facts())
+            fact = next(Sight(event, before, after[own], after[other], ways[own], seen, fewer).facts())
         phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[other])
         text = sentence(phrase) if first else words.say("against", play=names[1], phrase=phrase)
         # Two checkers that a play has more on one point are one matter.

@@ -114,7 +114,7 @@ def test_the_citation_says_what_the_package_says():
 def test_notices_name_what_others_made():
     notices = (ROOT / "THIRD_PARTY.md").read_text("utf-8")
     data = ROOT / "motif" / "data"
-    made_here = {data / "presets", data / "frontier.json"}
+    made_here = {data / "phrases", data / "presets", data / "frontier.json"}
     for path in data.rglob("*"):
         if path.is_file() and path.name != "README.md" and not made_here & {path, path.parent}:
             assert path.name in notices or f"`{path.parent.relative_to(ROOT)}/`" in notices, path

@@ -20,6 +20,7 @@ from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from motif.analysis.judge import JUDGE, evaluator_of
+from motif.analysis.phrases import languages
 from motif.evaluators.named import (
     ROLLOUT_PREFIX,
     WEIGHT_SUFFIXES,
@@ -54,6 +55,11 @@ def complete_preset(incomplete: str) -> list[str]:
     presets = resources.files("motif").joinpath("data", "presets")
     names = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir())
     return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_language(incomplete: str) -> list[str]:
+    """Languages that begin with `incomplete`."""
+    return [name for name in languages() if name.startswith(incomplete)]
 
 
 def complete_parameters(incomplete: str) -> list[str]:
@@ -124,6 +130,10 @@ JsonOption = Annotated[bool, option("Print one JSON object and nothing else.")]
 SeedOption = Annotated[int, option("Where chance plays a part, its seed.", callback=checked_seed)]
 JobsOption = Annotated[
     int | None, option("Processes for long work.", callback=_checked_jobs, show_default="all cores")
+]
+LanguageOption = Annotated[
+    str,
+    option(f"Language of the reasons: {', '.join(languages())}.", autocompletion=complete_language),
 ]
 ClusterOption = Annotated[
     str | None,

@@ -54,8 +54,8 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         sentences.append("Nobody is rated by himself.")
     if any(play.why.sentences for play in analysis.plays):
         sentences.append(
-            "The terms of reasons compare two plays for money and without looking ahead: their sum may "
-            "differ from what a play lost."
+            "Reasons are what the two plays do on the board, the strongest first; what a play lost may come "
+            "from the score and from looking ahead as well."
         )
     return sentences
 

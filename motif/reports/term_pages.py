@@ -1,42 +1,45 @@
 """Pages that tell by terms, each one HTML file: why a play is better, and which terms of a head matter most.
 
-That of `motif explain` shows both plays as boards, the groups as bars, the sentences, and all terms; that of
-`motif terms` tells the most important terms of a head in words.
+That of `motif explain` shows both plays as boards, the reasons with bars, the opponent's rolls as a grid, and
+all terms; that of `motif terms` tells the most important terms of a head in words.
 """
 
 import math
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from motif.board.match_state import MatchState
 from motif.evaluators.weight_file import HEAD_NAMES
 from motif.reports.document import html_page
+from motif.reports.roll_grid import roll_grid
 
 if TYPE_CHECKING:
     # Each page is asked for without what the other needs.
     from motif.analysis.explain.explanation import Explanation
     from motif.analysis.term_report import ToldTerm
 
-_AMOUNT = re.compile(r"(?<=\d[.:])(?: |$)")
-"""Where a sentence goes on after the name of a group and its amount."""
-
 
 def explanation_page(explanation: "Explanation", match: MatchState | None = None) -> str:
     """One self-contained HTML page without scripts; `match` adds score and cube."""
     plays = explanation.better, explanation.worse
+    words = explanation.words
+    names = [play.notation or words.say("no_move") for play in plays]
     largest_first = sorted(explanation.terms, key=lambda term: -abs(term[1]))
     return html_page(
         "explain_page.html",
-        "{}{}: why {}, not {}".format(*explanation.roll, *(play.notation for play in plays)),
+        words.say("page", "title", roll="{}{}".format(*explanation.roll), better=names[0], worse=names[1]),
         why=explanation,
         match=match,
+        names=names,
         boards=[
-            (f"{play.notation}: {_value(explanation, equity)}", play.moves)
-            for play, equity in zip(plays, explanation.equities, strict=True)
+            (f"{name}: {_value(explanation, equity)}", play.moves)
+            for name, play, equity in zip(names, plays, explanation.judged, strict=True)
         ],
+        reasons=explanation.told,
+        largest_reason=max((reason.amount for reason in explanation.told), default=1.0),
         largest=max((abs(value) for _, value in explanation.groups), default=1.0),
-        sentences=[_AMOUNT.split(sentence, maxsplit=1) for sentence in explanation.sentences],
+        roll_grid=roll_grid,
+        grid_caption=words.say("roll_grid", "caption", better=names[0], worse=names[1]),
         terms=[{"number": f"{value:+.6f}", "name": name} for name, value in largest_first],
     )
 

@@ -1,12 +1,10 @@
 """The analysis of a match: both players rated, their errors and luck, and what cost most."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
 from typing import Any
 
+from motif.analysis.judge import known_error_rate
 from motif.analysis.match.confirmation import SHORT, can_roll_out, rolled_errors
 from motif.analysis.match.decision_errors import (
     judge_cube,
@@ -316,14 +314,6 @@ def _result(record: MatchRecord) -> float | None:
     played = crawford is not None and record.games[crawford].result is not None
     started = crawford is None and record.length - 1 in before
     return chance(after, played or started) - chance(before, started)
-
-
-@cache
-def known_error_rate(name: str) -> float | None:
-    """Millipoints a decision that the player called `name` errs on benchmark lines with contact, if it was
-    measured (`make frontier`)."""
-    text = resources.files("motif").joinpath("data", "frontier.json").read_text(encoding="utf-8")
-    return next((float(one["error_rate"]) for one in json.loads(text) if one["name"] == name), None)
 
 
 def _final_score(record: MatchRecord) -> tuple[int, int]:

@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 import typer
 
-from motif.analysis.term_report import board_terms, full_value, told_terms
+from motif.analysis.term_report import (
+    board_terms,
+    dataset_boards,
+    full_value,
+    observed_positions,
+    told_terms,
+)
 from motif.benchmark import ErrorRate, ErrorRates, error_rates, read_benchmark
 from motif.benchmark.choices import player_choices
 from motif.benchmark.losses import loss_distribution
@@ -162,7 +168,8 @@ def test_terms_have_the_errors_that_the_samples_tell(odd_page, tmp_path):
     pool = [tmp_path / "v0" / "samples"]
     with class_rows(pool, weights.parameters, settings.validation, settings.seed) as rows:
         found = term_errors(rows, weights, settings, "contact", "", "equity")
-    told = told_terms(weights, found, 20)
+    boards = dataset_boards(tmp_path / "v0" / "samples", "contact", "")
+    told = told_terms(weights, found, observed_positions(weights, boards, "contact", "", "equity"), 20)
     assert all(term.sentence in odd_page.text and term.effect_se > 0 for term in told)
     assert f"of the {len(found.names) - 1:,} terms of the equity head those 20" in odd_page.text
 
@@ -197,7 +204,8 @@ def test_a_table_of_terms_is_told_by_what_matters(told_run):
     draw_run(folder)
     text = read_page(folder).text
     assert f"How {weights.name} judges contact positions" in text
-    told = told_terms(weights, known, 21)
+    boards = dataset_boards(folder / "v0" / "samples", "contact", "")
+    told = told_terms(weights, known, observed_positions(weights, boards, "contact", "", "equity"), 21)
     moves = [term.moves for term in told]
     assert moves == sorted(moves, reverse=True)
     for term in told[:20]:

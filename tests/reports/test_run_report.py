@@ -125,7 +125,8 @@ def test_a_whole_run(tmp_path):
     assert drawn["calibration.png"] == drawn["v1/calibration.png"] != drawn["v0/calibration.png"]
 
     page = read_page(tmp_path)
-    assert page.pictures == [drawn[f"{name}.png"] for name in ("strength", "convergence", "calibration")]
+    of_run = [drawn[f"{name}.png"] for name in ("strength", "convergence", "calibration")]
+    assert page.pictures[:-1] == of_run  # the last is that of the parameters
     assert page.anchors == SECTIONS
     for number in ("12,345", "0.1234", "0.1432", "+0.222 ±\u00a00.012", "\u22120.222 ±\u00a00.013"):
         assert number.replace("\u00a0", " ") in page.text
@@ -180,7 +181,7 @@ def test_samples_that_are_gone_leave_its_own_games(tmp_path):
     draw_version(tmp_path / "v0", made_summary("tiny", 0))
     draw_run(tmp_path, seed=3, jobs=1, top=5)
     page = read_page(tmp_path)
-    assert len(page.pictures) == 2
+    assert len(page.pictures) == 3
     assert "calibration" not in page.anchors
     assert not list(tmp_path.rglob("calibration.png"))
     assert "those 5 that move its value most, over 2,000 positions of its own games" in page.text
@@ -236,7 +237,7 @@ def test_win_only_heads_and_no_validation(tmp_path):
     page = read_page(tmp_path)
     assert "none held out" in page.text
     assert "the win head" in page.text
-    assert len(page.pictures) == 3
+    assert len(page.pictures) == 4
 
 
 def test_a_run_of_game_plans_and_points(tmp_path):

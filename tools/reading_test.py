@@ -40,30 +40,11 @@ THEMES = (
     "gammon play",
 )
 CONCEPTS = frozenset(
-    [
-        "hit",
-        "make_point",
-        "home_board",
-        "block",
-        "prime",
-        "anchor",
-        "keep_anchor",
-        "escape",
-        "safety",
-        "shots",
-        "builder",
-        "distribution",
-        "stack",
-        "timing",
-        "tempo",
-        "race",
-        "bear_off",
-        "clear_rear",
-        "gammon",
-        "save_gammon",
-        "containing",
-        "mobility",
-    ]
+    {
+        *("hit", "make_point", "home_board", "block", "prime", "anchor", "keep_anchor", "escape", "safety"),
+        *("shots", "builder", "distribution", "stack", "timing", "tempo", "race", "bear_off", "clear_rear"),
+        *("gammon", "save_gammon", "containing", "mobility"),
+    }
 )
 """What books name, as the file says it."""
 NAMED: Mapping[str, frozenset[str]] = {

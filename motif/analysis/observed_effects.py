@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import judgement
+from motif.analysis.evaluator_analysis import Analysis, Judgement, judgement
 from motif.analysis.statistics import Floats
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import WeightFile
@@ -221,12 +221,25 @@ class Observed:
 def observed(weights: WeightFile, boards: Board, head: str) -> Observed:
     """What `head` of `weights`, those of game plans included, makes of `boards` (n, 26)."""
     judged = judgement(weights, head, boards)
+    return _observed(weights.parameters, head, boards, judged, 1.0)
+
+
+@one_thread()
+def observed_in(analysis: Analysis) -> Observed:
+    """The positions of an analysis."""
+    factor = analysis.scale.raw_factor
+    return _observed(analysis.parameters, analysis.head, analysis.boards, analysis.judged, factor)
+
+
+def _observed(
+    parameters: ParameterSet, head: str, boards: Board, judged: Judgement, raw_factor: float
+) -> Observed:
+    """`raw_factor` is the unit of the raw sums."""
     low, high = bounds(head)
     half = (high - low) / 2
-    squashed = np.tanh(judged.raw)
-    gradient = (judged.slopes * (half * (1 - squashed**2))[:, None]).mean(axis=0)
-    values = low + half * (1 + squashed)
-    return Observed(weights.parameters, head, boards, judged.features, values, gradient)
+    squashed = np.tanh(judged.raw / raw_factor)
+    gradient = (judged.slopes * (half / raw_factor * (1 - squashed**2))[:, None]).mean(axis=0)
+    return Observed(parameters, head, boards, judged.features, low + half * (1 + squashed), gradient)
 
 
 def _own(boards: Board) -> Floats:

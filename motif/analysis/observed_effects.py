@@ -25,12 +25,12 @@ from motif.parameters import ParameterSet
 from motif.runtime.parallel import one_thread
 
 FRAMES = (
-    "with as many checkers of both in each quarter of the board, as many pips and as many home points",
-    "with as many pips, home points and checkers on the bar otherwise",
-    "with as many home points, checkers on the bar, and the pips of the other side (or of both together)",
-    "whatever else goes with it",
+    "the checkers of both in each quarter of the board, both pip counts, home points",
+    "both pip counts, home points, checkers on the bar",
+    "{pips}, home points, checkers on the bar",
+    "nothing",
 )
-"""What is held still, the narrowest frame first."""
+"""What is held still, the narrowest frame first; `pips` are those of one side, or of both together."""
 _DETERMINED = 0.9
 """Share of a parameter's variance that a frame may explain."""
 _ITSELF = 0.995
@@ -44,6 +44,12 @@ _SIDES = ("own", "opponent's")
 _WIDE = tuple(f"{side} {fact}" for side in _SIDES for fact in ("bar", "home points"))
 _BOTH_PIPS = tuple(f"{side} pips" for side in _SIDES)
 _ALL_PIPS = "all pips"
+_PIPS_IN_WORDS = {
+    "all pips": "the pips of both together",
+    "own pips": "the pips of the player on roll",
+    "opponent's pips": "the pips of the opponent",
+}
+_NO_PIPS = "no pips"
 _OTHER_PIPS = {"own": "opponent's pips", "opponent": "own pips"}
 
 
@@ -69,7 +75,8 @@ class Frame:
     @property
     def words(self) -> str:
         """For a sentence."""
-        return FRAMES[self.number]
+        pips = next((words for name, words in _PIPS_IN_WORDS.items() if name in self.held), _NO_PIPS)
+        return FRAMES[self.number].format(pips=pips)
 
 
 @dataclass(frozen=True)

@@ -123,9 +123,14 @@ def terms(
         [(f"{effect.sentence}\n{effect.name}", moved(effect, head_name)) for effect in effects],
     )
     say(effects_reading(head_name))
-    titles = ("what the terms do", "moves", *(["z"] if errors_known(sentences) else []))
+    titles = ("term", "moves", *(["z"] if errors_known(sentences) else []))
+    above = {effect.name for effect in effects}
     rows = [
-        (f"{term.sentence}\n{term.name}", moved(term, head_name), signed(term.effect_z, 1))[: len(titles)]
+        (
+            term.name if term.name in above else f"{term.sentence}\n{term.name}",
+            moved(term, head_name),
+            signed(term.effect_z, 1),
+        )[: len(titles)]
         for term in sentences
     ]
     print_table(titles, rows)

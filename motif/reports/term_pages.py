@@ -86,8 +86,9 @@ def effects_reading(head: str) -> str:
     """How a list of effects on the head called `head` is to be read."""
     return (
         f"What more of a parameter is worth is what the {HEAD_NAMES[head]} does along positions that occur: "
-        "what is named as held still is alike, everything else that goes with the parameter goes with it as "
-        "it usually does. So it is not the weight of the parameter, which others may take back."
+        "what is named as held still is alike there, and everything else goes with the parameter as it "
+        "usually does. So it is not the weight of the parameter, which others may take back. What moves most "
+        "comes first, by one standard deviation of the parameter."
     )
 
 

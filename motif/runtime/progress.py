@@ -1,7 +1,7 @@
 """Progress of long work: a bar, a word on what is compiled, and a stopwatch that leaves compiling out.
 
-All is said on stderr, and only after one second; the bar on a terminal alone.  A program that is no terminal
-hears of it too where it says so.
+All is said on stderr, and only after one second; the bar on a terminal alone.  With `heard_by` a function
+hears of the steps instead.
 """
 
 import sys

@@ -46,7 +46,11 @@ class Desk:
     """What requests share."""
 
     def __init__(self, settings: ServeSettings) -> None:
+        """Raises `PlayerError` for another program as the player: its answers would be mixed up."""
         self.settings = settings
+        entry = None if settings.player is None else entry_of(without_plies(own_name(settings.player)))
+        if entry is not None and entry.kind is Kind.PROGRAM:
+            raise PlayerError(f"{settings.player!r} is {entry.kind}, which many cannot ask at a time")
         self._default = settings.player or default_player()
         self._loaded: dict[tuple[str | None, bool, bool] | str, tuple[str, Evaluator]] = {}
         self._loading = Lock()

@@ -164,12 +164,11 @@ def _hint(desk: Desk, question: HintQuestion) -> Record:
     "/cube",
     responses=_answers(
         {
-            "action": "double, take",
-            "no_double": 0.57,
-            "double_take": 0.61,
+            "action": "no double, take",
+            "no_double": 0.671,
+            "double_take": 0.654,
             "double_pass": 1.0,
-            "take_point": 0.22,
-            "words": "...",
+            "take_point": 0.199,
         }
     ),
 )
@@ -206,7 +205,10 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
     worse = None if question.versus is None else find_play(question.versus, legal_plays(position, roll))
     _, evaluator = desk.judge(question.player, question.fast, question.deep)
     stakes, valued = for_match(evaluator, question.options(), match)
-    return {**explain_choice(evaluator, position, roll, worse=worse, stakes=stakes).to_dict(), **valued}
+    explanation = explain_choice(
+        evaluator, position, roll, worse=worse, stakes=stakes, language=question.language
+    )
+    return {**explanation.to_dict(), **valued}
 
 
 @router.post(
@@ -214,7 +216,10 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
     responses=_answers({"mean": _CHANCES, "se": {**dict.fromkeys(_CHANCES, 0.01)}, "trials": 1296}),
 )
 async def rollout(question: RolloutRequest, request: Request) -> Response:
-    """Games played out: chances with standard errors, plays compared, or whether to double."""
+    """Games played out: chances with standard errors, plays compared, or whether to double.
+
+    Settings are called and mean what the options of `motif rollout` do.
+    """
     desk = desk_of(request)
     settings = question.settings()
     if settings.trials > desk.settings.trials:

@@ -12,12 +12,14 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
+from motif.analysis.match.confirmation import confirmed_by
 from motif.analysis.match.review import Review
 from motif.board.identifiers import gnubg_id
-from motif.board.mat_file import parse_mat
+from motif.board.match_file import parse_match
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import as_roll, legal_plays
 from motif.board.notation import find_play
+from motif.board.ogid import ogid
 from motif.board.outcome import outcome
 from motif.board.parsing import parse_position
 from motif.board.position import Position
@@ -106,6 +108,7 @@ def _placed(place: Position, state: MatchState) -> Mapping[str, Any]:
         "id": f"{gnubg_id(place)}:{match_id(state)}",
         "gnubg": gnubg_id(place),
         "xgid": xgid(place, state),
+        "ogid": ogid(place, state),
         "dice": state.dice,
         "doubled": state.doubled,
         "length": state.length,
@@ -136,10 +139,11 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
     desk = desk_of(request)
     _, evaluator = desk.judge(question.player, question.fast, deep=False)
     try:
-        text = b64decode(question.content, validate=True).decode("utf-8", "replace")
+        content = b64decode(question.content, validate=True)
     except ValueError:
         raise RecordError("content: no base64") from None
-    one = await desk.compute(lambda: Review(parse_mat(text, question.name), evaluator))
+    confirm = confirmed_by(question.fast, deep=False)
+    one = await desk.compute(lambda: Review(parse_match(content, question.name), evaluator, confirm=confirm))
     return StreamingResponse(_told(one, desk), media_type="application/x-ndjson")
 
 
@@ -150,7 +154,7 @@ async def _told(review: Review, desk: Desk) -> AsyncIterator[bytes]:
     def decisions() -> list[Any] | None:
         with heard_by(lambda what, done, total: None):  # the page sees by the decisions how far it is
             part = next(parts, None)
-        return None if part is None else [decision.as_dict() for decision in part]
+        return None if part is None else review.told(part)
 
     yield _line({"match": review.heading()})
     try:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from motif.analysis.judge import MatchOptions
+from motif.analysis.phrases import LANGUAGE
 from motif.board.match_state import MatchState
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
@@ -15,7 +16,10 @@ _LONGEST_ID = 200
 _START = "4HPwATDgc/ABMA"
 Id = Annotated[
     str,
-    Field(max_length=_LONGEST_ID, description="A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."),
+    Field(
+        max_length=_LONGEST_ID,
+        description="A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key.",
+    ),
 ]
 Player = Annotated[
     str | None,
@@ -138,6 +142,7 @@ class ExplainQuestion(HintQuestion):
         str | None,
         Field(max_length=60, description="The play to compare with the best; the second best by default."),
     ] = None
+    language: Annotated[str, Field(max_length=20, description="Of the reasons: en or de.")] = LANGUAGE
 
 
 class RolloutRequest(_Rolled, _Match):

@@ -118,7 +118,7 @@ def _kind(schema: Schema, about: Schema) -> str:
             f"[{', '.join(_kind(schema, one) for one in items)}{'' if 'prefixItems' in about else ', ...'}]"
         )
     low, high = about.get("minimum"), about.get("maximum")
-    span = f" {low} to {high}" if low is not None and high is not None else ""
+    span = f" {low:g} to {high:g}" if low is not None and high is not None else ""
     return str(about.get("type", "anything")) + span
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import PlayerError, SettingError
+from motif.serve.http import create_app
 from motif.serve.serve_settings import ServeSettings
 from tests.serve.conftest import OPENING, QUICK, running
 
@@ -166,3 +167,8 @@ def until_free(asking):
 def test_settings_that_make_no_sense(settings, message):
     with pytest.raises(SettingError, match=re.escape(message)):
         ServeSettings(**settings).check()
+
+
+def test_another_program_cannot_be_asked_by_many():
+    with pytest.raises(PlayerError, match="another program"):
+        create_app(ServeSettings(player="gnubg@2"))

@@ -130,13 +130,17 @@ def test_a_review_says_what_the_analysis_says(record):
             assert own[kind] == pytest.approx(other[kind])
         assert own["rating"] == other["rating"]
     rolls = [one for one in decisions if isinstance(one, ReviewedRoll)]
-    errors = sorted((one.judged.error for one in rolls if one.judged.is_sure), reverse=True)
-    assert errors[: len(analysis.plays)] == pytest.approx([play.error for play in analysis.plays])
+    assert [one.decision for one in rolls] == [one for one in analysis.decisions if one.is_play]
+    cubes = [one.decision for one in decisions if not isinstance(one, ReviewedRoll)]
+    assert cubes == [one for one in analysis.decisions if not one.is_play and one.counts]
+    assert [one.luck for one in rolls] == list(analysis.lucks)
+    places = [(one["game"], one["move"]) for one in review.told(decisions)]
+    assert places == sorted(places)
     chances = [one.chance for one in rolls]
     assert chances[0] == pytest.approx(0.5, abs=0.05)
     winner = record.games[0].result.winner
     assert (chances[-1] > chances[0]) == (winner == 0)
-    played = [one.roll.roll for one in rolls]
+    played = [one.luck.roll.roll for one in rolls]
     assert played == [action.roll for action in record.games[0].actions if hasattr(action, "roll")]
 
 
@@ -145,9 +149,9 @@ def test_a_review_is_streamed_line_by_line(client, record):
     lines = [json.loads(line) for line in client.post("/api/v1/review", json=asked).text.splitlines()]
     assert ("match" in lines[0], "players" in lines[-1]) == (True, True)
     decisions = [one for line in lines[1:-1] for one in line["decisions"]]
-    rolls = [one for one in decisions if one["kind"] == "play"]
+    rolls = [one for one in decisions if one["is_play"]]
     assert len(rolls) == lines[0]["match"]["rolls"]
-    assert {"played", "best", "error", "luck", "chance", "id", "xgid", "board"} <= rolls[0].keys()
+    assert {"done", "best", "error", "mark", "luck", "chance", "id", "xgid", "board"} <= rolls[0].keys()
 
 
 @pytest.mark.parametrize(
@@ -163,5 +167,5 @@ def test_the_roll_of_a_game_that_ended_in_its_middle_is_no_error():
     text = " 3 point match\n\n Game 1\n Ann : 0   Bob : 0\n  1) 31: 8/5 6/5   52:\n"
     record = parse_mat(text)
     review = Review(replace(record), load_evaluator("pubeval"))
-    rolls = [one.as_dict() for part in review.parts() for one in part if isinstance(one, ReviewedRoll)]
-    assert [one["played"] for one in rolls] == ["8/5 6/5", None]
+    rolls = [one for part in review.parts() for one in review.told(part) if one["is_play"]]
+    assert [one["done"] for one in rolls] == ["8/5 6/5", None]

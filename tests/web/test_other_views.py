@@ -100,11 +100,9 @@ def test_a_match_of_gnubg_is_analysed(analysed):
     report = commanded("analyse", str(path))
     rates = page.locator("#players tbody tr").first.locator("td").all_text_contents()
     assert rates == [f"{one['error_rate']:.1f}" for one in report["players"]]
-    page.select_option("#which", "errors")
-    worst = [one for one in report["worst"] if one["loss"] >= 25]
-    assert page.locator("#decisions tr[data-number]").count() == len(worst) + len(
-        [one for one in report["worst_cube"] if one["loss"] >= 25]
-    )
+    page.select_option("#which", "marked")
+    marked = sum(sum(one["marks"].values()) for one in report["players"])
+    assert page.locator("#decisions tr[data-number]").count() == marked
     page.select_option("#which", "all")
     first = page.text_content(".decision-words")
     page.click("#next")

@@ -5,13 +5,6 @@ import { h, percent, show, signed, table } from "./dom.js";
 import { knows, language, t } from "./texts.js";
 
 const SHOWN = 8;
-const MARKS = [[0.1, "very bad"], [0.05, "bad"], [0.025, "doubtful"]];
-
-/** How an error is called, from gnubg's limits; nothing where it is small. */
-export function markOf(cost) {
-  const mark = MARKS.find(([limit]) => cost >= limit);
-  return mark ? mark[1] : "";
-}
 
 /** The moves [from, to] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
 export function movesOf(play) {
@@ -107,7 +100,7 @@ function fillChances(rows, cells, player) {
 /** Why the best play beats another one: reasons or groups as bars, in words, and the opponent's rolls. */
 export async function showWhy(place, about, better, worse) {
   await attempt(place, async () => {
-    const asked = { ...question(about), versus: worse === better ? undefined : worse };
+    const asked = { ...question(about), language, versus: worse === better ? undefined : worse };
     show(place, whyPanel(await post("/api/v1/explain", asked)));
   });
 }
@@ -116,14 +109,14 @@ export function whyPanel(answer) {
   const better = playName(answer.better.notation), worse = playName(answer.worse.notation);
   const reasons = answer.reasons ?? [];
   const parts = reasons.length
-    ? [...reasonBars(reasons, better, worse), answer.certainty && h("p", {}, answer.certainty)]
+    ? [h("p", {}, answer.summary), ...reasonBars(reasons, better, worse), answer.certainty && h("p", {}, answer.certainty)]
     : [h("p", {}, answer.summary), groupBars(answer.groups ?? []),
        h("ul", { class: "sentences" }, (answer.sentences ?? []).map((one) => h("li", {}, one)))];
   const replies = answer.replies?.sentences ?? [];
   return h("section", { class: "why-panel" },
     h("h3", {}, t("why head", { better, worse })), parts,
-    !reasons.length && replies.map((one) => h("p", {}, one)),
-    answer.grid && rollGrid(answer.grid, better, worse));
+    answer.grid && rollGrid(answer.grid, better, worse),
+    replies.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), replies.map((one) => h("p", {}, one))));
 }
 
 function reasonBars(reasons, better, worse) {

@@ -1,14 +1,14 @@
 // A match that was played: every decision with what it cost, the luck of the rolls, and who was ahead.
 
-import { actionWords, markOf, movesOf, playName, showCube, showHint } from "./advice.js";
+import { actionWords, movesOf, playName, showCube, showHint } from "./advice.js";
 import { stream } from "./api.js";
 import { Board } from "./board.js";
 import { announce, h, percent, s, show, signed, table } from "./dom.js";
 import { handedOver } from "./handover.js";
 import { t } from "./texts.js";
 
-const LUCKY = 0.3;
-const FILTERS = { all: 0, errors: 0.025, bad: 0.05, blunders: 0.08 };
+const FILTERS = { all: ["", "doubtful", "bad", "very bad"], marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"] };
+const MILLI = 1000;
 const CURVE = { height: 190, left: 44, right: 8, top: 10, bottom: 20 };
 
 export async function showAnalyse(view) {
@@ -107,7 +107,7 @@ class Analysis {
   add(decisions) {
     const start = this.decisions.length;
     this.decisions.push(...decisions);
-    this.rolls += decisions.filter((one) => one.kind === "play").length;
+    this.rolls += decisions.filter((one) => one.is_play).length;
     this.progress.value = this.rolls;
     show(this.count, t("analysing", { done: this.rolls, all: this.match.rolls }));
     this.list.append(...decisions.map((one, k) => this.row(one, start + k)).filter(Boolean));
@@ -148,22 +148,18 @@ class Analysis {
   }
 
   passes(one) {
-    const who = one.kind === "cube" ? one.decider : one.player;
-    const limit = FILTERS[this.filter.value];
-    return (this.whom.value === "" || Number(this.whom.value) === who) && (limit === 0 || (one.sure && one.error >= limit));
+    return (this.whom.value === "" || Number(this.whom.value) === one.decider) && FILTERS[this.filter.value].includes(one.mark);
   }
 
   row(one, number) {
     if (!this.passes(one)) return null;
-    const who = this.match.names[one.kind === "cube" ? one.decider : one.player];
-    const mark = one.sure ? markOf(one.error) : "";
-    const luck = one.kind === "play" ? (one.luck >= LUCKY ? "very lucky" : one.luck <= -LUCKY ? "very unlucky" : "") : "";
-    const what = one.kind === "cube" ? t(`did ${one.done}`) : `${one.roll.join("-")} ${one.played === null ? "" : playName(one.played)}`;
+    const who = this.match.names[one.decider];
+    const what = one.is_play ? `${one.dice.join("-")} ${one.done === null ? "" : playName(one.done)}` : t(`did ${one.done}`);
     return h("tr", { "data-number": number, "aria-current": number === this.at ? "true" : null },
       h("td", {}, `${one.game}.${one.move}`),
       h("td", {}, h("button", { type: "button", class: "plain", onclick: () => this.select(number) }, `${who}: ${what}`)),
-      h("td", {}, one.error >= 0.0005 && one.sure ? `${signed(-one.error)} ` : "", mark && h("span", { class: `markword ${mark}` }, t(`mark ${mark}`))),
-      h("td", {}, one.kind === "play" ? signed(one.luck, 2) : "", luck && h("span", { class: "markword" }, ` ${t(`mark ${luck}`)}`)));
+      h("td", {}, one.mark ? [`${signed(-one.error / MILLI)} `, h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))] : ""),
+      h("td", {}, one.is_play ? signed(one.luck, 2) : "", one.luck_mark && h("span", { class: "markword" }, ` ${t(`luck ${one.luck_mark}`)}`)));
   }
 
   fill() {
@@ -192,50 +188,51 @@ class Analysis {
     row?.setAttribute("aria-current", "true");
     row?.scrollIntoView({ block: "nearest" });
     show(this.advice);
-    this.draw(one.kind === "play" && one.played !== null ? { arrows: movesOf(one.played) } : {});
+    this.draw(one.is_play && one.done !== null ? { arrows: movesOf(one.done) } : {});
     const names = this.match.names;
     const score = this.match.length ? t("score after", { first: one.score[0], second: one.score[1] }) : "";
-    const heading = `${t("where", one)}: ${names[one.player]}${one.kind === "play" ? ` ${t("rolled", { roll: one.roll.join("-") })}` : ""}. ${score}`;
+    const heading = `${t("where", one)}: ${names[one.on_roll]}${one.is_play ? ` ${t("rolled", { roll: one.dice.join("-") })}` : ""}. ${score}`;
     show(this.words, h("p", {}, h("span", { class: "chip light", "aria-hidden": "true" }), h("strong", {}, ` ${heading}`)), h("p", {}, this.verdict(one)));
     this.setUp.href = `#/position/${encodeURIComponent(one.xgid)}`;
     this.drawCurve();
   }
 
   verdict(one) {
-    if (one.kind === "cube") {
-      return t("cube decision", { name: this.match.names[one.decider], done: t(`did ${one.done}`), action: actionWords(one.action), cost: one.error.toFixed(3) });
+    const cost = (one.error / MILLI).toFixed(3);
+    if (!one.is_play) {
+      return t("cube decision", { name: this.match.names[one.decider], done: t(`did ${one.done}`), action: actionWords(one.action), cost });
     }
     const luck = t("was lucky", { luck: signed(one.luck) });
-    if (one.played === null) return luck;
-    if (one.legal === 1) return `${playName(one.played)} (${t("forced")}). ${luck}`;
+    if (one.done === null) return luck;
+    if (!one.counts) return `${playName(one.done)} (${t("forced")}). ${luck}`;
     const shown = (play, key) => h("button", { type: "button", class: "plain play", id: key, onclick: () => this.draw({ arrows: movesOf(play) }), onpointerenter: () => this.draw({ arrows: movesOf(play) }), onfocus: () => this.draw({ arrows: movesOf(play) }) }, playName(play));
-    if (one.best === one.played || !one.sure) {
-      const words = one.best === one.played ? t("made best", { made: playName(one.played) }) : `${playName(one.played)}. ${t("unconfirmed")}`;
+    if (!one.mark) {
+      const words = one.best === one.done ? t("made best", { made: playName(one.done) }) : `${playName(one.done)}. ${t("unmarked")}`;
       return `${words} ${luck}`;
     }
-    const [before, middle, rest] = t("made and better", { made: "\u0001", better: "\u0001", cost: one.error.toFixed(3) }).split("\u0001");
-    return [before, shown(one.played, "made"), middle, shown(one.best, "better"), rest, ` ${luck}`];
+    const [before, middle, rest] = t("made and better", { made: "\u0001", better: "\u0001", cost }).split("\u0001");
+    return [before, shown(one.done, "made"), middle, shown(one.best, "better"), rest, ` ${luck}`];
   }
 
   draw(more) {
     const one = this.decisions[this.at];
-    const dice = one.kind === "play" ? (one.roll[0] === one.roll[1] ? Array(4).fill(one.roll[0]) : one.roll).map((value) => ({ value, used: false })) : null;
+    const dice = one.is_play ? (one.dice[0] === one.dice[1] ? Array(4).fill(one.dice[0]) : one.dice).map((value) => ({ value, used: false })) : null;
     this.board.show({ board: one.board, cube: { value: one.cube, owner: one.owner, offered: ["take", "pass"].includes(one.done) }, dice, by: "me", ...more });
   }
 
   explain() {
     const one = this.decisions[this.at];
     if (!one) return null;
-    if (one.kind === "cube") return showCube(this.advice, { id: one.id });
+    if (!one.is_play) return showCube(this.advice, { id: one.id });
     return showHint(this.advice, { id: one.id }, {
-      point: (play) => this.draw({ arrows: movesOf(play ? play.notation : one.played ?? "") }),
-      pick: (play) => this.draw({ arrows: movesOf(play.notation) }), made: one.played,
+      point: (play) => this.draw({ arrows: movesOf(play ? play.notation : one.done ?? "") }),
+      pick: (play) => this.draw({ arrows: movesOf(play.notation) }), made: one.done,
     });
   }
 
   /** The chance of the first player before each roll. */
   drawCurve() {
-    const rolls = this.decisions.map((one, k) => ({ ...one, k })).filter((one) => one.kind === "play");
+    const rolls = this.decisions.map((one, k) => ({ ...one, k })).filter((one) => one.is_play);
     if (!rolls.length) return;
     const { height, left, right, top, bottom } = CURVE;
     const width = Math.max(this.curve.clientWidth, 300);

@@ -168,4 +168,4 @@ def test_the_roll_of_a_game_that_ended_in_its_middle_is_no_error():
     record = parse_mat(text)
     review = Review(replace(record), load_evaluator("pubeval"))
     rolls = [one for part in review.parts() for one in review.told(part) if one["is_play"]]
-    assert [one["done"] for one in rolls] == ["8/5 6/5", None]
+    assert [(one["game"], one["move"], one["done"]) for one in rolls] == [(1, 1, "8/5 6/5"), (1, 1, None)]

@@ -169,6 +169,8 @@ def _shown(moment: Moment) -> dict[str, Any]:
     """What a board needs to show; all of it seen by the player on roll."""
     state = moment.state
     return {
+        "game": moment.game,
+        "move": moment.move,
         "on_roll": moment.player,
         "id": f"{gnubg_id(moment.position)}:{match_id(state)}",
         "xgid": xgid(moment.position, state),

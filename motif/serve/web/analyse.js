@@ -122,10 +122,12 @@ class Analysis {
     const rate = (one) => (one.error_rate === null ? "\u2013" : one.error_rate.toFixed(1));
     const rows = [
       [t("error rate"), ...players.map(rate)], [t("rating"), ...players.map((one) => one.rating ?? "\u2013")],
+      ["PR", ...players.map((one) => (one.pr === null ? "\u2013" : one.pr.toFixed(1)))],
       [t("decisions count"), ...players.map((one) => String(one.overall.decisions))],
       [t("blunders"), ...players.map((one) => String(one.overall.blunders))],
       [t("lost plays"), ...players.map((one) => lost(one.chequer))], [t("lost cube"), ...players.map((one) => lost(one.cube))],
-      [t("luck"), ...players.map((one) => signed(one.luck.total))]];
+      [t("luck"), ...players.map((one) => signed(one.luck.total))],
+      [t("luck adjusted"), ...players.map((one) => (one.luck_adjusted_result === null ? "\u2013" : unit === "mwc" ? `${signed(100 * one.luck_adjusted_result, 1)}\u00a0%` : signed(one.luck_adjusted_result, 2)))]];
     show(this.totals, table(t("players table"), [null, ...this.match.names].map((one) => one ?? ""), rows, { id: "players" }),
       h("p", { class: "source" }, t("judged by", { player: this.match.player })));
     this.drawCurve();

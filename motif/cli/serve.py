@@ -3,12 +3,12 @@
 import sys
 from typing import Annotated
 
+from motif.analysis.judge import JUDGE
 from motif.cli.interruption import resumable
 from motif.cli.options import DEFAULT_PLAYER, SeedOption, command, option, player_option
 from motif.cli.printing import complain
 from motif.runtime.errors import SettingError
 
-_OPPONENT = "latest@2"
 _LAST_PORT = 2**16 - 1
 
 
@@ -18,7 +18,7 @@ def serve_gnubg(
         str, option("Address to listen at; others than your own let everybody in.", "HOST")
     ] = "127.0.0.1",
     port: Annotated[int, option("Port to listen at; 0: a free one.")] = 1234,
-    player: Annotated[str, player_option("Who plays.")] = _OPPONENT,
+    player: Annotated[str, player_option("Who plays.")] = JUDGE,
     jacoby: Annotated[bool, option("For money: gammons count only after a double.")] = True,
     beavers: Annotated[bool, option("For money: a double may be beavered.")] = True,
     seed: SeedOption = 0,

@@ -229,8 +229,8 @@ def measured(seconds: float) -> list[str]:
     others = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0
     lines += [
         "",
-        f"One core for the server, {seconds:g} s each, Python {platform.python_version()}; {others:.0f} processes",
-        f"wanted the {len(cores) or os.cpu_count()} cores of the machine. Where that is more than two, the last",
+        f"One core for the server, {seconds:g} s each; Python {platform.python_version()}; {others:.0f} programs",
+        f"wanted the machine's {len(cores) or os.cpu_count()} cores. Where these are too few, the last",
         "column is what counts: it leaves out what the server waited.",
     ]
     return lines

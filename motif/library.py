@@ -19,6 +19,7 @@ import numpy.typing as npt
 from motif.analysis.explain import Explanation, explain_choice
 from motif.analysis.judge import JUDGE, MatchOptions, for_match
 from motif.analysis.match import MatchAnalysis, analyse_match
+from motif.analysis.phrases import LANGUAGE
 from motif.analysis.position_records import hints
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
@@ -215,18 +216,20 @@ def explain(
     *,
     better: str | Play | None = None,
     versus: str | Play | None = None,
+    language: str = LANGUAGE,
     **match: Any,
 ) -> Explanation:
     """Why one play is better than another, term by term and in words: ``print(explain(ID, "31"))``.
 
     By default the best play is compared with the second best; ``versus="24/23 13/10"`` names another one.
+    The reasons are in English, or with ``language="de"`` in German.
     """
     place, state = _placed(position)
     dice, evaluator = _rolled(roll, state), _judging(player)
     legal = legal_plays(place, dice)
     plays = [find_play(play, legal) if isinstance(play, str) else play for play in (better, versus)]
     stakes, _ = for_match(evaluator, _options(match), state)
-    return explain_choice(evaluator, place, dice, *plays, stakes=stakes)
+    return explain_choice(evaluator, place, dice, *plays, stakes=stakes, language=language)
 
 
 def analyse(

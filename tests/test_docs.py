@@ -8,10 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import typer
 import yaml
 
-from motif.cli.main import app
 from tools import command_pages, library_pages
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,9 +86,11 @@ def test_commands_for_those_who_come_from_elsewhere_are_understood(monkeypatch):
     text = (DOCS / "how-to" / "coming-from.md").read_text("utf-8")
     lines = [line for line in _INLINE.findall(text) if line.split()[0] != "bootstrap"]
     assert len(lines) > 15
+    commands = command_pages.commands()
     for line in lines:
-        name, *words = shlex.split(line)
-        with typer.main.get_command(app).commands[name].make_context(name, words) as context:
+        words = shlex.split(line)
+        name = max((name for name in commands if words[: len(name.split())] == name.split()), key=len)
+        with commands[name].make_context(name, words[len(name.split()) :]) as context:
             assert context.params
 
 
@@ -114,7 +114,7 @@ def test_the_citation_says_what_the_package_says():
 def test_notices_name_what_others_made():
     notices = (ROOT / "THIRD_PARTY.md").read_text("utf-8")
     data = ROOT / "motif" / "data"
-    made_here = {data / "presets", data / "frontier.json"}
+    made_here = {data / "phrases", data / "presets", data / "frontier.json"}
     for path in data.rglob("*"):
         if path.is_file() and path.name != "README.md" and not made_here & {path, path.parent}:
             assert path.name in notices or f"`{path.parent.relative_to(ROOT)}/`" in notices, path

@@ -119,10 +119,10 @@ class FibsBoard:
         return bool(self.was_doubled) or not (self.may_double or self.opponent_may_double)
 
     @property
-    def beavered(self) -> bool:
-        """Whether the double of the player whose turn it is was beavered, and he is to answer that.
+    def raised(self) -> bool:
+        """Whether the double of the player whose turn it is was beavered.
 
-        Only gnubg's requests tell: the cube shows the double, and the other player has it already.
+        On offer is that beaver, or his raccoon.  Only requests of gnubg tell: the other has the cube already.
         """
         mine, theirs = self._rights
         return bool(self.was_doubled) and theirs > mine
@@ -134,42 +134,43 @@ class FibsBoard:
         return rights if self.turn == self.colour else rights[::-1]
 
     def match_state(
-        self, *, request: bool = False, jacoby: bool = False, beavers: bool = False
+        self, *, request: bool = False, raises: int = 1, jacoby: bool = False, beavers: bool = False
     ) -> MatchState:
         """Score, cube and decision, seen as `position` is; the dice are in `roll`.
 
-        Where a double was beavered it is the state before the double.  `request` says that gnubg asks in its
-        dialect.  What no line tells of money play are `jacoby` and `beavers`.  Raises `PositionError` for a
-        state that cannot occur.
+        Where a double was `raised` it is the state before the double: `raises` is 1 for a beaver, 2 for a
+        raccoon, which looks alike.  `request` says that gnubg asks in its dialect.  What no line tells of
+        money play are `jacoby` and `beavers`.  Raises `PositionError` for a state that cannot occur.
         """
-        doubled = self.doubled and not self.beavered
-        first = self.colour if not request else _PLAYER_1 if doubled else -_PLAYER_1
+        first = self.colour if not request else _PLAYER_1 if self.doubled else -_PLAYER_1
         scores = self.your_score, self.opponent_score
         own_score, opponent_score = scores if self.turn == first else scores[::-1]
         length = 0 if self.length == UNLIMITED else self.length
         at_match_point = length - 1 in scores
+        is_offered = self.doubled and not self.raised
+        cube = self.cube >> raises if self.raised else self.cube
         return MatchState(
             length=length,
             own_score=own_score,
             opponent_score=opponent_score,
-            cube=self.cube // 2 if self.beavered else self.cube,
-            cube_owner=self._cube_owner,
+            cube=cube,
+            cube_owner=self._owner_of(cube),
             crawford=bool(length) and at_match_point and not (self.did_crawford or self.redoubles),
-            doubled=doubled,
+            doubled=is_offered,
             jacoby=jacoby and not length,
             beavers=beavers and not length,
-            decision="opponent" if doubled else "me",
+            decision="opponent" if is_offered else "me",
             player=1 if self.turn == _PLAYER_1 else 0,
         )
 
-    @property
-    def _cube_owner(self) -> CubeOwner:
+    def _owner_of(self, cube: int) -> CubeOwner:
+        """Who had the `cube` before the double, if there was one."""
         mine, theirs = self._rights
-        if mine != theirs and not self.beavered:
+        if mine != theirs and not self.raised:
             return "me" if mine else "opponent"
-        # Who has doubled could: from 2 on because the cube was his.
-        could_double = self.beavered or not mine
-        return "me" if could_double and self.cube > (2 if self.beavered else 1) else "centre"
+        # Whoever has doubled could: from 2 on because the cube was his.
+        has_doubled = self.raised or not mine
+        return "me" if has_doubled and cube > 1 else "centre"
 
     def __str__(self) -> str:
         # The fields in their order; those that are tuples stand there one by one.

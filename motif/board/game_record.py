@@ -148,6 +148,11 @@ class GameProgress:
         else:
             self._answer(action)
 
+    @property
+    def raised(self) -> CubeKind | None:
+        """What is on offer: a double, beaver or raccoon; None where nothing is."""
+        return None if self._raised is None else self._raised.kind
+
     def check_turn(self, player: int) -> None:
         """Raise `RecordError` unless `player` may roll now."""
         self._check_going()

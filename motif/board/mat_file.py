@@ -293,6 +293,8 @@ def _action(cell: _Cell, progress: GameProgress) -> Action:
             raise RecordError(f"{quoted(cell.word + cell.rest)} is no cube action")
         if match[1] and kind == "double" and int(match[1]) != 2 * progress.cube:
             raise RecordError(f"the cube is doubled to {match[1]}, but shows {progress.cube}")
+        if kind == progress.raised == "beaver":
+            kind = "raccoon"  # gnubg has one word for both
         return CubeAction(cell.player, kind)
     progress.check_turn(cell.player)
     roll = parse_roll(cell.roll)

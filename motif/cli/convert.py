@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from motif.board.game_record import MatchRecord
 
 _EXAMPLES = (
-    "convert match.sgf match.mat",
-    "convert matches/ converted/ --to sgf",
-    "convert race.csv contact.csv runs/wildbg",
+    "convert match.mat match.sgf",
+    "convert match.sgf another.mat converted/ --to mat",
     "convert runs/try labels.csv",
+    "convert labels.csv runs/labels",
 )
 
 

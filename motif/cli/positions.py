@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import JUDGE, evaluator_of, for_match, judge_of
+from motif.analysis.phrases import LANGUAGE
 from motif.cli.options import (
     DEFAULT_PLAYER,
     DeepOption,
@@ -18,6 +19,7 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     JudgeOption,
+    LanguageOption,
     MatchChoice,
     MaybeId,
     PlayerOption,
@@ -328,7 +330,11 @@ def _print_details(details: dict[str, Any]) -> None:
         print_table(("score", ""), rest)
 
 
-@command(f"explain {_START} 3 1", f'explain {_START} 3 1 --versus "24/23 13/10" --html why.html')
+@command(
+    f"explain {_START} 3 1",
+    f"explain {_START} 3 1 --language de --detailed",
+    f'explain {_START} 3 1 --versus "24/23 13/10" --html why.html',
+)
 def explain(
     identifier: IdArgument,
     options: MatchChoice,
@@ -345,15 +351,19 @@ def explain(
             "The play to compare with the best, such as '13/8 6/5'.", "PLAY", show_default="the second best"
         ),
     ] = None,
+    detailed: Annotated[
+        bool, option("Show the formula, and the groups and terms that make up the values.")
+    ] = False,
+    language: LanguageOption = LANGUAGE,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Tell why one play is better than another.
 
-    The difference of the two evaluations is split exactly over the terms of the weights and told in groups,
-    the largest first: what speaks for the better play has a plus.  docs/how-to/explain.md says how.  With a
-    match or a cube, from options or from the ID, plays are valued and chosen for it; the terms stay those of
-    money.
+    What the plays do on the board is told with the strongest reasons first, then what speaks for the other
+    play, and how sure it is; docs/how-to/explain.md says how.  With --detailed come the terms of the weights,
+    which add up exactly.  With a match or a cube, from options or from the ID, plays are valued and chosen
+    for it; the terms stay those of money.
     """
     from motif.analysis.explain import explain_choice
     from motif.board.moves import legal_plays
@@ -365,7 +375,7 @@ def explain(
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     _, evaluator = judge_of(player, fast, deep)
     stakes, valued = for_match(evaluator, options, match)
-    explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes)
+    explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes, language=language)
     if html is not None:
         from motif.reports.term_pages import explanation_page
         from motif.runtime.files import write_text
@@ -375,15 +385,23 @@ def explain(
         print(json_line({**explanation.to_dict(), **valued, "html": html}))
         return
     print(_boards(explanation))
-    say(f"\n{explanation.summary}\n{explanation.values_in_words}\n")
-    if explanation.staked_in_words:
-        say(explanation.staked_in_words)
-        print_valued(valued)
-        say("")
-    for sentence in (*explanation.ahead_in_words, *explanation.sentences):
+    say("")
+    for sentence in explanation.lines:
+        say(sentence)
+    print_valued(valued)
+    if detailed:
+        _print_reckoning(explanation)
+
+
+def _print_reckoning(explanation: "Explanation") -> None:
+    """Print how the values of the two plays come about."""
+    say("")
+    for sentence in explanation.detailed_lines:
         say(sentence)
     rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]
     print_table(("group", explanation.unit), rows)
+    terms = sorted(explanation.terms, key=lambda term: -abs(term[1]))
+    print_table(("term", "adds to x"), [(name, f"{value:+.6f}") for name, value in terms])
 
 
 def _boards(explanation: "Explanation") -> str:

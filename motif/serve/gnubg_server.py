@@ -13,8 +13,10 @@ Sources: gnubg's play.c (`ComputerTurn`), drawboard.c (`FIBSBoard`), external.c,
 and traffic of gnubg 1.07.
 """
 
+import os
 import socket
 import socketserver
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -79,6 +81,8 @@ class Conversation:
         self._rules = rules
         self._is_gnubg = True
         """Whether boards come from gnubg's external player, as far as the lines have told."""
+        self._side = 0
+        """The sign of the checkers of him who is asked; 0 as long as no line has told."""
         self._has_resigned = False
         """Whether the last board was answered so: asked again in that game, he plays on."""
 
@@ -117,10 +121,13 @@ class Conversation:
         opponent = self._opponent
         if options.resignation:
             return "accept" if opponent.agrees(position, state, options.resignation) else "reject"
-        if board.beavered:
-            return "accept" if opponent.takes_beaver(position, state) else "drop"
+        if board.raised:
+            is_beaver = self._side in (0, board.turn)
+            takes = opponent.takes_beaver if is_beaver else opponent.takes_raccoon
+            return "accept" if takes(position, state) else "drop"
         if board.doubled:
             return opponent.answer(position, state)
+        self._side = board.turn
         loss = opponent.resignation(position, board.roll, state)
         was_declined, self._has_resigned = self._has_resigned, loss is not None
         if loss is not None and not was_declined:
@@ -139,7 +146,13 @@ class Conversation:
             raise PositionError("the game is over")
         if not rules.crawford:
             board = replace(board, did_crawford=1)
-        state = board.match_state(request=self._is_gnubg, jacoby=rules.jacoby, beavers=rules.beavers)
+        state = board.match_state(
+            request=self._is_gnubg,
+            # A beaver is a question to him whose turn it is, a raccoon to the other one.
+            raises=1 if self._side in (0, board.turn) else 2,
+            jacoby=rules.jacoby,
+            beavers=rules.beavers,
+        )
         return Question(board, position, state)
 
     def _evaluate(self, text: str) -> str:
@@ -269,14 +282,12 @@ class GnubgServer(socketserver.ThreadingTCPServer):
 
     daemon_threads = True
     block_on_close = False
-    allow_reuse_address = True
+    allow_reuse_address = os.name == "posix"
     request_queue_size = 32
 
     def __init__(self, opponent: Opponent, host: str, port: int, rules: Rules = Rules()) -> None:
         self.opponent = opponent
         self.rules = rules
-        self.answered = 0
-        """Lines so far."""
         self._thinking = threading.Lock()
         self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         try:
@@ -294,8 +305,16 @@ class GnubgServer(socketserver.ThreadingTCPServer):
     def ask(self, conversation: Conversation, line: str) -> str | None:
         """The answer of `conversation` to `line`."""
         with self._thinking:
-            self.answered += 1
-            return conversation.answer(line)
+            try:
+                return conversation.answer(line)
+            except (
+                Exception
+            ) as error:  # a fault of motif's own ends nobody's game, and shows nobody its insides
+                return _short(f"{_ERROR}internal error: {type(error).__name__}: {error}")
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say in a line why a connection could not be served."""
+        print(f"motif: a connection was lost: {sys.exc_info()[1]!r}", file=sys.stderr)
 
     def verify_request(self, request: object, client_address: object) -> bool:
         """Whether there is room for one more connection."""

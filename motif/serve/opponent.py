@@ -114,6 +114,11 @@ class Opponent:
         taken = self.cube(position, state).double_take
         return taken is None or BEAVERED * taken > -DOUBLED_WORTH
 
+    def takes_raccoon(self, position: Position, state: MatchState) -> bool:
+        """Whether he, who has beavered the double of `state`, plays on after a raccoon."""
+        taken = self.cube(position, state).double_take
+        return taken is None or BEAVERED * BEAVERED * taken < BEAVERED * DOUBLED_WORTH
+
     def resignation(self, position: Position, roll: tuple[int, int] | None, state: MatchState) -> str | None:
         """What he, on roll, offers to lose: what is certain (see `certain_loss`); None where nothing is."""
         loss = certain_loss(position, roll)

@@ -8,7 +8,7 @@ Positions are seen by the player on roll.  Without a match state, from an ID or 
 are chosen for money without a cube, and the cube is that of money play, in the centre.  ``engine.ply`` counts
 the root: 1 is the static evaluation, motif's and gnubg's 0-ply.
 
-Sources: bgci's docs/ubgi-v0.1-spec.md and its checks, gnubg-ubgi's ubgi.c, oysteijo's draft 0.01; for 0.2
+Sources: bgci's specification of 0.1 and its checks, gnubg-ubgi's ubgi.c, oysteijo's draft 0.01; for 0.2
 what the engines that speak it send.
 """
 

@@ -139,6 +139,19 @@ def test_cubes_and_scores_matter(talk):
     assert talk.answer(request(losing, was_doubled=1, length=7)) == "take"
 
 
+def test_who_was_doubled_back_takes_or_drops_what_is_on_offer(talk):
+    """A beaver and a raccoon look alike: who is asked shows in the dice that he had before."""
+    offer = {"was_doubled": 1, "opponent_may_double": 1, "may_double": 0}
+    won = Position.from_points({2: 2, 1: 2}, {6: 4, 5: 4, 4: 4})
+    lost = Position.from_points({6: 5, 5: 5, 4: 5}, {2: 2, 1: 2})
+    for first, answers in ((START, ["accept", "drop"]), (START.switch_sides(), ["drop", "accept"])):
+        side = 1 if first is START else -1
+        assert talk.answer(request(START, (3, 1), turn=side)) == "8/5 6/5"
+        offered = [request(position, cube=4, **offer) for position in (won, lost)]
+        assert [talk.answer(line) for line in offered] == answers
+    assert parse_fibs_board(offered[0]).match_state(request=True, raises=2) == MatchState()
+
+
 def test_a_lost_game_is_resigned_once(talk):
     lost = Position.from_points(LOST, {1: 2})
     assert talk.answer(request(lost)) == "resign single"  # by the Jacoby rule
@@ -311,6 +324,16 @@ def test_whatever_comes_it_goes_on_serving(server):
         killed.__exit__()
     with Client(server) as client:
         assert client.ask(BEFORE_ROLL) == "roll\n"
+
+
+def test_a_fault_of_its_own_is_one_line_to_one_client(server, monkeypatch):
+    def fail(*words):
+        raise RuntimeError("a fault\nin two lines")
+
+    monkeypatch.setattr(server.opponent, "play", fail)
+    with Client(server) as client:
+        assert client.ask(OPENING) == "Error: internal error: RuntimeError: a fault in two lines\n"
+        assert client.ask("help") == "\tNo help information available\n"
 
 
 def test_one_too_many_is_closed_and_the_others_stay(server, monkeypatch):

@@ -1,6 +1,6 @@
 """Every roll and every chance to double of a match, in the order of play, with all that they depend on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from motif.board.game_record import (
     CubeKind,
@@ -32,6 +32,8 @@ class Moment:
     """Who was on roll."""
     position: Position
     state: MatchState
+    action: int = field(default=0, kw_only=True)
+    """The action's number in its game, counted from 0; for a double that was not made that of the roll."""
 
 
 @dataclass(frozen=True)
@@ -93,20 +95,22 @@ class _GameWalk:
         """Append the game's rolls and chances to double."""
         progress, actions = self._progress, self._game.actions
         has_rolled, has_doubled = False, False
-        for line, action in zip(move_numbers(actions), actions, strict=True):
+        for place, (line, action) in enumerate(zip(move_numbers(actions), actions, strict=True)):
             moment = (self._number, line, action.player, progress.position)
             if isinstance(action, Turn):
                 opening = not has_rolled and action.roll[0] != action.roll[1]
                 if has_rolled and not has_doubled and self._may_double(action.player):
-                    chances.append(CubeChance(*moment, self._state(action.player), doubled=False))
+                    chances.append(
+                        CubeChance(*moment, self._state(action.player), doubled=False, action=place)
+                    )
                 progress.apply(action)
                 # Behind `apply`: a beaver is taken by rolling.
                 state = replace(self._state(action.player), dice=action.roll)
-                rolls.append(PlayedRoll(*moment, state, action.roll, action.play, opening))
+                rolls.append(PlayedRoll(*moment, state, action.roll, action.play, opening, action=place))
                 has_rolled, has_doubled = True, False
                 continue
             if action.kind == "double":
-                chances.append(CubeChance(*moment, self._state(action.player), doubled=True))
+                chances.append(CubeChance(*moment, self._state(action.player), doubled=True, action=place))
                 has_doubled = True
             elif action.kind in _ANSWERS:
                 chances[-1] = replace(chances[-1], answer=action.kind)

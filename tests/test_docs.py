@@ -14,7 +14,7 @@ from tools import command_pages, library_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-MADE = {"reference/commands", "reference/library"}
+MADE = {"reference/commands", "reference/http", "reference/library"}
 """Folders of docs/ whose pages are made when the site is built."""
 PAGES = sorted(
     path.relative_to(ROOT)
@@ -30,7 +30,7 @@ SITE = sorted(
 """Pages of the site that are written by hand, as a table of contents names them."""
 _INLINE = re.compile(r"`motif ([^`]*)`")
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-_PAGE = re.compile(r"(?<!build/)\bdocs/[\w/.-]*\w")
+_PAGE = re.compile(r"(?<![\w-])(?<!build/)\bdocs/[\w/.-]*\w")
 _SOURCE = re.compile(
     r"`((?:motif|tools|tests|docs|runs|data|weights)/[\w/.-]*\.(?:py|md|json|html|yaml|toml|gz))`"
 )
@@ -114,7 +114,7 @@ def test_the_citation_says_what_the_package_says():
 def test_notices_name_what_others_made():
     notices = (ROOT / "THIRD_PARTY.md").read_text("utf-8")
     data = ROOT / "motif" / "data"
-    made_here = {data / "presets", data / "frontier.json"}
+    made_here = {data / "phrases", data / "presets", data / "frontier.json"}
     for path in data.rglob("*"):
         if path.is_file() and path.name != "README.md" and not made_here & {path, path.parent}:
             assert path.name in notices or f"`{path.parent.relative_to(ROOT)}/`" in notices, path

@@ -1,1 +1,1 @@
-"""motif for other programs: gnubg's external player, UBGI, HTTP."""
+"""Other programs ask motif: gnubg's protocol for external players, UBGI, HTTP."""

@@ -220,13 +220,13 @@ class Tutor:
         assert session.roll is not None
         self._asking.say(*(f"  {one.play.notation:24} {one.equity:+.3f}" for one in (best, choice)))
         try:
-            explanation = explain_choice(evaluator, session.position, session.roll, best.play, choice.play)
+            explanation = explain_choice(
+                evaluator, session.position, session.roll, best.play, choice.play, stakes=session.stakes()
+            )
         except PlayerError:
             self._asking.say(*self._chances(best, choice))
         else:
-            scope = "For money " if session.rules.length else ""
-            lines = (f"{scope}{explanation.summary}", *explanation.sentences[:_SHOWN])
-            self._asking.say(*(f"  {line}" for line in lines))
+            self._asking.say(*(f"  {line}" for line in explanation.lines))
 
     def _chances(self, best: RankedPlay, choice: RankedPlay) -> Sequence[str]:
         """What the two plays lead to, for the mover."""

@@ -153,12 +153,7 @@ def _why(evaluator: Evaluator, roll: PlayedRoll, better: Play, worse: Play, stak
         explanation = explain_choice(evaluator, roll.position, roll.roll, better, worse, stakes=stakes)
     except PlayerError:
         return Why()
-    if explanation.equity_difference > 0:
-        return Why(explanation.summary, (*explanation.sentences, *explanation.ahead_in_words))
-    # At the score, or looked at more deeply, plays can change places.
-    name = evaluator.without_lookahead.name
-    view = f"Without looking ahead and at money play {name} prefers the play made; its terms do not "
-    return Why(view + "tell why the other one is better.", explanation.ahead_in_words)
+    return Why(explanation.summary, explanation.sentences)
 
 
 def _heading(moment: Moment, name: str) -> str:

@@ -205,7 +205,10 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
     worse = None if question.versus is None else find_play(question.versus, legal_plays(position, roll))
     _, evaluator = desk.judge(question.player, question.fast, question.deep)
     stakes, valued = for_match(evaluator, question.options(), match)
-    return {**explain_choice(evaluator, position, roll, worse=worse, stakes=stakes).to_dict(), **valued}
+    explanation = explain_choice(
+        evaluator, position, roll, worse=worse, stakes=stakes, language=question.language
+    )
+    return {**explanation.to_dict(), **valued}
 
 
 @router.post(
@@ -274,6 +277,8 @@ async def analyse(
     fast: bool = False,
     deep: bool = False,
     worst: Annotated[int, Query(ge=0, le=1000)] = 10,
+    moves: bool = False,
+    jokers: Annotated[int, Query(ge=0, le=1000)] = 5,
     cube: bool = True,
     jacoby: bool | None = None,
     stream: bool = False,
@@ -294,7 +299,7 @@ async def analyse(
             confirm=confirmed_by(fast, deep),
             jobs=1,
         )
-        return {"file": name, **match.as_dict()}
+        return {"file": name, **match.with_lists(jokers, moves)}
 
     return await _worked(desk, work, request, stream)
 

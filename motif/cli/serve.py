@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from motif.analysis.judge import JUDGE
 from motif.cli.interruption import resumable
 from motif.cli.options import (
     DEFAULT_PLAYER,
@@ -21,7 +22,6 @@ from motif.runtime.version import install_command
 if TYPE_CHECKING:
     from motif.serve.serve_settings import ServeSettings
 
-_OPPONENT = "latest@2"
 _LAST_PORT = 2**16 - 1
 
 
@@ -31,7 +31,7 @@ def serve_gnubg(
         str, option("Address to listen at; others than your own let everybody in.", "HOST")
     ] = "127.0.0.1",
     port: Annotated[int, option("Port to listen at; 0: a free one.")] = 1234,
-    player: Annotated[str, player_option("Who plays.")] = _OPPONENT,
+    player: Annotated[str, player_option("Who plays.")] = JUDGE,
     jacoby: Annotated[bool, option("For money: gammons count only after a double.")] = True,
     beavers: Annotated[bool, option("For money: a double may be beavered.")] = True,
     seed: SeedOption = 0,

@@ -128,7 +128,8 @@ class Conversation:
         if board.doubled:
             return opponent.answer(position, state)
         self._side = board.turn
-        loss = opponent.resignation(position, board.roll, state)
+        # As a server gnubg never resigns.
+        loss = opponent.resignation(position, board.roll, state) if self._is_gnubg else None
         was_declined, self._has_resigned = self._has_resigned, loss is not None
         if loss is not None and not was_declined:
             return f"resign {loss}"

@@ -60,7 +60,10 @@ def play(gnubg: str, folder: Path, server: GnubgServer, side: int, length: int, 
         for path in paths:
             commands += [f"new match {length}", f"export match mat {path}"]
     else:
-        commands += ["new session", *["new game"] * number, f"export match mat {paths[0]}"]
+        # gnubg stands still once its external player has taken a beaver: `play` goes on.
+        going_on = ["play"] * 3
+        commands += ["new session", *going_on, *["new game", *going_on] * (number - 1)]
+        commands.append(f"export match mat {paths[0]}")
     done = subprocess.run(
         [gnubg, "--tty", "--quiet", "--no-rc", f"--prefsdir={folder}"],
         input="\n".join([*commands, "quit", "y", ""]),
@@ -93,7 +96,7 @@ def test_whole_games(gnubg, tmp_path, server, side, length, number, capsys):
     records = [read_mat(path) for path in paths]
     games = [game for record in records for game in record.games]
     assert all(game.result is not None for game in games)
-    assert len(games) >= number
+    assert length or len(games) == number
     for record in records:
         check_dances(record)
     answers = [answer or "" for _, answer in server.heard]

@@ -161,8 +161,11 @@ def test_a_lost_game_is_resigned_once(talk):
     gammon = Position.from_points({7: 15}, {1: 2})
     assert talk.answer(request(gammon, cube=2, may_double=0)) == "resign gammon"
     assert talk.answer(request(gammon, (6, 6), cube=2, may_double=0)) == "7/1 7/1 7/1 7/1"
+    # Whoever asks as he would ask gnubg knows of no resignations.
+    assert talk.answer(f"{request(lost)} beavers off") in ("roll", "double")
+    talk = Conversation(talk._opponent)
     # Whoever may still bear one off, or see the opponent miss, plays on.
-    assert not talk.answer(request(Position.from_points({7: 4, 1: 11}, {1: 2}), length=7)).startswith(
+    assert not talk.answer(request(Position.from_points({7: 3, 1: 12}, {1: 2}), length=7)).startswith(
         "resign g"
     )
     assert not talk.answer(request(Position.from_points(LOST, {6: 2}))).startswith("resign")

@@ -280,10 +280,25 @@ def match_page(analysis: MatchAnalysis) -> str:
             name: {what: list(map(_unbroken, figures)) for what, *figures in rows}
             for name, rows in sections(analysis)
         },
+        games=_games(analysis),
         reading=reading(analysis),
+        jokers=[one.line(analysis.names[one.roll.player]) for one in analysis.jokers(_JOKERS)],
         plays=[_play_decision(play, in_match) for play in analysis.plays],
         cubes=[_cube_decision(cube, in_match) for cube in analysis.cubes],
     )
+
+
+_JOKERS = 5
+"""The luckiest rolls on the page."""
+
+
+def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
+    """Figures of the games as rows under no heading; nothing for a single game."""
+    if analysis.games < 2:
+        return {}
+    rows = {f"game {row[0]} at {row[1]}": [row[2], f"{row[3]} / {row[5]}", f"{row[4]} / {row[6]}"]
+            for row in game_rows(analysis)}  # fmt: skip
+    return {"": rows}
 
 
 def _play_decision(play: WorstPlay, in_match: bool) -> Decision:

@@ -35,7 +35,7 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
         f"An error is one in the eyes of {analysis.analyst}, with the cube where it lies.",
         "PR is half the error rate, as eXtreme Gammon has it; Snowie's error rate is what was lost a roll of "
-        "either player, forced ones too, as gnubg has it. "
+        "either player, forced ones too, as gnubg has it. An error is "
         + ", ".join(f"{mark} from {MILLIPOINTS * limit:.0f}" for limit, mark in reversed(MARKS))
         + " millipoints on.",
     ]

@@ -82,8 +82,8 @@ def _matches(sources: list[Path], out: Path, to: str | None) -> dict[str, Any]:
         suffix = f".{to or 'mat'}"
         if suffix not in WRITTEN_SUFFIXES:
             raise SettingError(f"--to must be {' or '.join(one[1:] for one in WRITTEN_SUFFIXES)}, not {to}")
-        paths = [Path("match") if str(path) == STDIN else path for path in match_paths(sources)]
-        targets = {path: out / f"{path.stem}{suffix}" for path in paths}
+        names = ((path, "match" if str(path) == STDIN else path.stem) for path in match_paths(sources))
+        targets = {path: out / f"{name}{suffix}" for path, name in names}
         _check_names(targets)
     for target in targets.values():
         check_target(target)

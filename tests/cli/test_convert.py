@@ -1,5 +1,9 @@
 """The command convert: matches and datasets, from one kind of file to another."""
 
+import io
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -30,6 +34,12 @@ def test_a_match_there_and_back(motif, motif_json, mat, tmp_path):
     ending = motif("convert", sgf, again)
     assert (ending.code, ending.out, ending.err) == (0, f"3 games of 1 matches in {again}\n", "")
     assert again.read_text() == mat.read_text()
+
+
+def test_standard_input_into_a_folder(motif_json, mat, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(mat.read_bytes())))
+    motif_json("convert", "-", tmp_path / "out", "--to", "sgf")
+    assert read_sgf(tmp_path / "out" / "match.sgf") == RECORD
 
 
 def test_a_folder_of_matches(motif_json, mat, tmp_path):

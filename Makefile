@@ -13,7 +13,7 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table cube-costs players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers bench rollout-table cube-costs players strength frontier reading-test architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -26,8 +26,10 @@ help:
 	@echo "make players     every player's error rates, points a game and speed, measured into docs/reference/players.md"
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
 	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
+	@echo "make reading-test     plays and reasons of textbooks beside motif's, into docs/explanation/reading-test.md"
 	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
+	@echo "make serve-load  requests and positions a second that serve http answers, measured into docs/how-to/serve.md"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/how-to/cluster.md"
 	@echo "make tutorial    run every command of docs/tutorial/first-hour.md and write what it says into the page"
@@ -80,11 +82,19 @@ frontier: $(INSTALLED_DEV)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.frontier docs/explanation/frontier.md \
 	    --decisions $(DECISIONS)
 
+# Some minutes of one core.
+reading-test: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.reading_test docs/explanation/reading-test.md
+
 architecture: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.architecture
 
 fuzz: $(INSTALLED_DEV)
-	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz
+	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz tests/serve/test_mutations.py
+
+# A minute on two idle cores.
+serve-load: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.serve_load docs/how-to/serve.md
 
 cluster-demo: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.cluster_demo

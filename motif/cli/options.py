@@ -121,7 +121,7 @@ def player_option(help: str, **more: Any) -> Any:
 
 
 PLAYERS = player_words().replace("a weight file", "A weight file", 1) + "."
-POSITION = "A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."
+POSITION = "A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key."
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
 FirstDie = Annotated[str | None, typer.Argument(metavar="D1", help="One die.", show_default=False)]
@@ -149,7 +149,7 @@ StaticOption = Annotated[str, player_option(f"Plays both sides: {static_words()}
 HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
-_COMPLETIONS = {"parameters": complete_parameters}
+_COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
 _WORDS = {"owner": "WHO", "score": "A-B"}
 """What stands for values of a field."""
 _METAVARS: dict[Any, str] = {

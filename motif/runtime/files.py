@@ -106,6 +106,25 @@ def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[Non
         raise failure(f"{where}: cannot be read: {error}") from None
 
 
+def content_of(path: Path, failure: type[MotifError]) -> bytes:
+    """The bytes of the file `path`; raises a `failure` that names it."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise failure(f"{path}: cannot be read: {reason(error)}") from None
+    # A name with a zero byte in it.
+    except ValueError as error:
+        raise failure(f"{plain_text(str(path))}: cannot be read: {error}") from None
+
+
+def decoded(content: bytes) -> str:
+    """Text in UTF-8, or in Latin 1, as older programs wrote it."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
 @contextmanager
 def refusals(what: Path | str) -> Iterator[None]:
     """Make of an `OSError` in the block a `FileError` that says that `what` cannot be written."""

@@ -29,6 +29,7 @@ from motif.board.mat_file import read_mat, write_mat
 from motif.board.match_state import match_id, match_state_from_id
 from motif.board.moves import legal_plays, parse_roll
 from motif.board.notation import find_play, format_moves, parse_moves
+from motif.board.ogid import ogid, position_from_ogid
 from motif.board.packed import BOARD_SIZE
 from motif.board.parsing import parse_position
 from motif.board.position import Position, faults
@@ -62,6 +63,12 @@ def xgid_check(text: str, folder: Path) -> None:
     position, state = position_from_xgid(text)
     # Written with the player on roll in capitals.
     assert position_from_xgid(xgid(position, state)) == (position, replace(state, player=1))
+
+
+def ogid_check(text: str, folder: Path) -> None:
+    position, state = position_from_ogid(text)
+    if state.game_state == "playing":
+        assert position_from_ogid(ogid(position, state)) == (position, replace(state, player=1))
 
 
 def position_check(text: str, folder: Path) -> None:

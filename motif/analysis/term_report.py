@@ -407,7 +407,10 @@ def _by_stage(positions: Observed, feature: int, step: float, told: Gain) -> str
 def _excuse(positions: Observed, feature: int, gain: float) -> str:
     """What goes with a parameter whose sign is not what a player expects."""
     through = positions.companions(feature)
+    own = float(through[feature])
     through[feature] = 0.0
+    if own * gain > 0 and abs(own) >= float((through * np.sign(gain)).max()):
+        return "One expects the opposite, but this is what its own weights say."
     companion = int(np.argmax(through * np.sign(gain)))
     alone = positions.gradient[companion] * through[companion]
     parameter = positions.parameters.parameters[companion]

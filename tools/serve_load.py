@@ -227,11 +227,12 @@ def measured(seconds: float) -> list[str]:
     rate, core_rate = batch_rates(ids)
     lines.append(f"| `evaluate --batch --json` | | | {rate:,.0f} | | | {core_rate:,.0f} |")
     others = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0
+    version, count = platform.python_version(), len(cores) or os.cpu_count()
     lines += [
         "",
-        f"One core for the server, {seconds:g} s each; Python {platform.python_version()}; {others:.0f} programs",
-        f"wanted the machine's {len(cores) or os.cpu_count()} cores. Where these are too few, the last",
-        "column is what counts: it leaves out what the server waited.",
+        f"One core for the server, {seconds:g} s each; Python {version}. {others:.0f} programs",
+        f"wanted the {count} cores of the machine; where these are too few, the last column is what counts:",
+        "it leaves out what the server waited.",
     ]
     return lines
 

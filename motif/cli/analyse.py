@@ -133,14 +133,7 @@ def _document(
     """What --json prints."""
     from motif.analysis.match import over_all
 
-    documents = []
-    for name, match in analyses:
-        in_match = bool(match.length)
-        document = {"file": name, **match.as_dict()}
-        document["jokers"] = [one.as_dict(match.names, in_match) for one in match.jokers(jokers)]
-        if moves:
-            document["decisions"] = [one.as_dict(match.names, in_match) for one in match.decisions]
-        documents.append({**document, "html": html})
+    documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
     if len(documents) == 1:
         return documents[0]
     matches = [match for _, match in analyses]

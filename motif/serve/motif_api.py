@@ -277,6 +277,8 @@ async def analyse(
     fast: bool = False,
     deep: bool = False,
     worst: Annotated[int, Query(ge=0, le=1000)] = 10,
+    moves: bool = False,
+    jokers: Annotated[int, Query(ge=0, le=1000)] = 5,
     cube: bool = True,
     jacoby: bool | None = None,
     stream: bool = False,
@@ -297,7 +299,7 @@ async def analyse(
             confirm=confirmed_by(fast, deep),
             jobs=1,
         )
-        return {"file": name, **match.as_dict()}
+        return {"file": name, **match.with_lists(jokers, moves)}
 
     return await _worked(desk, work, request, stream)
 

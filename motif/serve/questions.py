@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from motif.analysis.judge import MatchOptions
-from motif.analysis.phrases import LANGUAGE
+from motif.analysis.phrases import LANGUAGE, languages
 from motif.board.match_state import MatchState
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
@@ -142,7 +142,9 @@ class ExplainQuestion(HintQuestion):
         str | None,
         Field(max_length=60, description="The play to compare with the best; the second best by default."),
     ] = None
-    language: Annotated[str, Field(max_length=20, description="Of the reasons: en or de.")] = LANGUAGE
+    language: Annotated[
+        str, Field(max_length=20, description=f"Language of the reasons: {', '.join(languages())}.")
+    ] = LANGUAGE
 
 
 class RolloutRequest(_Rolled, _Match):

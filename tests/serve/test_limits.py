@@ -2,18 +2,21 @@
 
 import json
 import re
+import time
 from dataclasses import replace
 
 import httpx
 import pytest
 
 from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.progress import progress
+from motif.serve import motif_api
 from motif.serve.http import create_app
 from motif.serve.serve_settings import ServeSettings
 from tests.serve.conftest import OPENING, QUICK, running
 
 QUESTION = {"id": OPENING}
-LONG = {"id": OPENING, "trials": 20_000, "luck_plies": 9, "player": "pubeval"}
+LONG = {"id": OPENING, "trials": 20_000}
 
 
 @pytest.fixture(scope="module")
@@ -131,8 +134,23 @@ def test_players_of_requests_are_no_files_and_no_programs(client, name):
     assert re.match("no player to ask is called", answer.json()["message"])
 
 
-def test_one_rollout_at_a_time_until_its_listener_goes(strict):
-    """Or until it is called off, by its ID."""
+@pytest.fixture
+def endless(monkeypatch):
+    """Rollouts of LONG go on until they are called off."""
+    usual = motif_api._rollout_work
+
+    def work():
+        with progress("waiting", 1) as advance:
+            while True:
+                advance(0)
+                time.sleep(0.01)
+
+    monkeypatch.setattr(
+        motif_api, "_rollout_work", lambda asked, *rest: work if asked.trials > 36 else usual(asked, *rest)
+    )
+
+
+def test_one_rollout_at_a_time_until_it_is_called_off(strict, endless):
     with strict.stream("POST", "/api/v1/rollout", json={**LONG, "stream": True}) as stream:
         lines = stream.iter_lines()
         job = json.loads(next(lines))["job"]
@@ -141,11 +159,14 @@ def test_one_rollout_at_a_time_until_its_listener_goes(strict):
         assert strict.delete(f"/api/v1/jobs/{job}").json() == {"job": job, "called_off": True}
         assert json.loads(list(lines)[-1]) == {"error": "called off"}
     until_free(strict)
-    with strict.stream("POST", "/api/v1/rollout", json={**LONG, "stream": True}) as stream:
-        next(stream.iter_lines())
-    until_free(strict)
+
+
+def test_a_rollout_ends_when_nobody_waits_for_it(strict, endless):
     with pytest.raises(httpx.ReadTimeout):
         strict.post("/api/v1/rollout", json=LONG, timeout=0.5)
+    until_free(strict)
+    with strict.stream("POST", "/api/v1/rollout", json={**LONG, "stream": True}) as stream:
+        next(stream.iter_lines())
     until_free(strict)
 
 

@@ -170,6 +170,15 @@ class MatchAnalysis:
             "by_game": [[_game_dict(one, in_match) for one in pair] for pair in self.by_game],
         }
 
+    def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, Any]:
+        """`as_dict` with the luckiest rolls, so many `jokers`, and where it is asked for all decisions."""
+        in_match = bool(self.length)
+        document = self.as_dict()
+        document["jokers"] = [one.as_dict(self.names, in_match) for one in self.jokers(jokers)]
+        if decisions:
+            document["decisions"] = [one.as_dict(self.names, in_match) for one in self.decisions]
+        return document
+
 
 def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, Any]:
     luck = player.luck

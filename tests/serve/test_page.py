@@ -12,6 +12,8 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 from motif.analysis.match import analyse_match
 from motif.analysis.match.review import Review, ReviewedRoll
 from motif.board.mat_file import mat_text, parse_mat
+from motif.board.match_state import MatchState
+from motif.cube.decision import best_action
 from motif.evaluators.named import load_evaluator
 from motif.serve.page import FILES
 from tests.serve.page_client import opened
@@ -78,6 +80,28 @@ def test_every_text_that_is_asked_for_is_there():
     asked = set(KEY.findall(source))
     assert len(asked) > 100
     assert not {key for key in asked if key not in texts("en")}
+
+
+def test_every_cube_action_has_its_words():
+    state = MatchState(length=5, own_score=4, opponent_score=1, crawford=True)
+    states = [
+        MatchState(),
+        MatchState(beavers=True),
+        MatchState(cube=2, cube_owner="me"),
+        MatchState(cube=2, cube_owner="opponent"),
+        state,
+        MatchState(length=1),
+    ]
+    values = (-2.0, -1.0, 0.2, 0.6, 1.2)
+    actions = {
+        best_action(state, no_double, *double, True)[0]
+        for state in states
+        for no_double in values
+        for double in ((None, None), *((value, 1.0) for value in values))
+    }
+    assert len(actions) > 8
+    parts = {f"cube {part}" for action in actions for part in action.split(", ")}
+    assert parts <= texts("de").keys()
 
 
 @pytest.mark.parametrize(

@@ -171,9 +171,15 @@ class Setup {
   showIds() {
     const { place } = this;
     const rows = [["GNUbg ID", place.id], ["XGID", place.xgid], ...(place.ogid ? [["OGID", place.ogid]] : []), [t("link"), location.href.split("#")[0] + `#/position/${encodeURIComponent(place.xgid)}`]];
-    const copy = (name, value) => h("button", { type: "button", class: "small", "aria-label": t("copy this", { name }), onclick: async () => {
-      await navigator.clipboard.writeText(value);
-      announce(t("copied", { name }));
+    const copy = (name, value) => h("button", { type: "button", class: "small", "aria-label": t("copy this", { name }), onclick: async (event) => {
+      try {
+        await navigator.clipboard.writeText(value);
+        announce(t("copied", { name }));
+      } catch {
+        // A page of another machine may not write there.
+        getSelection().selectAllChildren(event.target.parentNode.querySelector("code"));
+        announce(t("selected", { name }));
+      }
     } }, t("copy"));
     const svg = () => text(`/api/v1/diagram?id=${encodeURIComponent(place.xgid)}`);
     show(this.ids, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, h("code", {}, value), copy(name, value))]),

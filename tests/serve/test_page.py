@@ -11,6 +11,7 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.analysis.match import analyse_match
 from motif.analysis.match.review import Review, ReviewedRoll
+from motif.analysis.match.totals import THRESHOLDS, WORST
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import MatchState
 from motif.cube.decision import best_action
@@ -102,6 +103,10 @@ def test_every_cube_action_has_its_words():
     assert len(actions) > 8
     parts = {f"cube {part}" for action in actions for part in action.split(", ")}
     assert parts <= texts("de").keys()
+
+
+def test_every_rating_has_its_words():
+    assert {f"rating {word}" for _, word in (*THRESHOLDS, (0, WORST))} <= texts("de").keys()
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from motif.board.game_record import MatchRecord, Note, crawford_game, jacoby_rul
 from motif.board.notation import NO_MOVE
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Evaluator
-from motif.evaluators.named import without_plies
+from motif.evaluators.named import own_name, without_plies
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError, SettingError
 from motif.runtime.layout import html_lines, html_table, text_table
@@ -309,7 +309,7 @@ def both_players(
             name,
             [one for one in decisions if one.player == player],
             [one for one in lucks if one.roll.player == player],
-            is_analyst=without_plies(name) == without_plies(analyst),
+            is_analyst=without_plies(own_name(name)) == without_plies(analyst),
             rolls_of_both=sum(one.is_play for one in decisions),
         )
         for player, name in enumerate(names)

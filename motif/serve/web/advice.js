@@ -1,10 +1,12 @@
 // What motif thinks: plays ranked, the cube, and why one play is better than another.
 
 import { post } from "./api.js";
-import { h, percent, show, signed, table } from "./dom.js";
+import { figure, h, percent, show, signed, table } from "./dom.js";
 import { knows, language, t } from "./texts.js";
 
 const SHOWN = 8;
+/** A chance from which on something would be done that is never reached. */
+const NEVER = 0.9995;
 
 /** The moves [from, to] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
 export function movesOf(play) {
@@ -77,7 +79,7 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
         h("thead", {}, h("tr", {}, heads.map((head) => head ? h("th", { scope: "col" }, head) : h("td")))),
         h("tbody", {}, body))),
       h("p", { class: "source" }, t("ranked by", { player: answer.player, count: answer.plays.length }),
-        answer.valued_for && ` ${t("valued for", { what: answer.valued_for })}`),
+        answer.valued_for && language === "en" && ` ${t("valued for", { what: answer.valued_for })}`),
       whyPlace);
     fillChances(rows, cells, answer.player);
     if (where > 0) why(answer.plays[where]);
@@ -89,7 +91,7 @@ function fillChances(rows, cells, player) {
   rows.forEach(async (one, k) => {
     try {
       const after = await post("/api/v1/evaluate", { id: one.position, player });
-      const figures = [percent(1 - after.win), (100 * after.lose_gammon).toFixed(1), (100 * after.win_gammon).toFixed(1)];
+      const figures = [percent(1 - after.win), figure(100 * after.lose_gammon, 1), figure(100 * after.win_gammon, 1)];
       show(cells[k], h("span", { title: t("chances title") }, t("chances", { wins: figures[0], gammons: figures[1], lost: figures[2] })));
     } catch {
       show(cells[k], "");
@@ -153,7 +155,7 @@ function rollGrid(grid, better, worse) {
   const cell = (value) => {
     const strength = Math.ceil(4 * Math.abs(value) / most);
     const sign = Math.abs(value) < 0.005 ? "" : value > 0 ? "+" : "\u2212";
-    return h("td", { class: sign === "" ? "even" : `${value > 0 ? "for" : "against"} s${strength}` }, sign + Math.abs(value).toFixed(2).replace(/^0/, ""));
+    return h("td", { class: sign === "" ? "even" : `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0/, ""));
   };
   return h("figure", { class: "grid" },
     h("figcaption", {}, t("grid caption", { better, worse })),
@@ -199,7 +201,7 @@ function windowScale(answer) {
   const window = (answer.windows ?? []).find((one) => one.name === "efficiency");
   if (!window || answer.double_take === null) return null;
   const points = [["double from", window.double_point], ["cash from", window.cash_point], ["too good from", window.too_good_point]]
-    .filter(([, at]) => at !== null && at < 1);
+    .filter(([, at]) => at !== null && at < NEVER);
   const scale = h("div", { class: "scale", "aria-hidden": "true" });
   const at = (share) => `${Math.max(0, Math.min(100, 100 * share))}%`;
   if (window.double_point !== null) {

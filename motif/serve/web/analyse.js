@@ -3,7 +3,7 @@
 import { actionWords, movesOf, playName, showCube, showHint } from "./advice.js";
 import { stream } from "./api.js";
 import { Board } from "./board.js";
-import { announce, h, percent, s, show, signed, table } from "./dom.js";
+import { announce, figure, h, percent, s, show, signed, table } from "./dom.js";
 import { handedOver } from "./handover.js";
 import { t } from "./texts.js";
 
@@ -118,11 +118,11 @@ class Analysis {
   finish(players) {
     this.bar.remove();
     const unit = this.match.length ? "mwc" : "points";
-    const lost = (one) => `${one.total.toFixed(3)} (${unit === "mwc" ? percent(one.mwc, 2) : one.points.toFixed(2)})`;
-    const rate = (one) => (one.error_rate === null ? "\u2013" : one.error_rate.toFixed(1));
+    const lost = (one) => `${figure(one.total, 3)} (${unit === "mwc" ? percent(one.mwc, 2) : figure(one.points, 2)})`;
+    const rate = (one) => (one.error_rate === null ? "\u2013" : figure(one.error_rate, 1));
     const rows = [
-      [t("error rate"), ...players.map(rate)], [t("rating"), ...players.map((one) => one.rating ?? "\u2013")],
-      ["PR", ...players.map((one) => (one.pr === null ? "\u2013" : one.pr.toFixed(1)))],
+      [t("error rate"), ...players.map(rate)], [t("rating"), ...players.map((one) => (one.rating === null ? "\u2013" : t(`rating ${one.rating}`)))],
+      ["PR", ...players.map((one) => (one.pr === null ? "\u2013" : figure(one.pr, 1)))],
       [t("decisions count"), ...players.map((one) => String(one.overall.decisions))],
       [t("blunders"), ...players.map((one) => String(one.overall.blunders))],
       [t("lost plays"), ...players.map((one) => lost(one.chequer))], [t("lost cube"), ...players.map((one) => lost(one.cube))],
@@ -200,7 +200,7 @@ class Analysis {
   }
 
   verdict(one) {
-    const cost = (one.error / MILLI).toFixed(3);
+    const cost = figure(one.error / MILLI, 3);
     if (!one.is_play) {
       return t("cube decision", { name: this.match.names[one.decider], done: t(`did ${one.done}`), action: actionWords(one.action), cost });
     }

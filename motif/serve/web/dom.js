@@ -1,5 +1,7 @@
 // Elements of the page, made in one call; and what is said to screen readers.
 
+import { t } from "./texts.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function filled(node, attributes, children) {
@@ -36,13 +38,18 @@ export function announce(text) {
   last = announcer.textContent;
 }
 
+/** A number as the reader's language writes it. */
+export function figure(value, digits) {
+  return value.toFixed(digits).replace(".", t("decimal point"));
+}
+
 export function signed(value, digits = 3) {
-  const text = Math.abs(value).toFixed(digits);
-  return (value < 0 && Number(text) !== 0 ? "\u2212" : "+") + text;
+  const isNegative = value < 0 && Number(value.toFixed(digits)) !== 0;
+  return (isNegative ? "\u2212" : "+") + figure(Math.abs(value), digits);
 }
 
 export function percent(share, digits = 1) {
-  return `${(100 * share).toFixed(digits)}\u00a0%`;
+  return `${figure(100 * share, digits)}\u00a0%`;
 }
 
 /** A table with a caption that screen readers say; rows are lists of cells, or of {cells, ...attributes}. */

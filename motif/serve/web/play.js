@@ -3,7 +3,7 @@
 import { movesOf, playName, showCube, showHint, showWhy, actionWords, attempt } from "./advice.js";
 import { get, post, remove, text, Problem } from "./api.js";
 import { Board, offCounts, pipCounts } from "./board.js";
-import { announce, h, saveAs, show, signed, percent } from "./dom.js";
+import { announce, figure, h, saveAs, show, signed, percent } from "./dom.js";
 import { t } from "./texts.js";
 import { Turn } from "./turn.js";
 import { handOver } from "./handover.js";
@@ -449,7 +449,7 @@ class Game {
     const anyway = this.button(t("anyway"), () => this.decide(word, detail, false), { id: "anyway" });
     const why = h("div", { class: "why", "aria-live": "polite" });
     const better = objection.plays ? playName(objection.better) : actionWords(objection.better);
-    const words = t("tutor says", { cost: objection.cost.toFixed(3), better });
+    const words = t("tutor says", { cost: figure(objection.cost, 3), better });
     const showing = (one) => ({
       onpointerenter: () => this.point(one), onpointerleave: () => this.point(null),
       onfocus: () => this.point(one), onblur: () => this.point(null),

@@ -210,9 +210,11 @@ class Observed:
         basis = self._bases.get(frame.held)
         if basis is None:
             facts = [self._facts[name] for name in frame.held]
-            held = np.column_stack([np.ones(len(self.values)), *facts, *(fact**2 for fact in facts)])
-            vectors, sizes, _ = np.linalg.svd(held, full_matrices=False)
-            basis = self._bases[frame.held] = vectors[:, sizes > _SINGULAR * sizes[0]]
+            held = np.column_stack([np.ones(len(self.values)), *facts, *(fact**2 - 1 for fact in facts)])
+            # By their small matrix of products, which is quick; what repeats others is left out.
+            sizes, vectors = np.linalg.eigh(held.T @ held)
+            free = sizes > _SINGULAR * sizes[-1]
+            basis = self._bases[frame.held] = held @ (vectors[:, free] / np.sqrt(sizes[free]))
         return np.asarray(columns - basis @ (basis.T @ columns))
 
     @cached_property

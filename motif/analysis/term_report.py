@@ -34,6 +34,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
 from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
+from motif.runtime.parallel import one_thread
 
 YES_OR_NO = "yes or no"
 MOST = 10_000
@@ -357,6 +358,7 @@ def observed_positions(
     return observed(weights, own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(np.int64)], head)
 
 
+@one_thread()
 def told_effects(positions: Observed, count: int) -> tuple[ToldEffect, ...]:
     """The `count` parameters that move the value of `positions` most, most first, and what each is worth."""
     gains = [positions.feature_gain(k) for k in range(len(positions.parameters))]
@@ -405,7 +407,10 @@ def _by_stage(positions: Observed, feature: int, step: float, told: Gain) -> str
 def _excuse(positions: Observed, feature: int, gain: float) -> str:
     """What goes with a parameter whose sign is not what a player expects."""
     through = positions.companions(feature)
+    own = float(through[feature])
     through[feature] = 0.0
+    if own * gain > 0 and abs(own) >= float((through * np.sign(gain)).max()):
+        return "One expects the opposite, but this is what its own weights say."
     companion = int(np.argmax(through * np.sign(gain)))
     alone = positions.gradient[companion] * through[companion]
     parameter = positions.parameters.parameters[companion]
@@ -417,6 +422,7 @@ def _excuse(positions: Observed, feature: int, gain: float) -> str:
     )
 
 
+@one_thread()
 def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count: int) -> tuple[ToldTerm, ...]:
     """The `count` terms, but for the bias, that move the head's value most, and what they do in words.
 

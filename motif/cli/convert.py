@@ -23,9 +23,10 @@ _EXAMPLES = (
 
 @command(*_EXAMPLES)
 def convert(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="IN... OUT", help="What to read, and behind it what to write.")
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="IN...", help="Files, or folders; - is stdin, for one match.")
     ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A file, or a folder.")],
     to: Annotated[
         str | None, option("Where OUT is a folder for matches: mat or sgf.", show_default="mat")
     ] = None,
@@ -37,12 +38,9 @@ def convert(
     """Convert matches and datasets.
 
     Matches are read from .mat, .sgf, .xg and .bgf and written as .mat or .sgf, by OUT's suffix; several, or
-    those of a folder, go into the folder OUT.  Datasets become wildbg's CSV (.csv) or gnubg-nn's training
+    those of a folder, go into the folder OUT.  Datasets become wildbg's CSV (.csv) or gnubg-nn's lines
     (.txt); a folder OUT becomes a dataset of such files.  docs/how-to/files.md tells more.
     """
-    *sources, out = files
-    if not sources:
-        raise SettingError("missing argument: OUT, what to write")
     kinds = {_kind(path) for path in sources}
     if len(kinds) > 1:
         raise SettingError("matches, datasets and labelled positions cannot be converted together")
@@ -84,8 +82,8 @@ def _matches(sources: list[Path], out: Path, to: str | None) -> dict[str, Any]:
         suffix = f".{to or 'mat'}"
         if suffix not in WRITTEN_SUFFIXES:
             raise SettingError(f"--to must be {' or '.join(one[1:] for one in WRITTEN_SUFFIXES)}, not {to}")
-        paths = [Path("match") if str(path) == STDIN else path for path in match_paths(sources)]
-        targets = {path: out / f"{path.stem}{suffix}" for path in paths}
+        names = ((path, "match" if str(path) == STDIN else path.stem) for path in match_paths(sources))
+        targets = {path: out / f"{name}{suffix}" for path, name in names}
         _check_names(targets)
     for target in targets.values():
         check_target(target)

@@ -35,7 +35,7 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
         f"An error is one in the eyes of {analysis.analyst}, with the cube where it lies.",
         "PR is half the error rate, as eXtreme Gammon has it; Snowie's error rate is what was lost a roll of "
-        "either player, forced ones too, as gnubg has it. "
+        "either player, forced ones too, as gnubg has it. An error is "
         + ", ".join(f"{mark} from {MILLIPOINTS * limit:.0f}" for limit, mark in reversed(MARKS))
         + " millipoints on.",
     ]
@@ -280,10 +280,25 @@ def match_page(analysis: MatchAnalysis) -> str:
             name: {what: list(map(_unbroken, figures)) for what, *figures in rows}
             for name, rows in sections(analysis)
         },
+        games=_games(analysis),
         reading=reading(analysis),
+        jokers=[one.line(analysis.names[one.roll.player]) for one in analysis.jokers(_JOKERS)],
         plays=[_play_decision(play, in_match) for play in analysis.plays],
         cubes=[_cube_decision(cube, in_match) for cube in analysis.cubes],
     )
+
+
+_JOKERS = 5
+"""The luckiest rolls on the page."""
+
+
+def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
+    """Figures of the games as rows under no heading; nothing for a single game."""
+    if analysis.games < 2:
+        return {}
+    rows = {f"game {row[0]} at {row[1]}": [row[2], f"{row[3]} / {row[5]}", f"{row[4]} / {row[6]}"]
+            for row in game_rows(analysis)}  # fmt: skip
+    return {"": rows}
 
 
 def _play_decision(play: WorstPlay, in_match: bool) -> Decision:

@@ -93,6 +93,12 @@ def test_an_unexpected_sign_says_what_goes_with_it():
     assert "can hit" in effect.sentence
 
 
+def test_an_unexpected_weight_is_called_one():
+    seen = observed(_planted(0.05, home_points=-9), _BOARDS, "equity")
+    (effect,) = (effect for effect in told_effects(seen, 5) if effect.name == "home_points")
+    assert effect.sentence.endswith("One expects the opposite, but this is what its own weights say.")
+
+
 @pytest.fixture(scope="module")
 def motif_v6() -> tuple[Observed, Board]:
     evaluator = load_static("motif-v6")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from motif.analysis.explain import explain_choice
+from motif.analysis.explain.reasons import Reason
 from motif.analysis.match.decision_errors import NO_DOUBLE, CubeAct, JudgedPlay, stakes_of
 from motif.analysis.match.record_walk import Moment, PlayedRoll
 from motif.benchmark.losses import MILLIPOINTS
@@ -23,6 +24,8 @@ class Why:
 
     summary: str = ""
     sentences: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    """All of them, see `motif.analysis.explain.Explanation`."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class WorstPlay:
             "mwc" if in_match else "points": self.cost,
             "summary": self.why.summary,
             "sentences": list(self.why.sentences),
+            "reasons": [reason.to_dict() for reason in self.why.reasons],
         }
 
 
@@ -153,7 +157,7 @@ def _why(evaluator: Evaluator, roll: PlayedRoll, better: Play, worse: Play, stak
         explanation = explain_choice(evaluator, roll.position, roll.roll, better, worse, stakes=stakes)
     except PlayerError:
         return Why()
-    return Why(explanation.summary, explanation.sentences)
+    return Why(explanation.summary, explanation.sentences, explanation.reasons)
 
 
 def _heading(moment: Moment, name: str) -> str:

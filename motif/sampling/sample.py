@@ -186,9 +186,6 @@ def sample(
         "games_a_part": games_a_part(settings),
         "motif": VERSION,
     }
-    if labeller is None:
-        # As datasets said it before there were other labels: they can be resumed.
-        del provenance["label"]
     stopwatch = Stopwatch()
     with working_in(folder):
         kept = kept_parts(folder, provenance, resume)

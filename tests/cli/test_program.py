@@ -16,14 +16,16 @@ FULL = Path("/dev/full")
 SECONDS = 600
 """Only what hangs takes so long, also where kernels are compiled and the machine is busy."""
 START = "4HPwATDgc/ABMA"
-NO_CHANCE = {"evaluate", "plays", "hint", "bearoff", "cube", "explain", "speed", "warm", "analyse", "export"}
+NO_CHANCE = {
+    "evaluate", "plays", "hint", "bearoff", "cube", "explain", "speed", "warm", "analyse", "convert", "export"
+}  # fmt: skip
 """Commands in which chance plays no part."""
-AT_ONCE = {"plays", "bearoff", "cube-windows", "explain", "play", "export"}
+AT_ONCE = {"plays", "bearoff", "cube-windows", "explain", "play", "convert", "export"}
 """Commands whose work is spread over no processes."""
 COMMANDS = [
     "evaluate", "plays", "hint", "rollout", "bearoff", "cube", "cube-efficiency",
     "cube-windows", "explain", "match", "tournament", "play", "benchmark", "speed", "warm",
-    "analyse", "report", "terms", "inspect", "sample", "fit", "bootstrap", "calibrate", "export",
+    "analyse", "convert", "report", "terms", "inspect", "sample", "fit", "bootstrap", "calibrate", "export",
     "train-phase-net",
 ]  # fmt: skip
 

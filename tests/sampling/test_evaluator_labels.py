@@ -11,7 +11,7 @@ from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from motif.sampling import SampleSettings, read_dataset, sample
-from motif.sampling.dataset import read_manifest
+from motif.sampling.dataset import read_manifest, write_manifest
 from tests.sampling.folders import QUICK, differences, made
 
 TAUGHT = replace(QUICK, label="bras", games=6)
@@ -40,7 +40,7 @@ def test_the_manifest_says_who_labelled(tmp_path):
     said = read_manifest(made(tmp_path / "bras", TAUGHT))[0]
     assert (said["label"], said["player"]) == ("bras", "pubeval")
     assert said["label_fingerprint"].startswith("sha256:")
-    assert "label" not in read_manifest(made(tmp_path / "rolled"))[0]
+    assert read_manifest(made(tmp_path / "rolled"))[0]["label"] == "rollout"
 
 
 def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path):
@@ -51,6 +51,16 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path):
     assert differences(one, two) == []
     with pytest.raises(DatasetError, match="label = 'bras', not 'pubeval'"):
         sample(replace(TAUGHT, label="pubeval"), two, resume=True)
+    with pytest.raises(DatasetError, match="label = 'bras', not 'rollout'"):
+        sample(replace(TAUGHT, label="rollout"), two, resume=True)
+
+
+def test_a_dataset_of_before_there_was_a_choice_can_be_resumed(tmp_path):
+    folder = made(tmp_path / "rolled")
+    settings, parts, _ = read_manifest(folder)
+    del settings["label"]
+    write_manifest(folder, settings, parts[:2], complete=False)
+    assert len(read_dataset(made(folder, resume=True))) == sum(part.rows for part in parts)
 
 
 def test_a_fit_learns_from_them(tmp_path):

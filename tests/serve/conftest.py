@@ -7,9 +7,6 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
-
-from motif.serve import http
 from motif.serve.serve_settings import ServeSettings
 
 OPENING = "4HPwATDgc/ABMA"
@@ -20,6 +17,9 @@ QUICK = ServeSettings(port=0, player="pubeval")
 @contextmanager
 def running(settings: ServeSettings) -> Iterator[httpx.Client]:
     """Asks a server that runs within the block."""
+    pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+    from motif.serve import http
+
     app = http.create_app(settings)
     server = http.uvicorn.Server(http.configuration(lambda: app, settings))
     with http.listening(settings) as listener:

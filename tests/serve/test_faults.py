@@ -12,6 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+
 from motif.cli.main import main
 from motif.serve.http import allow_connections
 from tests.serve.conftest import OPENING, QUICK, running
@@ -129,6 +131,15 @@ def test_ctrl_c_ends_it_with_one_line():
         server.send_signal(signal.SIGINT)
         output, errors = server.communicate(timeout=60)
     assert (server.returncode, output, errors) == (130, "", "motif: interrupted\n")
+
+
+def test_what_is_missing_is_said_in_one_line():
+    code = "import sys; sys.modules['fastapi'] = None; from motif.cli.main import main; sys.exit(main())"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "serve", "http"], cwd=ROOT, capture_output=True, text=True
+    )
+    wanted = "motif: error: an HTTP server needs fastapi: pip install 'motif-backgammon[serve]'\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", wanted)
 
 
 def test_a_port_that_is_taken(capsys):

@@ -8,6 +8,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.progress import progress
 from motif.serve import motif_api

@@ -15,13 +15,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 NARROW, MIDDLE, WIDE = (390, 844), (820, 1180), (1440, 900)
 
-if CHROMIUM is None:
-    pytest.skip("no Chromium here: install one, or name it in CHROMIUM", allow_module_level=True)
-pytest.importorskip("fastapi", reason="the extra serve is not installed")
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: make test-web does"
-)
-
 
 class Server:
     """`motif web` in a process of its own, which can be killed and started again at the same port."""
@@ -62,6 +55,7 @@ class Server:
 
 @pytest.fixture(scope="session", name="server")
 def _server(tmp_path_factory) -> Iterator[Server]:
+    pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
     server = Server(tmp_path_factory.mktemp("state"))
     server.start()
     yield server
@@ -70,6 +64,9 @@ def _server(tmp_path_factory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session", name="browser")
 def _browser() -> Iterator[object]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: install one (Debian: apt install chromium), or name it in CHROMIUM")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: make test-web")
     with playwright.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser

@@ -30,6 +30,10 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+LISTED = [*COMMANDS[:12], "web", *COMMANDS[12:], "serve"]
+"""Those and the ones that answer others instead of printing something."""
+
+
 def start(*words: str, **options) -> subprocess.Popen:
     command = [sys.executable, str(ROOT / "cli.py"), *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -68,7 +72,13 @@ def test_help_lists_every_command(motif):
     for words in ((), ("--help",), ("-h",)):
         ending = motif(*words)
         assert ending.code == 0
-        assert re.findall(r"^  (\w[\w-]*)  ", ending.out, re.MULTILINE) == COMMANDS
+        assert re.findall(r"^  (\w[\w-]*)  ", ending.out, re.MULTILINE) == LISTED
+
+
+def test_a_group_lists_its_commands(motif):
+    ending = motif("serve", "--help")
+    assert re.findall(r"^  (\w[\w-]*)  ", ending.out, re.MULTILINE) == ["http", "gnubg", "ubgi"]
+    assert (motif("serve").code, motif("serve", "gnubgg").code) == (2, 2)
 
 
 def test_help_loads_nothing_heavy():

@@ -39,6 +39,7 @@ def test_json_has_both_players_and_the_worst(motif_json, mat, tmp_path):
     assert motif_json("analyse", mat, "--player", "bras", "--worst", 2, "--html", page) == found
 
 
+@pytest.mark.slow
 def test_the_evaluator_that_came_along_judges(motif_json, mat):
     from motif.cli.options import DEFAULT_PLAYER
 

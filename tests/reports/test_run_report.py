@@ -175,6 +175,7 @@ def test_terms_have_the_errors_that_the_samples_tell(odd_page, tmp_path):
     assert f"of the {len(found.names) - 1:,} terms of the equity head those 20" in odd_page.text
 
 
+@pytest.mark.slow
 def test_samples_that_are_gone_leave_its_own_games(tmp_path):
     write_run(tmp_path, 1)
     shutil.rmtree(tmp_path / "v0" / "samples")
@@ -200,6 +201,7 @@ def told_run(tmp_path):
     return tmp_path, weights, known
 
 
+@pytest.mark.slow
 def test_a_table_of_terms_is_told_by_what_matters(told_run):
     folder, weights, known = told_run
     draw_run(folder)
@@ -230,6 +232,7 @@ def test_words_of_a_parameter():
     assert {full_value(p).split()[0] for p in chosen if p.name.startswith("pip")} <= {"167", "100"}
 
 
+@pytest.mark.slow
 def test_win_only_heads_and_no_validation(tmp_path):
     write_run(tmp_path, 1, heads=["win"], validation=0.0)
     draw_version(tmp_path / "v0", made_summary("tiny", 0, validation=False))
@@ -240,6 +243,7 @@ def test_win_only_heads_and_no_validation(tmp_path):
     assert len(page.pictures) == 4
 
 
+@pytest.mark.slow
 def test_a_run_of_game_plans_and_points(tmp_path):
     write_run(tmp_path, 1)
     file = tmp_path / "v0" / "weights.yaml"

@@ -46,7 +46,7 @@ demo: $(INSTALLED)
 	$(BIN)/python cli.py bootstrap --preset demo --out runs/demo
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest -m slow

@@ -36,7 +36,7 @@ HOMES = {
     "match": "contests",
     "tournament": "contests",
     "play": "play",
-    "web": "web",
+    "web": "serve",
     "benchmark": "measure",
     "speed": "measure",
     "warm": "measure",

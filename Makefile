@@ -13,21 +13,24 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers bench rollout-table cube-costs players strength frontier architecture fuzz cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers test-web bench rollout-table cube-costs players strength frontier reading-test architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
 	@echo "make test        lint, and every test but the slow ones and the comparisons with peers"
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
+	@echo "make test-web    play, set up and analyse on the page in a real browser (Debian: apt install chromium)"
 	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
 	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/how-to/rollouts.md"
 	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's, measured into docs/how-to/cube.md"
 	@echo "make players     every player's error rates, points a game and speed, measured into docs/reference/players.md"
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
 	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
+	@echo "make reading-test     plays and reasons of textbooks beside motif's, into docs/explanation/reading-test.md"
 	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
+	@echo "make serve-load  requests and positions a second that serve http answers, measured into docs/how-to/serve.md"
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/how-to/cluster.md"
 	@echo "make tutorial    run every command of docs/tutorial/first-hour.md and write what it says into the page"
@@ -43,7 +46,7 @@ demo: $(INSTALLED)
 	$(BIN)/python cli.py bootstrap --preset demo --out runs/demo
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: $(INSTALLED_DEV)
 	$(BIN)/python -m pytest -m slow
@@ -51,6 +54,13 @@ test-slow: $(INSTALLED_DEV)
 test-peers: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: its tests are skipped"
 	$(BIN)/python -m pytest -rs tests/peers
+
+# axe-core, which looks for what keeps people out, comes from npm where there is one.
+test-web: $(INSTALLED_DEV)
+	@$(PIP) --editable '.[dev,browser]' || echo "playwright cannot be installed here: its tests are skipped"
+	@test -e build/axe/node_modules/axe-core || npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4 \
+	    || echo "axe-core cannot be installed here: views are only measured"
+	$(BIN)/python -m pytest -rs tests/web
 
 bench: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is left out"
@@ -80,11 +90,19 @@ frontier: $(INSTALLED_DEV)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.frontier docs/explanation/frontier.md \
 	    --decisions $(DECISIONS)
 
+# Some minutes of one core.
+reading-test: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.reading_test docs/explanation/reading-test.md
+
 architecture: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.architecture
 
 fuzz: $(INSTALLED_DEV)
-	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz
+	FUZZ_CASES=$${FUZZ_CASES:-20000} $(BIN)/python -m pytest tests/fuzz tests/serve/test_mutations.py
+
+# A minute on two idle cores.
+serve-load: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.serve_load docs/how-to/serve.md
 
 cluster-demo: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.cluster_demo

@@ -9,7 +9,7 @@ Ask about a position, in any form (an ID, a `Position`, 26 numbers), a roll (``"
     explain(position, roll)      why one play is better than another, in words
     rollout(position)            the same by Monte Carlo, with standard errors
     legal_plays(position, roll)  what may be played
-    analyse("match.mat")         errors, luck and ratings of a match
+    analyse("match.mat")         errors, luck and ratings of a match; `read_match` and `write_match` for files
 
 Play and measure: `load` (a player by name), `play_match`, `play_tournament`.
 
@@ -28,6 +28,7 @@ from motif.runtime.lazy_names import functions, lazy_names
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
     from motif.analysis.match import MatchAnalysis
+    from motif.board.match_file import read_match, write_match
     from motif.board.moves import Play, legal_plays
     from motif.board.parsing import parse_position
     from motif.board.position import Position
@@ -52,6 +53,7 @@ _from_its_home = lazy_names(
     {
         "motif.analysis.explain": ("Explanation",),
         "motif.analysis.match": ("MatchAnalysis",),
+        "motif.board.match_file": ("read_match", "write_match"),
         "motif.board.moves": ("Play", "legal_plays"),
         "motif.board.parsing": ("parse_position",),
         "motif.board.position": ("Position",),
@@ -116,8 +118,10 @@ __all__ = [
     "play_match",
     "play_tournament",
     "rank",
+    "read_match",
     "read_weight_file",
     "rollout",
     "sample",
     "working_on",
+    "write_match",
 ]

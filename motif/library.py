@@ -1,6 +1,7 @@
 """What one asks most, in one call each: a position, a roll and a player may be given in any form.
 
-A position is a `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, a 20-letter key) or 26 numbers.
+A position is a `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, an OGID, a 20-letter key) or 26
+numbers.
 A roll is ``(3, 1)`` or ``"31"``; where the ID holds one it may be left out.  A player is a name such as
 ``"latest"`` or ``"motif-v6@2"``, a player or an evaluator; where none is given, it is who judges on the
 command line, too: the newest weights, looking two plies ahead.  Match and cube are keywords:
@@ -18,10 +19,11 @@ import numpy.typing as npt
 from motif.analysis.explain import Explanation, explain_choice
 from motif.analysis.judge import JUDGE, MatchOptions, for_match
 from motif.analysis.match import MatchAnalysis, analyse_match
+from motif.analysis.phrases import LANGUAGE
 from motif.analysis.position_records import hints
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
-from motif.board.mat_file import read_mat
+from motif.board.match_file import read_match
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, RollLike, as_roll, legal_plays
 from motif.board.notation import find_play
@@ -214,18 +216,20 @@ def explain(
     *,
     better: str | Play | None = None,
     versus: str | Play | None = None,
+    language: str = LANGUAGE,
     **match: Any,
 ) -> Explanation:
     """Why one play is better than another, term by term and in words: ``print(explain(ID, "31"))``.
 
     By default the best play is compared with the second best; ``versus="24/23 13/10"`` names another one.
+    The reasons are in English, or with ``language="de"`` in German.
     """
     place, state = _placed(position)
     dice, evaluator = _rolled(roll, state), _judging(player)
     legal = legal_plays(place, dice)
     plays = [find_play(play, legal) if isinstance(play, str) else play for play in (better, versus)]
     stakes, _ = for_match(evaluator, _options(match), state)
-    return explain_choice(evaluator, place, dice, *plays, stakes=stakes)
+    return explain_choice(evaluator, place, dice, *plays, stakes=stakes, language=language)
 
 
 def analyse(
@@ -233,13 +237,13 @@ def analyse(
 ) -> MatchAnalysis:
     """Errors, luck and ratings of both players of a match, and what cost most.
 
-    `record` is a .mat file, or what `motif.board.mat_file.read_mat` makes of one; `settings` are those of
+    `record` is a .mat, .sgf, .xg or .bgf file, or what `read_match` makes of one; `settings` are those of
     `motif.analysis.match.analyse_match`, such as ``worst=5``.
     """
     if not isinstance(record, MatchRecord):
         if not isinstance(record, Path | str):
-            raise PositionError(f"a match is a .mat file or a MatchRecord, not {shown(record)}")
-        record = read_mat(Path(record))
+            raise PositionError(f"a match is a file or a MatchRecord, not {shown(record)}")
+        record = read_match(record)
     return analyse_match(record, _judging(player), **settings)
 
 

@@ -23,6 +23,7 @@ from tools.house import (
 )
 
 SOURCES = sources()
+SERVERS = sorted(path.relative_to(ROOT) for path in (ROOT / "motif" / "serve").glob("*.py"))
 COMPILERS = [
     *(path.relative_to(ROOT) for path in sorted((ROOT / "motif" / "runtime").glob("kernel*.py"))),
     Path("motif/runtime/jit.py"),
@@ -44,7 +45,9 @@ ONLY_IN = {
     ],
     "llvmlite": COMPILERS,
     "jinja2": [Path("motif/reports/document.py")],
+    "gvformat": [Path("motif/board/xg_file.py")],
     "markupsafe": [Path("motif/reports/document.py")],
+    **dict.fromkeys(("fastapi", "pydantic", "pydantic_core", "starlette", "uvicorn"), SERVERS),
 }
 
 _BEFORE_A_PATH = r"(?<![\w.~/}>-])"

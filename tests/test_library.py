@@ -115,7 +115,7 @@ def test_without_pandas_and_polars(monkeypatch):
         (lambda: motif.play_match("latest", 5), "a player is a Player, an Evaluator or a name"),
         (lambda: motif.evaluate_many(START), "positions are a list of them, or an array"),
         (lambda: motif.evaluate_many([[1, 2], [3]]), "positions must have 26 numbers each"),
-        (lambda: motif.analyse(5), "a match is a .mat file or a MatchRecord, not 5"),
+        (lambda: motif.analyse(5), "a match is a file or a MatchRecord, not 5"),
         (lambda: motif.analyse("none.mat"), "none.mat: "),
     ],
 )

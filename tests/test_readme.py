@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -22,6 +23,19 @@ PROGRAMS = [block.text for block in blocks(README) if block.kind == "python"]
 LONG = ("bootstrap --preset classic",)
 """Commands of many minutes; what they do is tested in small elsewhere."""
 WITH_PEOPLE = re.compile(r"cli\.py play(?: pubeval .*| human .*|)$")
+
+
+SERVING = re.compile(r"cli\.py serve gnubg$")
+"""Commands that end when they are interrupted."""
+
+
+def serves_until_interrupted(line: str, folder: Path, environment: dict[str, str]) -> None:
+    pipes = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(["sh", "-c", line], cwd=folder, env=environment, **pipes) as process:
+        said = next((said for said in process.stderr if said.startswith("listening on ")), None)
+        assert said, line
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
 
 
 def test_it_has_commands_that_say_python():
@@ -71,7 +85,10 @@ def test_every_command_works_in_its_turn(tmp_path):
     for line in lines:
         if any(name in line for name in LONG):
             continue
-        typed = "quit\n" if WITH_PEOPLE.search(line) else ""
+        if SERVING.search(line):
+            serves_until_interrupted(f"exec {line} --port 0", folder, environment)
+            continue
+        typed = "quit\n" if WITH_PEOPLE.search(line) else "ubgi\n" if line.endswith("ubgi") else ""
         ended = subprocess.run(
             ["sh", "-e", "-c", line], cwd=folder, env=environment, input=typed, capture_output=True, text=True
         )

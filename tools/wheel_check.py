@@ -31,6 +31,8 @@ NEEDED = (
     "motif/data/met/Kazaross-XG2.xml",
     "motif/data/wildbg/contact.onnx",
     "motif/reports/templates/page.html",
+    "motif/serve/web/index.html",
+    "motif/serve/web/texts/de.json",
 )
 _START, _RACE = "4HPwATDgc/ABMA", "dPexAAB07zMAAA"
 _SMALL = {"games": 40, "trials": 4, "rate": 0.2, "candidates": 4}

@@ -14,9 +14,13 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 import motif
-from tools import command_pages, gallery, library_pages
+from tools import command_pages, gallery, http_pages, library_pages
 
-MADE = {"reference/commands": command_pages.pages, "reference/library": library_pages.pages}
+MADE = {
+    "reference/commands": command_pages.pages,
+    "reference/library": library_pages.pages,
+    "reference/http": http_pages.pages,
+}
 """Folders whose pages are made from the source, and what makes them."""
 _LINK = re.compile(r"\[([^\[\]]*)\]\(((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
 _BETWEEN = re.compile(r"(?m)^\|.*$")

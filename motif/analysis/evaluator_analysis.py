@@ -167,6 +167,7 @@ class Analysis:
     """Where the positions are from, for a sentence."""
     parameters: ParameterSet
     scale: Scale
+    boards: Board
     judged: Judgement
     values: Floats
     """(n,) squashed raw sums, in the scale's unit."""
@@ -240,6 +241,7 @@ def analysis_of(
             source=source,
             parameters=weights.parameters,
             scale=scale,
+            boards=boards,
             judged=judged,
             values=scale.values(judged.raw),
             table=table,

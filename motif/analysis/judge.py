@@ -1,6 +1,9 @@
 """Who judges positions and plays where nobody is named, and for what match and cube."""
 
+import json
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from motif.evaluators.named import default_player
@@ -138,3 +141,11 @@ def for_match(
         )
     won, lost = gammon_values(stakes)
     return stakes, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}
+
+
+@cache
+def known_error_rate(name: str) -> float | None:
+    """Millipoints a decision that the player called `name` errs on benchmark lines with contact, if it was
+    measured (`make frontier`)."""
+    text = resources.files("motif").joinpath("data", "frontier.json").read_text(encoding="utf-8")
+    return next((float(one["error_rate"]) for one in json.loads(text) if one["name"] == name), None)

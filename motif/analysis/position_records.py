@@ -6,12 +6,12 @@ Batch files: one position, or one position and roll, a line.
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.judge import COMPARABLE
+from motif.analysis.judge import COMPARABLE, MatchOptions, for_match
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, decode_path, parse_roll, play_batches
@@ -24,6 +24,10 @@ from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.parallel import run_ordered
+
+if TYPE_CHECKING:
+    from motif.analysis.explain import PositionExplanation
+    from motif.evaluators.stakes import Stakes
 
 STDIN = "-"
 _COMMENT = "#"
@@ -45,7 +49,7 @@ def read_positions(path: str) -> Board:
     """
     lines = list(_lines(path))
     try:
-        return _boards([_only_word(line.words) for line in lines])
+        return boards_of([_only_word(line.words) for line in lines])
     except MotifError as error:
         raise _located(path, lines, lambda words: parse_position(_only_word(words)), error) from None
 
@@ -70,7 +74,7 @@ def read_decisions(path: str) -> tuple[Board, Rolls]:
     lines = list(_lines(path))
     try:
         rolls = [_roll(*_dice(line.words)) for line in lines]
-        boards = _boards([line.words[0] for line in lines])
+        boards = boards_of([line.words[0] for line in lines])
         return boards, np.array(rolls, np.int64).reshape(-1, _DICE)
     except MotifError as error:
         raise _located(path, lines, _parse_decision, error) from None
@@ -92,8 +96,11 @@ def _lines(path: str) -> Iterator[_Line]:
             yield _Line(number, words)
 
 
-def _boards(texts: Sequence[str]) -> Board:
-    """The boards of positions in any form; GNUbg IDs, the usual form, are decoded all at once."""
+def boards_of(texts: Sequence[str]) -> Board:
+    """The boards (n, 26) of positions in any form; GNUbg IDs, the usual form, are decoded all at once.
+
+    Raises `PositionError`, which does not say which of them is none.
+    """
     usual = np.array([len(text) == ID_LENGTH for text in texts], np.bool_)
     boards = np.empty((len(texts), BOARD_SIZE), np.int8)
     boards[usual] = boards_from_gnubg_ids([text for text in texts if len(text) == ID_LENGTH])
@@ -157,6 +164,46 @@ def hints(
 ) -> Iterator[Record]:
     """For each of `boards` and `rolls` the legal plays with the mover's equities, best first."""
     return _spread(partial(_hints, evaluator, player), evaluator, jobs, boards, rolls)
+
+
+def hint(
+    position: Position,
+    roll: tuple[int, int],
+    match: MatchState | None,
+    evaluator: Evaluator,
+    player: str,
+    options: MatchOptions,
+) -> "tuple[Record, Stakes]":
+    """The legal plays of one roll, best first, and the stakes that they are valued for.
+
+    These come from `options` and, where an ID says so, `match`.
+    """
+    stakes, valued = for_match(evaluator, options, match)
+    record = next(hints(position.board[None], np.array([roll]), evaluator.staked(stakes), player))
+    return {**record, **valued}, stakes
+
+
+class Details(NamedTuple):
+    """What a player sees in a position."""
+
+    seen: Record
+    """`Evaluator.details`: features, raw sums, scores."""
+    explanation: "PositionExplanation | None"
+    """What makes up the value, where it is made of terms."""
+
+    def to_dict(self) -> Record:
+        """What JSON has of it, beside the evaluation."""
+        words = {} if self.explanation is None else {"explanation": self.explanation.to_dict()}
+        return {"details": self.seen, **words}
+
+
+def details(position: Position, evaluator: Evaluator) -> Details:
+    """What `evaluator` sees in `position`; raises `PlayerError` where there is nothing to see."""
+    from motif.analysis.explain import explain_position
+
+    seen = evaluator.details(position)
+    # Raw sums are those of a weight file, made of terms.
+    return Details(seen, explain_position(evaluator, position) if "raw" in seen else None)
 
 
 def _spread(

@@ -1,23 +1,27 @@
-"""The most important terms of a head, in words: how much a typical amount of each is worth.
+"""What a head of a weight file looks at, in words: how much a typical amount of each parameter is worth.
 
 Sentences are made from the registry's and can be read aloud: "6 more rolls of 36 with which the opponent
 can hit cost 0.031 points." For a pair it says what one of the two does when there is more of the other.
 Amounts are round numbers near one standard deviation of the parameter, in its own unit.
+
+What is told is never the part of a single weight, which others may take back, but what the value does along
+positions that occur: see `motif.analysis.observed_effects`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from motif.analysis.trial_positions import FEWEST, self_play_positions
+from motif.analysis.observed_effects import Observed, Step, observed
+from motif.analysis.trial_positions import FEWEST, dataset_positions, self_play_positions
 from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.weight_file import HEAD_NAMES, HeadWeights, class_of_plan
 from motif.fitting.link import Link
-from motif.fitting.significance import TermStatistics, term_statistics
+from motif.fitting.significance import term_statistics
 from motif.fitting.term_table import HeadTerms, read_terms, term_names, weight_vector
 from motif.fitting.terms import POINT_SHAPE, Terms
 from motif.learning.fit_settings import FitSettings
@@ -30,8 +34,11 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
 from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
+from motif.runtime.parallel import one_thread
 
 YES_OR_NO = "yes or no"
+MOST = 10_000
+"""Positions that effects are measured over, at most."""
 _WHETHER = "whether "
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 _SIDES = ("the player on roll", "the opponent")
@@ -39,6 +46,13 @@ _STEPS = ("a single checker", "exactly two checkers", "exactly three checkers", 
 _BAR = 25
 _PLAN_SHARE = 20
 """Positions of a class that are looked through for each one of a game plan."""
+_SLIGHT = 1 / 200
+"""Share of a head's range below which a gain makes hardly any difference: 0.03 points of equity."""
+_STAGE_ROWS = 200
+"""Positions of a stage of the game at least."""
+_CHANGES = 0.5
+"""Share of its size by which a parameter's worth must change in the course of the game to be told."""
+_ROUND_PIPS = 5
 _SAME = 1e-5
 """Relative difference of weights that a table and a weight file have in common: the file's are float32."""
 
@@ -52,6 +66,12 @@ class Gain:
     """Points of equity, or a chance from -1 to 1."""
     error: float
     """Standard error of `value`; NaN where nobody knows it."""
+
+    @property
+    def slight(self) -> bool:
+        """Whether it is hardly worth a word."""
+        low, high = bounds(self.head)
+        return abs(self.value) < _SLIGHT * (high - low)
 
     def told(self, plural: bool, against: float | None = None) -> str:
         """Verb and amount; with `against`, how much more or less than a gain of its sign that is.
@@ -67,6 +87,15 @@ class Gain:
         chance = HEAD_NAMES[self.head]
         verb, goal = (f"add{ending}", f"to the {chance}") if rises else (f"take{ending}", f"off the {chance}")
         return f"{verb} {self._amount(100, 1)} %{grows} {goal}"
+
+    @property
+    def size(self) -> str:
+        """With its sign, in the unit that sentences use."""
+        # Adding 0 takes the sign off a zero.
+        equity = self.head == "equity"
+        size = (round(self.value, 2) if equity else round(100 * self.value, 1)) + 0.0
+        text = f"{size:+.2f}" if equity else f"{size:+.1f} %"
+        return text.replace("-", "\N{MINUS SIGN}")
 
     def _amount(self, factor: int, least: int) -> str:
         """Two figures that matter, one of the error, and at least so many decimals."""
@@ -97,6 +126,7 @@ class ToldTerm:
     name: str
     """See `motif.fitting.term_table.term_names`."""
     sentence: str
+    """What the term's parameters do along the positions that occur; of a pair, how one changes the other."""
     full: tuple[str, ...]
     """The measured values that count as 1 in its features, as "36 rolls"; none for a point term."""
     moves: float
@@ -110,6 +140,29 @@ class ToldTerm:
     """The weight where features are measured from their means: of a single one, in an average position."""
     effect_se: float
     effect_z: float
+
+
+@dataclass(frozen=True)
+class ToldEffect:
+    """What more of one parameter is worth along positions that occur."""
+
+    name: str
+    sentence: str
+    """What `amount` more of it is worth, where that changes in the course of the game, and why the sign is
+    not the one that every player expects, if it is not."""
+    held: str
+    """What was held still."""
+    amount: float
+    """A round number near one standard deviation, in the parameter's unit."""
+    gain: float
+    """What that much more is worth: points of equity, or a chance from -1 to 1."""
+    moves: float
+    """How far the parameter moves the value: one standard deviation."""
+    expected: bool
+    """Whether the sign is the one that every player expects, or nobody expects any, or it is hardly worth
+    a word."""
+    curve: tuple[Step, ...]
+    """Values in the parameter's unit, with the value of the head that goes with them."""
 
 
 def typical_amount(parameter: Parameter, deviation: float) -> float:
@@ -146,9 +199,12 @@ def subject(parameter: Parameter, amount: float) -> Subject:
     return Subject(f"{number} {more}{phrase}", plural)
 
 
-def linear_words(parameter: Parameter, amount: float, gain: Gain) -> str:
+def effect_words(parameter: Parameter, amount: float, gain: Gain) -> str:
     """What `amount` of a parameter more is worth."""
     words = subject(parameter, amount)
+    if gain.slight:
+        verb = "make" if words.plural else "makes"
+        return _sentence(f"{words.before_verb} {verb} hardly any difference ({gain.size})")
     return _sentence(f"{words.before_verb} {gain.told(words.plural)}")
 
 
@@ -260,13 +316,7 @@ def board_terms(
     Left out are those where the head's chance is 0 by the rules, and those that bearoff tables judge.  Also
     how many they are.  Raises `DatasetError` when they are fewer than `FEWEST`.
     """
-    own = _own(boards, class_name, plan)
-    own = own[rows_of_head(own, head, FitSettings(bearoff=weights.bearoff))]
-    if len(own) < FEWEST:
-        place = f"{class_name} positions{f' of the plan {plan!r}' if plan else ''}"
-        raise DatasetError(
-            f"at least {FEWEST} {place} are needed to tell how much a term matters, not {len(own)}"
-        )
+    own = _own_of_head(boards, weights, class_name, plan, head)
     terms, vector = weight_vector(_head(weights, class_name, plan, head))
     rows = features(weights.parameters, own)
     statistics = term_statistics(terms, vector, Link(*bounds(head)), rows, own)
@@ -291,8 +341,93 @@ def game_boards(
     return own[:most]
 
 
-def told_terms(weights: WeightFile, head: HeadTerms, count: int) -> tuple[ToldTerm, ...]:
-    """The `count` terms, but for the bias, that move the head's value most, and what they do in words."""
+def dataset_boards(folder: Path, class_name: str, plan: str) -> Board:
+    """Positions (n, 26) of a class, or of a game plan, spread over a dataset: enough to see effects in."""
+    most = MOST * (_PLAN_SHARE if plan else 1)
+    return _own(dataset_positions(folder, most, class_name), class_name, plan)
+
+
+def observed_positions(
+    weights: WeightFile, boards: Board, class_name: str, plan: str, head: str, most: int = MOST
+) -> Observed:
+    """What a head makes of those of `boards` (n, 26) that are its own, of at most `most` spread over them.
+
+    Raises `DatasetError` when they are fewer than `FEWEST`.
+    """
+    own = _own_of_head(boards, weights, class_name, plan, head)
+    return observed(weights, own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(np.int64)], head)
+
+
+@one_thread()
+def told_effects(positions: Observed, count: int) -> tuple[ToldEffect, ...]:
+    """The `count` parameters that move the value of `positions` most, most first, and what each is worth."""
+    gains = [positions.feature_gain(k) for k in range(len(positions.parameters))]
+    moves = np.abs(gains) * positions.deviations
+    order = [int(k) for k in np.argsort(-moves, kind="stable") if moves[k] > 0]
+    return tuple(_told_effect(positions, k, gains[k]) for k in order[:count])
+
+
+def _told_effect(positions: Observed, feature: int, gain: float) -> ToldEffect:
+    parameter = positions.parameters.parameters[feature]
+    deviation = float(positions.deviations[feature])
+    amount = typical_amount(parameter, deviation)
+    step = amount * parameter.scale
+    told = Gain(positions.head, gain * step, math.nan)
+    expected = told.slight or parameter.better in ("", "more" if gain > 0 else "less")
+    sentences = [effect_words(parameter, amount, told), _by_stage(positions, feature, step, told)]
+    if not expected:
+        sentences.append(_excuse(positions, feature, gain))
+    return ToldEffect(
+        name=parameter.name,
+        sentence=" ".join(filter(None, sentences)),
+        held=positions.feature_frame(feature).words,
+        amount=amount,
+        gain=told.value,
+        moves=abs(gain) * deviation,
+        expected=expected,
+        curve=tuple(replace(step, value=step.value / parameter.scale) for step in positions.curve(feature)),
+    )
+
+
+def _by_stage(positions: Observed, feature: int, step: float, told: Gain) -> str:
+    """How the gain of `step` changes in the course of the game; nothing where it hardly does."""
+    parts = positions.stages
+    if told.slight or min(len(part.values) for part in parts) < _STAGE_ROWS:
+        return ""
+    gains = [step * part.feature_gain(feature) for part in parts]
+    early, late = (Gain(told.head, gain, math.nan) for gain in gains)
+    change = Gain(told.head, late.value - early.value, math.nan)
+    turns = min(gain * told.value for gain in gains) < 0
+    if change.slight or turns or abs(change.value) < _CHANGES * abs(told.value):
+        return ""
+    many, few = (_ROUND_PIPS * round(float(part.pips.mean()) / _ROUND_PIPS) for part in parts)
+    return f"With about {many} pips to go it is {early.size}, with about {few} it is {late.size}."
+
+
+def _excuse(positions: Observed, feature: int, gain: float) -> str:
+    """What goes with a parameter whose sign is not what a player expects."""
+    through = positions.companions(feature)
+    own = float(through[feature])
+    through[feature] = 0.0
+    if own * gain > 0 and abs(own) >= float((through * np.sign(gain)).max()):
+        return "One expects the opposite, but this is what its own weights say."
+    companion = int(np.argmax(through * np.sign(gain)))
+    alone = positions.gradient[companion] * through[companion]
+    parameter = positions.parameters.parameters[companion]
+    # The companion grows where its own slope and what comes through it have one sign.
+    way = "higher" if alone > 0 else "lower"
+    return (
+        "One expects the opposite, but it seldom comes alone: where there is more of it, this is usually "
+        f"{way} as well, and that outweighs it: {parameter.sentence}."
+    )
+
+
+@one_thread()
+def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count: int) -> tuple[ToldTerm, ...]:
+    """The `count` terms, but for the bias, that move the head's value most, and what they do in words.
+
+    Words are about what the value does along `positions`, numbers about the weights.
+    """
     terms, _ = weight_vector(_head(weights, *head.place))
     statistics = head.statistics
     moves = statistics.moves
@@ -301,7 +436,7 @@ def told_terms(weights: WeightFile, head: HeadTerms, count: int) -> tuple[ToldTe
     return tuple(
         ToldTerm(
             name=head.names[k],
-            sentence=_sentence_of_term(terms, weights.parameters, head.head, statistics, int(k)),
+            sentence=_sentence_of_term(terms, positions, int(k)),
             full=tuple(full_value(parameter) for parameter in _features(terms, weights.parameters, int(k))),
             moves=float(moves[k]),
             weight=float(statistics.weights[k]),
@@ -324,38 +459,39 @@ def _features(terms: Terms, parameters: ParameterSet, place: int) -> list[Parame
     return [parameters.parameters[feature] for feature in pair]
 
 
-def _sentence_of_term(
-    terms: Terms, parameters: ParameterSet, head: str, statistics: TermStatistics, place: int
-) -> str:
-    """Term number `place` of the weight vector in words."""
-    effects, deviations = statistics.effects, statistics.deviations
+def _sentence_of_term(terms: Terms, positions: Observed, place: int) -> str:
+    """Term number `place` of the weight vector in words, by what the value does along `positions`."""
+    parameters, features = positions.parameters.parameters, positions.features
 
-    def gain(size: float) -> Gain:
-        """The gain of `size` times the term's effect."""
-        error = abs(size) * statistics.effect_errors[place] * statistics.slope
-        return Gain(head, float(size * effects[place] * statistics.slope), float(error))
+    def gain(value: float) -> Gain:
+        return Gain(positions.head, value, math.nan)
 
     def amount(feature: int) -> float:
-        return typical_amount(parameters.parameters[feature], deviations[1 + feature])
+        return typical_amount(parameters[feature], float(positions.deviations[feature]))
 
     if place >= terms.first_point:
-        side, point, step = np.unravel_index(place - terms.first_point, POINT_SHAPE)
-        return point_words(int(side), int(point) + 1, int(step), gain(1.0))
+        side, point, step = (int(k) for k in np.unravel_index(place - terms.first_point, POINT_SHAPE))
+        checkers = positions.boards[:, point + 1] if side == 0 else -positions.boards[:, _BAR - point - 1]
+        column = checkers == step + 1 if step < POINT_SHAPE[2] - 1 else np.maximum(checkers - step, 0)
+        return point_words(side, point + 1, step, gain(positions.gain(column.astype(np.float64))))
     if place <= terms.size:
         feature = place - 1
-        parameter, much = parameters.parameters[feature], amount(feature)
-        return linear_words(parameter, much, gain(much * parameter.scale))
+        parameter, much = parameters[feature], amount(feature)
+        worth = positions.feature_gain(feature) * much * parameter.scale
+        return effect_words(parameter, much, gain(worth))
     pair: list[int] = terms.pairs[place - 1 - terms.size].tolist()
+    centred = {k: features[:, k] - features[:, k].mean() for k in pair}
+    alone = {k: positions.feature_gain(k) for k in pair}
     # The one that counts more by itself is the subject, the other the circumstance.
-    main, other = sorted(pair, key=lambda k: -abs(effects[1 + k]) * deviations[1 + k])
-    first, second = parameters.parameters[main], parameters.parameters[other]
+    main, other = sorted(pair, key=lambda k: -abs(alone[k]) * float(positions.deviations[k]))
+    first, second = parameters[main], parameters[other]
     steps = amount(main) * first.scale * amount(other) * second.scale
-    own = float(effects[1 + main])
+    if main == other and first.unit == YES_OR_NO:  # its square is itself
+        return effect_words(first, 1, gain(alone[main]))
+    together = positions.gain(centred[main] * centred[other], list(centred.values()))
     if main != other:
-        return pair_words(first, amount(main), second, amount(other), own, gain(steps))
-    if first.unit == YES_OR_NO:  # the square of a yes or no, about its mean m, is 1 - 2 m times itself
-        return linear_words(first, 1, gain(1 - 2 * statistics.means[1 + main]))
-    return square_words(first, amount(main), own, gain(2 * steps))
+        return pair_words(first, amount(main), second, amount(other), alone[main], gain(together * steps))
+    return square_words(first, amount(main), alone[main], gain(2 * together * steps))
 
 
 def _head(weights: WeightFile, class_name: str, plan: str, head: str) -> HeadWeights:
@@ -367,3 +503,15 @@ def _own(boards: Board, class_name: str, plan: str) -> Board:
     if plan:
         return boards[plans_many(packed) == PLANS.index(plan)]
     return boards[classify_many(packed) == CLASS_NAMES.index(class_name)]
+
+
+def _own_of_head(boards: Board, weights: WeightFile, class_name: str, plan: str, head: str) -> Board:
+    """Those of `boards` that a head judges; raises `DatasetError` when they are fewer than `FEWEST`."""
+    own = _own(boards, class_name, plan)
+    own = own[rows_of_head(own, head, FitSettings(bearoff=weights.bearoff))]
+    if len(own) < FEWEST:
+        place = f"{class_name} positions{f' of the plan {plan!r}' if plan else ''}"
+        raise DatasetError(
+            f"at least {FEWEST} {place} are needed to tell how much a term matters, not {len(own)}"
+        )
+    return own

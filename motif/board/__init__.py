@@ -2,9 +2,10 @@
 
 from motif.board.diagram import text_diagram
 from motif.board.identifiers import gnubg_id
+from motif.board.ogid import ogid
 from motif.board.parsing import parse_position
 from motif.board.position import Forms, Position
 from motif.board.svg import svg_diagram
 from motif.board.xgid import xgid
 
-Position.forms = Forms(gnubg_id, xgid, text_diagram, svg_diagram, lambda text: parse_position(text)[0])
+Position.forms = Forms(gnubg_id, xgid, ogid, text_diagram, svg_diagram, lambda text: parse_position(text)[0])

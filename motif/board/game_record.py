@@ -5,6 +5,7 @@ and of screens.  `GameProgress` follows a game: how it stands after some of its 
 come next.  `game_facts` tells how one ended, in figures and in words.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,6 +75,52 @@ class MatchRecord:
     """Names and values of what else is known, such as EventDate."""
 
 
+Mark = Literal["", "doubtful", "bad", "very bad"]
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is said of an action, in a file of a game that was analysed."""
+
+    text: str
+    """One line or several."""
+    mark: Mark = ""
+
+
+Notes = Mapping[tuple[int, int], Note]
+"""Notes on actions, by the numbers of game and action, both counted from 0."""
+
+_JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
+
+
+def jacoby_rule(record: MatchRecord) -> bool:
+    """Whether the games are money play in which gammons count only after a double.
+
+    A tag may say so; so does a gammon that won a single point.
+    """
+    if record.length:
+        return False
+    tags = [value.lower() for name, value in record.tags if name.lower() == _JACOBY_TAG]
+    return any(tag in _ON for tag in tags) if tags else any(map(_lost_gammon_counts_one, record.games))
+
+
+def _lost_gammon_counts_one(game: GameRecord) -> bool:
+    last = game.actions[-1] if game.actions else None
+    if not isinstance(last, Turn) or last.play is None or game.result is None:
+        return False
+    return abs(outcome(last.play.position)) > 1 and game.result.points == 1
+
+
+def crawford_game(record: MatchRecord) -> int | None:
+    """Index of the Crawford game: the first at match point, unless somebody doubled in it."""
+    for index, game in enumerate(record.games):
+        if record.length > 1 and record.length - 1 in game.score:
+            both = game.score[0] == game.score[1]
+            has_cube_action = any(isinstance(action, CubeAction) for action in game.actions)
+            return None if both or has_cube_action else index
+    return None
+
+
 class GameProgress:
     """Follows one game; either player may begin."""
 
@@ -101,6 +148,11 @@ class GameProgress:
         else:
             self._answer(action)
 
+    @property
+    def raised(self) -> CubeKind | None:
+        """What is on offer: a double, beaver or raccoon; None where nothing is."""
+        return None if self._raised is None else self._raised.kind
+
     def check_turn(self, player: int) -> None:
         """Raise `RecordError` unless `player` may roll now."""
         self._check_going()
@@ -109,6 +161,30 @@ class GameProgress:
             raise RecordError("the double is neither taken nor dropped")
         if self.turn not in (None, player):
             raise RecordError("the other player is on roll")
+
+    def answer_to(self, player: int) -> CubeKind:
+        """What `player` does who doubles now: a beaver or a raccoon, where that answers the other one."""
+        if self._raised is None or self._raised.player == player:
+            return "double"
+        return _RAISES[min(_RAISES.index(self._raised.kind) + 1, len(_RAISES) - 1)]
+
+    def said_result(self, winner: int, points: int, *, money: bool) -> GameResult:
+        """The result where a record says that `winner` has won so many `points`, now.
+
+        Points that are won before the game is over mean that the other player resigned.  Raises `RecordError`
+        for a result that cannot be.
+        """
+        over = self.result
+        if over is None:
+            if points not in (self.cube, 2 * self.cube, 3 * self.cube):
+                raise RecordError(f"nobody can resign {points} points with the cube at {self.cube}")
+            return GameResult(winner, points, resigned=True)
+        if over.winner != winner:
+            raise RecordError("the player who lost the game is said to have won it")
+        # The Jacoby rule: without a double, gammons count for nothing in money play.
+        if points != over.points and not (money and points == self.cube == 1):
+            raise RecordError(f"the game is won by {over.points} points, not {points}")
+        return GameResult(over.winner, points)
 
     def _check_going(self) -> None:
         if self.result is not None:

@@ -9,7 +9,7 @@ Source: files that gnubg 1.07 wrote, and what it made of files that it was given
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from motif.board.game_record import (
     GameRecord,
     GameResult,
     MatchRecord,
+    Notes,
     Turn,
 )
 from motif.board.identifiers import quoted
@@ -29,7 +30,7 @@ from motif.board.match_state import LARGEST_SCORE
 from motif.board.moves import Play, legal_plays, parse_roll
 from motif.board.notation import find_play
 from motif.runtime.errors import MotifError, RecordError
-from motif.runtime.files import reason, write_text
+from motif.runtime.files import content_of, decoded, write_text
 
 _LONGEST_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
@@ -60,18 +61,23 @@ _WON = "wins"
 _LEFT_CELL_STARTS_BEFORE = 16
 
 
-def write_mat(path: Path, record: MatchRecord) -> None:
+class NoMatError(RecordError):
+    """What is meant as a .mat file begins as none does."""
+
+
+def write_mat(path: Path, record: MatchRecord, notes: Notes | None = None) -> None:
     """Write `record` to `path`, whole or not at all; raises `FileError`, and `RecordError` as `mat_text`."""
-    write_text(path, mat_text(record))
+    write_text(path, mat_text(record, notes))
 
 
-def mat_text(record: MatchRecord) -> str:
-    """`record` as the text of a .mat file.
+def mat_text(record: MatchRecord, notes: Notes | None = None) -> str:
+    """`record` as the text of a .mat file; `notes` are comments at its beginning.
 
-    Names are written as `mat_name` has them.  Raises `RecordError` for actions in an order that no
-    game has.
+    There they name game and move: between moves gnubg takes a comment for one.  Names are written as
+    `mat_name` has them.  Raises `RecordError` for actions in an order that no game has.
     """
     lines = [f'; [{key} "{value}"]' for key, value in record.tags]
+    lines += _comments(record, notes or {})
     lines += [""] * bool(lines) + [f" {record.length} point match"]
     for number, game in enumerate(record.games, 1):
         left, right = (
@@ -92,15 +98,7 @@ def read_mat(path: Path) -> MatchRecord:
 
     Raises `RecordError` that names file, line, game and move for whatever is no record of legal play.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {reason(error)}") from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")  # as older programs wrote names
-    return parse_mat(text, str(path))
+    return parse_mat(decoded(content_of(path, RecordError)), str(path))
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
@@ -112,7 +110,7 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
     match = _LENGTH.fullmatch(opening.text) if opening else None
     if opening is None or not match:
         where = f"line {opening.number}: " if opening else ""
-        raise RecordError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
+        raise NoMatError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
     length = int(match[1])
     if length > LARGEST_SCORE:
         raise RecordError(f"{name}: line {opening.number}: a match is to at most {LARGEST_SCORE} points")
@@ -121,13 +119,31 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
     return MatchRecord(reader.players, length, games, tuple(tags))
 
 
-def _game_lines(game: GameRecord) -> Iterator[str]:
-    rows: list[list[str]] = []
-    for player, text in _cells(game.actions):
+def _comments(record: MatchRecord, notes: Notes) -> Iterator[str]:
+    for at, game in enumerate(record.games):
+        rows = move_numbers(game.actions)
+        for place, (action, row) in enumerate(zip(game.actions, rows, strict=True)):
+            if note := notes.get((at, place)):
+                where = f"; game {at + 1}, move {row}, {mat_name(record.players[action.player])}: "
+                yield from (where + line for line in note.text.splitlines())
+
+
+def move_numbers(actions: Sequence[Action]) -> list[int]:
+    """The number of the line in which a .mat file has each of `actions`, counted from 1 in a game."""
+    numbers, last_player = list[int](), 1
+    for action in actions:
         # The right column stays empty, but is there, when the other player goes on below.
-        if not rows or player == 0 or rows[-1][1]:
-            rows.append(["", ""])
-        rows[-1][player] = text
+        begins = not numbers or action.player == 0 or last_player == 1
+        numbers.append((numbers[-1] if numbers else 0) + begins)
+        last_player = action.player
+    return numbers
+
+
+def _game_lines(game: GameRecord) -> Iterator[str]:
+    numbers = move_numbers(game.actions)
+    rows = [["", ""] for _ in range(max(numbers, default=0))]
+    for number, (player, text) in zip(numbers, _cells(game.actions), strict=True):
+        rows[number - 1][player] = text
     for number, (left, right) in enumerate(rows, 1):
         # Not stripped: behind a short line gnubg 1.07 reads on in the line before it.
         yield f"{number:3}) {left:{_CELL_WIDTH}} {right}"
@@ -277,6 +293,8 @@ def _action(cell: _Cell, progress: GameProgress) -> Action:
             raise RecordError(f"{quoted(cell.word + cell.rest)} is no cube action")
         if match[1] and kind == "double" and int(match[1]) != 2 * progress.cube:
             raise RecordError(f"the cube is doubled to {match[1]}, but shows {progress.cube}")
+        if kind == progress.raised == "beaver":
+            kind = "raccoon"  # gnubg has one word for both
         return CubeAction(cell.player, kind)
     progress.check_turn(cell.player)
     roll = parse_roll(cell.roll)
@@ -290,14 +308,4 @@ def _won(cell: _Cell, progress: GameProgress, money: bool) -> GameResult:
     match = _POINTS.fullmatch(cell.rest)
     if not match:
         raise RecordError(f"expected such as 'Wins 2 points', not {quoted((cell.word + cell.rest).strip())}")
-    points, over = int(match[1]), progress.result
-    if over is None:
-        if points not in (progress.cube, 2 * progress.cube, 3 * progress.cube):
-            raise RecordError(f"nobody can resign {points} points with the cube at {progress.cube}")
-        return GameResult(cell.player, points, resigned=True)
-    if over.winner != cell.player:
-        raise RecordError("the player who lost the game is said to have won it")
-    # The Jacoby rule: without a double, gammons count for nothing in money play.
-    if points != over.points and not (money and points == progress.cube == 1):
-        raise RecordError(f"the game is won by {over.points} points, not {points}")
-    return GameResult(over.winner, points)
+    return progress.said_result(cell.player, int(match[1]), money=money)

@@ -12,6 +12,7 @@ from motif.board.identifiers import (
 )
 from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_from_id
 from motif.board.moves import parse_roll
+from motif.board.ogid import looks_like_ogid, position_from_ogid
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.board.xgid import PREFIX, position_from_xgid
@@ -19,7 +20,7 @@ from motif.runtime.errors import PositionError
 
 FORMS = (
     f"a GNUbg ID ({ID_LENGTH} characters), PositionID:MatchID ({ID_LENGTH}:{MATCH_ID_LENGTH}), "
-    f"an XGID, or a {KEY_LENGTH}-letter key"
+    f"an XGID, an OGID, or a {KEY_LENGTH}-letter key"
 )
 """The accepted forms of a position, for messages and help texts."""
 
@@ -27,11 +28,14 @@ FORMS = (
 def parse_position(text: str) -> tuple[Position, MatchState | None]:
     """The position in `text`, and the match state where its form holds one.
 
-    The forms are those of `FORMS`; an XGID may lack its prefix.  Raises `PositionError`: for a text
-    that looks like one of the forms the message says what is wrong with it, for any other it lists them.
+    The forms are those of `FORMS`; an XGID and an OGID may lack their prefixes.  Raises `PositionError`:
+    for a text that looks like one of the forms the message says what is wrong with it, for any other it lists
+    them.
     """
     text = text.strip()
     fields = text.split(":")
+    if looks_like_ogid(text):
+        return position_from_ogid(text)
     if text[: len(PREFIX)].upper() == PREFIX or len(fields) > 2 or len(fields[0]) == BOARD_SIZE:
         return position_from_xgid(text)
     if len(fields) == 2 and len(fields[0]) == ID_LENGTH:

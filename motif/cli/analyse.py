@@ -3,7 +3,7 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     JudgeOption,
+    check_target,
     command,
     moved,
     option,
@@ -31,16 +32,30 @@ _ELSEWHERE = "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at
 
 @command(
     "analyse match.mat --html match.html",
+    "analyse match.mat --moves --export annotated.sgf --export decisions.csv",
     cls=moved(("--out", "--dataset", "--positions", "--class", "--head"), _ELSEWHERE),
 )
 def analyse(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE.mat...", help="Records of matches.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Matches: .mat, .sgf, .xg, .bgf, folders; - is stdin."),
+    ],
     player: JudgeOption = None,
     fast: FastOption = False,
     deep: DeepOption = False,
     worst: Annotated[
         int, option("Show the N plays and cube decisions that cost most.", min=0, max=1000)
     ] = 10,
+    moves: Annotated[bool, option("List every decision with its candidates.")] = False,
+    jokers: Annotated[int, option("Show the N luckiest rolls.", min=0, max=1000)] = 5,
+    export: Annotated[
+        list[Path] | None,
+        option(
+            "Write the match with comments (.mat, .sgf), or a table of all decisions (.csv, .parquet); "
+            "may be given again.",
+            show_default=False,
+        ),
+    ] = None,
     html: HtmlOption = None,
     no_cube: Annotated[bool, option("Leave out the cube, where nobody had one.")] = False,
     jacoby: Annotated[
@@ -54,26 +69,24 @@ def analyse(
 
     Both players are rated, by error rates of chequer plays and of cube decisions and by luck; then comes
     what cost most, with the better play and why; docs/how-to/match-analysis.md explains it.  What looks like
-    an error is rolled out, and listed only where that confirms it, but for --fast.  With --json several
-    records are a list, `matches`.
+    an error is rolled out, and listed only where that confirms it, but for --fast.  Of several matches each
+    player's totals come last; with --json they are `players`, and the matches the list `matches`.
     """
     from motif.analysis.match import analyse_match
-    from motif.analysis.match.confirmation import LONG, SHORT
-    from motif.board.mat_file import read_mat
+    from motif.analysis.match.confirmation import confirmed_by
+    from motif.board.match_file import read_match
+    from motif.reports.match_export import write_export
     from motif.reports.match_report import match_page
     from motif.runtime.files import write_text
 
-    for path in files:
-        if not path.is_file() and (path.name.endswith(WEIGHT_SUFFIXES) or not path.suffix):
-            raise SettingError(f"{path}: no record of a match; {_ELSEWHERE}")
-    if html is not None and len(files) > 1:
-        raise SettingError("--html: a page is about one match, not several")
-    records = [read_mat(path) for path in files]
+    paths, exports = _checked(files, export or [], html)
+    records = [read_match(path) for path in paths]
     _, evaluator = judge_of(player, fast, deep)
-    confirm = None if fast else LONG if deep else SHORT
-    documents = []
-    for path, record in zip(files, records, strict=True):
-        tell(f"{evaluator.name} analyses {path}")
+    confirm = confirmed_by(fast, deep)
+    analyses = []
+    for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):
+        of = f" ({number} of {len(paths)})" * (len(paths) > 1)
+        tell(f"{evaluator.name} analyses {path}{of}")
         try:
             match = analyse_match(
                 record, evaluator, worst=worst, cube=not no_cube, jacoby=jacoby, confirm=confirm, jobs=jobs
@@ -82,27 +95,89 @@ def analyse(
             raise RecordError(f"{path}: {error}") from None
         if html is not None:
             write_text(html, match_page(match))
-        documents.append({"file": path, **match.as_dict(), "html": html})
+        analyses.append((str(path), match))
         if not json:
-            _print(match)
+            _print(match, moves, jokers)
+    for target in exports:
+        write_export(target, analyses)
     if json:
-        print(json_line(documents[0] if len(documents) == 1 else {"matches": documents}))
-    elif html is not None:
-        print(html)
+        print(json_line(_document(analyses, moves, jokers, html)))
+        return
+    if len(analyses) > 1:
+        _print_together([match for _, match in analyses])
+    for written in filter(None, (*exports, html)):
+        print(written)
 
 
-def _print(match: "MatchAnalysis") -> None:
-    from motif.reports.match_report import reading, sections, worst_lines
+def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple[list[Path], list[Path]]:
+    """The matches to read, folders looked into, and what to write; raises `SettingError`."""
+    from motif.board.match_file import STDIN, match_paths
+    from motif.reports.match_export import check_export
+
+    for path in files:
+        is_weights = path.name.endswith(WEIGHT_SUFFIXES) or not path.suffix
+        if not path.exists() and is_weights and str(path) != STDIN:
+            raise SettingError(f"{path}: no record of a match; {_ELSEWHERE}")
+    paths = list(match_paths(files))
+    if html is not None and len(paths) > 1:
+        raise SettingError("--html: a page is about one match, not several")
+    for target in exports:
+        check_export(target, len(paths))
+        check_target(target)
+    return paths, exports
+
+
+def _document(
+    analyses: "list[tuple[str, MatchAnalysis]]", moves: bool, jokers: int, html: Path | None
+) -> dict[str, Any]:
+    """What --json prints."""
+    from motif.analysis.match import over_all
+
+    documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
+    if len(documents) == 1:
+        return documents[0]
+    matches = [match for _, match in analyses]
+    return {
+        "matches": documents,
+        "players": [one.as_dict(bool(matches[0].length)) for one in over_all(matches)],
+    }
+
+
+def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
+    from motif.reports.match_report import GAME_TITLES, game_rows, reading, sections, worst_lines
 
     say(f"{match.title}: {match.opening}")
     table = [row for name, rows in sections(match) for row in ((name, "", ""), *_indented(rows))]
     print_table(("", *match.names), table)
+    if match.games > 1:
+        both = (f"{match.names[0]}: errors", "luck", f"{match.names[1]}: errors", "luck")
+        print_table((*GAME_TITLES, *both), game_rows(match), left=3)
     for sentence in reading(match):
         say(sentence)
     say("")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
     for line in worst_lines(match, width):
         print(line)
+    if lucky := match.jokers(jokers):
+        print("The luckiest rolls\n")
+        for number, one in enumerate(lucky, 1):
+            say(f"{number}. {one.line(match.names[one.roll.player])}")
+        print()
+    if moves:
+        print("Every decision\n")
+        for decision in match.decisions:
+            if decision.counts:
+                say(decision.line(match.names[decision.player]))
+                for line in decision.candidate_lines():
+                    print(f"   {line}")
+
+
+def _print_together(matches: "list[MatchAnalysis]") -> None:
+    from motif.analysis.match import over_all
+    from motif.reports.match_report import PLAYER_TITLES, player_rows
+
+    say(f"{len(matches)} matches together")
+    print_table(PLAYER_TITLES, player_rows(over_all(matches), bool(matches[0].length)))
 
 
 def _indented(rows: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

@@ -1,8 +1,6 @@
 """Commands about the cube: its decisions, and what these rest on, efficiencies and BRAS's windows."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
 from motif.cli.options import (
@@ -25,11 +23,9 @@ from motif.cli.positions import PositionBatch, check_choice, write_records
 from motif.cli.printing import json_line, percent, print_board, print_table, say
 
 if TYPE_CHECKING:
-    from motif.board.match_state import MatchState
-    from motif.board.position import Position
-    from motif.cube import CubeDecision, MatchEquityTable
+    from motif.cube import CubeDecision
     from motif.cube.decision import Window
-    from motif.evaluators import Evaluator, Probabilities
+    from motif.evaluators import Probabilities
 
 
 @command("cube-efficiency --positions 5 --trials 40 --rounds 1 --jobs 1 --seed 1")
@@ -95,26 +91,6 @@ def cube_windows(
     say(f"{window.positions:,} positions of {window.games:,} games of {player}")
 
 
-_SHOWN = (
-    "action",
-    "no_double",
-    "double_take",
-    "double_pass",
-    "take_point",
-    "cash_point",
-    "value",
-    "mwc_no_double",
-    "mwc_double_take",
-    "mwc_double_pass",
-    "should_double",
-    "should_take",
-    "should_beaver",
-    "should_raccoon",
-    "exact",
-    "efficiency",
-    "words",
-)
-"""What --json prints of a decision under the names of `CubeDecision`."""
 _NEVER = 0.9995
 """Chances that would be written 100.0 %."""
 
@@ -154,6 +130,7 @@ def cube(
     a match normalised, so that a single game at that cube is -1 or 1.  Where few checkers are left to bear
     off they are exact, unless --efficiency asks for the model.
     """
+    from motif.analysis.cube_records import cube_answers
     from motif.analysis.position_records import read_states
     from motif.board.parsing import parse_position
     from motif.cube import match_equity_table
@@ -164,13 +141,13 @@ def cube(
     judge, evaluator = judge_of(player, fast, deep)
     items = [parse_position(identifier)] if identifier is not None else read_states(batch or "")
     questions = [(position, options.state_of(match)) for position, match in items]
-    answers = _answers(questions, evaluator, judge, efficiency, table, jobs)
+    answers = cube_answers(questions, evaluator, judge, efficiency=efficiency, table=table, jobs=jobs)
     if batch is not None:
-        records = (_full_record(answer, evaluator.name) for answer in answers)
+        records = (answer.record() for answer in answers)
         write_records(records, len(questions), json, _line)
         return
     answer = next(answers)
-    record = _full_record(answer, evaluator.name)
+    record = answer.record()
     if json:
         print(json_line(record))
         return
@@ -180,97 +157,12 @@ def cube(
         _print_bras(record["bras"])
 
 
-class _Answer(NamedTuple):
-    """What one position's cube decision rests on, and the decision."""
-
-    position: "Position"
-    probabilities: "Probabilities"
-    decision: "CubeDecision"
-    evaluation: dict[str, Any]
-    """What `evaluate` says of the position."""
-
-
-def _answers(
-    questions: "Sequence[tuple[Position, MatchState]]",
-    evaluator: "Evaluator",
-    player: str,
-    efficiency: float | None,
-    table: "MatchEquityTable",
-    jobs: int | None,
-) -> Iterator[_Answer]:
-    """The decisions of `questions`, one after the other; raises `PositionError` for a game that is over."""
-    import numpy as np
-
-    from motif.analysis.position_records import evaluations
-    from motif.board.packed import BOARD_SIZE
-    from motif.cube import cube_decision_by
-    from motif.cube.decision import check_somebody_doubles
-    from motif.evaluators import Probabilities
-
-    for position, _ in questions:
-        check_somebody_doubles(position)
-    boards = np.array([position.board for position, _ in questions], np.int8).reshape(-1, BOARD_SIZE)
-    found = evaluations(boards, evaluator, player, jobs)
-    for (position, state), evaluation in zip(questions, found, strict=True):
-        probabilities = Probabilities(*(evaluation[name] for name in Probabilities._fields))
-        decision = cube_decision_by(
-            evaluator, position, probabilities, state, efficiency=efficiency, table=table
-        )
-        yield _Answer(position, probabilities, decision, evaluation)
-
-
-def _full_record(answer: _Answer, evaluator: str) -> dict[str, Any]:
-    """What --json prints of a position."""
-    from motif.cube.efficiency import efficiency_class
-
-    record = {
-        **_record(answer.decision),
-        **answer.probabilities._asdict(),
-        "cubeless": answer.probabilities.equity,
-        "class": efficiency_class(answer.position)[0],
-        "player": answer.evaluation["player"],
-        "position": answer.evaluation["position"],
-    }
-    return {**record, "bras": _bras_record(answer.position)} if evaluator == "bras" else record
-
-
 def _line(record: dict[str, Any]) -> str:
     """What a batch prints of a position."""
     names = "no_double", "double_take", "double_pass"
     equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
     exact = "  exact" * record["exact"]
     return f"{record['position']}  {'  '.join(equities)}  {record['action']}{exact}"
-
-
-def _record(decision: "CubeDecision") -> dict[str, Any]:
-    """What --json prints of a decision."""
-    record = {name: getattr(decision, name) for name in _SHOWN}
-    record["windows"] = [_window_record(window) for window in decision.windows]
-    record["opponent_windows"] = [_window_record(window) for window in decision.opponent_windows]
-    state = decision.state
-    record |= {"cube": state.cube, "owner": state.cube_owner, "length": state.length}
-    if state.length:
-        return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
-    return record | {"jacoby": state.jacoby, "beavers": state.beavers, "raccoons": state.raccoons}
-
-
-def _window_record(window: "Window") -> dict[str, Any]:
-    return {**asdict(window), "take_point": window.take_point}
-
-
-def _bras_record(position: "Position") -> dict[str, Any]:
-    """What BRAS's own score says, by the article's windows and by measured ones."""
-    from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, bras_percent, score_action
-
-    score = float(bras_percent(position.board[None])[0])
-    return {
-        "S": score,
-        "live_from": list(LIVE_FROM),
-        "drop_from": DROP_FROM,
-        "action": score_action(score, LIVE_FROM[0], DROP_FROM),
-        "measured": vars(MEASURED),
-        "measured_action": score_action(score, MEASURED.double_from, MEASURED.drop_from),
-    }
 
 
 def _print_bras(bras: dict[str, Any]) -> None:

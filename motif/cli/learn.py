@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from motif.analysis.judge import evaluator_of
 from motif.cli.interruption import resumable
 from motif.cli.options import (
     ClusterOption,
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from motif.sampling.sample import SampleSettings
 
 
-@command("sample --out runs/try --games 100 --trials 36")
+@command(
+    "sample --out runs/try --games 100 --trials 36", "sample --out runs/taught --games 100 --label wildbg"
+)
 def sample(
     out: Annotated[Path, option("Folder of the dataset.", "DIR")],
     settings: Annotated["SampleSettings", Settings("motif.sampling.sample")],
@@ -44,19 +47,22 @@ def sample(
 ) -> None:
     """Sample positions from self-play.
 
-    Rollouts label each position with chances and an equity.
+    Rollouts label each position with chances and an equity; with --label any evaluator does.
     """
     from motif.sampling import sample as make_samples
 
     settings.check()
     static_evaluator(settings.player)
+    if not settings.is_rolled_out:
+        evaluator_of(settings.label)
     with resumable("the same command with --resume goes on"), working_on(cluster):
         result = make_samples(settings, out, resume=resume, jobs=jobs)
     facts = result.as_dict()
     if json:
         print(json_line(facts))
         return
-    say(f"{result.positions} positions of {result.games} games in {out}, {result.trials} trials each")
+    labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {settings.label}"
+    say(f"{result.positions} positions of {result.games} games in {out}, {labels}")
     say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games a second")
 
 

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from motif.cli.interruption import INTERRUPTED, Interrupted, interrupted_line
 from motif.cli.printing import complain, one_line
-from motif.runtime.errors import MotifError
+from motif.runtime.errors import TRACEBACK_VARIABLE, MotifError
 
 try:
     from typer import TyperException as UsageFault  # the root of click's errors in a typer that has its own
@@ -22,7 +22,6 @@ except ImportError:
     from click import ClickException as UsageFault  # type: ignore[assignment]
 
 INTERNAL_ERROR, BAD_INPUT = 1, 2
-TRACEBACK_VARIABLE = "MOTIF_TRACEBACK"
 
 HOMES = {
     "evaluate": "positions",
@@ -37,10 +36,12 @@ HOMES = {
     "match": "contests",
     "tournament": "contests",
     "play": "play",
+    "web": "serve",
     "benchmark": "measure",
     "speed": "measure",
     "warm": "measure",
     "analyse": "analyse",
+    "convert": "convert",
     "report": "learn",
     "terms": "weights",
     "inspect": "weights",
@@ -50,7 +51,9 @@ HOMES = {
     "calibrate": "weights",
     "export": "weights",
     "train-phase-net": "learn",
-    # "serve gnubg": "serve", ... : a command of a group is called by two words
+    "serve http": "serve",
+    "serve gnubg": "serve",
+    "serve ubgi": "serve",
 }
 """Every command, and the module that is imported for it alone."""
 GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}

@@ -20,6 +20,7 @@ from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from motif.analysis.judge import JUDGE, evaluator_of
+from motif.analysis.phrases import languages
 from motif.evaluators.named import (
     ROLLOUT_PREFIX,
     WEIGHT_SUFFIXES,
@@ -54,6 +55,11 @@ def complete_preset(incomplete: str) -> list[str]:
     presets = resources.files("motif").joinpath("data", "presets")
     names = sorted(entry.name.removesuffix(".yaml") for entry in presets.iterdir())
     return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_language(incomplete: str) -> list[str]:
+    """Languages that begin with `incomplete`."""
+    return [name for name in languages() if name.startswith(incomplete)]
 
 
 def complete_parameters(incomplete: str) -> list[str]:
@@ -115,7 +121,7 @@ def player_option(help: str, **more: Any) -> Any:
 
 
 PLAYERS = player_words().replace("a weight file", "A weight file", 1) + "."
-POSITION = "A GNUbg ID, PositionID:MatchID, an XGID or a 20-letter key."
+POSITION = "A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key."
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help=POSITION)]
 MaybeId = Annotated[str | None, typer.Argument(metavar="ID", help=POSITION)]
 FirstDie = Annotated[str | None, typer.Argument(metavar="D1", help="One die.", show_default=False)]
@@ -124,6 +130,10 @@ JsonOption = Annotated[bool, option("Print one JSON object and nothing else.")]
 SeedOption = Annotated[int, option("Where chance plays a part, its seed.", callback=checked_seed)]
 JobsOption = Annotated[
     int | None, option("Processes for long work.", callback=_checked_jobs, show_default="all cores")
+]
+LanguageOption = Annotated[
+    str,
+    option(f"Language of the reasons: {', '.join(languages())}.", autocompletion=complete_language),
 ]
 ClusterOption = Annotated[
     str | None,
@@ -139,7 +149,7 @@ StaticOption = Annotated[str, player_option(f"Plays both sides: {static_words()}
 HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
-_COMPLETIONS = {"parameters": complete_parameters}
+_COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
 _WORDS = {"owner": "WHO", "score": "A-B"}
 """What stands for values of a field."""
 _METAVARS: dict[Any, str] = {

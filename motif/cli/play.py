@@ -28,7 +28,7 @@ from motif.runtime.errors import SettingError
 from motif.runtime.parallel import handled
 
 if TYPE_CHECKING:
-    from motif.session.session import GameSession, Seat, SessionRules
+    from motif.session.session import GameSession, Seat
     from motif.session.table import Table
     from motif.session.tutor import Tutor
 
@@ -103,7 +103,7 @@ def play(
     """
     from motif.rollout.games import SeededDice
     from motif.session.asking import Screen
-    from motif.session.session import GameSession, SessionRules
+    from motif.session.session import GameSession, SessionRules, record_tags
     from motif.session.table import Manners, Table
 
     if games is not None and games < 1:
@@ -117,7 +117,7 @@ def play(
     seats = _seats(*_sides(first, second), names)
     adviser = evaluator_of(hint_player)
     thrown = SeededDice(secrets.randbelow(_SEEDS) if seed is None else seed)
-    session = GameSession(seats, _tags(rules), rules)
+    session = GameSession(seats, record_tags(rules, date.today()), rules)
     for stream in (sys.stdin, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -143,12 +143,6 @@ def play(
     if json:
         typed = {"dice": dice.value, "seed": thrown.seed, "save": save}
         print(json_line({**play_result(session, table.tutor), **typed}))
-
-
-def _tags(rules: "SessionRules") -> list[tuple[str, str]]:
-    """The day, and the rule that a reader of the record cannot see otherwise."""
-    tags = [("EventDate", f"{date.today():%Y.%m.%d}")]
-    return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
 
 
 def _run(table: "Table", games: int | None, save: Path | None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import JUDGE, evaluator_of, for_match, judge_of
+from motif.analysis.phrases import LANGUAGE
 from motif.cli.options import (
     DEFAULT_PLAYER,
     DeepOption,
@@ -18,6 +19,7 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     JudgeOption,
+    LanguageOption,
     MatchChoice,
     MaybeId,
     PlayerOption,
@@ -67,8 +69,10 @@ def evaluate(
     features that weights multiply and the sums they make, and what makes up the value, in words; of bras D,
     g(D) and the scores S.
     """
-    from motif.analysis.position_records import evaluations, read_positions
+    from motif.analysis.position_records import details, evaluations, read_positions
+    from motif.board.ogid import ogid
     from motif.board.parsing import parse_position
+    from motif.board.xgid import xgid
 
     check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
@@ -80,26 +84,23 @@ def evaluate(
         return
     position, match = parse_position(identifier or "")
     record = next(evaluations(position.board[None], evaluator, player))
-    details = evaluator.details(position) if detailed else {}
-    explanation = None
-    if "raw" in details:  # those of a weight file, made of terms
-        from motif.analysis.explain import explain_position
-
-        explanation = explain_position(evaluator, position)
+    seen = details(position, evaluator) if detailed else None
     if json:
-        words = {} if explanation is None else {"explanation": explanation.to_dict()}
-        print(json_line({**record, "details": details, **words} if detailed else record))
+        print(json_line(record if seen is None else {**record, **seen.to_dict()}))
         return
     print_board(position, match)
-    _print_details(details)
+    for name, text in (("XGID", xgid(position, match)), ("OGID", ogid(position, match))):
+        print(f"{name}={text.removeprefix(f'{name}=')}")
+    if seen is not None:
+        _print_details(seen.seen)
     wins = record["win"], record["win_gammon"], record["win_backgammon"]
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
     rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
     say(f"equity {record['equity']:+.3f} in a {record['class']} position, says {player}")
-    if explanation is not None:
+    if seen is not None and seen.explanation is not None:
         say("\nwhat makes it up, against the same position with the sides exchanged:")
-        say("\n".join([explanation.summary, *explanation.sentences]))
+        say("\n".join([seen.explanation.summary, *seen.explanation.sentences]))
 
 
 @command(f"plays {_START} 3 1", "plays --batch FILE --json")
@@ -168,8 +169,7 @@ def hint(
     with the same dice, and each is dropped as soon as it is certain to be worse; motif rollout --compare has
     other ways.
     """
-    import numpy as np
-
+    from motif.analysis.position_records import hint as hint_record
     from motif.analysis.position_records import hints, read_decisions
 
     check_choice(identifier, batch, "ID D1 D2")
@@ -185,11 +185,10 @@ def hint(
         write_records(hints(boards, rolls, evaluator, judge, jobs), len(boards), json, _hint_line)
         return
     position, match, roll = read_decision(identifier, die1, die2)
-    stakes, valued = for_match(evaluator, options, match)
-    record = next(hints(position.board[None], np.array([roll]), evaluator.staked(stakes), judge))
+    record, stakes = hint_record(position, roll, match, evaluator, judge, options)
     if rollout:
         _roll_out(
-            {**record, **valued},
+            record,
             position,
             options.stakes_state(match),
             judge,
@@ -200,10 +199,10 @@ def hint(
             jobs=jobs,
         )
         if not json:
-            print_valued(valued)
+            print_valued(record)
         return
     if json:
-        print(json_line({**record, **valued}))
+        print(json_line(record))
         return
     print_board(position, options.stakes_state(match))
     ranked = record["plays"]
@@ -214,7 +213,7 @@ def hint(
     ]
     print_table(("", "play", "equity", "difference"), rows, left=2)
     say(f"{_counted(record)}, ranked by {judge}")
-    print_valued(valued)
+    print_valued(record)
 
 
 def _roll_out(
@@ -230,9 +229,10 @@ def _roll_out(
     jobs: int | None,
 ) -> None:
     """Print the best plays of a hint's `record`, rolled out."""
+    from motif.analysis.rollout_records import comparison_record
     from motif.board.identifiers import gnubg_id
     from motif.board.moves import legal_plays
-    from motif.cli.rollouts import comparison_record, print_comparison
+    from motif.cli.rollouts import print_comparison
     from motif.rollout import compare_plays
     from motif.rollout.comparison import CANDIDATES, EARLY
     from motif.rollout.rollout_settings import check_count
@@ -330,7 +330,11 @@ def _print_details(details: dict[str, Any]) -> None:
         print_table(("score", ""), rest)
 
 
-@command(f"explain {_START} 3 1", f'explain {_START} 3 1 --versus "24/23 13/10" --html why.html')
+@command(
+    f"explain {_START} 3 1",
+    f"explain {_START} 3 1 --language de --detailed",
+    f'explain {_START} 3 1 --versus "24/23 13/10" --html why.html',
+)
 def explain(
     identifier: IdArgument,
     options: MatchChoice,
@@ -347,15 +351,19 @@ def explain(
             "The play to compare with the best, such as '13/8 6/5'.", "PLAY", show_default="the second best"
         ),
     ] = None,
+    detailed: Annotated[
+        bool, option("Show the formula, and the groups and terms that make up the values.")
+    ] = False,
+    language: LanguageOption = LANGUAGE,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Tell why one play is better than another.
 
-    The difference of the two evaluations is split exactly over the terms of the weights and told in groups,
-    the largest first: what speaks for the better play has a plus.  docs/how-to/explain.md says how.  With a
-    match or a cube, from options or from the ID, plays are valued and chosen for it; the terms stay those of
-    money.
+    What the plays do on the board is told with the strongest reasons first, then what speaks for the other
+    play, and how sure it is; docs/how-to/explain.md says how.  With --detailed come the terms of the weights,
+    which add up exactly.  With a match or a cube, from options or from the ID, plays are valued and chosen
+    for it; the terms stay those of money.
     """
     from motif.analysis.explain import explain_choice
     from motif.board.moves import legal_plays
@@ -367,7 +375,7 @@ def explain(
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     _, evaluator = judge_of(player, fast, deep)
     stakes, valued = for_match(evaluator, options, match)
-    explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes)
+    explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes, language=language)
     if html is not None:
         from motif.reports.term_pages import explanation_page
         from motif.runtime.files import write_text
@@ -377,15 +385,23 @@ def explain(
         print(json_line({**explanation.to_dict(), **valued, "html": html}))
         return
     print(_boards(explanation))
-    say(f"\n{explanation.summary}\n{explanation.values_in_words}\n")
-    if explanation.staked_in_words:
-        say(explanation.staked_in_words)
-        print_valued(valued)
-        say("")
-    for sentence in (*explanation.ahead_in_words, *explanation.sentences):
+    say("")
+    for sentence in explanation.lines:
+        say(sentence)
+    print_valued(valued)
+    if detailed:
+        _print_reckoning(explanation)
+
+
+def _print_reckoning(explanation: "Explanation") -> None:
+    """Print how the values of the two plays come about."""
+    say("")
+    for sentence in explanation.detailed_lines:
         say(sentence)
     rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]
     print_table(("group", explanation.unit), rows)
+    terms = sorted(explanation.terms, key=lambda term: -abs(term[1]))
+    print_table(("term", "adds to x"), [(name, f"{value:+.6f}") for name, value in terms])
 
 
 def _boards(explanation: "Explanation") -> str:

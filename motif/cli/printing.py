@@ -149,7 +149,7 @@ def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -
 
 def print_valued(valued: dict[str, Any]) -> None:
     """Say for what plays were valued, where it was not for money without a cube."""
-    if valued:
+    if "valued_for" in valued:
         won, lost = valued["gammon_value"], valued["gammon_value_lost"]
         gammons = f"a gammon won adds {won:.2f}, one lost {lost:.2f} (money 0.50)"
         say(f"valued for {valued['valued_for']}; {gammons}")

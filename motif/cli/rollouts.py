@@ -1,9 +1,8 @@
 """The command rollout: a position, or the plays of a roll, played out many times."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
-from motif.analysis.judge import MatchOptions, for_match
 from motif.cli.options import (
     DEFAULT_PLAYER,
     ClusterOption,
@@ -24,12 +23,10 @@ from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
-    from motif.board.match_state import MatchState
+    from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.moves import Play
-    from motif.board.position import Position
     from motif.cube import CubeDecision
     from motif.cube.cubeful_rollout import CubeRollout
-    from motif.evaluators import StaticEvaluator
     from motif.rollout import Comparison, RolloutResult, RolloutSettings
 
 
@@ -65,6 +62,7 @@ def rollout(
     worth at the score and with the cube where it lies.  With --cubeful both sides double, take and pass in
     the trials, for money or for the match.
     """
+    from motif.analysis.rollout_records import RolloutQuestion, comparison_record
     from motif.board.parsing import parse_decision
     from motif.rollout.rollout_settings import parse_luck_plies
 
@@ -80,107 +78,56 @@ def rollout(
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
     if cubeful:
         match = options.state_of(match)
-    work = _Rollout(position, match, static_evaluator(player), settings, cubeful, jobs, json)
+    question = RolloutQuestion(position, match, static_evaluator(player), settings, cubeful, jobs)
     with working_on(cluster):
         if compare and roll is not None:
-            work.compare(roll, options, candidates, play or [])
+            comparison, valued = question.compare(roll, options, candidates, play or [])
+            if json:
+                record = comparison_record(comparison) | valued | {"roll": list(roll)}
+                print(json_line(question.record(record)))
+                return
+            print_board(position, options.stakes_state(match))
+            print_comparison(comparison, _by_whom(question))
+            print_valued(valued)
         elif cubeful:
-            work.decide()
+            _decide(question, json)
         else:
-            work.play_out()
+            _play_out(question, json)
 
 
 _MATCH = "a match or a cube"
 
 
-class _Rollout(NamedTuple):
-    """What is rolled out, how, and how it is printed."""
+def _play_out(question: "RolloutQuestion", json: bool) -> None:
+    """Print the position rolled out without a cube."""
+    from motif.analysis.rollout_records import result_record
 
-    position: "Position"
-    match: "MatchState | None"
-    """That of the ID; with a cube, of the options as well."""
-    evaluator: "StaticEvaluator"
-    settings: "RolloutSettings"
-    cubeful: bool
-    jobs: int | None
-    json: bool
+    result = question.play_out()
+    if json:
+        print(json_line(question.record(result_record(result))))
+        return
+    print_board(question.position, question.match)
+    _print_result(result)
+    say(f"{result.trials[0]} trials by {_by_whom(question)}, in {result.seconds:.1f} s")
 
-    @property
-    def state(self) -> "MatchState":
-        """The match where there is a cube."""
-        assert self.match is not None
-        return self.match
 
-    @property
-    def by_whom(self) -> str:
-        """Who plays, and what for."""
-        what_for = "both sides doubling" if self.cubeful else f"for {self.settings.scoring}"
-        return f"{self.evaluator.name}, {what_for}"
+def _decide(question: "RolloutQuestion", json: bool) -> None:
+    """Print the cube decision rolled out, the static one beside it."""
+    from motif.analysis.rollout_records import cube_rollout_record
 
-    def record(self, record: dict[str, Any]) -> str:
-        """`record` as JSON, with what goes for all results."""
-        settings = self.settings
-        played: dict[str, Any] = {
-            "player": self.evaluator.name,
-            "scoring": settings.scoring,
-            "seed": settings.seed,
-        }
-        if self.cubeful:
-            played["cubeful"] = True
-        return json_line(record | played | {"position": self.position.gnubg_id})
+    result, static = question.decide()
+    if json:
+        print(json_line(question.record(cube_rollout_record(result, static))))
+        return
+    print_board(question.position, question.state)
+    _print_cube(result, static)
+    say(f"{result.trials} trials of each by {_by_whom(question)}, in {result.seconds:.1f} s")
 
-    def play_out(self) -> None:
-        """The position without a cube."""
-        from motif.rollout import rollout as roll_out
 
-        result = roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
-        if self.json:
-            print(self.record(_result_record(result)))
-            return
-        print_board(self.position, self.match)
-        _print_result(result)
-        say(f"{result.trials[0]} trials by {self.by_whom}, in {result.seconds:.1f} s")
-
-    def decide(self) -> None:
-        """The cube decision, the static one beside it."""
-        from motif.cube import cube_decision_at
-        from motif.cube.cubeful_rollout import roll_out_cube
-
-        result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
-        static = cube_decision_at(self.position, self.evaluator.evaluate(self.position), result.state)
-        if self.json:
-            print(self.record(_cube_record(result, static)))
-            return
-        print_board(self.position, self.state)
-        _print_cube(result, static)
-        say(f"{result.trials} trials of each by {self.by_whom}, in {result.seconds:.1f} s")
-
-    def compare(
-        self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
-    ) -> None:
-        """The plays of a roll."""
-        from motif.cube.cubeful_rollout import cube_maker
-        from motif.rollout import compare_plays
-        from motif.rollout.comparison import CANDIDATES
-
-        stakes, valued = for_match(self.evaluator, options, self.match)
-        comparison = compare_plays(
-            self.position,
-            roll,
-            self.evaluator,
-            self.settings,
-            plays=_named_plays(self.position, roll, named) if named else None,
-            candidates=CANDIDATES if candidates is None else candidates,
-            stakes=stakes,
-            cubes=cube_maker(self.state) if self.cubeful else None,
-            jobs=self.jobs,
-        )
-        if self.json:
-            print(self.record(comparison_record(comparison) | valued | {"roll": list(roll)}))
-            return
-        print_board(self.position, options.stakes_state(self.match))
-        print_comparison(comparison, self.by_whom)
-        print_valued(valued)
+def _by_whom(question: "RolloutQuestion") -> str:
+    """Who plays, and what for."""
+    what_for = "both sides doubling" if question.cubeful else f"for {question.settings.scoring}"
+    return f"{question.evaluator.name}, {what_for}"
 
 
 def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) -> None:
@@ -189,37 +136,6 @@ def _check_comparing(compare: bool, die1: str | None, settings: dict[str, Any]) 
         if value is not None and not compare:
             otherwise = " or --cubeful" * (word == _MATCH)
             raise SettingError(f"{word} is for comparing plays: add --compare{otherwise}")
-
-
-def _cube_record(result: "CubeRollout", static: "CubeDecision") -> dict[str, Any]:
-    state = result.state
-    record = {
-        "action": result.action,
-        "no_double": result.no_double,
-        "no_double_se": float(result.se[-1]),
-        "double_take": result.double_take,
-        "double_take_se": result.double_take_se,
-        "double_pass": result.double_pass,
-        "difference": result.difference,
-        "difference_se": result.difference_se,
-        "mean": _by_name(result.mean),
-        "se": _by_name(result.se),
-        "static": {
-            name: getattr(static, name)
-            for name in ("action", "no_double", "double_take", "double_pass", "exact")
-        },
-        "trials": result.trials,
-        "seconds": result.seconds,
-        "cube": state.cube,
-        "owner": state.cube_owner,
-        "length": state.length,
-    }
-    if not state.length:
-        return record | {"jacoby": state.jacoby}
-    equities = {name: getattr(result, name) for name in ("no_double", "double_take", "double_pass")}
-    chances = {f"mwc_{name}": None if it is None else result.mwc(it) for name, it in equities.items()}
-    score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
-    return record | chances | score
 
 
 def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
@@ -252,21 +168,11 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     say(f"{result.action[0].upper()}{result.action[1:]}{by_how_much}.  Static: {static.action}.")
 
 
-def _result_record(result: "RolloutResult") -> dict[str, Any]:
-    return {
-        "mean": _by_name(result.mean[0]),
-        "se": _by_name(result.se[0]),
-        "sd": _by_name(result.sd[0]),
-        "trials": int(result.trials[0]),
-        "seconds": result.seconds,
-        "trials_per_second": result.trials_per_second,
-    }
-
-
 def _print_result(result: "RolloutResult") -> None:
+    from motif.analysis.rollout_records import by_name
     from motif.rollout import RESULT_NAMES
 
-    mean, se, sd = (_by_name(figures[0]) for figures in (result.mean, result.se, result.sd))
+    mean, se, sd = (by_name(figures[0]) for figures in (result.mean, result.se, result.sd))
     rows = [
         (name.replace("_", " "), f"{percent(mean[name], 2)} ± {100 * se[name]:.2f}", percent(sd[name]))
         for name in RESULT_NAMES[:-1]
@@ -274,36 +180,6 @@ def _print_result(result: "RolloutResult") -> None:
     name = RESULT_NAMES[-1]
     rows.append((name, f"{mean[name]:+.4f} ± {se[name]:.4f}", f"{sd[name]:.3f}"))
     print_table(("player on roll", "mean ± standard error", "SD a trial"), rows)
-
-
-def comparison_record(comparison: "Comparison") -> dict[str, Any]:
-    """What --json says of a comparison, for one that stops early what became of each play, too."""
-    from motif.board.identifiers import gnubg_id
-
-    plays = [
-        {
-            "notation": compared.play.notation,
-            "position": gnubg_id(compared.play.position),
-            "equity": float(compared.mean[-1]),
-            "difference": compared.difference,
-            "difference_se": compared.difference_se,
-            "p_value": compared.p_value,
-            "mean": _by_name(compared.mean),
-            "se": _by_name(compared.se),
-            "trials": compared.trials,
-            "dropped": compared.dropped,
-        }
-        for compared in comparison.plays
-    ]
-    return {
-        "plays": plays,
-        "doubt": comparison.doubt,
-        "settled": comparison.settled,
-        "error_rate": comparison.error_rate,
-        "trials": comparison.trials,
-        "seconds": comparison.seconds,
-        "trials_per_second": comparison.trials_per_second,
-    }
 
 
 def print_comparison(comparison: "Comparison", by_whom: str) -> None:
@@ -327,15 +203,6 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     say(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
 
 
-def _named_plays(position: "Position", roll: tuple[int, int], texts: list[str]) -> "list[Play]":
-    from motif.board.moves import legal_plays
-    from motif.board.notation import find_play
-
-    legal = legal_plays(position, roll)
-    plays = (find_play(text, legal) for text in texts)
-    return list({play.position: play for play in plays}.values())
-
-
 def _verdict(result: "Comparison") -> str:
     """Whether the best play is really best, in a sentence."""
     best, *rivals = result.plays
@@ -350,12 +217,6 @@ def _verdict(result: "Comparison") -> str:
     if result.settled:
         return f"{name} is best: {lead} ({p_text(result.doubt)} that a rival is as good)"
     return f"{name} came out first, but that may be luck: {lead}; more trials can tell"
-
-
-def _by_name(row: Any) -> dict[str, float]:
-    from motif.rollout import RESULT_NAMES
-
-    return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
 
 
 def _shown(play: "Play") -> str:

@@ -26,6 +26,7 @@ from motif.cli.printing import json_line, print_table, say
 from motif.runtime.errors import PlayerError, SettingError
 
 if TYPE_CHECKING:
+    from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
     from motif.fitting.term_table import HeadTerms
     from motif.learning.recalibration import Calibration, Change, Measured
@@ -68,13 +69,21 @@ def terms(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Tell in words which terms of a weight file matter most.
+    """Tell in words what a weight file looks at, and which of its terms matter most.
 
-    With --terms or --data also how sure each is, the standard error of its weight.
+    First what more of each parameter is worth along positions that occur, then the terms. With --terms or
+    --data also how sure each weight is, its standard error.
     """
-    from motif.analysis.term_report import chosen_head, told_terms
+    from motif.analysis.term_report import chosen_head, observed_positions, told_effects, told_terms
     from motif.evaluators import load_static
-    from motif.reports.term_pages import errors_known, moved, reading, signed, terms_page
+    from motif.reports.term_pages import (
+        effects_reading,
+        errors_known,
+        moved,
+        reading,
+        signed,
+        terms_page,
+    )
 
     sources = {"--terms": table, "--data": data, "--positions": positions}
     named = [option for option, value in sources.items() if value is not None]
@@ -85,29 +94,43 @@ def terms(
         raise SettingError(f"{weights!r} has no weights to report on")
     head_name = chosen_head(evaluator.weights, class_name, plan, head)
     place = class_name, plan or "", head_name
-    statistics, source = _statistics(evaluator, place, table, data, positions, seed, jobs)
-    sentences = told_terms(evaluator.weights, statistics, top)
+    statistics, source, boards = _statistics(evaluator, place, table, data, positions, seed, jobs)
+    seen = observed_positions(evaluator.weights, boards, *place)
+    effects, sentences = told_effects(seen, top), told_terms(evaluator.weights, statistics, seen, top)
     where = f"positions of the plan {plan!r}" if plan else f"{class_name} positions"
     title = f"{evaluator.weights.name}: what it looks at in {where}"
     count = len(statistics.names) - 1
     opening = (
-        f"The {len(sentences)} most important of the {count:,} terms of the {head_name} head, from {source}. "
-        "The values are those of the player on roll."
+        f"The {len(effects)} parameters that move the {head_name} head most, and the {len(sentences)} most "
+        f"important of its {count:,} terms, from {source}. The values are those of the player on roll."
     )
     notes = reading(sentences, head_name)
     if html is not None:
+        from motif.reports.effect_plots import effects_picture
         from motif.runtime.files import write_text
 
-        write_text(html, terms_page(title, opening, notes, sentences, head_name))
+        shown = effects_picture(seen, effects, f"{evaluator.weights.name}: what more of it is worth")
+        write_text(html, terms_page(title, opening, notes, sentences, effects, shown, head_name))
     if json:
         asked = {"weights": evaluator.weights.name, "class": class_name, "plan": plan, "head": head_name}
         facts = {"source": source, "count": count, "slope": statistics.statistics.slope, "html": html}
-        print(json_line({**asked, **facts, "terms": [asdict(term) for term in sentences]}))
+        told = {"parameters": list(map(asdict, effects)), "terms": list(map(asdict, sentences))}
+        print(json_line({**asked, **facts, **told}))
         return
     say(f"{title}\n{opening}")
-    titles = ("what it does", "moves", *(["z"] if errors_known(sentences) else []))
+    print_table(
+        ("what more of it is worth", "moves"),
+        [(f"{effect.sentence}\n{effect.name}", moved(effect, head_name)) for effect in effects],
+    )
+    say(effects_reading(head_name))
+    titles = ("term", "moves", *(["z"] if errors_known(sentences) else []))
+    above = {effect.name for effect in effects}
     rows = [
-        (f"{term.sentence}\n{term.name}", moved(term, head_name), signed(term.effect_z, 1))[: len(titles)]
+        (
+            term.name if term.name in above else f"{term.sentence}\n{term.name}",
+            moved(term, head_name),
+            signed(term.effect_z, 1),
+        )[: len(titles)]
         for term in sentences
     ]
     print_table(titles, rows)
@@ -122,26 +145,36 @@ def _statistics(
     positions: str | None,
     seed: int,
     jobs: int | None,
-) -> "tuple[HeadTerms, str]":
-    """The statistics of the head at `place` (class, plan, head), and what they come from."""
-    from motif.analysis.term_report import board_terms, dataset_terms, game_boards, table_terms
+) -> "tuple[HeadTerms, str, Board]":
+    """The statistics of the head at `place` (class, plan, head), what they come from, and positions."""
+    from motif.analysis.term_report import (
+        board_terms,
+        dataset_boards,
+        dataset_terms,
+        game_boards,
+        table_terms,
+    )
     from motif.players.player import static_player
+
+    def games() -> "Board":
+        return game_boards(static_player(evaluator), _OWN_GAMES, *place[:2], seed=seed, jobs=jobs)
 
     weights = evaluator.weights
     assert weights is not None
     if table is not None:
-        return table_terms(table, weights, *place), str(table)
+        return table_terms(table, weights, *place), str(table), games()
     if data is not None:
         statistics, count = dataset_terms(data, weights, *place)
-        return statistics, f"{count:,} positions in {data}"
+        return statistics, f"{count:,} positions in {data}", dataset_boards(data, *place[:2])
     if positions is not None:
         from motif.analysis.position_records import read_positions
 
-        statistics, count = board_terms(read_positions(positions), weights, *place)
-        return statistics, f"{count:,} positions in {positions}"
-    boards = game_boards(static_player(evaluator), _OWN_GAMES, *place[:2], seed=seed, jobs=jobs)
+        boards = read_positions(positions)
+        statistics, count = board_terms(boards, weights, *place)
+        return statistics, f"{count:,} positions in {positions}", boards
+    boards = games()
     statistics, count = board_terms(boards, weights, *place)
-    return statistics, f"{count:,} positions of its own games"
+    return statistics, f"{count:,} positions of its own games", boards
 
 
 @command("inspect bras --out runs/bras", "inspect motif-v2 --out runs/contact --class contact")

@@ -18,23 +18,30 @@ from motif.board.packed import (
     PACKED_WORDS,
     longest_run,
 )
-from motif.parameters.registry import SetBuilder
+from motif.parameters.registry import MORE, SetBuilder
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("bras", revision=1)
 _difference = _builder.difference
 # Name, sentence, unit, large value, group.
 
-PIP = _difference("pip", "pips by which the player on roll leads", "pips", 15 * 25, "race")
-BAR = _difference("bar", "checkers that the opponent has more on the bar", "checkers", 15, "attack")
-OFF = _difference("off", "checkers that the player on roll has borne off more", "checkers", 15, "race")
-HB = _difference("hb", "home points that the player on roll has made more", "points", 6, "blocking")
+PIP = _difference("pip", "pips by which the player on roll leads", "pips", 15 * 25, "race", better=MORE)
+BAR = _difference(
+    "bar", "checkers that the opponent has more on the bar", "checkers", 15, "attack", better=MORE
+)
+OFF = _difference(
+    "off", "checkers that the player on roll has borne off more", "checkers", 15, "race", better=MORE
+)
+HB = _difference(
+    "hb", "home points that the player on roll has made more", "points", 6, "blocking", better=MORE
+)
 PRIME = _difference(
     "prime",
     "points by which the longest prime of the player on roll is longer (six at most count)",
     "points",
     6,
     "blocking",
+    better=MORE,
 )
 ANCH = _difference(
     "anch", "anchors in the other one's home board that the player on roll has more", "points", 6, "back game"
@@ -46,12 +53,13 @@ BLOT = _difference(
     "tenths",
     225,
     "safety",
+    better=MORE,
 )
 STACK = _difference(
     "stack", "checkers above the fifth on any point that the opponent has more", "checkers", 10, "timing"
 )
 OUT = _difference(
-    "out", "points from 7 to 18 that the player on roll has made more", "points", 12, "mobility"
+    "out", "points from 7 to 18 that the player on roll has made more", "points", 12, "mobility", better=MORE
 )
 X1 = _difference(
     "x1",

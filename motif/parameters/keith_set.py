@@ -9,7 +9,7 @@ import numpy as np
 from motif.board.outcome import checkers_on_board
 from motif.board.packed import BAR_BIT, CHECKERS, HOME_POINTS, OPPONENT_HALF, PACKED_BAR, mirrored
 from motif.parameters.position_class import highest_place
-from motif.parameters.registry import BAR, BORNE_OFF, LEAD, PIP_COUNT, REAR, SetBuilder
+from motif.parameters.registry import BAR, BORNE_OFF, LEAD, LESS, MORE, PIP_COUNT, REAR, SetBuilder
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
 _builder = SetBuilder("keith", revision=1)
@@ -19,15 +19,18 @@ _side, _difference = _builder.side, _builder.difference
 PIPS = _side(*PIP_COUNT)
 OFF = _side(*BORNE_OFF)
 ON_BAR = _side(*BAR)
-HELD = _side("points_held", "points that {side} holds outside the home board", "points", 6, "blocking")
-HOME_HELD = _side("home_points", "home points that {side} holds", "points", 6, "blocking")
-BLOTS = _side("blots", "blots of {side}", "blots", 4, "safety")
+HELD = _side(
+    "points_held", "points that {side} holds outside the home board", "points", 6, "blocking", better=MORE
+)
+HOME_HELD = _side("home_points", "home points that {side} holds", "points", 6, "blocking", better=MORE)
+BLOTS = _side("blots", "blots of {side}", "blots", 4, "safety", better=LESS)
 DIRECT = _side(
     "direct_shots",
     "pairs of a blot of {other} and a distance of 1 to 6 pips at which {side} stands behind it",
     "shots",
     6,
     "attack",
+    better=MORE,
 )
 INDIRECT = _side(
     "indirect_shots",
@@ -35,6 +38,7 @@ INDIRECT = _side(
     "shots",
     6,
     "attack",
+    better=MORE,
 )
 REARMOST = _side(*REAR)
 PIP_LEAD = _difference(*LEAD)

@@ -24,7 +24,18 @@ from motif.board.packed import (
     squares_in,
 )
 from motif.parameters.position_class import highest_place
-from motif.parameters.registry import BAR, BORNE_OFF, LEAD, OF_BACK, OF_REAR, PIP_COUNT, REAR, SetBuilder
+from motif.parameters.registry import (
+    BAR,
+    BORNE_OFF,
+    LEAD,
+    LESS,
+    MORE,
+    OF_BACK,
+    OF_REAR,
+    PIP_COUNT,
+    REAR,
+    SetBuilder,
+)
 from motif.parameters.shots import best_block, escapes, shots
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, popcount, trailing_zeros
 
@@ -33,8 +44,12 @@ _side, _shared, _difference = _builder.side, _builder.shared, _builder.differenc
 # Name, sentence, unit, large value, group and maybe a hint.
 PIPS = _side(*PIP_COUNT)
 OFF = _side(*BORNE_OFF)
-NOTHING_OFF = _side("nothing_off", "whether {side} has yet to bear off a checker", "yes or no", 1, "race")
-BRING_HOME = _side("bring_home", "pips that {side} needs to bring every checker home", "pips", 100, "race")
+NOTHING_OFF = _side(
+    "nothing_off", "whether {side} has yet to bear off a checker", "yes or no", 1, "race", better=LESS
+)
+BRING_HOME = _side(
+    "bring_home", "pips that {side} needs to bring every checker home", "pips", 100, "race", better=LESS
+)
 REARMOST = _side(*REAR)
 SPREAD = _side(
     "spread",
@@ -44,20 +59,42 @@ SPREAD = _side(
     "timing",
 )
 STACKED = _side(
-    "stacked", "checkers of {side} above the third on any point or on the bar", "checkers", 6, "timing"
+    "stacked",
+    "checkers of {side} above the third on any point or on the bar",
+    "checkers",
+    6,
+    "timing",
+    better=LESS,
 )
 SPARES_HOME = _side(
     "spares_home", "checkers of {side} above the second on home points", "checkers", 6, "timing"
 )
 DEEP = _side(
-    "deep_checkers", "checkers of {side} buried on the ace and deuce points", "checkers", 6, "timing"
+    "deep_checkers",
+    "checkers of {side} buried on the ace and deuce points",
+    "checkers",
+    6,
+    "timing",
+    better=LESS,
 )
 ON_BAR = _side(*BAR)
-HOME_MADE = _side("home_points", "home points that {side} has made", "points", 6, "blocking")
+HOME_MADE = _side("home_points", "home points that {side} has made", "points", 6, "blocking", better=MORE)
 OUTFIELD_MADE = _side(
-    "outfield_points", "points that {side} has made outside both home boards", "points", 6, "blocking"
+    "outfield_points",
+    "points that {side} has made outside both home boards",
+    "points",
+    6,
+    "blocking",
+    better=MORE,
 )
-PRIME = _side("longest_prime", "longest run of points in a row that {side} has made", "points", 6, "blocking")
+PRIME = _side(
+    "longest_prime",
+    "longest run of points in a row that {side} has made",
+    "points",
+    6,
+    "blocking",
+    better=MORE,
+)
 CONTAINED = _side(
     "contained",
     "rolls of 36 that {other}'s rearmost checker cannot play in full (of a double two dice) "
@@ -66,6 +103,7 @@ CONTAINED = _side(
     36,
     "blocking",
     OF_REAR,
+    better=MORE,
 )
 BEST_BLOCK = _side(
     "best_block",
@@ -74,6 +112,7 @@ BEST_BLOCK = _side(
     "rolls",
     36,
     "blocking",
+    better=MORE,
 )
 BOARD_ON_BAR = _side(
     "board_against_bar",
@@ -81,26 +120,38 @@ BOARD_ON_BAR = _side(
     "squared points",
     36,
     "attack",
+    better=MORE,
 )
-BLOTS_HOME = _side("blots_home", "blots of {side} in the home board", "blots", 3, "safety")
-BLOTS_ELSEWHERE = _side("blots_elsewhere", "blots of {side} outside the home board", "blots", 4, "safety")
+BLOTS_HOME = _side("blots_home", "blots of {side} in the home board", "blots", 3, "safety", better=LESS)
+BLOTS_ELSEWHERE = _side(
+    "blots_elsewhere", "blots of {side} outside the home board", "blots", 4, "safety", better=LESS
+)
 HITTING = _side(
     "hitting_rolls",
     "rolls of 36 with which {side} can hit (with several checkers on the bar: by entering)",
     "rolls",
     36,
     "attack",
+    better=MORE,
 )
-DIRECT = _side("direct_shots", "rolls of 36 with which {side} can hit with one die", "rolls", 36, "attack")
+DIRECT = _side(
+    "direct_shots", "rolls of 36 with which {side} can hit with one die", "rolls", 36, "attack", better=MORE
+)
 HIT_LOSS = _side(
     "hit_loss",
     "pips that {other} loses to {side}'s next roll on average, the dearest blot of each roll counted",
     "pips",
     15,
     "attack",
+    better=MORE,
 )
 BACK = _side(
-    "back_checkers", "checkers of {side} in {other}'s home board or on the bar", "checkers", 4, "back game"
+    "back_checkers",
+    "checkers of {side} in {other}'s home board or on the bar",
+    "checkers",
+    4,
+    "back game",
+    better=LESS,
 )
 ADVANCED_ANCHOR = _side(
     "advanced_anchor",
@@ -108,6 +159,7 @@ ADVANCED_ANCHOR = _side(
     "points",
     2,
     "back game",
+    better=MORE,
 )
 DEEP_ANCHORS = _side(
     "deep_anchors",
@@ -130,9 +182,15 @@ MOBILITY = _side(
     "rolls x pips",
     3600,
     "mobility",
+    better=MORE,
 )
 SECOND_REAR = _side(
-    "second_rear", "point of {side}'s rearmost checker but one (25 is the bar)", "points", 25, "race"
+    "second_rear",
+    "point of {side}'s rearmost checker but one (25 is the bar)",
+    "points",
+    25,
+    "race",
+    better=LESS,
 )
 TO_PASS = _side(
     "pips_to_pass",
@@ -165,13 +223,16 @@ SPARE_PIPS = _side(
     40,
     "timing",
 )
-BLOTS_BACK = _side("blots_back", "blots of {side} in {other}'s home board", "blots", 2, "safety", OF_BACK)
+BLOTS_BACK = _side(
+    "blots_back", "blots of {side} in {other}'s home board", "blots", 2, "safety", OF_BACK, better=LESS
+)
 FACED = _side(
     "points_ahead",
     "points that {other} has made among the six in front of {side}'s rearmost checker",
     "points",
     6,
     "blocking",
+    better=LESS,
 )
 HELD_BACK = _side(
     "board_against_back",
@@ -179,6 +240,7 @@ HELD_BACK = _side(
     "points x checkers",
     12,
     "attack",
+    better=MORE,
 )
 PIP_LEAD = _difference(*LEAD)
 CONTACT_LEFT = _shared(

@@ -25,6 +25,13 @@ Side = Literal["own", "opponent", "both", "difference"]
 OF_BAR, OF_REAR, OF_BACK = "bar", "rear", "back"
 """Hints: of checkers on the bar, which are under attack; of how one stands towards the other's rearmost
 checker, which a hit changes; of the checkers back, split or anchored, which are one matter."""
+Better = Literal["more", "less", ""]
+MORE: Better = "more"
+LESS: Better = "less"
+"""What every player would say is better, as a side's parameter is declared; of most there is no telling."""
+
+
+_OPPOSITE: dict[Better, Better] = {MORE: LESS, LESS: MORE, "": ""}
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,9 @@ class Parameter:
     """Name of the same measurement for the other player; None when it speaks of both."""
     hint: str = ""
     """Where what it says goes beyond its group: `OF_BAR`, `OF_REAR` or `OF_BACK`."""
+    better: Better = ""
+    """What every player would say is better for the player on roll, all else being as it is: `MORE` of it
+    or `LESS`; empty where there is no telling."""
 
 
 @dataclass(frozen=True)
@@ -122,16 +132,27 @@ class SetBuilder:
         self._twins: list[Parameter] = list(given[sides : 2 * sides])
         self._shared: list[Parameter] = list(given[2 * sides :])
 
-    def side(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
+    def side(
+        self,
+        name: str,
+        sentence: str,
+        unit: str,
+        full: float,
+        group: str,
+        hint: str = "",
+        better: Better = "",
+    ) -> int:
         """Declare a parameter of one side whose large value is `full`; return its place in the side's block.
 
-        In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one.
+        In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one; `better`
+        is what is better for the player measured.
         """
         own = sentence.format(side="the player on roll", other="the opponent")
         twin = sentence.format(side="the opponent", other="the player on roll")
         twin_name = name + OPPONENT_SUFFIX
-        self._sides.append(Parameter(name, own, unit, 1 / full, group, "own", twin_name, hint))
-        self._twins.append(Parameter(twin_name, twin, unit, 1 / full, group, "opponent", name, hint))
+        scale, worse = 1 / full, _OPPOSITE[better]
+        self._sides.append(Parameter(name, own, unit, scale, group, "own", twin_name, hint, better))
+        self._twins.append(Parameter(twin_name, twin, unit, scale, group, "opponent", name, hint, worse))
         return len(self._sides) - 1
 
     def shared(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
@@ -139,9 +160,19 @@ class SetBuilder:
         self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "both", None, hint))
         return len(self._shared) - 1
 
-    def difference(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
+    def difference(
+        self,
+        name: str,
+        sentence: str,
+        unit: str,
+        full: float,
+        group: str,
+        hint: str = "",
+        better: Better = "",
+    ) -> int:
         """Like `shared`, for what the player on roll has more than the opponent."""
-        self._shared.append(Parameter(name, sentence, unit, 1 / full, group, "difference", None, hint))
+        scale = 1 / full
+        self._shared.append(Parameter(name, sentence, unit, scale, group, "difference", None, hint, better))
         return len(self._shared) - 1
 
     def build(self) -> ParameterSet:
@@ -150,9 +181,9 @@ class SetBuilder:
         return ParameterSet(self._name, self._revision, parameters, len(self._sides))
 
 
-PIP_COUNT = ("pip_count", "pips that {side} must still travel", "pips", 167, "race")
-BORNE_OFF = ("borne_off", "checkers that {side} has borne off", "checkers", 15, "race")
-BAR = ("on_bar", "checkers of {side} on the bar", "checkers", 2, "attack", OF_BAR)
-REAR = ("rearmost", "point of {side}'s rearmost checker (25 is the bar)", "points", 25, "race")
-LEAD = ("pip_lead", "pips by which the player on roll leads", "pips", 100, "race", OF_REAR)
+PIP_COUNT = ("pip_count", "pips that {side} must still travel", "pips", 167, "race", "", LESS)
+BORNE_OFF = ("borne_off", "checkers that {side} has borne off", "checkers", 15, "race", "", MORE)
+BAR = ("on_bar", "checkers of {side} on the bar", "checkers", 2, "attack", OF_BAR, LESS)
+REAR = ("rearmost", "point of {side}'s rearmost checker (25 is the bar)", "points", 25, "race", "", LESS)
+LEAD = ("pip_lead", "pips by which the player on roll leads", "pips", 100, "race", OF_REAR, MORE)
 """Declarations that several sets share."""

@@ -18,9 +18,12 @@ from motif.analysis.evaluator_analysis import (
     components_csv,
     correlation_csv,
     features_csv,
+    rounded,
     summary,
 )
+from motif.analysis.observed_effects import observed_in
 from motif.analysis.statistics import Floats
+from motif.analysis.term_report import ToldEffect, told_effects
 from motif.analysis.trial_positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player
@@ -36,14 +39,20 @@ from motif.reports.analysis_plots import (
     draw_sensitivity,
     draw_transform,
     feature_pages,
+    title_of,
 )
 from motif.reports.document import Picture, html_page
+from motif.reports.effect_plots import draw_effects, effects_shown
+from motif.reports.term_pages import effect_rows, effects_reading
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
 
 TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 SUMMARY, REPORT = "summary.json", "report.html"
+EFFECTS = "10_effects.png"
+MOST_EFFECTS = 12
+"""Parameters of which it is told what more of them is worth."""
 _BRAS = "bras"
 _FEW = 4
 _STRONG = 0.8
@@ -90,14 +99,34 @@ def analyse(
 
 def write_analysis(analysis: Analysis, folder: Path) -> dict[str, Any]:
     """Write pictures, tables, summary and page to `folder`; return the summary."""
+    seen = observed_in(analysis)
+    effects = told_effects(seen, MOST_EFFECTS)
+    draw_effects(seen, effects, folder / EFFECTS, title_of(analysis, "what more of it is worth"))
     pictures = list(_draw(analysis, folder))
     for name, table in TABLES.items():
         write_text(folder / name, table(analysis))
-    files = [*(name for name, _ in pictures), *TABLES, SUMMARY, REPORT]
-    facts = summary(analysis, files)
+    files = [*(name for name, _ in pictures), EFFECTS, *TABLES, SUMMARY, REPORT]
+    facts = {**summary(analysis, files), "effects": [_effect(effect) for effect in effects]}
     write_text(folder / SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
-    write_text(folder / REPORT, analysis_page(analysis, [shown for _, shown in pictures], files))
+    write_text(
+        folder / REPORT,
+        analysis_page(
+            analysis, [shown for _, shown in pictures], files, effects, effects_shown(folder / EFFECTS, seen)
+        ),
+    )
     return facts
+
+
+def _effect(effect: ToldEffect) -> dict[str, Any]:
+    """An effect for the summary."""
+    return {
+        "name": effect.name,
+        "sentence": effect.sentence,
+        "held": effect.held,
+        "amount": rounded(effect.amount),
+        "gain": rounded(effect.gain),
+        "expected": effect.expected,
+    }
 
 
 def _draw(analysis: Analysis, folder: Path) -> Iterator[tuple[str, Picture]]:
@@ -158,7 +187,13 @@ def new_folder(out: Path) -> Iterator[Path]:
         temporary.rename(out)
 
 
-def analysis_page(analysis: Analysis, pictures: Sequence[Picture], files: Iterable[str]) -> str:
+def analysis_page(
+    analysis: Analysis,
+    pictures: Sequence[Picture],
+    files: Iterable[str],
+    effects: Sequence[ToldEffect],
+    effects_picture: Picture,
+) -> str:
     """The report of an analysis that wrote `files`."""
     table = analysis.table
     numbers = {
@@ -180,6 +215,9 @@ def analysis_page(analysis: Analysis, pictures: Sequence[Picture], files: Iterab
         most=[analysis.parameters.names[k] for k in analysis.by_importance[:3]],
         positions=positions_sentence(analysis),
         pictures=pictures,
+        effects=effect_rows(effects, analysis.head),
+        effects_note=effects_reading(analysis.head),
+        effects_picture=effects_picture,
         features={
             name: [cell.replace("-", "\N{MINUS SIGN}") for cell in cells] for name, cells in numbers.items()
         },

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from motif.analysis.match.decisions import KINDS_OF_DECISION, MARKS
 from motif.analysis.match.match_analysis import MatchAnalysis
 from motif.analysis.match.totals import BLUNDER, Errors, PlayerAnalysis
 from motif.analysis.match.worst import WorstCube, WorstPlay
@@ -33,6 +34,10 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         "Decisions are rolls that can be played in more than one way, and close or actual cube decisions. "
         f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
         f"An error is one in the eyes of {analysis.analyst}, with the cube where it lies.",
+        "PR is half the error rate, as eXtreme Gammon has it; Snowie's error rate is what was lost a roll of "
+        "either player, forced ones too, as gnubg has it. An error is "
+        + ", ".join(f"{mark} from {MILLIPOINTS * limit:.0f}" for limit, mark in reversed(MARKS))
+        + " millipoints on.",
     ]
     if analysis.own_error_rate is not None:
         sentences.append(
@@ -49,8 +54,8 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         sentences.append("Nobody is rated by himself.")
     if any(play.why.sentences for play in analysis.plays):
         sentences.append(
-            "The terms of reasons compare two plays for money and without looking ahead: their sum may "
-            "differ from what a play lost."
+            "Reasons are what the two plays do on the board, the strongest first; what a play lost may come "
+            "from the score and from looking ahead as well."
         )
     return sentences
 
@@ -82,7 +87,13 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
     return [
         (
             "All decisions",
-            [row("rating", [player.rating or _NONE for player in both]), *error_rows("overall")],
+            [
+                row("rating", [player.rating or _NONE for player in both]),
+                *error_rows("overall"),
+                row("PR", [_pr(player) for player in both]),
+                row("Snowie error rate", [_number(player.snowie) for player in both]),
+                *(row(mark, [str(player.marks.get(mark, 0)) for player in both]) for mark in both[0].marks),
+            ],
         ),
         (
             "Chequer plays",
@@ -103,9 +114,76 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
             [
                 row("rolls", [str(one.count) for one in luck]),
                 row("luck", [_amount(one.total, one.result, in_match, sign="+") for one in luck]),
+                *(
+                    row(name, [_result(getattr(player, field), in_match) for player in both])
+                    for name, field in (("result", "result"), ("result without luck", "luck_adjusted"))
+                    if both[0].result is not None
+                ),
             ],
         ),
+        (
+            "By kind of decision",
+            [row(kind, [_kind(player, kind) for player in both]) for kind in _kinds(both)],
+        ),
     ]
+
+
+def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
+    """For each game its number, the score before, who won what, and of either player error rate and luck."""
+    rows: list[tuple[str, ...]] = []
+    for number, (game, pair) in enumerate(zip(analysis.record.games, analysis.by_game, strict=True), 1):
+        won = _NONE if game.result is None else f"{analysis.names[game.result.winner]} {game.result.points}"
+        cells = [(_rate(one.overall, with_se=False), f"{one.luck.total:+.3f}") for one in pair]
+        rows.append((str(number), "{}-{}".format(*game.score), won, *cells[0], *cells[1]))
+    return rows
+
+
+def player_rows(players: Sequence[PlayerAnalysis], in_match: bool) -> list[tuple[str, ...]]:
+    """For each of `players` his totals, under `PLAYER_TITLES`."""
+    return [
+        (
+            one.name,
+            str(one.overall.decisions),
+            _rate(one.overall),
+            one.rating or _NONE,
+            _pr(one),
+            _number(one.snowie),
+            f"{one.luck.total:+.3f}",
+            _result(one.result, in_match),
+            _result(one.luck_adjusted, in_match),
+        )
+        for one in players
+    ]
+
+
+PLAYER_TITLES = (
+    "player", "decisions", "error rate", "rating", "PR", "Snowie", "luck", "result", "without luck",
+)  # fmt: skip
+GAME_TITLES = ("game", "score", "won by")
+
+
+def _kinds(players: Sequence[PlayerAnalysis]) -> list[str]:
+    return [kind for kind in KINDS_OF_DECISION if any(kind in player.kinds for player in players)]
+
+
+def _kind(player: PlayerAnalysis, kind: str) -> str:
+    errors = player.kinds.get(kind)
+    return _NONE if errors is None else f"{_rate(errors, with_se=False)} in {errors.decisions}"
+
+
+def _pr(player: PlayerAnalysis) -> str:
+    grade = f" ({player.grade})" if player.grade else ""
+    return _number(player.pr) + grade
+
+
+def _number(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.1f}"
+
+
+def _result(value: float | None, in_match: bool) -> str:
+    if value is None:
+        return _NONE
+    return f"{_PER_CENT * value:+.2f} % MWC" if in_match else f"{value:+.3f} points"
 
 
 def loss_text(error: float, cost: float, in_match: bool) -> str:
@@ -122,10 +200,10 @@ def play_text(play: WorstPlay) -> tuple[str, str]:
     )
 
 
-def _rate(errors: Errors) -> str:
+def _rate(errors: Errors, *, with_se: bool = True) -> str:
     if errors.rate is None:
         return _NONE
-    return f"{errors.rate:.1f}" + (f" ± {errors.se:.1f}" if errors.se is not None else "")
+    return f"{errors.rate:.1f}" + (f" ± {errors.se:.1f}" if with_se and errors.se is not None else "")
 
 
 def _amount(total: float, result: float, in_match: bool, sign: str) -> str:
@@ -202,10 +280,25 @@ def match_page(analysis: MatchAnalysis) -> str:
             name: {what: list(map(_unbroken, figures)) for what, *figures in rows}
             for name, rows in sections(analysis)
         },
+        games=_games(analysis),
         reading=reading(analysis),
+        jokers=[one.line(analysis.names[one.roll.player]) for one in analysis.jokers(_JOKERS)],
         plays=[_play_decision(play, in_match) for play in analysis.plays],
         cubes=[_cube_decision(cube, in_match) for cube in analysis.cubes],
     )
+
+
+_JOKERS = 5
+"""The luckiest rolls on the page."""
+
+
+def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
+    """Figures of the games as rows under no heading; nothing for a single game."""
+    if analysis.games < 2:
+        return {}
+    rows = {f"game {row[0]} at {row[1]}": [row[2], f"{row[3]} / {row[5]}", f"{row[4]} / {row[6]}"]
+            for row in game_rows(analysis)}  # fmt: skip
+    return {"": rows}
 
 
 def _play_decision(play: WorstPlay, in_match: bool) -> Decision:

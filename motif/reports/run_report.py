@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from motif.analysis.term_report import (
+    ToldEffect,
     ToldTerm,
     board_terms,
     chosen_head,
+    dataset_boards,
     game_boards,
+    observed_positions,
     table_terms,
+    told_effects,
     told_terms,
 )
 from motif.benchmark import BenchmarkFile
@@ -28,6 +32,7 @@ from motif.players import static_player
 from motif.reports.calibration_plots import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Groups, Picture, html_page
+from motif.reports.effect_plots import effects_picture
 from motif.reports.next_version import advice, next_commands
 from motif.reports.run_files import (
     FIGURES,
@@ -40,7 +45,7 @@ from motif.reports.run_files import (
     run_benchmark,
 )
 from motif.reports.strength_plots import plot_strength
-from motif.reports.term_pages import reading, term_rows
+from motif.reports.term_pages import effect_rows, effects_reading, reading, term_rows
 from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
 
@@ -89,6 +94,8 @@ class RunTerms:
     """Over which positions they are compared: "the positions that it was fitted to", say."""
     told: tuple[ToldTerm, ...]
     """Terms that move its value most, most first."""
+    parameters: tuple[ToldEffect, ...]
+    """Parameters that do, and what more of each is worth."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +163,7 @@ def draw_run(
     # Whatever cannot be read shows itself before anything is drawn.
     histories = {home.name: read_history(home) for home in run.homes}
     measured = run_benchmark(run.weights, benchmarks, worst)
-    terms = _run_terms(run, top, seed, jobs, tell)
+    terms, effects = _run_terms(run, top, seed, jobs, tell)
     plot_run_convergence(histories, folder / CONVERGENCE)
     plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
     drawn = [STRENGTH, CONVERGENCE]
@@ -164,7 +171,7 @@ def draw_run(
         drawn.append(CALIBRATION)
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
     path = folder / REPORT if page is None else page
-    write_text(path, _page(run, terms, measured, pictures))
+    write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))
     return RunReport(run, path, [folder / name for name in drawn], terms, measured)
 
 
@@ -188,16 +195,23 @@ def _picture(path: Path) -> Picture:
     return Picture(heading, path.read_bytes(), f"Plot: {caption}", caption)
 
 
-def _run_terms(run: RunFiles, top: int, seed: int, jobs: int | None, tell: Callable[[str], None]) -> RunTerms:
-    """The `top` terms of the last version that matter most.
+def _run_terms(
+    run: RunFiles, top: int, seed: int, jobs: int | None, tell: Callable[[str], None]
+) -> tuple[RunTerms, Picture]:
+    """The `top` terms and parameters of the last version that matter most, and a picture of the parameters.
 
-    From its table of terms, or else from the samples that it was fitted to, both with standard errors;
-    where these are gone, from its own games, drawn by `seed`, without.  Raises a `MotifError` for files
-    that cannot be read.
+    Terms from its table of terms, or else from the samples that it was fitted to, both with standard errors;
+    where these are gone, from its own games, drawn by `seed`, without.  What more of a parameter is worth is
+    seen along its last samples, or its own games.  Raises a `MotifError` for files that cannot be read.
     """
     weights, source = run.weights[run.last], "the positions that it was fitted to"
     head = chosen_head(weights, CLASS, None, None)
     table, place = run.homes[run.last] / TERMS, (CLASS, "", head)
+    if run.pools is None:
+        player = static_player(from_weights(weights))
+        boards = game_boards(player, _POSITIONS, CLASS, "", seed=seed, jobs=jobs)
+    else:
+        boards = dataset_boards(run.pools[-1], CLASS, "")
     if table.exists():
         terms = table_terms(table, weights, *place)
     elif run.pools is not None:
@@ -206,17 +220,18 @@ def _run_terms(run: RunFiles, top: int, seed: int, jobs: int | None, tell: Calla
         with class_rows(run.pools, weights.parameters, settings.validation, settings.seed) as rows:
             terms = term_errors(rows, weights, settings, *place)
     else:
-        player = static_player(from_weights(weights))
-        boards = game_boards(player, _POSITIONS, CLASS, "", seed=seed, jobs=jobs)
         terms, count = board_terms(boards, weights, *place)
         source = f"{count:,} positions of its own games"
-    return RunTerms(head, len(terms.names) - 1, source, told_terms(weights, terms, top))
+    seen = observed_positions(weights, boards, *place)
+    told, effects = told_terms(weights, terms, seen, top), told_effects(seen, top)
+    picture = effects_picture(seen, effects, f"{weights.name}: what more of it is worth")
+    return RunTerms(head, len(terms.names) - 1, source, told, effects), picture
 
 
 def _page(
     run: RunFiles, terms: RunTerms, benchmark: RunBenchmark | None, pictures: Mapping[str, Picture]
 ) -> str:
-    """The page; the `pictures` are called strength, convergence and, where known, calibration."""
+    """The page; the `pictures` are called strength, convergence, effects and, where known, calibration."""
     last, weights = run.summaries[run.last], run.weights[run.last]
     headings = {
         "run": "How the run went",
@@ -243,6 +258,9 @@ def _page(
         pictures=pictures,
         strengths=_strengths(run, benchmark),
         strength_notes=list(_strength_notes(run, benchmark)),
+        effects=effect_rows(terms.parameters, terms.head),
+        effects_note=effects_reading(terms.head),
+        effects_picture=pictures["effects"],
         terms=term_rows(terms.told, terms.head),
         term_notes=[_terms_opening(terms, weights), *reading(terms.told, terms.head)],
         benchmark=benchmark,

@@ -1,42 +1,45 @@
 """Pages that tell by terms, each one HTML file: why a play is better, and which terms of a head matter most.
 
-That of `motif explain` shows both plays as boards, the groups as bars, the sentences, and all terms; that of
-`motif terms` tells the most important terms of a head in words.
+That of `motif explain` shows both plays as boards, the reasons with bars, the opponent's rolls as a grid, and
+all terms; that of `motif terms` tells the most important terms of a head in words.
 """
 
 import math
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from motif.board.match_state import MatchState
 from motif.evaluators.weight_file import HEAD_NAMES
-from motif.reports.document import html_page
+from motif.reports.document import Picture, html_page
+from motif.reports.roll_grid import roll_grid
 
 if TYPE_CHECKING:
     # Each page is asked for without what the other needs.
     from motif.analysis.explain.explanation import Explanation
-    from motif.analysis.term_report import ToldTerm
-
-_AMOUNT = re.compile(r"(?<=\d[.:])(?: |$)")
-"""Where a sentence goes on after the name of a group and its amount."""
+    from motif.analysis.term_report import ToldEffect, ToldTerm
 
 
 def explanation_page(explanation: "Explanation", match: MatchState | None = None) -> str:
     """One self-contained HTML page without scripts; `match` adds score and cube."""
     plays = explanation.better, explanation.worse
+    words = explanation.words
+    names = [play.notation or words.say("no_move") for play in plays]
     largest_first = sorted(explanation.terms, key=lambda term: -abs(term[1]))
     return html_page(
         "explain_page.html",
-        "{}{}: why {}, not {}".format(*explanation.roll, *(play.notation for play in plays)),
+        words.say("page", "title", roll="{}{}".format(*explanation.roll), better=names[0], worse=names[1]),
         why=explanation,
         match=match,
+        names=names,
         boards=[
-            (f"{play.notation}: {_value(explanation, equity)}", play.moves)
-            for play, equity in zip(plays, explanation.equities, strict=True)
+            (f"{name}: {_value(explanation, equity)}", play.moves)
+            for name, play, equity in zip(names, plays, explanation.judged, strict=True)
         ],
+        reasons=explanation.told,
+        largest_reason=max((reason.amount for reason in explanation.told), default=1.0),
         largest=max((abs(value) for _, value in explanation.groups), default=1.0),
-        sentences=[_AMOUNT.split(sentence, maxsplit=1) for sentence in explanation.sentences],
+        roll_grid=roll_grid,
+        grid_caption=words.say("roll_grid", "caption", better=names[0], worse=names[1]),
         terms=[{"number": f"{value:+.6f}", "name": name} for name, value in largest_first],
     )
 
@@ -47,9 +50,49 @@ def _value(explanation: "Explanation", equity: float) -> str:
     return f"equity {equity:+.3f}"
 
 
-def terms_page(title: str, opening: str, notes: Sequence[str], terms: Sequence["ToldTerm"], head: str) -> str:
-    """A page called `title` of the `terms` of the head called `head`; `opening` and `notes` are sentences."""
-    return html_page("terms_page.html", title, opening=opening, notes=notes, terms=term_rows(terms, head))
+def terms_page(
+    title: str,
+    opening: str,
+    notes: Sequence[str],
+    terms: Sequence["ToldTerm"],
+    effects: Sequence["ToldEffect"],
+    picture: Picture,
+    head: str,
+) -> str:
+    """A page called `title` of the `effects` and the `terms` of the head called `head`, with a `picture` of
+    the effects; `opening` and `notes` are sentences."""
+    return html_page(
+        "terms_page.html",
+        title,
+        opening=opening,
+        notes=notes,
+        terms=term_rows(terms, head),
+        effects=effect_rows(effects, head),
+        effects_note=effects_reading(head),
+        picture=picture,
+    )
+
+
+def effect_rows(effects: Sequence["ToldEffect"], head: str) -> list[dict[str, str]]:
+    """Rows of a table of `effects` on the head called `head`."""
+    return [
+        {
+            "number": moved(effect, head),
+            "sentence": effect.sentence,
+            "facts": f"{place}. {effect.name}; held still: {effect.held}",
+        }
+        for place, effect in enumerate(effects, 1)
+    ]
+
+
+def effects_reading(head: str) -> str:
+    """How a list of effects on the head called `head` is to be read."""
+    return (
+        f"What more of a parameter is worth is what the {HEAD_NAMES[head]} does along positions that occur: "
+        "what is named as held still is alike there, and everything else goes with the parameter as it "
+        "usually does. So it is not the weight of the parameter, which others may take back. What moves most "
+        "comes first, by one standard deviation of the parameter."
+    )
 
 
 def term_rows(terms: Sequence["ToldTerm"], head: str) -> list[dict[str, str]]:
@@ -64,14 +107,15 @@ def reading(terms: Sequence["ToldTerm"], head: str) -> list[str]:
     """Sentences on how a list of `terms` of the head called `head` is to be read."""
     unit = ", in points" if head == "equity" else ""
     notes = [
-        f"How far a term moves the {HEAD_NAMES[head]} is one standard deviation over these positions{unit}; "
-        "what it does is told for an average one of them. Terms overlap (pips count in several, say): a "
-        "single one tells only a part, and may take back some of what another gives."
+        f"How far a term moves the {HEAD_NAMES[head]} by its own weight is one standard deviation over these "
+        f"positions{unit}. Terms overlap (pips count in several, say): a weight tells only a part, and may "
+        "take back some of what another gives. The sentences tell what the sum of all does along the "
+        "positions; of a pair, how what the first does changes with the second."
     ]
     if errors_known(terms):
         notes.append(
             "± is one standard error, games taken as wholes; z is how many of them lie between what the term "
-            "does and nothing."
+            "does by itself and nothing."
         )
     return notes
 
@@ -81,8 +125,8 @@ def errors_known(terms: Sequence["ToldTerm"]) -> bool:
     return any(math.isfinite(term.effect_se) for term in terms)
 
 
-def moved(term: "ToldTerm", head: str) -> str:
-    """How far a term moves the value of `head`, with its unit."""
+def moved(term: "ToldTerm | ToldEffect", head: str) -> str:
+    """How far a term or a parameter moves the value of `head`, with its unit."""
     return f"{term.moves:.3f}" if head == "equity" else f"{100 * term.moves:.2f} %"
 
 

@@ -71,6 +71,8 @@ class ClusterError(MotifError):
     """A cluster that cannot be reached, has no workers, or whose workers would give other results."""
 
 
+TRACEBACK_VARIABLE = "MOTIF_TRACEBACK"
+"""Environment variable that lets faults of the program itself show where they are."""
 _LONGEST = 40
 _LONGEST_LINE = 1000
 _CUT = "..."

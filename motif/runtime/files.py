@@ -106,6 +106,25 @@ def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[Non
         raise failure(f"{where}: cannot be read: {error}") from None
 
 
+def content_of(path: Path, failure: type[MotifError]) -> bytes:
+    """The bytes of the file `path`; raises a `failure` that names it."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise failure(f"{path}: cannot be read: {reason(error)}") from None
+    # A name with a zero byte in it.
+    except ValueError as error:
+        raise failure(f"{plain_text(str(path))}: cannot be read: {error}") from None
+
+
+def decoded(content: bytes) -> str:
+    """Text in UTF-8, or in Latin 1, as older programs wrote it."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
 @contextmanager
 def refusals(what: Path | str) -> Iterator[None]:
     """Make of an `OSError` in the block a `FileError` that says that `what` cannot be written."""
@@ -186,6 +205,18 @@ def cache_root() -> Path:
         return Path(configured) / "motif"
     at_home = home() / ".cache" / "motif"
     return at_home if can_be_written(at_home) else _temporary_cache() or at_home
+
+
+def state_root() -> Path:
+    """Where games that go on are kept, which need not exist.
+
+    That is ``motif`` in ``XDG_STATE_HOME`` or in ``~/.local/state``; where a home cannot be written, beside
+    what is kept in `cache_root`.
+    """
+    if configured := os.environ.get("XDG_STATE_HOME"):
+        return Path(configured) / "motif"
+    at_home = home() / ".local" / "state" / "motif"
+    return at_home if can_be_written(at_home) else cache_root() / "state"
 
 
 def home() -> Path:

@@ -1,12 +1,14 @@
 """Progress of long work: a bar, a word on what is compiled, and a stopwatch that leaves compiling out.
 
-All is said on stderr, and only after one second; the bar on a terminal alone.
+All is said on stderr, and only after one second; the bar on a terminal alone.  With `heard_by` a function
+hears of the steps instead.
 """
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from threading import Timer
 from typing import Protocol
 
@@ -21,11 +23,30 @@ class Advance(Protocol):
 
 
 _QUIET_SECONDS = 1.0
+Listener = Callable[[str, int, int], None]
+"""Called with what is done, how many steps of it are, and how many there are in all."""
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Let `listener` hear of all progress in the block, in place of a terminal.
+
+    What it raises ends the work.
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager
 def progress(description: str, total: int) -> Iterator[Advance]:
     """Yield a function that advances a bar of `total` steps."""
+    if (listener := _listener.get()) is not None:
+        yield _told_to(listener, description, total)
+        return
     if not sys.stderr.isatty():
         yield lambda steps=1: None
         return
@@ -58,6 +79,18 @@ def progress(description: str, total: int) -> Iterator[Advance]:
     finally:
         if visible:
             bar.stop()
+
+
+def _told_to(listener: Listener, description: str, total: int) -> Advance:
+    done = 0
+
+    def advance(steps: int = 1) -> None:
+        nonlocal done
+        done += steps
+        listener(description, done, total)
+
+    listener(description, done, total)
+    return advance
 
 
 ON_COMPILING = (

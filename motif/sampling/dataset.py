@@ -292,6 +292,8 @@ def _samples(batch: pa.RecordBatch, where: str) -> Samples:
 
 
 _LONGEST_SAID = 100
+_UNSAID = {"label": "rollout"}
+"""Settings that datasets do not say which were made before there was a choice."""
 
 
 def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, Part]:
@@ -321,9 +323,10 @@ def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[s
 
 def _compare(where: Path, settings: dict[str, Any], provenance: dict[str, Any]) -> None:
     for key, value in provenance.items():
-        if settings.get(key) != value:
+        before = settings.get(key, _UNSAID.get(key))
+        if before != value:
             raise DatasetError(
-                f"{where}: was made with {key} = {_said(settings.get(key))}, not {value!r}: cannot be resumed"
+                f"{where}: was made with {key} = {_said(before)}, not {value!r}: cannot be resumed"
             )
 
 

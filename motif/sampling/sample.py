@@ -1,6 +1,7 @@
-"""Sampling: games of self-play whose positions are labelled by rollouts, in parallel, into a dataset.
+"""Sampling: games of self-play whose positions are labelled, in parallel, into a dataset.
 
-`SampleSettings` decide which positions the dataset holds and how they are labelled.
+`SampleSettings` decide which positions the dataset holds and how they are labelled: by rollouts of the player
+that plays, or by what any evaluator thinks of them.
 """
 
 from contextlib import closing
@@ -13,15 +14,16 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.identifiers import gnubg_ids
+from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
 from motif.board.movegen import MAX_PLAYS
 from motif.board.packed import pack_many, unpack_many
 from motif.board.position import Position
-from motif.evaluators import StaticEvaluator, load_static
+from motif.evaluators import Evaluator, StaticEvaluator, load_static
 from motif.evaluators.model import Model
-from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.evaluators.static import filtered, model_fingerprint, prepared
 from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.players import load
 from motif.rollout.playout import ROUND, first_rolls
 from motif.rollout.rollout_settings import PlayoutRules, check_count, playout_rules
 from motif.rollout.tally import Tally, mean_and_error
@@ -100,14 +102,26 @@ class SamplePlan:
 class SampleSettings(SamplePlan):
     """Everything that decides what a dataset holds."""
 
+    trials: int = 36
+    """Rollouts that label each position."""
     player: str = field(kw_only=True)
     """Name of the static player that plays and rolls out."""
+    label: str = "rollout"
+    """Who labels the positions: `rollout`, or a player that can evaluate, such as wildbg, gnubg or a weight
+    file."""
     seed: int = field(default=0, kw_only=True)
+
+    @property
+    def is_rolled_out(self) -> bool:
+        """Whether rollouts label the positions, and not an evaluator."""
+        return self.label == "rollout"
 
     def check(self) -> None:
         """See `SamplePlan.check`."""
         super().check()
         check_seed(self.seed)
+        if self.decide == "rollout" and not self.is_rolled_out:
+            raise SettingError("decide: rollouts that choose plays label them, too", "decide")
 
 
 _PARTS = 64
@@ -163,20 +177,31 @@ def sample(
     settings.check()
     folder = Path(folder)
     evaluator = filtered(load_static(settings.player))
+    labeller = None if settings.is_rolled_out else load(settings.label).opinion()
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,
         "player_fingerprint": model_fingerprint(evaluator.model),
+        **_labels_provenance(labeller),
         "games_a_part": games_a_part(settings),
         "motif": VERSION,
     }
     stopwatch = Stopwatch()
     with working_in(folder):
         kept = kept_parts(folder, provenance, resume)
-        parts = _all_parts(settings, provenance, folder, evaluator, kept, jobs)
+        parts = _all_parts(settings, provenance, folder, evaluator, labeller, kept, jobs)
     seconds = stopwatch.seconds
     positions = sum(part.rows for part in parts)
-    return SampleResult(folder, positions, settings.trials, settings.games, seconds)
+    return SampleResult(
+        folder, positions, settings.trials if labeller is None else 1, settings.games, seconds
+    )
+
+
+def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
+    """What a dataset says of who labelled it, beyond his name."""
+    if not isinstance(labeller, StaticEvaluator):
+        return {}
+    return {"label_fingerprint": model_fingerprint(labeller.model)}
 
 
 def games_a_part(settings: SampleSettings) -> int:
@@ -191,6 +216,7 @@ def _all_parts(
     provenance: dict[str, Any],
     folder: Path,
     evaluator: StaticEvaluator,
+    labeller: Evaluator | None,
     kept: dict[str, Part],
     jobs: int | None,
 ) -> list[Part]:
@@ -199,7 +225,7 @@ def _all_parts(
     starts = range(0, settings.games, together)
     names = [part_name(k) for k in range(len(starts))]
     missing = [k for k, name in enumerate(names) if name not in kept]
-    make = partial(sample_games, settings, evaluator.model)
+    make = partial(sample_games, settings, evaluator.model, labeller=labeller)
     calls = ((starts[k], min(together, settings.games - starts[k])) for k in missing)
     whole = dict(kept)
 
@@ -226,10 +252,16 @@ def _all_parts(
     return parts
 
 
-def sample_games(settings: SampleSettings, model: Model, first: int, count: int) -> dict[str, Any]:
-    """Columns of the dataset for the games first .. first + count - 1."""
+def sample_games(
+    settings: SampleSettings, model: Model, first: int, count: int, labeller: Evaluator | None = None
+) -> dict[str, Any]:
+    """Columns of the dataset for the games first .. first + count - 1.
+
+    `labeller` labels them all; without one rollouts do.
+    """
     start = pack_many(Position.start().board[None])[0]
-    kept = settings.trials if settings.stratified else 0
+    trials = settings.trials if labeller is None else 0
+    kept = trials if settings.stratified else 0
     record, tried = new_record(trials=kept), new_record(MAX_PLAYS, kept)
     model, space = prepared(model)
     columns: dict[str, list[Any]] = {}
@@ -244,20 +276,20 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
             settings.candidates,
             rates,
             settings.noise,
-            settings.trials,
+            trials,
             rules,
             space,
             record,
             tried,
         )
-        means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], settings.trials)
+        means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], max(trials, 1))
         equity_errors = _stratified_errors(record, rows, settings.seed) if kept else errors[:, -1]
         made = {
             "position": gnubg_ids(unpack_many(record.boards[:rows])),
             **{name: means[:, k].astype(np.float32) for k, name in enumerate(OUTPUTS)},
             "equity": means[:, -1].astype(np.float32),
             "equity_se": equity_errors.astype(np.float32),
-            "trials": np.full(rows, settings.trials, np.int32),
+            "trials": np.full(rows, max(trials, 1), np.int32),
             "game": np.full(rows, game, np.int32),
             "ply": record.plies[:rows].copy(),
             "decision": record.items[:rows].copy(),
@@ -267,7 +299,17 @@ def sample_games(settings: SampleSettings, model: Model, first: int, count: int)
         for name, values in made.items():
             columns.setdefault(name, []).append(values)
     ids = list(chain.from_iterable(columns.pop("position")))
-    return {"position": ids, **{name: np.concatenate(values) for name, values in columns.items()}}
+    joined = {name: np.concatenate(values) for name, values in columns.items()}
+    return {"position": ids, **joined, **({} if labeller is None else _labels(labeller, ids))}
+
+
+def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.float32]]:
+    """What `labeller` thinks of the positions with these `ids`."""
+    rows = labeller.evaluate_many(boards_from_gnubg_ids(ids))
+    return {
+        **dict(zip(OUTPUTS, rows.T, strict=True)),
+        "equity": equities(rows.astype(np.float64)).astype(np.float32),
+    }
 
 
 def _stratified_errors(record: LabelledPositions, rows: int, seed: int) -> npt.NDArray[np.float64]:

@@ -9,8 +9,10 @@ Source of the rules: the US Backgammon Federation's, which gnubg follows too.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
+import numpy.typing as npt
 
 from motif.board.game_record import (
     Action,
@@ -23,7 +25,10 @@ from motif.board.game_record import (
     Turn,
 )
 from motif.board.match_state import LARGEST_SCORE, CubeOwner, GameState, MatchState
-from motif.board.moves import Play, checked_roll, legal_plays
+from motif.board.movegen import ROLLS
+from motif.board.moves import Play, checked_roll, legal_plays, play_batches
+from motif.board.outcome import finished_points_many
+from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
 from motif.cube.equities import stakes_of
 from motif.evaluators import Evaluator
@@ -144,8 +149,15 @@ class SessionRules:
                 raise SettingError(f"{name} cannot be without the cube")
 
 
+def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
+    """Tags of a record: the `day`, and the rule that a reader of the record cannot see otherwise."""
+    tags = [("EventDate", f"{day:%Y.%m.%d}")]
+    return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
+
+
 RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
 """What can be lost, and its points."""
+_LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
 _ROUNDING = 1e-6
 """Probabilities are float32: a lost single game may seem to be worth a little more than a point."""
 
@@ -153,6 +165,35 @@ _ROUNDING = 1e-6
 def possible_resignations(position: Position) -> list[str]:
     """What the player on roll can offer to lose, the least first: no gammon with checkers off."""
     return list(RESIGNATIONS) if position.own_off == 0 else ["single"]
+
+
+_BORNE_OFF_BY_ANY_ROLL = 2
+"""Checkers that every roll can bear off, at most: a roll that is no double moves no more."""
+
+
+def certain_loss(position: Position, roll: tuple[int, int] | None) -> str | None:
+    """What the player on roll, with `roll` to play or before it, loses whatever is rolled; None where there
+    is a chance to win, or to lose less.
+
+    A loss counts as certain when the opponent's next roll, any of the 21, bears off his last checkers, and
+    no play of any roll before it changes that or what it costs.
+    """
+    if CHECKERS - position.opponent_off > _BORNE_OFF_BY_ANY_ROLL:
+        return None
+    rolls = ROLLS if roll is None else np.array([roll])
+    own = next(play_batches(np.repeat(position.board[None], len(rolls), axis=0), rolls))
+    if _points(own.boards).any():
+        return None
+    before = np.repeat(own.boards, len(ROLLS), axis=0)
+    theirs = next(play_batches(before, np.tile(ROLLS, (len(own.boards), 1))))
+    lost = np.maximum.reduceat(turned_equities(_points(theirs.boards)), theirs.offsets[:-1])
+    by_play = lost.reshape(len(own.boards), len(ROLLS))
+    most = int(np.minimum.reduceat(by_play.max(axis=1), own.offsets[:-1]).max())
+    return _LOSSES[most] if most == by_play.min() > 0 else None
+
+
+def _points(boards: Board) -> npt.NDArray[np.int8]:
+    return np.asarray(finished_points_many(pack_many(boards).view(np.int64)))
 
 
 def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: Evaluator) -> float:
@@ -412,9 +453,11 @@ class GameSession:
             return "by the Jacoby rule nothing more counts until the cube has been turned"
         return "" if len(self.resignations()) > 1 else "who has borne a checker off loses no more"
 
-    def resign(self, offered: str) -> None:
-        """End the game: the player on roll loses what was `offered`, and accepted, at the cube's value."""
-        self._end(GameResult(1 - self.on_roll, RESIGNATIONS[offered] * self.cube, resigned=True))
+    def resign(self, offered: str, by: int | None = None) -> None:
+        """End the game: a player, by default who is on roll, loses what was `offered`, and accepted, at the
+        cube's value."""
+        loser = self.on_roll if by is None else by
+        self._end(GameResult(1 - loser, RESIGNATIONS[offered] * self.cube, resigned=True))
 
     def record(self) -> MatchRecord:
         """All that was played, the game that goes on included."""

@@ -61,6 +61,11 @@ class Counsel:
         order = np.argsort(-values, kind="stable").tolist()
         return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
 
+    def compared(self, session: GameSession, play: Play) -> tuple[RankedPlay, RankedPlay]:
+        """The best play of the roll, and the one of the session's plays that `play` is."""
+        ranked = self.ranked(session)
+        return ranked[0], next(one for one in ranked if one.play is play)
+
     def cube(self, session: GameSession) -> "CubeDecision":
         """The decision on a double that could be made, or was; where it was beavered that on the double."""
         return self._judged_cube(session).decision
@@ -159,9 +164,7 @@ class Tutor:
 
     def lets_pass_play(self, play: Play) -> bool:
         """Whether `play` is to be made: good enough, or wanted although it is not."""
-        ranked = self._counsel.ranked(self._session)
-        best = ranked[0]
-        choice = next(one for one in ranked if one.play is play)
+        best, choice = self._counsel.compared(self._session, play)
         cost = best.equity - choice.equity
         if cost <= self._limit:
             return True
@@ -220,13 +223,13 @@ class Tutor:
         assert session.roll is not None
         self._asking.say(*(f"  {one.play.notation:24} {one.equity:+.3f}" for one in (best, choice)))
         try:
-            explanation = explain_choice(evaluator, session.position, session.roll, best.play, choice.play)
+            explanation = explain_choice(
+                evaluator, session.position, session.roll, best.play, choice.play, stakes=session.stakes()
+            )
         except PlayerError:
             self._asking.say(*self._chances(best, choice))
         else:
-            scope = "For money " if session.rules.length else ""
-            lines = (f"{scope}{explanation.summary}", *explanation.sentences[:_SHOWN])
-            self._asking.say(*(f"  {line}" for line in lines))
+            self._asking.say(*(f"  {line}" for line in explanation.lines))
 
     def _chances(self, best: RankedPlay, choice: RankedPlay) -> Sequence[str]:
         """What the two plays lead to, for the mover."""

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -90,14 +91,14 @@ def test_sentences_name_what_is_measured():
         sign = -1 if parameter.side == "difference" else 1
         first, second = (round(float(sign * value), 1) + 0.0 for value in rows[:, k])
         known[View(False).sentence(parameter)] = f"{first:g}, not {second:g}"
-    facts = [fact for line in found.sentences[:-1] for fact in line.removesuffix(".").split(". ")[1:]]
+    facts = [fact for line in found.group_sentences[:-1] for fact in line.removesuffix(".").split(". ")[1:]]
     measured = [tuple(fact.split(": ")) for fact in facts if fact.split(": ")[0] in known]
     assert len(measured) >= 5
     for label, values in measured:
         assert values == known[label]
     assert (SHOTS, "0, not 34") in measured
     assert ("Home points that you have made", "2, not 1") in measured
-    assert found.summary.startswith("8/5 6/5 is better than 24/23 13/10 by 0.152 points: blocking +")
+    assert found.summary == "8/5 6/5 is better than 24/23 13/10 by 0.152 points."
 
 
 def test_a_hit_is_one_matter():
@@ -108,20 +109,20 @@ def test_a_hit_is_one_matter():
     assert name == "hitting"
     assert contribution > 0.9 * found.difference_x
     opening = f"Hitting {found.scale.told(contribution)}. The opponent's checkers on the bar: 1, not 0. "
-    assert found.sentences[0].startswith(opening)
+    assert found.group_sentences[0].startswith(opening)
     # More shots against you speak against a play, and are told so.
-    assert re.match(r"Safety -0\.\d+\. Pips that you lose .*: 8\.3, not 0\. ", found.sentences[1])
+    assert re.match(r"Safety -0\.\d+\. Pips that you lose .*: 8\.3, not 0\. ", found.group_sentences[1])
 
 
 def test_most_of_the_difference_is_told():
     evaluator = motif_v5()
     for roll in ((3, 1), (6, 4), (5, 5)):
         found = explain_choice(evaluator, START, roll)
-        assert 1 <= len(found.sentences) <= 6
-        heads = [re.match(r"(.+?) [+-]?[\d.]+[.:]", sentence)[1] for sentence in found.sentences]
+        assert 1 <= len(found.group_sentences) <= 6
+        heads = [re.match(r"(.+?) [+-]?[\d.]+[.:]", sentence)[1] for sentence in found.group_sentences]
         biggest = [name for name, _ in found.groups][:3]
         assert [head.lower() for head in heads[: len(biggest)]] == biggest[: len(heads)]
-        amounts = [float(re.search(r"[+-]\d\.\d+", line)[0]) for line in found.sentences]
+        amounts = [float(re.search(r"[+-]\d\.\d+", line)[0]) for line in found.group_sentences]
         assert sum(amounts) == pytest.approx(found.equity_difference, abs=0.004)
 
 
@@ -178,8 +179,10 @@ def test_the_page_is_whole_and_needs_nothing_else():
     assert page.open == []
     assert "script" not in page.names
     assert "link" not in page.names
-    assert page.names.count("svg") == 2 + len(found.shown_groups)
-    assert page.names.count("details") == 1
+    assert page.names.count("svg") == 2 + len(found.told) + len(found.shown_groups)
+    assert page.names.count("details") == 2
+    for reason in found.told:
+        assert f"{escape(reason.sentence)}</th>" in text
     assert len(re.findall(r"<tr><td>[+-]\d", text)) == len(found.terms)
     for name, value in found.shown_groups:
         assert f"{name}</th>" in text

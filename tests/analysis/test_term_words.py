@@ -6,7 +6,7 @@ import pytest
 
 from motif.analysis.term_report import (
     Gain,
-    linear_words,
+    effect_words,
     pair_words,
     point_words,
     square_words,
@@ -48,9 +48,13 @@ _SINGLE = {
     ("pip_count", 10, Gain("lose_gammon", 0.02, _NAN)): (
         "10 more pips that the player on roll must still travel add 2.0 % to the chance of losing a gammon."
     ),
-    ("longest_prime", 1, _equity(0.0123)): (
+    ("longest_prime", 1, _equity(0.0423)): (
         "One point more in the longest run of points in a row that the player on roll has made is worth "
-        "0.012 points of equity."
+        "0.042 points of equity."
+    ),
+    ("longest_prime", 2, _equity(-0.0123)): (
+        "2 points more in the longest run of points in a row that the player on roll has made make hardly "
+        "any difference (\N{MINUS SIGN}0.01)."
     ),
     ("spread", 200, _equity(-0.5)): (
         "200 squared pips more in the squared distance of the player on roll's checkers from the 8 point, "
@@ -62,7 +66,7 @@ _SINGLE = {
 @pytest.mark.parametrize(("term", "words"), _SINGLE.items())
 def test_single_terms(term, words):
     name, amount, gain = term
-    assert linear_words(_parameter(name), amount, gain) == words
+    assert effect_words(_parameter(name), amount, gain) == words
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ def test_any_number_of_jobs_plays_the_same():
     assert one.mwc > 0.5
 
 
+@pytest.mark.slow
 def test_the_cube_shortens_matches():
     with_cube, without = (played("motif-v6", "motif-v5", 7, 10, cube=cube, seed=3) for cube in (True, False))
     assert with_cube.games < without.games

@@ -229,6 +229,8 @@ def test_beavers_and_raccoons():
     text = mat_text(record)
     assert [word for word in text.split() if word.isdigit()][-3:] == ["2", "4", "8"]
     assert parse_mat(text) == record
+    # gnubg writes them so.
+    assert parse_mat(text.replace("Raccoons", "Beavers")) == record
 
 
 @pytest.mark.parametrize("text", ["24/14", "24/18 18/14", "24/20 20/14"])

@@ -15,7 +15,10 @@ from tests.strategies import positions, rolls
 
 START = Position.start()
 STATE = MatchState(length=7, own_score=3, cube=2, cube_owner="me", dice=(6, 1))
-FORMS = "a position is a GNUbg ID (14 characters), PositionID:MatchID (14:12), an XGID, or a 20-letter key"
+FORMS = (
+    "a position is a GNUbg ID (14 characters), PositionID:MatchID (14:12), an XGID, an OGID, "
+    "or a 20-letter key"
+)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,15 @@
 """The command analyse for matches: what it prints, what it writes, what it refuses."""
 
+import csv
+import io
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
 import pytest
 
+from motif.board.match_file import read_match, write_match
 from tests.analysis.test_match_analysis import MATCH
 
 
@@ -31,6 +39,7 @@ def test_json_has_both_players_and_the_worst(motif_json, mat, tmp_path):
     assert motif_json("analyse", mat, "--player", "bras", "--worst", 2, "--html", page) == found
 
 
+@pytest.mark.slow
 def test_the_evaluator_that_came_along_judges(motif_json, mat):
     from motif.cli.options import DEFAULT_PLAYER
 
@@ -123,6 +132,97 @@ def test_evaluators_are_the_subject_of_another_command(motif, name, words):
     assert (ending.code, ending.out) == (2, "")
     assert "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at" in ending.err
     assert ending.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("suffix", ["mat", "sgf"])
+def test_an_annotated_record(motif, mat, tmp_path, suffix):
+    out = tmp_path / f"annotated.{suffix}"
+    ending = motif("analyse", mat, "--player", "bras", "--worst", 0, "--jokers", 0, "--export", out)
+    assert (ending.code, ending.err) == (0, "")
+    assert ending.out.endswith(f"{out}\n")
+    assert read_match(out) == read_match(mat)
+    text = out.read_text()
+    assert "8/5 6/5" in text
+    assert " loses " in text
+    assert "*1. " in text
+    assert suffix == "mat" or "BM[" in text
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_of_all_decisions(motif_json, mat, tmp_path, suffix):
+    out = tmp_path / f"decisions.{suffix}"
+    found = motif_json("analyse", mat, "--player", "bras", "--moves", "--export", out)
+    table = (
+        pq.read_table(out).to_pylist()
+        if suffix == "parquet"
+        else list(csv.DictReader(out.read_text().splitlines()))
+    )
+    assert len(table) == len(found["decisions"])
+    assert [row["done"] for row in table] == [one["done"] for one in found["decisions"]]
+    counted = [float(row["error"]) for row in table if int(row["counts"])]
+    both = [player["overall"] for player in found["players"]]
+    assert len(counted) == sum(one["decisions"] for one in both)
+    assert sum(counted) / 1000 == pytest.approx(sum(one["total"] for one in both), abs=1e-4)
+    play = next(row for row in table if row["roll"])
+    assert play["candidates"].count(";") == 4
+    assert (play["file"], play["match"], play["unit"]) == (str(mat), "Ann - Bob, 3-point match", "mwc")
+
+
+def test_moves_and_jokers_are_listed(motif, mat):
+    ending = motif("analyse", mat, "--player", "bras", "--worst", 0, "--moves", "--jokers", 2)
+    assert ending.out.count(" gained +") == 2
+    lines = ending.out.partition("Every decision\n\n")[2].splitlines()
+    assert lines[0].startswith("game 1, move 1, Ann, 31: 8/5 6/5")
+    assert any(line.startswith("   *") for line in lines)
+    assert sum(line.startswith("game 1, move 3, Ann, double") for line in lines) == 1
+    assert sum(line.startswith("game 1, move 3, Bob, take") for line in lines) == 1
+
+
+def test_figures_that_players_know(motif_json, mat):
+    found = motif_json("analyse", mat, "--player", "bras", "--worst", 0)
+    first, second = found["players"]
+    for player in (first, second):
+        assert player["pr"] == pytest.approx(player["error_rate"] / 2)
+        assert player["snowie_error_rate"] < player["error_rate"]
+        assert sum(kind["decisions"] for kind in player["kinds"].values()) == player["overall"]["decisions"]
+        assert set(player["marks"]) == {"doubtful", "bad", "very bad"}
+    assert first["result"] == -second["result"]
+    adjusted = first["result"] - first["luck"]["mwc"] + second["luck"]["mwc"]
+    assert first["luck_adjusted_result"] == pytest.approx(adjusted)
+    games = found["by_game"]
+    assert len(games) == 3
+    for number, player in enumerate((first, second)):
+        assert sum(pair[number]["total"] for pair in games) == pytest.approx(player["overall"]["total"])
+        assert sum(pair[number]["luck"] for pair in games) == pytest.approx(player["luck"]["total"])
+
+
+def test_matches_of_any_kind_and_folders_together(motif, motif_json, mat, tmp_path, monkeypatch):
+    folder = tmp_path / "matches"
+    folder.mkdir()
+    record = read_match(mat)
+    write_match(folder / "a.sgf", record)
+    write_match(folder / "b.mat", replace(record, players=("Bob", "Cid")))
+    words = ("--player", "bras", "--worst", 0)
+    found = motif_json("analyse", folder, *words)
+    assert [match["file"] for match in found["matches"]] == [
+        str(folder / name) for name in ("a.sgf", "b.mat")
+    ]
+    assert [player["name"] for player in found["players"]] == ["Ann", "Bob", "Cid"]
+    ann, bob = (match["players"] for match in found["matches"])
+    together = found["players"][1]
+    assert together["overall"]["decisions"] == ann[1]["overall"]["decisions"] + bob[0]["overall"]["decisions"]
+    assert together["luck"]["total"] == pytest.approx(ann[1]["luck"]["total"] + bob[0]["luck"]["total"])
+    text = motif("analyse", folder, *words).out
+    assert "2 matches together\n" in text
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO((folder / "a.sgf").read_bytes())))
+    assert motif_json("analyse", "-", *words)["players"] == found["matches"][0]["players"]
+    for name, said in (
+        ("x.xg", "an analysis is written as one of"),
+        ("x.sgf", "a .sgf file holds one match"),
+    ):
+        ending = motif("analyse", folder, *words, "--export", tmp_path / name)
+        assert (ending.code, ending.out) == (2, "")
+        assert said in ending.err
 
 
 def test_several_matches_are_a_list(motif, motif_json, mat, tmp_path):

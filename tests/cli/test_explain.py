@@ -1,5 +1,6 @@
 """The command explain, and what evaluate --detailed says of a weight file."""
 
+import numpy as np
 import pytest
 
 from motif.evaluators import load_static
@@ -37,14 +38,47 @@ def test_text_shows_both_boards_and_words(motif):
     assert ending.out.count("+13-14-15-16-17-18------19-20-21-22-23-24-+") == 2
     assert ending.out.startswith("8/5 6/5")
     assert "8/5 6/5 is better than 24/20 by 0." in ending.out
-    assert "Home points that you have made: 2, not 1." in ending.out
-    assert "3 tanh x" in ending.out
+    assert "\nMakes the 5 point, and has 2 home points instead of 1.\n" in ending.out
+    assert "tanh" not in ending.out
+    assert ending.out.splitlines()[-1].startswith(("Clear: motif-", "Likely: motif-"))
+
+
+def test_detailed_adds_formula_groups_and_terms(motif):
+    out = motif("explain", START, "31", "--versus", "24/20", "--detailed").out
+    for said in ("3 tanh x", "looks ahead: ", "Home points that you have made: 2, not 1.", "pip_count"):
+        assert said in out
+
+
+def test_reasons_are_told_in_other_languages(motif, motif_json):
+    words = "explain", START, 3, 1, "--versus", "24/23 13/10", "--fast"
+    assert "Macht den 5-Punkt und hat 2 Heimpunkte statt 1." in motif(*words, "--language", "de").out
+    english, german = motif_json(*words), motif_json(*words, "--language", "de")
+    amounts = [[(reason["concept"], reason["play"], reason["amount"]) for reason in record["reasons"]]
+               for record in (english, german)]  # fmt: skip
+    assert amounts[0] == amounts[1]
+    refused = motif(*words, "--language", "xx")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "no language is called 'xx'; there are: de, en" in refused.err
+
+
+def test_json_has_reasons_certainty_and_the_grid_of_rolls(motif_json):
+    record = motif_json("explain", START, 6, 5, "--versus", "24/18 13/8")
+    assert {tuple(reason) for reason in record["reasons"]} == {("concept", "play", "amount", "sentence")}
+    assert all(reason["amount"] >= 0 for reason in record["reasons"])
+    assert record["certainty"]
+    grid = np.array(record["grid"])
+    assert grid.shape == (6, 6)
+    assert (grid == grid.T).all()
+    ahead = record["ahead"]
+    assert grid.mean() == pytest.approx(ahead[0] - ahead[1], abs=0.05)
+    assert motif_json("explain", START, 6, 5, "--fast")["grid"] is None
 
 
 def test_a_player_without_gammons_is_told_in_chances(motif):
     out = motif("explain", START, 3, 1, "--player", "keith-v1").out
-    assert "% of winning chances: " in out
-    assert "(tanh x + 1) / 2" in out
+    assert " % of winning chances.\n" in out
+    detailed = motif("explain", START, 3, 1, "--player", "keith-v1", "--detailed").out
+    assert "(tanh x + 1) / 2" in detailed
 
 
 def test_html_is_written(motif_json, tmp_path):

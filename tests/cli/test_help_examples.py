@@ -31,6 +31,7 @@ SMALLER = {
     "analyse match.mat": "analyse match.mat --fast",
     "--save match.mat": "--save another.mat",
     "sample --out runs/try --games 100 --trials 36": "sample --out runs/try --games 20 --trials 2",
+    "sample --out runs/taught --games 100 --label wildbg": "sample --out runs/taught --games 4 --label bras",
     "bootstrap --out runs/demo --preset demo": "bootstrap --out runs/demo --config small.yaml",
     "train-phase-net --out runs/phase-net": "train-phase-net --out runs/phase-net --games 20 --boards 1000 "
     "--epochs 2 --rounds 2 --round-games 60 --round-epochs 2 --buffer 100 --test-games 8 --final-games 8",
@@ -39,10 +40,12 @@ SMALLER = {
 
 QUICK = {"evaluate", "plays", "hint", "cube", "match", "benchmark"}
 """Commands whose examples run in every test; those of the others take a minute or more together."""
-LAST = ("report", "terms", "calibrate")
+LAST = ("report", "terms", "calibrate", "convert")
 """Commands whose examples need files that those of others make."""
-ASKS = {"play"}
+ASKS = {"play", "serve ubgi"}
 """Commands that read what is typed; here nothing is."""
+SERVES = {"serve gnubg", "serve http", "web"}
+"""Commands that end when they are interrupted; tests/serve and tests/web run them."""
 
 BATCH = {"evaluate": "4HPwATDgc/ABMA\n", "plays": "4HPwATDgc/ABMA 3 1\n", "hint": "4HPwATDgc/ABMA 3 1\n"}
 BATCH["cube"] = BATCH["evaluate"]
@@ -175,5 +178,5 @@ def test_the_examples_of_the_other_commands_work(motif, in_workshop, monkeypatch
         pytest.importorskip("onnx", reason="an example exports to ONNX")
     assert motif("play", "pubeval", "random", "--games", 1, "--save", "match.mat").code == 0
     for name, line in sorted(SHOWN, key=lambda shown: shown[0] in LAST):
-        if name not in QUICK:
+        if name not in QUICK | SERVES:
             run(motif, monkeypatch, name, line)

@@ -20,6 +20,7 @@ def test_json_names_every_file(motif_json, weight_file, tmp_path):
     assert kept["most_important"] == found["most_important"]
 
 
+@pytest.mark.slow
 def test_text_names_the_page(motif, dataset, tmp_path):
     ending = motif(
         "inspect", "bras", "--out", tmp_path / "analysis", "--dataset", dataset, "--positions", 100

@@ -295,6 +295,7 @@ def test_every_method_fits(motif_json, dataset, tmp_path, method):
     assert record["rmse_validation"] is None
 
 
+@pytest.mark.slow
 def test_bootstrap_reports_each_version(motif_json, tmp_path, monkeypatch):
     steps = tuple(bootstrap.VersionStep(games=30, trials=trials) for trials in (1, 2))
     fit = {"parameters": "keith", "terms": "linear", "heads": "win"}

@@ -16,16 +16,22 @@ FULL = Path("/dev/full")
 SECONDS = 600
 """Only what hangs takes so long, also where kernels are compiled and the machine is busy."""
 START = "4HPwATDgc/ABMA"
-NO_CHANCE = {"evaluate", "plays", "hint", "bearoff", "cube", "explain", "speed", "warm", "analyse", "export"}
+NO_CHANCE = {
+    "evaluate", "plays", "hint", "bearoff", "cube", "explain", "speed", "warm", "analyse", "convert", "export"
+}  # fmt: skip
 """Commands in which chance plays no part."""
-AT_ONCE = {"plays", "bearoff", "cube-windows", "explain", "play", "export"}
+AT_ONCE = {"plays", "bearoff", "cube-windows", "explain", "play", "convert", "export"}
 """Commands whose work is spread over no processes."""
 COMMANDS = [
     "evaluate", "plays", "hint", "rollout", "bearoff", "cube", "cube-efficiency",
     "cube-windows", "explain", "match", "tournament", "play", "benchmark", "speed", "warm",
-    "analyse", "report", "terms", "inspect", "sample", "fit", "bootstrap", "calibrate", "export",
+    "analyse", "convert", "report", "terms", "inspect", "sample", "fit", "bootstrap", "calibrate", "export",
     "train-phase-net",
 ]  # fmt: skip
+
+
+LISTED = [*COMMANDS[:12], "web", *COMMANDS[12:], "serve"]
+"""Those and the ones that answer others instead of printing something."""
 
 
 def start(*words: str, **options) -> subprocess.Popen:
@@ -66,7 +72,13 @@ def test_help_lists_every_command(motif):
     for words in ((), ("--help",), ("-h",)):
         ending = motif(*words)
         assert ending.code == 0
-        assert re.findall(r"^  (\w[\w-]*)  ", ending.out, re.MULTILINE) == COMMANDS
+        assert re.findall(r"^  (\w[\w-]*)  ", ending.out, re.MULTILINE) == LISTED
+
+
+def test_a_group_lists_its_commands(motif):
+    ending = motif("serve", "--help")
+    assert re.findall(r"^  (\w[\w-]*)  ", ending.out, re.MULTILINE) == ["http", "gnubg", "ubgi"]
+    assert (motif("serve").code, motif("serve", "gnubgg").code) == (2, 2)
 
 
 def test_help_loads_nothing_heavy():

@@ -35,6 +35,7 @@ def test_a_run(motif, motif_json, run, tmp_path):
     assert (run / "report.html").read_bytes() == page.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_is_measured_on_the_lines_that_come_along(motif_json, run):
     found = motif_json("report", run, "--worst", 0)
     files = found["versions"][0]["benchmark"]

@@ -62,7 +62,6 @@ def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp
     for term in found["terms"]:
         assert term["se"] > 0
         assert term["z"] == pytest.approx(term["weight"] / term["se"])
-        assert " ± " in term["sentence"]
     told = motif(*words).out
     for term in found["terms"]:
         assert term["name"] in told
@@ -71,8 +70,10 @@ def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp
 
     weights, table = read_weight_file(fitted), tmp_path / "terms.parquet"
     write_terms(table, [dataset_terms(dataset, weights, "contact", "", "equity")[0]])
-    from_table = motif_json("terms", fitted, "--terms", table, "--top", 4)
-    assert from_table["terms"] == found["terms"]
+    from_table = motif_json("terms", fitted, "--terms", table, "--top", 4, "--jobs", 1)
+    # The words are those of other positions: its own games.
+    for told_of, by_table in zip(found["terms"], from_table["terms"], strict=True):
+        assert told_of | {"sentence": ""} == by_table | {"sentence": ""}
     assert from_table["source"] == str(table)
 
 
@@ -91,7 +92,9 @@ def test_a_page(motif_json, weight_file, tmp_path):
     assert found["html"] == str(path)
     page = path.read_text("utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert page.count("<tr>") == 1 + len(found["terms"])
+    assert page.count("<tr>") == 2 + len(found["terms"]) + len(found["parameters"])
+    assert page.count("<img") == 1
+    assert all(effect["name"] in page for effect in found["parameters"])
     assert found["terms"][0]["name"] in page
     assert "<script" not in page
 

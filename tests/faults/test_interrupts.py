@@ -52,7 +52,9 @@ def to_one(process, number=signal.SIGTERM):
     os.kill(process.pid, number)
 
 
-@pytest.mark.parametrize(("jobs", "send"), [(1, to_all), (2, to_all), (2, to_one)])
+@pytest.mark.parametrize(
+    ("jobs", "send"), [pytest.param(1, to_all, marks=pytest.mark.slow), (2, to_all), (2, to_one)]
+)
 def test_the_first_signal_finishes_what_is_under_way(tmp_path, jobs, send):
     folder = tmp_path / "samples"
     # Whoever works on parts has made two when it stops, so that the first two are among those made.
@@ -132,7 +134,7 @@ def test_what_was_interrupted_again_and_again_resumes_to_the_same_bytes(tmp_path
     assert unlike(tmp_path / "whole", folder) == []
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_the_second_signal_stops_at_once(tmp_path, jobs):
     folder = tmp_path / "samples"
     stop = Stop(tmp_path / "stop", "motif.sampling.sample:self_play")
@@ -170,7 +172,9 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "step", [pytest.param(step, marks=() if step == "sampling" else pytest.mark.slow) for step in STEPS]
+)
 def test_a_bootstrap_that_is_interrupted(tmp_path, step):
     config, *point = STEPS[step]
     folder, stop = tmp_path / "b" / "run", Stop(tmp_path / "stop", *point)

@@ -25,13 +25,17 @@ from motif.board.identifiers import (
     position_from_key,
     position_key,
 )
-from motif.board.mat_file import read_mat, write_mat
+from motif.board.mat_file import mat_text, parse_mat, read_mat, write_mat
+from motif.board.match_file import WRITTEN_SUFFIXES, read_match, write_match
 from motif.board.match_state import match_id, match_state_from_id
 from motif.board.moves import legal_plays, parse_roll
 from motif.board.notation import find_play, format_moves, parse_moves
+from motif.board.ogid import ogid, position_from_ogid
 from motif.board.packed import BOARD_SIZE
 from motif.board.parsing import parse_position
 from motif.board.position import Position, faults
+from motif.board.sgf_file import read_sgf, write_sgf
+from motif.board.xg_file import parse_xg
 from motif.board.xgid import position_from_xgid, xgid
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
 from motif.evaluators.weight_reader import read_weight_file
@@ -41,6 +45,7 @@ from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import PositionError
 from motif.sampling import read_dataset
 from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
+from motif.sampling.label_files import SUFFIXES, read_labels, rewrite_labels
 
 PART = "part-00000.parquet"
 
@@ -62,6 +67,12 @@ def xgid_check(text: str, folder: Path) -> None:
     position, state = position_from_xgid(text)
     # Written with the player on roll in capitals.
     assert position_from_xgid(xgid(position, state)) == (position, replace(state, player=1))
+
+
+def ogid_check(text: str, folder: Path) -> None:
+    position, state = position_from_ogid(text)
+    if state.game_state == "playing":
+        assert position_from_ogid(ogid(position, state)) == (position, replace(state, player=1))
 
 
 def position_check(text: str, folder: Path) -> None:
@@ -131,6 +142,47 @@ def mat_check(content: bytes, folder: Path) -> None:
     record = read_mat(path)
     write_mat(path, record)
     assert read_mat(path) == record
+
+
+def sgf_check(content: bytes, folder: Path) -> None:
+    _match_check(folder / "games.sgf", content)
+
+
+def xg_check(content: bytes, folder: Path) -> None:
+    record = parse_xg(content, "games.xg")
+    assert parse_mat(mat_text(record)).games == record.games
+
+
+def match_check(content: bytes, folder: Path) -> None:
+    _match_check(folder / "games", content)
+
+
+def _match_check(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    record = read_match(path)
+    for suffix in WRITTEN_SUFFIXES:
+        again = path.with_suffix(suffix)
+        write_match(again, record)
+        assert read_match(again).games == record.games
+    write_sgf(path, record)
+    assert read_sgf(path) == record
+
+
+def labels_check(content: bytes, folder: Path) -> None:
+    path = folder / "labels"
+    path.write_bytes(content)
+    pieces = list(read_labels(path))
+    for rows in pieces:
+        assert (rows.boards.shape[1], rows.probabilities.shape[1]) == (BOARD_SIZE, 5)
+        assert np.isfinite(rows.probabilities).all()
+    for suffix in SUFFIXES:
+        written = path.with_suffix(suffix)
+        assert rewrite_labels([path], written).rows == sum(len(rows.boards) for rows in pieces)
+        again = list(read_labels(written)) if pieces else []
+        for name in ("boards", "probabilities"):
+            both = ([getattr(rows, name) for rows in some] for some in (pieces, again))
+            one, other = (np.concatenate(arrays) if arrays else np.empty(0) for arrays in both)
+            assert (one == other).all()
 
 
 def benchmark_check(content: bytes, folder: Path) -> None:

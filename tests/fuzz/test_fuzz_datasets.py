@@ -156,3 +156,12 @@ def odd_column(draw: st.DrawFn, rows: int) -> pa.Array:
     types = {"string": pa.string(), "float": pa.float32(), "int": pa.int32(), "bool": pa.bool_()}
     column = pa.array(values, types[kind])
     return column.dictionary_encode() if draw(st.booleans()) and kind == "string" else column
+
+
+CSV = b"position_id,win,win_g,win_bg,lose_g,lose_bg\n4HPwATDgc/ABMA,0.52,0.15,0.01,0.13,0.005\n"
+CSV += b"sGfwATDgc/ABMA,0.4,0.1,0,0.2,0.001\n"
+LINES = b"# comment\nOAHDPAABDAOAHDPAABDA 0.52 0.15 0.01 0.13 0.005\nLAGHPAABDAOAHDPAABDA 1 0 0 0 0\n"
+
+
+def test_labels_of_other_programs(fuzz):
+    fuzz(checks.labels_check, mutated_file([CSV, LINES]), valid=[CSV, LINES])

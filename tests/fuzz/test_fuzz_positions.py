@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from motif.board.identifiers import gnubg_id, position_key
 from motif.board.match_state import MatchState, match_id
+from motif.board.ogid import ogid
 from motif.board.position import Position
 from motif.board.xgid import xgid
 from tests.fuzz import checks
@@ -27,6 +28,10 @@ KEYS = [position_key(position) for position in POSITIONS]
 MATCH_IDS = [match_id(state) for state in STATES]
 XGIDS = [xgid(position, state) for position in POSITIONS for state in STATES[:-1]] + [
     "XGID=-b----E-C---eE---c-e----B-:1:-1:-1:D:2:3:0:5:10"
+]
+OGIDS = [ogid(position, state) for position in POSITIONS for state in STATES] + [
+    "cccccgghhhjjjjj:112233666777dll:N0O::B:D:0:0:3:11",
+    "OGID=00jjj:66pppq:?0N",
 ]
 IN_FULL = [f"{position}:{match}" for position in IDS for match in MATCH_IDS]
 
@@ -65,8 +70,12 @@ def test_xgids(fuzz):
     fuzz(checks.xgid_check, damaged(XGIDS), valid=XGIDS)
 
 
+def test_ogids(fuzz):
+    fuzz(checks.ogid_check, damaged(OGIDS), valid=OGIDS)
+
+
 def test_positions_in_any_form(fuzz):
-    forms = [*IDS, *KEYS, *IN_FULL, *XGIDS[:5]]
+    forms = [*IDS, *KEYS, *IN_FULL, *XGIDS[:5], *OGIDS[:4]]
     fuzz(checks.position_check, damaged(forms), valid=forms)
 
 

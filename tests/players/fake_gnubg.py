@@ -15,7 +15,7 @@ FOREVER = 1000.0
 
 
 def main() -> None:
-    """Read commands; at ``external NAME`` listen there and answer until the caller is gone."""
+    """Read commands; at ``external HOST:PORT`` listen there and answer until the caller is gone."""
     folder = Path(os.environ["FAKE_GNUBG"])
     script = json.loads((folder / "script.json").read_text())
     start = {"pid": os.getpid(), "session": os.getsid(0), "folder": str(Path.cwd()), "words": sys.argv[1:]}
@@ -25,20 +25,29 @@ def main() -> None:
     for line in sys.stdin:
         command = line.strip()
         note(folder / "commands", command)
+        if command == "quit":
+            sys.exit()
         if not command.startswith("external "):
             continue
         if script["fails"] == "to listen":
             time.sleep(FOREVER)
-        with socket.socket(socket.AF_UNIX) as listener:
-            try:
-                listener.bind(command.split()[1])
-            except OSError:
-                continue
-            listener.listen(1)
-            caller, _ = listener.accept()
-        with caller, caller.makefile("rw") as lines:
-            for question in lines:
-                answer(question.strip(), folder, script, lines)
+        host, _, port = command.removeprefix("external ").partition(":")
+        is_taken = len((folder / "starts").read_text().splitlines()) <= script["taken"]
+        while not is_taken:
+            caller = called(host, int(port))
+            with caller, caller.makefile("rw") as lines:
+                for question in lines:
+                    answer(question.strip(), folder, script, lines)
+        print(f"{host}:{port}: Address already in use", flush=True)
+
+
+def called(host: str, port: int) -> socket.socket:
+    """The next caller; gnubg listens again when one has gone."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1)
+        return listener.accept()[0]
 
 
 def answer(question: str, folder: Path, script: dict, lines) -> None:

@@ -26,11 +26,11 @@ from motif.players.gnubg import process as idle
 from motif.players.gnubg import process as program
 from motif.players.gnubg.process import idle_processes
 from motif.runtime.errors import PlayerError, PositionError
+from tests.board.fibs_lines import fibs_board
 from tests.peers.games import decisions
 from tests.players import fake_gnubg
-from tests.players.fibs_board import fibs_board
 
-pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no sockets in folders")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in is a script with its program's name")
 
 START = Position.start()
 CHANCES = "0.521514 0.153921 0.007563 0.129847 0.007546 0.067119"
@@ -62,13 +62,14 @@ class Fake:
         self.program.chmod(self.program.stat().st_mode | stat.S_IXUSR)
         self.does()
 
-    def does(self, answers=None, fails: str = "", dies_at=(), waits_for: int = 0) -> None:
+    def does(self, answers=None, fails: str = "", dies_at=(), waits_for: int = 0, taken: int = 0) -> None:
         """`answers`: question -> answer, "" for any other; `dies_at`: numbers of questions from 1 on.
 
-        Nobody answers before `waits_for` questions have been asked.
+        Nobody answers before `waits_for` questions have been asked; `taken`: starts that find no free port.
         """
         known = {"": CHANCES} if answers is None else answers
         script = {"answers": known, "fails": fails, "dies_at": list(dies_at), "waits_for": waits_for}
+        script["taken"] = taken
         (self.folder / "script.json").write_text(json.dumps(script))
         idle_processes.end()
 
@@ -391,13 +392,32 @@ def test_names_say_how_far_it_looks(fake):
     assert [load(name).name for name in ("gnubg", "gnubg@0", "gnubg@2")] == ["gnubg", "gnubg", "gnubg@2"]
 
 
-def test_a_folder_with_too_long_a_name_is_refused(fake, monkeypatch, tmp_path):
-    deep = tmp_path / ("x" * 100)
-    deep.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(deep))
-    with pytest.raises(PlayerError, match="too long a path for a socket; TMPDIR"):
+def test_a_port_that_was_taken_is_left_to_others(fake):
+    fake.does(taken=3)
+    load("gnubg").evaluate(START)
+    assert len(fake.starts) == 4
+    assert len(fake.living) == 1
+    ports = [line for line in fake.lines("commands") if line.startswith("external 127.0.0.1:")]
+    assert len(set(ports)) == 4
+
+
+def test_one_that_never_gets_a_port_says_why(fake):
+    fake.does(taken=100)
+    message = r"gnubg ended \(exit code 0\) when it was started; .*: Address already in use"
+    with pytest.raises(PlayerError, match=message):
         load("gnubg").evaluate(START)
-    assert list(deep.iterdir()) == []
+    assert fake.living == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there a port can be reserved")
+def test_nobody_else_is_given_a_reserved_port():
+    with process._free_port() as port, process._free_port() as other, socket.socket() as third:
+        assert port != other
+        with pytest.raises(OSError, match="in use"):
+            third.bind(("127.0.0.1", port))
+        third.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        third.bind(("127.0.0.1", port))
+        third.listen()
 
 
 ASKING = """
@@ -411,11 +431,16 @@ print("asked", flush=True)
 if sys.argv[1] == "idle":
     time.sleep(1000)
 """
+WITHOUT_SIGNALS_OF_PIPES = """
+from motif.players.gnubg import process
+process.fcntl, process._kill_without_writer = None, lambda reader, pid: None
+"""
 
 
+@pytest.mark.parametrize("before", ["", WITHOUT_SIGNALS_OF_PIPES], ids=["signals", "a shell"])
 @pytest.mark.parametrize("at", ["idle", pytest.param("the end", marks=pytest.mark.slow)])
-def test_it_does_not_outlive_its_caller(fake, at):
-    with subprocess.Popen([sys.executable, "-c", ASKING, at], stdout=subprocess.PIPE) as caller:
+def test_it_does_not_outlive_its_caller(fake, at, before):
+    with subprocess.Popen([sys.executable, "-c", before + ASKING, at], stdout=subprocess.PIPE) as caller:
         assert caller.stdout.readline() == b"asked\n"
         if at == "idle":
             assert len(fake.living) == 1

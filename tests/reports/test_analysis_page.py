@@ -82,7 +82,8 @@ def test_everything_named_is_there(bras):
     assert sorted(path.name for path in out.parent.iterdir()) == [out.name]
     assert json.loads((out / "summary.json").read_text()) == found
     pictures = [name for name in found["files"] if name.endswith(".png")]
-    assert [name[:2] for name in pictures] == [f"0{k}" for k in range(1, 10)]
+    assert [name[:2] for name in pictures] == [f"{k:02}" for k in range(1, 11)]
+    assert all(effect["sentence"].endswith(".") for effect in found["effects"])
     assert all(looks_drawn(out / name) for name in pictures)
 
 

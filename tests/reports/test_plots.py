@@ -167,6 +167,7 @@ def test_no_gammon_once_a_checker_is_off():
     assert 0 < possible("lose_gammon", samples.boards).sum() < len(samples)
 
 
+@pytest.mark.slow
 def test_drawing_leaves_no_global_state(tmp_path):
     code = """
 import sys, pathlib, matplotlib

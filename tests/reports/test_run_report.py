@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 import typer
 
-from motif.analysis.term_report import board_terms, full_value, told_terms
+from motif.analysis.term_report import (
+    board_terms,
+    dataset_boards,
+    full_value,
+    observed_positions,
+    told_terms,
+)
 from motif.benchmark import ErrorRate, ErrorRates, error_rates, read_benchmark
 from motif.benchmark.choices import player_choices
 from motif.benchmark.losses import loss_distribution
@@ -119,7 +125,8 @@ def test_a_whole_run(tmp_path):
     assert drawn["calibration.png"] == drawn["v1/calibration.png"] != drawn["v0/calibration.png"]
 
     page = read_page(tmp_path)
-    assert page.pictures == [drawn[f"{name}.png"] for name in ("strength", "convergence", "calibration")]
+    of_run = [drawn[f"{name}.png"] for name in ("strength", "convergence", "calibration")]
+    assert page.pictures[:-1] == of_run  # the last is that of the parameters
     assert page.anchors == SECTIONS
     for number in ("12,345", "0.1234", "0.1432", "+0.222 ±\u00a00.012", "\u22120.222 ±\u00a00.013"):
         assert number.replace("\u00a0", " ") in page.text
@@ -162,18 +169,20 @@ def test_terms_have_the_errors_that_the_samples_tell(odd_page, tmp_path):
     pool = [tmp_path / "v0" / "samples"]
     with class_rows(pool, weights.parameters, settings.validation, settings.seed) as rows:
         found = term_errors(rows, weights, settings, "contact", "", "equity")
-    told = told_terms(weights, found, 20)
+    boards = dataset_boards(tmp_path / "v0" / "samples", "contact", "")
+    told = told_terms(weights, found, observed_positions(weights, boards, "contact", "", "equity"), 20)
     assert all(term.sentence in odd_page.text and term.effect_se > 0 for term in told)
     assert f"of the {len(found.names) - 1:,} terms of the equity head those 20" in odd_page.text
 
 
+@pytest.mark.slow
 def test_samples_that_are_gone_leave_its_own_games(tmp_path):
     write_run(tmp_path, 1)
     shutil.rmtree(tmp_path / "v0" / "samples")
     draw_version(tmp_path / "v0", made_summary("tiny", 0))
     draw_run(tmp_path, seed=3, jobs=1, top=5)
     page = read_page(tmp_path)
-    assert len(page.pictures) == 2
+    assert len(page.pictures) == 3
     assert "calibration" not in page.anchors
     assert not list(tmp_path.rglob("calibration.png"))
     assert "those 5 that move its value most, over 2,000 positions of its own games" in page.text
@@ -192,12 +201,14 @@ def told_run(tmp_path):
     return tmp_path, weights, known
 
 
+@pytest.mark.slow
 def test_a_table_of_terms_is_told_by_what_matters(told_run):
     folder, weights, known = told_run
     draw_run(folder)
     text = read_page(folder).text
     assert f"How {weights.name} judges contact positions" in text
-    told = told_terms(weights, known, 21)
+    boards = dataset_boards(folder / "v0" / "samples", "contact", "")
+    told = told_terms(weights, known, observed_positions(weights, boards, "contact", "", "equity"), 21)
     moves = [term.moves for term in told]
     assert moves == sorted(moves, reverse=True)
     for term in told[:20]:
@@ -221,6 +232,7 @@ def test_words_of_a_parameter():
     assert {full_value(p).split()[0] for p in chosen if p.name.startswith("pip")} <= {"167", "100"}
 
 
+@pytest.mark.slow
 def test_win_only_heads_and_no_validation(tmp_path):
     write_run(tmp_path, 1, heads=["win"], validation=0.0)
     draw_version(tmp_path / "v0", made_summary("tiny", 0, validation=False))
@@ -228,9 +240,10 @@ def test_win_only_heads_and_no_validation(tmp_path):
     page = read_page(tmp_path)
     assert "none held out" in page.text
     assert "the win head" in page.text
-    assert len(page.pictures) == 3
+    assert len(page.pictures) == 4
 
 
+@pytest.mark.slow
 def test_a_run_of_game_plans_and_points(tmp_path):
     write_run(tmp_path, 1)
     file = tmp_path / "v0" / "weights.yaml"

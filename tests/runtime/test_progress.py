@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from motif.runtime import progress as progress_module
-from motif.runtime.progress import progress
+from motif.runtime.progress import heard_by, progress
 
 
 class Terminal(io.StringIO):
@@ -58,3 +58,26 @@ def test_an_error_passes_through_and_the_bar_is_gone(monkeypatch):
 
     with pytest.raises(RuntimeError, match="stop"):
         stopped()
+
+
+def test_a_function_hears_of_the_steps_and_may_end_the_work(capsys):
+    heard = []
+    with heard_by(lambda *news: heard.append(news)), progress("counting", 3) as advance:
+        advance()
+        advance(2)
+    with progress("nobody listens", 1) as advance:
+        advance()
+    assert heard == [("counting", 0, 3), ("counting", 1, 3), ("counting", 3, 3)]
+
+    def enough(what, done, total):
+        if done == 2:
+            raise KeyError(what)
+
+    def count():
+        with heard_by(enough), progress("counting", 3) as advance:
+            for _ in range(3):
+                advance()
+
+    with pytest.raises(KeyError):
+        count()
+    assert capsys.readouterr() == ("", "")

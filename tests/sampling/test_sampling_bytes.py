@@ -144,6 +144,7 @@ CHANGED = {
     "seed": 6,
     "decide": "rollout",
     "player": "simple",
+    "label": "bras",
 }
 
 

@@ -1,18 +1,30 @@
 """Sessions of games: what is on record, what can be taken back, and which resignations are accepted."""
 
 import random
+from collections import Counter
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from motif.board.game_record import GameResult, Turn
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
+from motif.evaluators.bearoff.race import bearoff_chances
 from motif.players import load
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError
-from motif.session.session import RESIGNATIONS, GameSession, Seat, expected_loss, is_accepted
+from motif.session.session import (
+    RESIGNATIONS,
+    GameSession,
+    Seat,
+    certain_loss,
+    expected_loss,
+    is_accepted,
+)
 
 ANN, BOB = Seat("Ann"), Seat("Bob")
 
@@ -185,3 +197,35 @@ def test_a_good_game_is_not_given_away():
     evaluator = load("pubeval@1").evaluator
     assert abs(expected_loss(session.position, session.roll, evaluator)) < 1
     assert is_accepted(session, evaluator, "single")
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=150)
+def test_a_loss_that_is_certain_is_one_by_the_tables(seed):
+    """All checkers at home, two of the opponent's at most: what is certain has the chance 1."""
+    chance = np.random.default_rng(seed)
+    own = Counter(chance.integers(1, 4, chance.integers(1, 16)).tolist())
+    theirs = Counter(chance.integers(1, 7, chance.integers(1, 3)).tolist())
+    position = Position.from_points(own, theirs)
+    chances = bearoff_chances(position).probabilities
+    if (loss := certain_loss(position, None)) is not None:
+        assert chances.win == 0
+        assert chances.lose_gammon == (loss != "single")
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "roll", "loss"),
+    [
+        ({1: 5}, {1: 2}, None, "single"),
+        ({1: 4}, {1: 2}, None, None),  # a double
+        ({1: 4}, {1: 2}, (2, 1), "single"),
+        ({1: 5}, {3: 2}, None, None),  # he may roll 21
+        ({7: 15}, {1: 2}, None, "gammon"),
+        ({7: 1, 1: 14}, {1: 2}, None, None),  # a single game or a gammon
+        ({7: 1, 1: 14}, {1: 2}, (6, 1), "single"),
+        ({23: 15}, {1: 1}, None, "backgammon"),
+        ({25: 1, 1: 14}, {2: 1}, None, None),  # may hit
+    ],
+)
+def test_what_is_certainly_lost(own, theirs, roll, loss):
+    assert certain_loss(Position.from_points(own, theirs), roll) == loss

@@ -75,6 +75,15 @@ class Form:
         by_features = (self.linear * row).sum() + (self.quadratic * np.outer(row, row)).sum()
         return float(self.bias + by_features + self._places(seen).sum())
 
+    def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
+        """The raw sums (n,) of positions with `features` (n, k) and `checkers` (n, 2, 25); see `Seen`."""
+        # No matrix products here either; `optimize` would make some.
+        pairs = np.einsum("ni,ij->nj", features, self.quadratic, optimize=False)
+        places = np.take_along_axis(self.points[None], checkers[..., None], axis=-1)[..., 0]
+        return np.asarray(
+            self.bias + (features * (self.linear + pairs)).sum(axis=1) + places.sum(axis=(1, 2))
+        )
+
     def change(self, to: Seen, since: Seen) -> Change:
         """How every term differs in the position `to` from the one in `since`.
 

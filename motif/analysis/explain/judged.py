@@ -1,15 +1,17 @@
 """How a weight file comes to its value of one position: by which rule, weights and raw sum."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from motif.analysis.explain.form import FloatArray, Form, Seen
-from motif.board.packed import pack_many
+from motif.board.outcome import finished_points_many
+from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
+from motif.evaluators.bearoff import covered_boards
 from motif.evaluators.calibration import calibrated, calibrated_chances
 from motif.evaluators.kernels import SOURCES
 from motif.evaluators.point_table import checkers_by_place
@@ -22,8 +24,9 @@ from motif.evaluators.probabilities import (
     probability_to_raw,
 )
 from motif.fitting.link import PROBABILITY
+from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, RACE
+from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
 from motif.runtime.errors import PlayerError
 from motif.runtime.jit import kernel
 
@@ -86,31 +89,87 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
     seen = Seen(features(weights.parameters, position.board[None])[0].astype(np.float64), counts)
     win_only, direct = evaluator.model.win_only, False
     forms: dict[str, Form] = {}
-    tables = evaluator.model.knots
-    knots = tables[CLASS_NAMES.index(trace.class_name)] if len(tables) else np.zeros((0, 2))
+    knots = _knots(evaluator, trace.class_name)
     if trace.source != WEIGHTS:
         x = float(_raw(trace.probabilities, win_only))
     else:
         heads = weights.heads_at(trace.class_name, trace.plan)
-        alone = _WIN_NAME if win_only else EQUITY
-        direct = alone in heads
-        if direct:
-            forms = {alone: Form.of_head(heads[alone])}
-            x = forms[alone].value(seen)
-            x = float(calibrated_raw(knots, x)) if win_only else x
-        else:
-            forms = {name: Form.of_head(heads[name]) for name in heads if name in trace.raws}
-            x = float(_raw(_chances(forms, seen, position, knots), win_only))
+        ranking = _ranking_heads(evaluator, heads)
+        direct = ranking == (_WIN_NAME if win_only else EQUITY,)
+        forms = {name: Form.of_head(heads[name]) for name in ranking if direct or name in trace.raws}
+        raws = {name: form.value(seen) for name, form in forms.items()}
+        x = _ranked_by(evaluator, raws, position.own_off, position.opponent_off, knots)
     value = bound_of(evaluator) * math.tanh(x)
     return Judged(position, seen, trace.class_name, trace.plan, trace.source, x, value, forms, direct, knots)
 
 
-def _chances(forms: Mapping[str, Form], seen: Seen, position: Position, knots: FloatArray) -> FloatArray:
-    """The five probabilities (5,) that the raw sums `forms` give a position, calibrated and made to agree."""
+def values_of(
+    evaluator: StaticEvaluator,
+    boards: Board,
+    mixed: Callable[[FloatArray], FloatArray] = lambda rows: rows,
+) -> FloatArray:
+    """What `boards` (n, 26) are worth to the player on roll (n,): `Judged.value` of each.
+
+    `mixed` may change the features (n, k) that weights are multiplied with; bearoff tables and finished games
+    know nothing of these.  Raises `PlayerError` as `judged` does.
+    """
+    _, weights = explainable(evaluator)
+    packed = pack_many(boards)
+    values = np.empty(len(boards))
+    covered = covered_boards(evaluator.model.bearoff, boards)
+    by_weights = ~covered & (finished_points_many(packed.view(np.int64)) == 0)
+    for row in np.flatnonzero(~by_weights):
+        values[row] = judged(evaluator, Position(boards[row])).value
+    rows = mixed(features(weights.parameters, boards).astype(np.float64))
+    checkers = checkers_by_place(packed).astype(np.int64)
+    slots = np.stack(
+        [classify_many(packed), plans_many(packed) if weights.plans else np.full(len(boards), -1)]
+    )
+    off = CHECKERS - checkers.sum(axis=2)
+    for code, plan in np.unique(slots[:, by_weights], axis=1).T.tolist():
+        some = np.flatnonzero(by_weights & (slots == [[code], [plan]]).all(axis=0))
+        heads = weights.heads_at(CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan])
+        names = _ranking_heads(evaluator, heads)
+        raws = np.array([Form.of_head(heads[name]).values(rows[some], checkers[some]) for name in names])
+        knots = _knots(evaluator, CLASS_NAMES[code])
+        for row, own_raws in zip(some, raws.T.tolist(), strict=True):
+            x = _ranked_by(
+                evaluator, dict(zip(names, own_raws, strict=True)), int(off[row, 0]), int(off[row, 1]), knots
+            )
+            values[row] = bound_of(evaluator) * math.tanh(x)
+    return values
+
+
+def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:
+    """The calibration of the win chance in a class (k, 2)."""
+    tables = evaluator.model.knots
+    return tables[CLASS_NAMES.index(class_name)] if len(tables) else np.zeros((0, 2))
+
+
+def _ranking_heads(evaluator: StaticEvaluator, heads: Collection[str]) -> tuple[str, ...]:
+    """Those of `heads` that x comes from; one alone where that is enough."""
+    alone = _WIN_NAME if evaluator.model.win_only else EQUITY
+    return (alone,) if alone in heads else tuple(name for name in OUTPUTS if name in heads)
+
+
+def _ranked_by(
+    evaluator: StaticEvaluator, raws: Mapping[str, float], own_off: int, opponent_off: int, knots: FloatArray
+) -> float:
+    """The x that the raw sums of the ranking heads make, with so many checkers borne off by either side."""
+    win_only = evaluator.model.win_only
+    if set(raws) == {EQUITY}:
+        return raws[EQUITY]
+    if win_only and set(raws) == {_WIN_NAME}:
+        return float(calibrated_raw(knots, raws[_WIN_NAME]))
+    return float(_raw(_chances(raws, own_off, opponent_off, knots), win_only))
+
+
+def _chances(raws: Mapping[str, float], own_off: int, opponent_off: int, knots: FloatArray) -> FloatArray:
+    """The five probabilities (5,) that `raws` give a position, calibrated and made to agree."""
     row = np.zeros(len(OUTPUTS))
-    for head, form in forms.items():
-        row[OUTPUTS.index(head)] = PROBABILITY.predict(form.value(seen))
-    _agree(row, position.own_off, position.opponent_off)
+    for head, raw in raws.items():
+        row[OUTPUTS.index(head)] = PROBABILITY.predict(raw)
+    _agree(row, own_off, opponent_off)
     if len(knots):
         row[:1] = calibrated_chances(knots, row[:1])
         _agree(row, 0, 0)

@@ -1,22 +1,29 @@
 """What lookahead saw in the replies: the rolls that make two plays differ, and how many of them hit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.explain.concepts import shots_on
 from motif.analysis.explain.form import FloatArray
+from motif.analysis.phrases import Phrases
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
+from motif.board.outcome import outcome
 from motif.board.packed import OPPONENT_BAR, OWN_BAR, Board
-from motif.evaluators import LookaheadEvaluator
+from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.stakes import Stakes
 
+DICE = 6
 THROWS = int(ROLL_COUNTS.sum())
 _NAMED = 3
 """Rolls that are named."""
+_SHARE = 0.5
+"""What hits make at least of a change that is told by them."""
 _WORTH_NAMING = 0.05
 """Equity by which a roll must make the plays differ to be named."""
 
@@ -32,6 +39,8 @@ class Replies:
     """How many of the 36 throws hit after each play."""
     hit_rolls: npt.NDArray[np.bool_] = field(repr=False)
     """(2, 21): which rolls do."""
+    risks: tuple[int, int] = (0, 0)
+    """After how many of the mover's own next rolls the opponent can hit, by play, if he stays where he is."""
 
     @property
     def differences(self) -> FloatArray:
@@ -49,6 +58,50 @@ class Replies:
         either = self.hit_rolls.any(axis=0)
         return float((self.differences * either) @ ROLL_COUNTS) / THROWS
 
+    @property
+    def grid(self) -> list[list[float]]:
+        """`differences` by the opponent's two dice, of which either may be the first: 6 rows of 6."""
+        table = np.zeros((DICE, DICE))
+        high, low = ROLLS.T - 1
+        table[high, low] = table[low, high] = self.differences
+        return [[float(value) for value in row] for row in table]
+
+    def is_of_hits(self, change: float) -> bool:
+        """Whether the opponent's hits make the `change` that lookahead sees, or much of it."""
+        more = self.hits[1] - self.hits[0]
+        return change * more > 0 and change * self.of_hits > 0 and abs(self.of_hits) > _SHARE * abs(change)
+
+    def in_words(self, change: float, names: tuple[str, str], words: Phrases) -> str:
+        """Which replies make the `change` that lookahead sees in the difference of the plays `names`."""
+        better = 0 if change > 0 else 1
+        if self.is_of_hits(change):
+            return words.say(
+                "beyond",
+                "hits",
+                play=names[1 - better],
+                rolls=self._hitting(1 - better, words),
+                count=self.hits[1 - better],
+                amount=words.amount(abs(self.of_hits)),
+            )
+        if self.hits == (0, 0) and self.risks[better] < self.risks[1 - better]:
+            risk, other = self.risks[better], self.risks[1 - better]
+            facts = {"play": names[better], "other": names[1 - better], "rolls": risk, "count": other}
+            return words.say("beyond", "next_rolls", **facts)
+        gains = (self.differences if change > 0 else -self.differences) * ROLL_COUNTS
+        best = [k for k in np.argsort(-gains, kind="stable")[:_NAMED] if gains[k] > 0]
+        if not best:
+            return words.say("beyond", "ahead", play=names[better], amount=words.amount(abs(change)))
+        rolls = words.listed([_roll(k) for k in sorted(best)])
+        return words.say("beyond", "rolls", play=names[better], rolls=rolls)
+
+    def _hitting(self, play: int, words: Phrases) -> str:
+        """The rolls that hit after a play, those of one die together."""
+        hits = self.hit_rolls[play]
+        dice = [die for die in range(DICE, 0, -1) if hits[np.isin(ROLLS, die).any(axis=1)].all()]
+        rest = hits & ~np.isin(ROLLS, dice).any(axis=1)
+        some = [words.say("beyond", "any_die", die=die) for die in dice]
+        return words.listed([*some, *(_roll(k) for k in np.flatnonzero(rest).tolist())], "or")
+
     def sentences(self, better: Play, worse: Play) -> tuple[str, ...]:
         """The replies that matter, in words."""
         names = [play.notation or NO_MOVE for play in (better, worse)]
@@ -64,9 +117,7 @@ class Replies:
             order = np.argsort(-sign * parts)[:_NAMED]
             rolls = [k for k in order if sign * self.differences[k] > _WORTH_NAMING]
             if rolls:
-                told = ", ".join(
-                    f"{ROLLS[k, 0]}-{ROLLS[k, 1]} ({self.differences[k]:+.2f})" for k in sorted(rolls)
-                )
+                told = ", ".join(f"{_roll(k)} ({self.differences[k]:+.2f})" for k in sorted(rolls))
                 lines.append(f"Rolls after which {name} stands better: {told}.")
         return tuple(lines)
 
@@ -85,17 +136,48 @@ class Replies:
         }
 
 
-def replies(evaluator: LookaheadEvaluator, better: Play, worse: Play, stakes: Stakes) -> Replies:
-    """The best replies to two plays of the player who is side 0 of the `stakes`."""
-    after = np.array([better.position.board, worse.position.board])
-    boards: Board = np.repeat(after, len(ROLLS), axis=0)
+def replies(
+    evaluator: LookaheadEvaluator, better: Play, worse: Play, stakes: Stakes, hits: npt.NDArray[np.bool_]
+) -> Replies:
+    """The best replies to two plays of the player who is side 0 of the `stakes`; of `hit_rolls`."""
+    boards = _before_replies((better, worse))
     replied = evaluator.without_lookahead.staked(stakes, side=1).best_plays(boards, np.tile(ROLLS, (2, 1)))
     values = evaluator.below.staked(stakes, side=0).equity_many(replied.boards).reshape(2, len(ROLLS))
-    # The opponent was on roll before the reply: whose bar is whose changes with the view.
-    before = -boards[:, OPPONENT_BAR]
-    hit = (replied.boards[:, OWN_BAR] > before).reshape(2, len(ROLLS))
-    first, second = (hit @ ROLL_COUNTS).tolist()
-    return Replies(evaluator.name, values, (first, second), hit)
+    first, second = (hits @ ROLL_COUNTS).tolist()
+    return Replies(evaluator.name, values, (first, second), hits, _risky_rolls(evaluator, (better, worse)))
+
+
+def hit_rolls(evaluator: Evaluator, plays: Sequence[Play], stakes: Stakes) -> npt.NDArray[np.bool_]:
+    """After which of `plays` (n,) which rolls hit, by the best reply without lookahead: (n, 21)."""
+    hits = np.zeros((len(plays), len(ROLLS)), np.bool_)
+    going = [number for number, play in enumerate(plays) if not outcome(play.position)]
+    if going:
+        boards = _before_replies([plays[number] for number in going])
+        replied = evaluator.staked(stakes, side=1).best_plays(boards, np.tile(ROLLS, (len(going), 1)))
+        # The opponent was on roll before the reply: whose bar is whose changes with the view.
+        before = -boards[:, OPPONENT_BAR]
+        hits[going] = (replied.boards[:, OWN_BAR] > before).reshape(len(going), len(ROLLS))
+    return hits
+
+
+def _before_replies(plays: Sequence[Play]) -> Board:
+    """The boards after `plays`, once for each roll."""
+    return np.repeat(np.array([play.position.board for play in plays]), len(ROLLS), axis=0)
+
+
+def _risky_rolls(evaluator: LookaheadEvaluator, plays: Sequence[Play]) -> tuple[int, int]:
+    """After how many of the mover's own next rolls of 36 the opponent can hit, if he leaves all as it is."""
+    static = evaluator.without_lookahead
+    boards = _before_replies(plays)
+    mine = np.ascontiguousarray(-boards[:, ::-1])
+    played = static.best_plays(mine, np.tile(ROLLS, (len(plays), 1))).boards
+    first, second = ((shots_on(played) > 0).reshape(len(plays), len(ROLLS)) @ ROLL_COUNTS).tolist()
+    return first, second
+
+
+def _roll(number: int) -> str:
+    """The roll with a number, as players write it."""
+    return f"{ROLLS[number, 0]}-{ROLLS[number, 1]}"
 
 
 def _throws(count: int) -> str:

@@ -1,6 +1,6 @@
 """Matches that were played, analysed: error rates, luck, cube mistakes, and the worst decisions explained."""
 
-from motif.analysis.match.match_analysis import WORST, MatchAnalysis, analyse_match
+from motif.analysis.match.match_analysis import WORST, MatchAnalysis, analyse_match, over_all
 from motif.analysis.match.totals import PlayerAnalysis
 
 __all__ = [
@@ -8,4 +8,5 @@ __all__ = [
     "MatchAnalysis",
     "PlayerAnalysis",
     "analyse_match",
+    "over_all",
 ]

@@ -39,6 +39,11 @@ LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=Tru
 _AT_ONCE = 4
 
 
+def confirmed_by(fast: bool, deep: bool) -> RolloutSettings | None:
+    """The rollout that confirms errors for a judge; None for one who is `fast` and believes himself."""
+    return None if fast else LONG if deep else SHORT
+
+
 class RolledError(NamedTuple):
     """The value of the best play less that of the play made."""
 

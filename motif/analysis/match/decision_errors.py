@@ -44,6 +44,8 @@ CLOSE = 0.16
 NO_DOUBLE, DOUBLE, TAKE, PASS = "no double", "double", "take", "pass"
 _MISTAKES = {NO_DOUBLE: "missed double", DOUBLE: "wrong double", TAKE: "wrong take", PASS: "wrong pass"}
 KINDS = tuple(_MISTAKES.values())
+CANDIDATES = 5
+"""Plays that are kept of a roll, to be shown beside the one made."""
 _NEGLIGIBLE = 1e-6
 """Probabilities are float32: less than this is no mistake."""
 _PLAYS_AT_ONCE = 1 << 17
@@ -81,6 +83,9 @@ class JudgedPlay(NamedTuple):
     """Standard error of `error` where it comes from a rollout; None where the evaluator says so."""
     is_sure: bool = True
     """Whether something was surely lost: where plays are rolled out, whether that has confirmed it."""
+    candidates: tuple[tuple[int, float], ...] = ()
+    """Indices among `legal_plays` and normalised equities of the best plays and of the one made, the best
+    first, by the evaluator."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +242,11 @@ def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> li
                 raise RecordError(f"game {roll.game}, move {roll.move}: the play is not legal")
             choice, own = np.argmax(same), values[start:end]
             best = choice if own[choice] == own.max() else np.argmax(own)
-            judgements.append(JudgedPlay(end - start, int(best), float(own[best]) - float(own[choice])))
+            order = np.argsort(-own, kind="stable")[:CANDIDATES].tolist()
+            shown = [*order[: CANDIDATES - 1], int(choice)] if choice not in order else order
+            error = float(own[best]) - float(own[choice])
+            candidates = tuple((k, float(own[k])) for k in shown)
+            judgements.append(JudgedPlay(end - start, int(best), error, candidates=candidates))
     return judgements
 
 

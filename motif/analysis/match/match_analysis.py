@@ -1,31 +1,27 @@
 """The analysis of a match: both players rated, their errors and luck, and what cost most."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from motif.analysis.judge import known_error_rate
 from motif.analysis.match.confirmation import SHORT, can_roll_out, rolled_errors
 from motif.analysis.match.decision_errors import (
-    KINDS,
-    CubeAct,
     JudgedPlay,
     judge_cube,
     judge_plays,
     roll_luck,
     stakes_of,
 )
-from motif.analysis.match.record_walk import jacoby_rule, walk
-from motif.analysis.match.totals import PlayerAnalysis, errors_of, luck_of, mistakes_of
+from motif.analysis.match.decisions import MatchDecision, RollLuck, match_decisions, notes_of
+from motif.analysis.match.record_walk import PlayedRoll, walk
+from motif.analysis.match.totals import PlayerAnalysis, player_analysis, with_results
 from motif.analysis.match.worst import WorstCube, WorstPlay, worst_cubes, worst_plays
-from motif.board.game_record import MatchRecord
+from motif.board.game_record import MatchRecord, Note, crawford_game, jacoby_rule
+from motif.board.notation import NO_MOVE
+from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Evaluator
-from motif.evaluators.named import without_plies
+from motif.evaluators.named import own_name, without_plies
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError, SettingError
 from motif.runtime.layout import html_lines, html_table, text_table
@@ -58,6 +54,59 @@ class MatchAnalysis:
     """The plays that cost most."""
     cubes: tuple[WorstCube, ...]
     """The cube decisions that cost most."""
+    decisions: tuple[MatchDecision, ...] = field(repr=False)
+    """All of them, in the order of play."""
+    lucks: tuple[RollLuck, ...] = field(repr=False)
+    """Of every roll."""
+    record: MatchRecord = field(repr=False)
+
+    def jokers(self, count: int) -> list[RollLuck]:
+        """The `count` luckiest rolls, or fewer if fewer gained anything."""
+        gains = [one for one in self.lucks if one.luck > 0]
+        return sorted(gains, key=lambda one: one.luck, reverse=True)[:count]
+
+    @property
+    def by_game(self) -> tuple[tuple[PlayerAnalysis, PlayerAnalysis], ...]:
+        """The totals of both players in each game."""
+        pairs = []
+        for number, game in enumerate(self.record.games, 1):
+            won = game.result
+            pairs.append(
+                both_players(
+                    self.names,
+                    self.analyst,
+                    [one for one in self.decisions if one.moment.game == number],
+                    [one for one in self.lucks if one.roll.game == number],
+                    None if won is None or self.length else float(won.points * (1 - 2 * won.winner)),
+                )
+            )
+        return tuple(pairs)
+
+    def notes(self) -> dict[tuple[int, int], Note]:
+        """Comments for the actions of the record, to be written into a file of it."""
+        return notes_of(self.decisions, self.lucks)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each decision, for tables."""
+        luck = {(one.roll.game, one.roll.action): one.luck for one in self.lucks}
+        in_match = bool(self.length)
+        rows = []
+        for one in self.decisions:
+            row = one.as_dict(self.names, in_match)
+            named = [f"{it['done'] or NO_MOVE} {it['equity']:+.4f}" for it in row.pop("candidates")]
+            lost = row.pop("mwc" if in_match else "points")
+            rows.append(
+                {
+                    "match": self.title,
+                    "analyst": self.analyst,
+                    **row,
+                    "lost": lost,
+                    "unit": "mwc" if in_match else "points",
+                    "luck": luck[one.moment.game, one.moment.action] if one.is_play else None,
+                    "candidates": "; ".join(named),
+                }
+            )
+        return rows
 
     def _rows(self) -> list[tuple[str, ...]]:
         def error_rate(player: PlayerAnalysis) -> str:
@@ -118,7 +167,58 @@ class MatchAnalysis:
             "players": [player.as_dict(in_match) for player in self.players],
             "worst": [play.as_dict(in_match) for play in self.plays],
             "worst_cube": [cube.as_dict(in_match) for cube in self.cubes],
+            "by_game": [[_game_dict(one, in_match) for one in pair] for pair in self.by_game],
         }
+
+    def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, Any]:
+        """`as_dict` with the luckiest rolls, so many `jokers`, and where it is asked for all decisions."""
+        in_match = bool(self.length)
+        document = self.as_dict()
+        document["jokers"] = [one.as_dict(self.names, in_match) for one in self.jokers(jokers)]
+        if decisions:
+            document["decisions"] = [one.as_dict(self.names, in_match) for one in self.decisions]
+        return document
+
+
+def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, Any]:
+    luck = player.luck
+    return {
+        "name": player.name,
+        "decisions": player.overall.decisions,
+        "error_rate": player.overall.rate,
+        "total": player.overall.total,
+        "blunders": player.overall.blunders,
+        "luck": luck.total,
+        "mwc" if in_match else "points": luck.result,
+    }
+
+
+def over_all(analyses: Sequence[MatchAnalysis]) -> list[PlayerAnalysis]:
+    """The totals of every player, by name, over all matches that he played.
+
+    Results and luck are summed where all of his matches have the same unit, points or MWC.
+    """
+    names = dict.fromkeys(name for one in analyses for name in one.names)
+    return [_over_all(name, [one for one in analyses if name in one.names]) for name in names]
+
+
+def _over_all(name: str, analyses: Sequence[MatchAnalysis]) -> PlayerAnalysis:
+    own = [(one, player) for one in analyses for player in (0, 1) if one.names[player] == name]
+    total = player_analysis(
+        name,
+        [it for one, player in own for it in one.decisions if it.player == player],
+        [it for one, player in own for it in one.lucks if it.roll.player == player],
+        is_analyst=any(one.players[player].is_analyst for one, player in own),
+        rolls_of_both=sum(one.players[player].rolls_of_both for one, player in own),
+    )
+    known = [one.players[player] for one, player in own if one.players[player].result is not None]
+    if len({bool(one.length) for one in analyses}) > 1 or not known:
+        return total
+    return replace(
+        total,
+        result=sum(one.result or 0.0 for one in known),
+        luck_adjusted=sum(one.luck_adjusted or 0.0 for one in known),
+    )
 
 
 def analyse_match(
@@ -146,87 +246,95 @@ def analyse_match(
         raise RecordError("nothing to analyse: the record has no roll")
     static = evaluator.without_lookahead
     rolls = [roll for roll in decisions.rolls if roll.play is not None]
-    judgements = judge_plays(rolls, evaluator, cube=cube, jobs=jobs)
-    if confirm is not None and can_roll_out(evaluator):
-        errors = rolled_errors(rolls, judgements, evaluator, settings=confirm, cube=cube, jobs=jobs)
-        judgements = [
-            one._replace(
-                error=max(0.0, errors[row].error), se=errors[row].se, is_sure=errors[row].is_confirmed
-            )
-            if row in errors
-            else one._replace(is_sure=False)
-            for row, one in enumerate(judgements)
-        ]
-    luck = roll_luck(decisions.rolls, static, cube=cube)
+    judgements = judged_plays(rolls, evaluator, cube=cube, confirm=confirm, jobs=jobs)
     acts = judge_cube(decisions.chances, evaluator, jobs=jobs) if cube else []
     units = [stakes_of(roll.state, cube).unit for roll in rolls]
-    rolls_units = np.array([stakes_of(roll.state, cube).unit for roll in decisions.rolls])
-    owners = np.array([roll.player for roll in decisions.rolls])
-    first, second = (
-        _player_analysis(
-            record.players[player],
-            without_plies(record.players[player]) == without_plies(evaluator.name),
-            [
-                (one, unit)
-                for roll, one, unit in zip(rolls, judgements, units, strict=True)
-                if roll.player == player
-            ],
-            [act for act in acts if act.player == player],
-            luck[owners == player],
-            rolls_units[owners == player],
-        )
-        for player in (0, 1)
-    )
+    luck = roll_luck(decisions.rolls, static, cube=cube).tolist()
+    lucks = [
+        RollLuck(roll, gain, stakes_of(roll.state, cube).unit)
+        for roll, gain in zip(decisions.rolls, luck, strict=True)
+    ]
+    every = match_decisions(rolls, judgements, units, acts)
+    trials = confirm.trials if confirm is not None and can_roll_out(evaluator) else 0
     return MatchAnalysis(
         analyst=evaluator.name,
         own_error_rate=known_error_rate(evaluator.name),
-        trials=confirm.trials if confirm is not None and can_roll_out(evaluator) else 0,
+        trials=trials,
         names=record.players,
         length=record.length,
         jacoby=not record.length and (jacoby_rule(record) if jacoby is None else jacoby),
         games=len(record.games),
         finished=sum(game.result is not None for game in record.games),
         score=_final_score(record),
-        players=(first, second),
+        players=both_players(record.players, evaluator.name, every, lucks, result_of(record)),
         plays=tuple(worst_plays(rolls, judgements, units, record.players, evaluator, worst, cube=cube)),
         cubes=tuple(worst_cubes(acts, record.players, worst)),
+        decisions=tuple(every),
+        lucks=tuple(lucks),
+        record=record,
     )
 
 
-def _player_analysis(
-    name: str,
-    is_analyst: bool,
-    plays: Sequence[tuple[JudgedPlay, float]],
-    acts: Sequence[CubeAct],
-    luck: npt.NDArray[np.float64],
-    luck_units: npt.NDArray[np.float64],
-) -> PlayerAnalysis:
-    """The totals of one player; `plays` come with what 1 of equity was worth."""
-    free = np.array([(one.error, unit) for one, unit in plays if one.legal > 1]).reshape(-1, 2)
-    cubes = np.array([(act.error, act.unit) for act in acts if act.counts]).reshape(-1, 2)
-    both = np.concatenate([free, cubes])
-    mistakes = {}
-    for kind in KINDS:
-        wrong = [act for act in acts if act.mistake == kind]
-        mistakes[kind] = mistakes_of([act.error for act in wrong], [act.unit for act in wrong])
-    return PlayerAnalysis(
-        name,
-        chequer=errors_of(free[:, 0], free[:, 1]),
-        cube=errors_of(cubes[:, 0], cubes[:, 1]),
-        overall=errors_of(both[:, 0], both[:, 1]),
-        forced=len(plays) - len(free),
-        luck=luck_of(luck, luck_units),
-        mistakes=mistakes,
-        is_analyst=is_analyst,
+def judged_plays(
+    rolls: Sequence[PlayedRoll],
+    evaluator: Evaluator,
+    *,
+    cube: bool = True,
+    confirm: RolloutSettings | None = SHORT,
+    jobs: int | None = None,
+) -> list[JudgedPlay]:
+    """What `judge_plays` says of `rolls`, with errors as a rollout has them; see `analyse_match`."""
+    judgements = judge_plays(rolls, evaluator, cube=cube, jobs=jobs)
+    if confirm is None or not can_roll_out(evaluator):
+        return judgements
+    errors = rolled_errors(rolls, judgements, evaluator, settings=confirm, cube=cube, jobs=jobs)
+    return [
+        one._replace(error=max(0.0, errors[row].error), se=errors[row].se, is_sure=errors[row].is_confirmed)
+        if row in errors
+        else one._replace(is_sure=False)
+        for row, one in enumerate(judgements)
+    ]
+
+
+def both_players(
+    names: tuple[str, str],
+    analyst: str,
+    decisions: Sequence[MatchDecision],
+    lucks: Sequence[RollLuck],
+    result: float | None,
+) -> tuple[PlayerAnalysis, PlayerAnalysis]:
+    """The totals of both players of a match, or of a game of it."""
+    first, second = (
+        player_analysis(
+            name,
+            [one for one in decisions if one.player == player],
+            [one for one in lucks if one.roll.player == player],
+            is_analyst=without_plies(own_name(name)) == without_plies(analyst),
+            rolls_of_both=sum(one.is_play for one in decisions),
+        )
+        for player, name in enumerate(names)
     )
+    return with_results(first, second, result)
 
 
-@cache
-def known_error_rate(name: str) -> float | None:
-    """Millipoints a decision that the player called `name` errs on benchmark lines with contact, if it was
-    measured (`make frontier`)."""
-    text = resources.files("motif").joinpath("data", "frontier.json").read_text(encoding="utf-8")
-    return next((float(one["error_rate"]) for one in json.loads(text) if one["name"] == name), None)
+def result_of(record: MatchRecord) -> float | None:
+    """What the first player has won: points in money play, MWC in a match; None where nothing has ended."""
+    before, after = record.games[0].score, _final_score(record)
+    if not any(game.result for game in record.games):
+        return None
+    if not record.length:
+        results = [game.result for game in record.games if game.result is not None]
+        return float(sum(one.points * (1 - 2 * one.winner) for one in results))
+    table, crawford = match_equity_table(), crawford_game(record)
+
+    def chance(score: tuple[int, int], is_over: bool) -> float:
+        away = [max(record.length - points, 0) for points in score]
+        at_match_point = 1 in away and 0 not in away
+        return table.chance(away[0], away[1], at_match_point and is_over)
+
+    played = crawford is not None and record.games[crawford].result is not None
+    started = crawford is None and record.length - 1 in before
+    return chance(after, played or started) - chance(before, started)
 
 
 def _final_score(record: MatchRecord) -> tuple[int, int]:

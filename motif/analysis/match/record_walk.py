@@ -1,15 +1,22 @@
 """Every roll and every chance to double of a match, in the order of play, with all that they depend on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from motif.board.game_record import CubeAction, CubeKind, GameProgress, GameRecord, MatchRecord, Turn
+from motif.board.game_record import (
+    CubeKind,
+    GameProgress,
+    GameRecord,
+    MatchRecord,
+    Turn,
+    crawford_game,
+    jacoby_rule,
+)
+from motif.board.mat_file import move_numbers
 from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
 from motif.board.moves import Play
-from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.runtime.errors import PositionError, RecordError
 
-_JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
 _ANSWERS = ("take", "drop", "beaver")
 
 
@@ -25,6 +32,8 @@ class Moment:
     """Who was on roll."""
     position: Position
     state: MatchState
+    action: int = field(default=0, kw_only=True)
+    """The action's number in its game, counted from 0; for a double that was not made that of the roll."""
 
 
 @dataclass(frozen=True)
@@ -66,40 +75,12 @@ def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
     follow one another.
     """
     rule = jacoby_rule(record) if jacoby is None else jacoby
-    crawford = _crawford_game(record)
+    crawford = crawford_game(record)
     rolls: list[PlayedRoll] = []
     chances: list[CubeChance] = []
     for number, game in enumerate(record.games, 1):
         _GameWalk(record.length, number, game, number - 1 == crawford, rule).follow(rolls, chances)
     return Walk(tuple(rolls), tuple(chances))
-
-
-def jacoby_rule(record: MatchRecord) -> bool:
-    """Whether the games are money play in which gammons count only after a double.
-
-    A tag may say so; so does a gammon that won a single point.
-    """
-    if record.length:
-        return False
-    tags = [value.lower() for name, value in record.tags if name.lower() == _JACOBY_TAG]
-    return any(tag in _ON for tag in tags) if tags else any(map(_lost_gammon_counts_one, record.games))
-
-
-def _lost_gammon_counts_one(game: GameRecord) -> bool:
-    last = game.actions[-1] if game.actions else None
-    if not isinstance(last, Turn) or last.play is None or game.result is None:
-        return False
-    return abs(outcome(last.play.position)) > 1 and game.result.points == 1
-
-
-def _crawford_game(record: MatchRecord) -> int | None:
-    """Index of the Crawford game: the first at match point, unless somebody doubled in it."""
-    for index, game in enumerate(record.games):
-        if record.length > 1 and record.length - 1 in game.score:
-            both = game.score[0] == game.score[1]
-            has_cube_action = any(isinstance(action, CubeAction) for action in game.actions)
-            return None if both or has_cube_action else index
-    return None
 
 
 class _GameWalk:
@@ -112,24 +93,24 @@ class _GameWalk:
 
     def follow(self, rolls: list[PlayedRoll], chances: list[CubeChance]) -> None:
         """Append the game's rolls and chances to double."""
-        progress, line, last_player = self._progress, 0, 1
+        progress, actions = self._progress, self._game.actions
         has_rolled, has_doubled = False, False
-        for action in self._game.actions:
-            line += int(action.player == 0 or last_player == 1 or line == 0)
-            last_player = action.player
+        for place, (line, action) in enumerate(zip(move_numbers(actions), actions, strict=True)):
             moment = (self._number, line, action.player, progress.position)
             if isinstance(action, Turn):
                 opening = not has_rolled and action.roll[0] != action.roll[1]
                 if has_rolled and not has_doubled and self._may_double(action.player):
-                    chances.append(CubeChance(*moment, self._state(action.player), doubled=False))
+                    chances.append(
+                        CubeChance(*moment, self._state(action.player), doubled=False, action=place)
+                    )
                 progress.apply(action)
                 # Behind `apply`: a beaver is taken by rolling.
                 state = replace(self._state(action.player), dice=action.roll)
-                rolls.append(PlayedRoll(*moment, state, action.roll, action.play, opening))
+                rolls.append(PlayedRoll(*moment, state, action.roll, action.play, opening, action=place))
                 has_rolled, has_doubled = True, False
                 continue
             if action.kind == "double":
-                chances.append(CubeChance(*moment, self._state(action.player), doubled=True))
+                chances.append(CubeChance(*moment, self._state(action.player), doubled=True, action=place))
                 has_doubled = True
             elif action.kind in _ANSWERS:
                 chances[-1] = replace(chances[-1], answer=action.kind)

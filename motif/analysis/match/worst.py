@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from motif.analysis.explain import explain_choice
+from motif.analysis.explain.reasons import Reason
 from motif.analysis.match.decision_errors import NO_DOUBLE, CubeAct, JudgedPlay, stakes_of
 from motif.analysis.match.record_walk import Moment, PlayedRoll
 from motif.benchmark.losses import MILLIPOINTS
@@ -23,6 +24,8 @@ class Why:
 
     summary: str = ""
     sentences: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    """All of them, see `motif.analysis.explain.Explanation`."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class WorstPlay:
             "mwc" if in_match else "points": self.cost,
             "summary": self.why.summary,
             "sentences": list(self.why.sentences),
+            "reasons": [reason.to_dict() for reason in self.why.reasons],
         }
 
 
@@ -153,12 +157,7 @@ def _why(evaluator: Evaluator, roll: PlayedRoll, better: Play, worse: Play, stak
         explanation = explain_choice(evaluator, roll.position, roll.roll, better, worse, stakes=stakes)
     except PlayerError:
         return Why()
-    if explanation.equity_difference > 0:
-        return Why(explanation.summary, (*explanation.sentences, *explanation.ahead_in_words))
-    # At the score, or looked at more deeply, plays can change places.
-    name = evaluator.without_lookahead.name
-    view = f"Without looking ahead and at money play {name} prefers the play made; its terms do not "
-    return Why(view + "tell why the other one is better.", explanation.ahead_in_words)
+    return Why(explanation.summary, explanation.sentences, explanation.reasons)
 
 
 def _heading(moment: Moment, name: str) -> str:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.fibs_board import fibs_lines
 from motif.board.identifiers import gnubg_ids, quoted
 from motif.board.moves import play_batches
 from motif.board.notation import OFF, parse_moves
 from motif.board.outcome import finished_points_many
-from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR, Board, pack_many
+from motif.board.packed import OPPONENT_BAR, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import write_finished
@@ -35,21 +36,6 @@ def settings_for(plies: int) -> tuple[str, ...]:
         f"{chequer_play} noise 0",
         f"{chequer_play} prune on",
     )
-
-
-def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
-    """The board lines of FIBS, in gnubg's dialect, for each of `boards` (n, 26) and, where there are any,
-    `rolls` (n, 2): money games, in which the player on roll is "you".
-
-    A line asks for the best play.  It has two names, the match length and scores, 26 points, the turn, two
-    dice of each player, the cube and sixteen more numbers (source: the FIBS client protocol).  Boards and
-    dice are taken as they are.
-    """
-    off = np.stack([np.maximum(boards, 0).sum(axis=1), -np.minimum(boards, 0).sum(axis=1)], axis=1)
-    dice = np.zeros((len(boards), 2), np.int64) if rolls is None else rolls
-    for points, roll, both_off in zip(boards.tolist(), dice.tolist(), (CHECKERS - off).tolist(), strict=True):
-        numbers = (0, 0, 0, *points, 1, *roll, 0, 0, 1, 1, 1, 0, 1, -1, OPPONENT_BAR, OWN_BAR, *both_off)
-        yield ":".join(map(str, ("board", "you", "opponent", *numbers, 0, 0, 0, 0, 0, 0)))
 
 
 def evaluation_questions(boards: Board, plies: int) -> Iterator[str]:

@@ -1,15 +1,16 @@
 """A gnubg that runs, answers one question at a time, and never outlives this process.
 
-gnubg's command ``external SOCKET`` makes it listen and answer lines.  That is some fifty times as quick
-as its command line or the Python inside it, which wait 10 ms for every question.  The socket lies in a
-folder of its own that nobody else can enter, which also holds gnubg's settings, so that a user's own do
-not change play; the folder is gone as soon as gnubg has answered the call.
+gnubg's command ``external 127.0.0.1:PORT`` makes it listen and answer lines.  That is some fifty times as
+quick as its command line or the Python inside it, which wait 10 ms for every question.  The port is a free
+one of this machine alone; on Linux it stays reserved until gnubg has it, elsewhere somebody else may be
+quicker.  Then gnubg goes on to its next command, which is to quit, and is started anew with another port.  A
+folder of its own, gone as soon as gnubg has answered the call, holds its settings, so that a user's own do
+not change play.
 
-How it ends: with this object or this program, by a signal that cannot be ignored.  When this process
-is killed, the system does that (on Linux: what is at the other end of gnubg's standard input has
-gone, of which the system sends word as SIGKILL); elsewhere gnubg notices, when it has answered, that its
-caller is gone, cannot listen again where there is no folder any more, finds its standard input at an
-end and quits.  It has a session of its own and hears no Ctrl-C: what that means is decided here.
+How it ends: with this object or this program, by a signal that cannot be ignored, since gnubg listens again
+when its caller has gone.  When this process is killed, the system does that (on Linux: what is at the other
+end of gnubg's standard input has gone, of which the system sends word as SIGKILL), or on other Unixes a
+shell that waits for that.  It has a session of its own and hears no Ctrl-C: what that means is decided here.
 
 Players come and go, as in a worker process that is handed a copy for every piece of work; to start a
 gnubg takes longer than hundreds of its decisions.  So they do not belong to players: whoever asks takes
@@ -21,11 +22,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,12 +37,11 @@ from motif.runtime.errors import PlayerError, plain_text
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where gnubg has no sockets in folders either
+except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 _PREFIX = "motif-gnubg-"
-_SOCKET = "socket"
-_LONGEST_PATH = 100
-"""Bytes of a socket's path that every system allows."""
+_HOST = "127.0.0.1"
+_PORTS_TO_TRY = 5
 _SECONDS_TO_START = 60.0
 _SECONDS_TO_ANSWER = 120.0
 _SECONDS_BETWEEN_CALLS = 0.002
@@ -47,10 +49,16 @@ _MOST_READ = 4096
 _LAST_WORDS = 2000
 # Only what leads gnubg astray: another Python's folders for the one inside it, and windows.
 _NOT_FOR_GNUBG = ("PYTHON", "DISPLAY", "WAYLAND_DISPLAY")
+_KILLER = 'read -r line; kill -9 "$0"'
+"""What a shell does that kills the process of its first word once nobody can write to it any more."""
 
 
 class GnubgEndedError(PlayerError):
     """gnubg has ended before it answered."""
+
+
+class _PortTakenError(GnubgEndedError):
+    """gnubg has gone on to its last command: it could not listen."""
 
 
 class GnubgProcess:
@@ -60,25 +68,31 @@ class GnubgProcess:
     """
 
     def __init__(self, program: str, settings: tuple[str, ...]) -> None:
-        if not hasattr(socket, "AF_UNIX"):
-            raise PlayerError("gnubg is reached over sockets in folders, which this system does not have")
         _remove_left_folders()
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         try:
-            if len(os.fsencode(folder / _SOCKET)) > _LONGEST_PATH:
-                raise PlayerError(f"{folder.parent}: too long a path for a socket; TMPDIR may name another")
-            self._said = tempfile.TemporaryFile()  # noqa: SIM115 - `_end` closes it
-            held: list[Any] = [self._said]
-            self._process = _started(program, settings, folder, held)
-            self._end = weakref.finalize(self, _end, os.getpid(), self._process, held)
+            for _ in range(_PORTS_TO_TRY - 1):
+                with suppress(_PortTakenError):
+                    self._start(program, settings, folder)
+                    return
+            self._start(program, settings, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _start(self, program: str, settings: tuple[str, ...], folder: Path) -> None:
+        """Start it and call it; raises `_PortTakenError` when it has quit because it could not listen."""
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - `_end` closes it
+        held: list[Any] = [self._said]
+        with _free_port() as port:
+            self._process = _started(program, (*settings, f"external {_HOST}:{port}", "quit"), folder, held)
+            processes = [*_killers(self._process.pid, held), self._process]
+            self._end = weakref.finalize(self, _end, os.getpid(), processes, held)
             try:
-                self._socket = self._connected(folder / _SOCKET)
+                self._socket = self._connected(port)
             except BaseException:
                 self.end()
                 raise
-            held.append(self._socket)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        held.append(self._socket)
 
     def ask(self, question: str) -> str:
         """The one line that gnubg answers.
@@ -115,23 +129,24 @@ class GnubgProcess:
         """Kill it, if it has not ended; harmless when done twice."""
         self._end()
 
-    def _connected(self, path: Path) -> socket.socket:
+    def _connected(self, port: int) -> socket.socket:
         """A connection to gnubg, which takes a moment to start listening."""
         limit = time.monotonic() + _SECONDS_TO_START
         while time.monotonic() < limit:
-            caller = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
-                caller.connect(str(path))
-                caller.settimeout(_SECONDS_TO_ANSWER)
-                return caller
-            except OSError:
-                caller.close()
+            caller = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            # A caller whom nobody hears may happen to have the port himself, and reach himself.
+            with suppress(OSError):
+                caller.connect((_HOST, port))
+                if caller.getsockname() != caller.getpeername():
+                    caller.settimeout(_SECONDS_TO_ANSWER)
+                    return caller
+            caller.close()
             if self._process.poll() is not None:
-                raise self._ended("when it was started")
+                raise self._ended("when it was started", or_port_taken=True)
             time.sleep(_SECONDS_BETWEEN_CALLS)
         raise PlayerError(f"gnubg has not begun to listen within {_SECONDS_TO_START:g} s")
 
-    def _ended(self, when: str) -> GnubgEndedError:
+    def _ended(self, when: str, *, or_port_taken: bool = False) -> GnubgEndedError:
         """The error to raise: with what code it ended, when, and its last words."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
@@ -141,7 +156,8 @@ class GnubgProcess:
         code = self._process.returncode
         self.end()
         words = f"; its last words were {plain_text(lines[-1].strip())}" if lines else ""
-        return GnubgEndedError(f"gnubg ended (exit code {code}) {when}{words}")
+        kind = _PortTakenError if or_port_taken and code == 0 else GnubgEndedError
+        return kind(f"gnubg ended (exit code {code}) {when}{words}")
 
 
 def _remove_left_folders() -> None:
@@ -152,14 +168,30 @@ def _remove_left_folders() -> None:
                 shutil.rmtree(folder)
 
 
+@contextmanager
+def _free_port() -> Iterator[int]:
+    """The number of a port of this machine where nobody listens.
+
+    In the block it is given to nobody else, on Linux, where two sockets may have a port as long as neither
+    listens.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind((_HOST, 0))
+        port: int = holder.getsockname()[1]
+        if not sys.platform.startswith("linux"):
+            holder.close()
+        yield port
+
+
 def _started(
-    program: str, settings: tuple[str, ...], folder: Path, held: list[Any]
+    program: str, commands: tuple[str, ...], folder: Path, held: list[Any]
 ) -> subprocess.Popen[bytes]:
-    """gnubg, about to listen in `folder`; `held` comes to hold what must stay open while it lives."""
+    """gnubg, about to carry out `commands`; `held` comes to hold what must stay open while it lives."""
     reader, writer = os.pipe()
     held.append(os.fdopen(writer, "wb"))
     try:
-        held[-1].write("\n".join([*settings, f"external {_SOCKET}", ""]).encode())
+        held[-1].write("\n".join([*commands, ""]).encode())
         held[-1].flush()
         process = subprocess.Popen(
             [program, "--tty", "--quiet", "--no-rc", f"--prefsdir={folder}"],
@@ -193,11 +225,25 @@ def _kill_without_writer(reader: int, process: int) -> None:
         fcntl.fcntl(reader, fcntl.F_SETFL, fcntl.fcntl(reader, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-def _end(owner: int, process: subprocess.Popen[bytes], held: list[Any]) -> None:
+def _killers(process: int, held: list[Any]) -> list[subprocess.Popen[bytes]]:
+    """Where the system does not kill `process` when this one is gone, a shell that does; else nobody."""
+    if hasattr(fcntl, "F_SETSIG") or os.name != "posix":
+        return []
+    reader, writer = os.pipe()
+    held.append(os.fdopen(writer, "wb"))
+    words = ["/bin/sh", "-c", _KILLER, str(process)]
+    try:
+        return [subprocess.Popen(words, stdin=reader, start_new_session=True)]
+    finally:
+        os.close(reader)
+
+
+def _end(owner: int, processes: list[subprocess.Popen[bytes]], held: list[Any]) -> None:
     # A process forked from the owner only lets go of its copies.
     if os.getpid() == owner:
-        process.kill()
-        process.wait()
+        for process in processes:
+            process.kill()
+            process.wait()
     for thing in held:
         thing.close()
 

@@ -1,5 +1,4 @@
-"""The board line of FIBS, the First Internet Backgammon Server, which gnubg's sockets speak too: all
-of it, read and written, to hold the lines against that `motif.players.gnubg` writes.
+"""The board line of FIBS, the First Internet Backgammon Server, which gnubg's sockets speak too.
 
 ``board:`` and 52 fields with colons between them: two names, the match length, two scores, 26 points,
 whose turn it is, two dice of each player, the cube, and sixteen numbers that `FibsBoard` names.
@@ -8,17 +7,25 @@ whose turn it is, two dice of each player, the cube, and sixteen numbers that `F
 of `colour`, the bars included; with `direction` -1 he moves 24 -> 1, home is 0 and his bar 25, with 1
 the other way.  So a line of colour 1 and direction -1 holds a board as `motif.board.position` has it.
 
-Source: the FIBS client protocol; and what gnubg 1.07 writes and reads, which is a dialect.  In its
-requests positive checkers are those of its player 1 whoever stands first, the colour is always 1 and the
-direction -1; whose turn it is shows in `turn` alone, and both pairs of dice hold the roll.  Its money
-games have the length 0, on FIBS they have `UNLIMITED`.
+gnubg reads these lines where it is asked, as a server.  Where it asks itself, as the client of an external
+player, it writes a dialect: positive checkers are those of its player 1 whoever stands first, the colour is
+always 1 and the direction -1, both pairs of dice hold the roll, and whose turn it is shows in `turn` alone.
+The first name and score are those of its player 0, or of player 1 where the question is whether to take.  Its
+money games have the length 0, on FIBS they have `UNLIMITED`.
+
+Source: the FIBS client protocol; and what gnubg 1.07 writes and reads.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from motif.board.identifiers import quoted
-from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
+from motif.board.match_state import CubeOwner, MatchState
+from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.board.position import Position
 from motif.runtime.errors import PositionError
 
@@ -41,6 +48,8 @@ _WHOSE_TURN = (-1, 0, 1)
 _HOME_AND_BAR = ((OPPONENT_BAR, OWN_BAR), (OWN_BAR, OPPONENT_BAR))
 _COUNTS = range(CHECKERS + 1)
 _LENGTHS = range(UNLIMITED + 1)
+_PLAYER_1 = 1
+"""The sign of his checkers in gnubg's dialect."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,68 @@ class FibsBoard:
         dice = self.your_dice if self.turn == self.colour else self.opponent_dice
         return None if dice == _NO_DICE else (max(dice), min(dice))
 
+    @property
+    def doubled(self) -> bool:
+        """Whether a double is on offer, made by the player whose turn it is.
+
+        Lines of FIBS may say so by the rights to double alone, which nobody has then.
+        """
+        return bool(self.was_doubled) or not (self.may_double or self.opponent_may_double)
+
+    @property
+    def raised(self) -> bool:
+        """Whether the double of the player whose turn it is was beavered.
+
+        On offer is that beaver, or his raccoon.  Only requests of gnubg tell: the other has the cube already.
+        """
+        mine, theirs = self._rights
+        return bool(self.was_doubled) and theirs > mine
+
+    @property
+    def _rights(self) -> tuple[int, int]:
+        """Whether the player whose turn it is, and the other one, may double."""
+        rights = self.may_double, self.opponent_may_double
+        return rights if self.turn == self.colour else rights[::-1]
+
+    def match_state(
+        self, *, request: bool = False, raises: int = 1, jacoby: bool = False, beavers: bool = False
+    ) -> MatchState:
+        """Score, cube and decision, seen as `position` is; the dice are in `roll`.
+
+        Where a double was `raised` it is the state before the double: `raises` is 1 for a beaver, 2 for a
+        raccoon, which looks alike.  `request` says that gnubg asks in its dialect.  What no line tells of
+        money play are `jacoby` and `beavers`.  Raises `PositionError` for a state that cannot occur.
+        """
+        first = self.colour if not request else _PLAYER_1 if self.doubled else -_PLAYER_1
+        scores = self.your_score, self.opponent_score
+        own_score, opponent_score = scores if self.turn == first else scores[::-1]
+        length = 0 if self.length == UNLIMITED else self.length
+        at_match_point = length - 1 in scores
+        is_offered = self.doubled and not self.raised
+        cube = self.cube >> raises if self.raised else self.cube
+        return MatchState(
+            length=length,
+            own_score=own_score,
+            opponent_score=opponent_score,
+            cube=cube,
+            cube_owner=self._owner_of(cube),
+            crawford=bool(length) and at_match_point and not (self.did_crawford or self.redoubles),
+            doubled=is_offered,
+            jacoby=jacoby and not length,
+            beavers=beavers and not length,
+            decision="opponent" if is_offered else "me",
+            player=1 if self.turn == _PLAYER_1 else 0,
+        )
+
+    def _owner_of(self, cube: int) -> CubeOwner:
+        """Who had the `cube` before the double, if there was one."""
+        mine, theirs = self._rights
+        if mine != theirs and not self.raised:
+            return "me" if mine else "opponent"
+        # Whoever has doubled could: from 2 on because the cube was his.
+        has_doubled = self.raised or not mine
+        return "me" if has_doubled and cube > 1 else "centre"
+
     def __str__(self) -> str:
         # The fields in their order; those that are tuples stand there one by one.
         flat: list[object] = [PREFIX]
@@ -112,20 +183,17 @@ class FibsBoard:
         return _SEPARATOR.join(map(str, flat))
 
 
-def fibs_board(position: Position, roll: tuple[int, int] | None = None) -> FibsBoard:
-    """The line of a money game for the player on roll in `position`, who is "you", with `roll` to play."""
-    return FibsBoard(
-        you="you",
-        opponent="opponent",
-        length=0,
-        your_score=0,
-        opponent_score=0,
-        points=tuple(position.board.tolist()),
-        turn=1,
-        your_dice=roll or _NO_DICE,
-        your_off=position.own_off,
-        opponent_off=position.opponent_off,
-    )
+def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
+    """The lines for each of `boards` (n, 26) and, where there are any, `rolls` (n, 2): money games, in which
+    the player on roll is "you".
+
+    gnubg as a server takes a line for the question what to play.  Boards and dice are taken as they are.
+    """
+    off = np.stack([np.maximum(boards, 0).sum(axis=1), -np.minimum(boards, 0).sum(axis=1)], axis=1)
+    dice = np.zeros((len(boards), 2), np.int64) if rolls is None else rolls
+    for points, roll, both_off in zip(boards.tolist(), dice.tolist(), (CHECKERS - off).tolist(), strict=True):
+        numbers = (0, 0, 0, *points, 1, *roll, 0, 0, 1, 1, 1, 0, 1, -1, OPPONENT_BAR, OWN_BAR, *both_off)
+        yield ":".join(map(str, ("board", "you", "opponent", *numbers, 0, 0, 0, 0, 0, 0)))
 
 
 def parse_fibs_board(text: str) -> FibsBoard:
@@ -168,9 +236,9 @@ def _number(field: str, place: int, text: str) -> int:
 def _faults(board: FibsBoard) -> list[str]:
     """Every reason why no line can hold these fields; whether they are a position is not asked."""
     found = [
-        f"the name {quoted(name)} is empty or holds a colon or a space"
+        f"the name {quoted(name)} is empty or cannot be written"
         for name in (board.you, board.opponent)
-        if not name or _SEPARATOR in name or " " in name or not name.isprintable()
+        if not name.strip() or _SEPARATOR in name or not name.isprintable()
     ]
     if len(board.points) != BOARD_SIZE:
         found.append(f"it has {len(board.points)} places, not {BOARD_SIZE}")

@@ -1,0 +1,117 @@
+"""Cube decisions of one position or of many, and what commands and servers say of them as JSON."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from motif.analysis.position_records import evaluations
+from motif.board.match_state import MatchState
+from motif.board.packed import BOARD_SIZE
+from motif.board.position import Position
+from motif.cube import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
+from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, bras_percent, score_action
+from motif.cube.decision import Window, check_somebody_doubles
+from motif.cube.efficiency import efficiency_class
+from motif.cube.match_equity import DEFAULT_TABLE
+from motif.evaluators import Evaluator, Probabilities
+
+_SHOWN = (
+    "action",
+    "no_double",
+    "double_take",
+    "double_pass",
+    "take_point",
+    "cash_point",
+    "value",
+    "mwc_no_double",
+    "mwc_double_take",
+    "mwc_double_pass",
+    "should_double",
+    "should_take",
+    "should_beaver",
+    "should_raccoon",
+    "exact",
+    "efficiency",
+    "words",
+)
+"""What JSON has of a decision under the names of `CubeDecision`."""
+
+
+class CubeAnswer(NamedTuple):
+    """What one position's cube decision rests on, and the decision."""
+
+    position: Position
+    probabilities: Probabilities
+    decision: CubeDecision
+    evaluator: str
+    """Who gives the chances."""
+    evaluation: dict[str, Any]
+    """What `evaluate` says of the position."""
+
+    def record(self) -> dict[str, Any]:
+        """What JSON has of it."""
+        record = {
+            **_record(self.decision),
+            **self.probabilities._asdict(),
+            "cubeless": self.probabilities.equity,
+            "class": efficiency_class(self.position)[0],
+            "player": self.evaluation["player"],
+            "position": self.evaluation["position"],
+        }
+        return {**record, "bras": _bras_record(self.position)} if self.evaluator == "bras" else record
+
+
+def cube_answers(
+    questions: Sequence[tuple[Position, MatchState]],
+    evaluator: Evaluator,
+    player: str,
+    *,
+    efficiency: float | None = None,
+    table: MatchEquityTable | None = None,
+    jobs: int | None = None,
+) -> Iterator[CubeAnswer]:
+    """The decisions of `questions`, one after the other; raises `PositionError` for a game that is over.
+
+    `player` is what `evaluator` is called; the cube efficiency is that of the class of position where none is
+    given, the match equity table motif's own.
+    """
+    table = table or match_equity_table(DEFAULT_TABLE)
+    for position, _ in questions:
+        check_somebody_doubles(position)
+    boards = np.array([position.board for position, _ in questions], np.int8).reshape(-1, BOARD_SIZE)
+    records = evaluations(boards, evaluator, player, jobs)
+    for (position, state), evaluation in zip(questions, records, strict=True):
+        chances = Probabilities(*(evaluation[name] for name in Probabilities._fields))
+        decision = cube_decision_by(evaluator, position, chances, state, efficiency=efficiency, table=table)
+        yield CubeAnswer(position, chances, decision, evaluator.name, evaluation)
+
+
+def _record(decision: CubeDecision) -> dict[str, Any]:
+    """What JSON has of a decision."""
+    record = {name: getattr(decision, name) for name in _SHOWN}
+    record["windows"] = [_window_record(window) for window in decision.windows]
+    record["opponent_windows"] = [_window_record(window) for window in decision.opponent_windows]
+    state = decision.state
+    record |= {"cube": state.cube, "owner": state.cube_owner, "length": state.length}
+    if state.length:
+        return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+    return record | {"jacoby": state.jacoby, "beavers": state.beavers, "raccoons": state.raccoons}
+
+
+def _window_record(window: Window) -> dict[str, Any]:
+    return {**asdict(window), "take_point": window.take_point}
+
+
+def _bras_record(position: Position) -> dict[str, Any]:
+    """What BRAS's own score says, by the article's windows and by measured ones."""
+    score = float(bras_percent(position.board[None])[0])
+    return {
+        "S": score,
+        "live_from": list(LIVE_FROM),
+        "drop_from": DROP_FROM,
+        "action": score_action(score, LIVE_FROM[0], DROP_FROM),
+        "measured": vars(MEASURED),
+        "measured_action": score_action(score, MEASURED.double_from, MEASURED.drop_from),
+    }

@@ -1,0 +1,235 @@
+"""The difference of two plays, shared among what changed on the board.
+
+After two plays of a roll the boards differ by a few checkers: those that stand elsewhere, and the opponent's
+that one of the plays hit.  Each of them is matched with where it stands after the other play: a checker that
+only one play moved with where it came from, the others in order, so that their ways do not cross.  Moves that
+only together mean something are one `Event`: those that make a point or leave it, and those that need a hit.
+
+Every set of events, applied to the board after the one play, is a position, and is worth what the evaluator
+says of it.  What an event brings is its Shapley value (L. S. Shapley, "A Value for n-Person Games", 1953):
+its effect on that value, averaged over all orders in which the events may happen.  So the parts add up to the
+difference, an event that changes nothing brings nothing, and a change of game plan or class goes to whatever
+changes it.
+
+Exposure is told apart from the events that bring it about: what is measured of rolls that hit is taken from
+the one board or from the other, as if that were an event.  This is done where it brings what a player
+expects, more for the play that leaves fewer shots.  Elsewhere such measurements stand for something else as
+well, and the events keep it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from math import factorial
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.explain.form import FloatArray
+from motif.analysis.explain.judged import explainable, values_of
+from motif.board.moves import Play
+from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
+from motif.evaluators import StaticEvaluator
+from motif.evaluators.probabilities import turned_equities
+from motif.parameters.motif_set import HITTING, MOTIF_SET
+from motif.parameters.named_sets import features
+
+_MOST = 8
+"""Events that are told apart: with their exposure, 512 positions."""
+_SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")
+"""Parameters that measure what may be hit, by whatever set."""
+Moves = Sequence[tuple[int, int]]
+OFF = 0
+"""Where a checker that was borne off stands, as in notation."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What belongs together of that by which one play's board differs from another's."""
+
+    moves: tuple[tuple[int, int], ...]
+    """Of own checkers: from where each stands after the other play, to where after this one; 0 is off."""
+    hits: tuple[int, ...] = ()
+    """Points where this play alone hit."""
+    missed: tuple[int, ...] = ()
+    """Points where the other play alone hit."""
+
+    def arrives(self, point: int) -> bool:
+        """Whether it brings a checker to a point, or hits there."""
+        return point in self.hits or any(target == point for _, target in self.moves)
+
+    def leaves(self, point: int) -> bool:
+        """Whether it takes a checker away from a point, or what was hit there back."""
+        return point in self.missed or any(source == point for source, _ in self.moves)
+
+    @property
+    def turned(self) -> "Event":
+        """The same seen from the other play."""
+        moves = tuple((target, source) for source, target in self.moves)
+        return Event(moves, self.missed, self.hits)
+
+    def joined(self, other: "Event") -> "Event":
+        """Both as one."""
+        return Event(self.moves + other.moves, self.hits + other.hits, self.missed + other.missed)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one thing brings of the difference of two plays."""
+
+    event: Event | None
+    """None for the exposure."""
+    amount: float
+    """In the evaluator's values; below 0 where it speaks for the second play."""
+    shots: float
+    """About how many rolls of 36 that hit the first play leaves fewer because of it."""
+
+
+def own_checkers(board: Board) -> npt.NDArray[np.int64]:
+    """The mover's checkers (26,) by point, those off at 0 and those on the bar at 25."""
+    own = np.maximum(board, 0).astype(np.int64)
+    own[OFF] = CHECKERS - own.sum()
+    return own
+
+
+def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> tuple[Event, ...]:
+    """By what the board `first` (26,) differs from `second`, as the mover sees them; at most `_MOST`.
+
+    `moves` are those of single dice by which the two plays led there.
+    """
+    own = own_checkers(first), own_checkers(second)
+    points = range(1, OWN_BAR)
+    hits = {point for point in points if first[point] >= 0 > second[point]}
+    missed = {point for point in points if second[point] >= 0 > first[point]}
+    events = [Event((move,) * count) for move, count in Counter(_matched(*own, moves)).items()]
+    events += [Event((), hits=(point,)) for point in sorted(hits)]
+    events += [Event((), missed=(point,)) for point in sorted(missed)]
+    for point in points:
+        # A point that only one of the two has is made, or left, by all its checkers at once.
+        if own[0][point] >= 2 > own[1][point] or point in hits:
+            events = _together(events, partial(Event.arrives, point=point))
+        if own[1][point] >= 2 > own[0][point] or point in missed:
+            events = _together(events, partial(Event.leaves, point=point))
+    while len(events) > _MOST:
+        events = [*events[:-2], events[-2].joined(events[-1])]
+    return tuple(events)
+
+
+def parts_between(static: StaticEvaluator, first: Play, second: Play, fewer: int) -> tuple[Part, ...]:
+    """What makes the play `first` worth more than `second`.
+
+    `fewer` is how many rolls of 36 fewer hit after the first.  The amounts are the mover's, and add up to the
+    difference of `Judged.value`.
+    """
+    boards = (first.position.switch_sides().board, second.position.switch_sides().board)
+    events = events_between(*boards, (first.moves, second.moves))
+    mixed = [
+        hybrid(boards[1], [event for bit, event in enumerate(events) if number >> bit & 1])
+        for number in range(1 << len(events))
+    ]
+    seen = np.ascontiguousarray(-np.array(mixed)[:, ::-1])
+    exposed = _exposed(static)
+    if fewer and exposed.any():
+        *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
+        if exposure * fewer > 0:
+            parts = [Part(event, amount, 0.0) for event, amount in zip(events, amounts, strict=True)]
+            return (*parts, Part(None, exposure, float(fewer)))
+    amounts = shapley(turned_equities(values_of(static, seen)))
+    return tuple(map(Part, events, amounts, shapley(-shots_on(seen))))
+
+
+def shots_on(boards: Board) -> FloatArray:
+    """With how many rolls of 36 the player on roll can hit a blot on `boards` (n, 26): (n,)."""
+    return np.round(features(MOTIF_SET, boards)[:, HITTING].astype(np.float64) / MOTIF_SET.scales[HITTING])
+
+
+def shapley(values: FloatArray) -> list[float]:
+    """The Shapley value of each of k players, of `values` (2^k,): those of the sets that have bit i for i."""
+    players = len(values).bit_length() - 1
+    sets = np.arange(len(values))
+    sizes = np.array([bin(k).count("1") for k in sets])
+    weights = np.array(
+        [factorial(k) * factorial(players - k - 1) / factorial(players) for k in range(players)]
+    )
+    amounts = []
+    for player in range(players):
+        without = sets[(sets >> player) & 1 == 0]
+        steps = values[without | (1 << player)] - values[without]
+        amounts.append(float((weights[sizes[without]] * steps).sum()))
+    return amounts
+
+
+def _matched(
+    first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], moves: tuple[Moves, Moves]
+) -> Moves:
+    """From where in `second` to where in `first` each checker went that stands elsewhere."""
+    sources, targets = np.maximum(second - first, 0), np.maximum(first - second, 0)
+    pairs = []
+    back = [(target, source) for source, target in whole_ways(moves[1])]
+    # In an order that is the same when the plays are exchanged.
+    for source, target in sorted([*whole_ways(moves[0]), *back], key=sorted):
+        if sources[source] and targets[target]:
+            pairs.append((source, target))
+            sources[source] -= 1
+            targets[target] -= 1
+    places = np.arange(BOARD_SIZE)
+    rest = (np.repeat(places, some).tolist() for some in (sources, targets))
+    return [*pairs, *zip(*rest, strict=True)]
+
+
+def whole_ways(moves: Moves) -> Moves:
+    """The moves of single dice with those of one checker joined."""
+    ways: list[tuple[int, int]] = []
+    for source, target in moves:
+        before = next((way for way in ways if way[1] == source), None)
+        if before is not None:
+            ways.remove(before)
+        ways.append((source if before is None else before[0], target))
+    return ways
+
+
+def _together(events: list[Event], belongs: Callable[[Event], bool]) -> list[Event]:
+    """The `events` with those that belong together as one."""
+    those = [event for event in events if belongs(event)]
+    if len(those) < 2:
+        return events
+    return [event for event in events if not belongs(event)] + [reduce(Event.joined, those)]
+
+
+def hybrid(board: Board, events: Iterable[Event]) -> Board:
+    """The board (26,) after the second play, with `events`."""
+    board = board.copy()
+    for event in events:
+        for point in event.hits:
+            board[point] += 1
+            board[OPPONENT_BAR] -= 1
+        for source, target in event.moves:
+            board[source] -= source != OFF
+            board[target] += target != OFF
+        for point in event.missed:
+            board[point] -= 1
+            board[OPPONENT_BAR] += 1
+    return board
+
+
+def _with_exposure(static: StaticEvaluator, seen: Board, exposed: npt.NDArray[np.bool_]) -> FloatArray:
+    """Mover's values (2n,) of the boards `seen` (n, 26), the first and the last those of the plays.
+
+    The first n are exposed as the first is, the others as the last.
+    """
+    count = len(seen)
+
+    def exchanged(rows: FloatArray) -> FloatArray:
+        mixed = rows.copy()
+        mixed[:count, exposed] = rows[0, exposed]
+        mixed[count:, exposed] = rows[-1, exposed]
+        return mixed
+
+    return turned_equities(values_of(static, np.concatenate([seen, seen]), exchanged))
+
+
+def _exposed(static: StaticEvaluator) -> npt.NDArray[np.bool_]:
+    """Which parameters (n,) measure how the mover, who is not on roll any more, may be hit."""
+    _, weights = explainable(static)
+    return np.array([one.side == "own" and one.name in _SHOTS for one in weights.parameters.parameters])

@@ -1,0 +1,272 @@
+"""Every decision of a match, with what could be done instead, its cost and a mark; the luck of every roll.
+
+Marks are gnubg's, by its thresholds: an error from 30 millipoints on is doubtful, from 60 on bad, from 120 on
+very bad; a roll that gains 0.3 is lucky, 0.6 very lucky, and as much the other way unlucky.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from motif.analysis.match.decision_errors import (
+    DOUBLE,
+    NO_DOUBLE,
+    PASS,
+    TAKE,
+    CubeAct,
+    JudgedPlay,
+)
+from motif.analysis.match.record_walk import Moment, PlayedRoll
+from motif.benchmark.losses import MILLIPOINTS
+from motif.board.game_record import Mark, Note
+from motif.board.identifiers import gnubg_id
+from motif.board.match_state import match_id
+from motif.board.moves import legal_plays
+from motif.board.notation import NO_MOVE
+from motif.board.packed import pack_many
+from motif.board.xgid import xgid
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+
+MARKS: tuple[tuple[float, Mark], ...] = ((0.12, "very bad"), (0.06, "bad"), (0.03, "doubtful"))
+"""Normalised equity from which on an error is marked so: gnubg's thresholds."""
+LUCK_MARKS: tuple[tuple[float, str], ...] = ((0.6, "very "), (0.3, ""))
+KINDS_OF_DECISION = ("opening", *CLASS_NAMES, "double", "take")
+"""Plays of a game's first roll, those in other positions by their class, and decisions with the cube."""
+_OPENING, _TAKE, _DOUBLE = "opening", "take", "double"
+_SIGNS: Mapping[Mark, str] = {"": "", "doubtful": "?!", "bad": "?", "very bad": "??"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What could be done, and what it is worth."""
+
+    done: str
+    """A play as it is noted, or ``no double``, ``double, take`` and so on."""
+    equity: float
+    """Of who decides, normalised."""
+    position: str = ""
+    """The GNUbg ID after a play, seen by the next player on roll."""
+
+
+@dataclass(frozen=True)
+class MatchDecision:
+    """A roll that was played, or what was done with the cube."""
+
+    moment: Moment
+    """Seen by the player on roll, also where the other one answers a double."""
+    player: int
+    """Who decided."""
+    kind: str
+    """One of `KINDS_OF_DECISION`."""
+    done: str
+    best: str
+    """What would have been best; the same where nothing is better."""
+    error: float
+    """Normalised equity that it cost, at least 0."""
+    se: float | None
+    """Standard error of `error` where it comes from a rollout."""
+    unit: float
+    """What 1 of normalised equity was worth: points in money play, MWC in a match."""
+    counts: bool
+    """Whether it counts as a decision: not a forced play, nor a double that is out of the question."""
+    mark: Mark
+    candidates: tuple[Candidate, ...]
+    """The best ones and what was done, the best first."""
+    mistake: str | None = None
+    """With the cube: one of `motif.analysis.match.decision_errors.KINDS`, where it cost something."""
+
+    @property
+    def is_play(self) -> bool:
+        """Whether a roll was played."""
+        return isinstance(self.moment, PlayedRoll)
+
+    @property
+    def roll(self) -> str:
+        """Such as ``31``; empty before the roll."""
+        return "{}{}".format(*self.moment.roll) if isinstance(self.moment, PlayedRoll) else ""
+
+    def line(self, name: str) -> str:
+        """All of it but the candidates in a line, for who is called `name`."""
+        what = f"{self.roll}: {self.done}" if self.is_play else self.done
+        sign = _SIGNS[self.mark]
+        error = MILLIPOINTS * self.error
+        lost = f"  {sign}  loses {error:.0f} millipoints ({self.mark})" if sign else ""
+        if not sign and error >= 1:
+            lost = f"  loses {error:.0f} millipoints"
+        return f"game {self.moment.game}, move {self.moment.move}, {name}, {what}{lost}"
+
+    def candidate_lines(self) -> Iterator[str]:
+        """The candidates, a line each; what was done has a star."""
+        best = self.candidates[0].equity if self.candidates else 0.0
+        for rank, one in enumerate(self.candidates, 1):
+            star = "*" if one.done == self.done else " "
+            less = f"  {one.equity - best:+.3f}" if rank > 1 else ""
+            yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+.3f}{less}"
+
+    def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+        """For JSON and tables; `error` is in millipoints."""
+        state = self.moment.state
+        return {
+            "game": self.moment.game,
+            "move": self.moment.move,
+            "player": names[self.player],
+            "kind": self.kind,
+            "position": f"{gnubg_id(self.moment.position)}:{match_id(state)}",
+            "xgid": xgid(self.moment.position, state),
+            "roll": self.roll,
+            "done": self.done,
+            "best": self.best,
+            "error": MILLIPOINTS * self.error,
+            "error_se": None if self.se is None else MILLIPOINTS * self.se,
+            "mwc" if in_match else "points": self.error * self.unit,
+            "mark": self.mark,
+            "counts": self.counts,
+            "candidates": [{"done": one.done, "equity": one.equity} for one in self.candidates],
+        }
+
+
+@dataclass(frozen=True)
+class RollLuck:
+    """How lucky a roll was."""
+
+    roll: PlayedRoll
+    luck: float
+    """Normalised equity by which it was better than the average roll."""
+    unit: float
+
+    @property
+    def mark(self) -> str:
+        """``very lucky``, ``lucky``, ``unlucky``, ``very unlucky`` or nothing."""
+        for limit, word in LUCK_MARKS:
+            if abs(self.luck) >= limit:
+                return f"{word}{'lucky' if self.luck > 0 else 'unlucky'}"
+        return ""
+
+    def line(self, name: str) -> str:
+        """All of it in a line, for who is called `name`."""
+        where = f"game {self.roll.game}, move {self.roll.move}, {name}"
+        return f"{where}: {{}}{{}} gained {self.luck:+.3f}".format(*self.roll.roll)
+
+    def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "game": self.roll.game,
+            "move": self.roll.move,
+            "player": names[self.roll.player],
+            "roll": list(self.roll.roll),
+            "luck": self.luck,
+            "mwc" if in_match else "points": self.luck * self.unit,
+            "mark": self.mark,
+            "xgid": xgid(self.roll.position, self.roll.state),
+        }
+
+
+def mark_of(error: float) -> Mark:
+    """The mark for an error, in normalised equity."""
+    return next((mark for limit, mark in MARKS if error >= limit), "")
+
+
+def match_decisions(
+    rolls: Sequence[PlayedRoll],
+    judgements: Sequence[JudgedPlay],
+    units: Sequence[float],
+    acts: Iterable[CubeAct],
+) -> list[MatchDecision]:
+    """Every decision, in the order of play; `rolls`, `judgements` and `units` belong together."""
+    decisions = [*_plays(rolls, judgements, units), *map(_cube_decision, acts)]
+    return sorted(
+        decisions, key=lambda one: (one.moment.game, one.moment.action, one.is_play, one.kind == _TAKE)
+    )
+
+
+def _plays(
+    rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedPlay], units: Sequence[float]
+) -> Iterator[MatchDecision]:
+    if not rolls:
+        return
+    classes = classify_many(pack_many(np.array([roll.position.board for roll in rolls])))
+    for roll, one, unit, code in zip(rolls, judgements, units, classes.tolist(), strict=True):
+        assert roll.play is not None
+        plays = legal_plays(roll.position, roll.roll)
+        candidates = tuple(
+            Candidate(plays[k].notation, value, gnubg_id(plays[k].position)) for k, value in one.candidates
+        )
+        yield MatchDecision(
+            roll,
+            roll.player,
+            _OPENING if roll.opening else CLASS_NAMES[code],
+            roll.play.notation,
+            plays[one.best].notation,
+            one.error,
+            one.se,
+            unit,
+            counts=one.legal > 1,
+            mark=mark_of(one.error) if one.is_sure else "",
+            candidates=candidates,
+        )
+
+
+def _cube_decision(act: CubeAct) -> MatchDecision:
+    decision, answers = act.decision, act.done in (TAKE, PASS)
+    if answers:
+        best = TAKE if decision.should_take else PASS
+    else:
+        best = DOUBLE if decision.should_double else NO_DOUBLE
+    named = (
+        (("take", decision.double_take), ("pass", decision.double_pass))
+        if answers
+        else (
+            ("no double", decision.no_double),
+            ("double, take", decision.double_take),
+            ("double, pass", decision.double_pass),
+        )
+    )
+    # What the player on roll has is what the other one, who answers, has not.
+    sign = -1 if answers else 1
+    candidates = [Candidate(done, sign * value) for done, value in named if value is not None]
+    if answers:
+        candidates.sort(key=lambda one: one.equity, reverse=True)
+    return MatchDecision(
+        act.chance,
+        act.player,
+        _TAKE if answers else _DOUBLE,
+        act.done,
+        best if act.mistake else act.done,
+        act.error,
+        None,
+        act.unit,
+        counts=act.counts,
+        mark=mark_of(act.error),
+        candidates=tuple(candidates),
+        mistake=act.mistake,
+    )
+
+
+def notes_of(decisions: Iterable[MatchDecision], rolls: Iterable[RollLuck]) -> dict[tuple[int, int], Note]:
+    """Notes for the actions of a match's record: what was decided there, and whether the roll was lucky."""
+    notes: dict[tuple[int, int], Note] = {}
+
+    def say(moment: Moment, lines: Sequence[str], mark: Mark = "") -> None:
+        place = moment.game - 1, moment.action
+        before = notes.get(place, Note(""))
+        worse = max(before.mark, mark, key=_RANKS.index)
+        notes[place] = Note("\n".join(filter(None, [before.text, *lines])), worse)
+
+    for one in decisions:
+        if not one.counts:
+            continue
+        # A double is answered by the action behind it.
+        moment = replace(one.moment, action=one.moment.action + (one.kind == _TAKE))
+        lost = f"{one.done or NO_MOVE}"
+        if one.error * MILLIPOINTS >= 1:
+            lost += f" loses {MILLIPOINTS * one.error:.0f} millipoints" + f" ({one.mark})" * bool(one.mark)
+        say(moment, [lost, *one.candidate_lines()] if one.candidates else [lost], one.mark)
+    for roll in rolls:
+        if roll.mark:
+            say(roll.roll, [f"{roll.mark}: {roll.luck:+.3f}"])
+    return notes
+
+
+_RANKS: tuple[Mark, ...] = ("", "doubtful", "bad", "very bad")

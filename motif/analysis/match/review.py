@@ -1,0 +1,181 @@
+"""A match decision by decision, as it is judged: what each cost, how lucky its roll was, and who was ahead.
+
+For whoever shows a match while it is analysed: decisions come in the order of play, in parts, and are those
+of `analyse_match`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from motif.analysis.match.confirmation import SHORT
+from motif.analysis.match.decision_errors import judge_cube, roll_luck, stakes_of
+from motif.analysis.match.decisions import MatchDecision, RollLuck, match_decisions
+from motif.analysis.match.match_analysis import both_players, judged_plays, result_of
+from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
+from motif.board.game_record import MatchRecord
+from motif.board.identifiers import gnubg_id
+from motif.board.match_state import match_id
+from motif.board.xgid import xgid
+from motif.cube.equities import scale
+from motif.evaluators import Evaluator
+from motif.rollout.rollout_settings import RolloutSettings
+from motif.runtime.errors import RecordError
+
+_AT_ONCE = 8
+"""Rolls that are judged before something is told."""
+
+
+@dataclass(frozen=True)
+class ReviewedRoll:
+    """A roll: what was made of it, how lucky it was, and who was ahead."""
+
+    luck: RollLuck
+    decision: MatchDecision | None
+    """None where the game ended, or the record does, before it was played."""
+    chance: float
+    """Of player 0, before the roll, without lookahead: to win the match, or in money play the game."""
+
+    def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+        """For JSON."""
+        roll = self.luck.roll
+        told = {} if self.decision is None else self.decision.as_dict(names, in_match)
+        state = replace(roll.state, dice=roll.roll)
+        return {
+            "done": None,
+            "best": None,
+            "error": 0.0,
+            "mark": "",
+            "counts": False,
+            **told,
+            **_shown(replace(roll, state=state)),
+            "is_play": True,
+            "decider": roll.player,
+            "dice": list(roll.roll),
+            "luck": self.luck.luck,
+            "luck_mark": self.luck.mark,
+            "chance": self.chance,
+        }
+
+
+@dataclass(frozen=True)
+class ReviewedCube:
+    """A double, one that was not made, or an answer."""
+
+    decision: MatchDecision
+    action: str
+    """What both players should have done, such as ``double, take``."""
+
+    def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+        """For JSON."""
+        told = self.decision.as_dict(names, in_match)
+        more = {"is_play": False, "decider": self.decision.player, "action": self.action}
+        return {**told, **_shown(self.decision.moment), **more}
+
+
+Reviewed = ReviewedRoll | ReviewedCube
+
+
+class Review:
+    """A match that is judged while one looks on; `parts` does the work."""
+
+    def __init__(
+        self, record: MatchRecord, evaluator: Evaluator, *, confirm: RolloutSettings | None = SHORT
+    ) -> None:
+        """`confirm` is what `analyse_match` means by it.  Raises `RecordError` for nothing to analyse."""
+        self.record = record
+        self._evaluator, self._confirm = evaluator, confirm
+        self._walk = walk(record)
+        if not self._walk.rolls:
+            raise RecordError("nothing to analyse: the record has no roll")
+        self._decisions: list[MatchDecision] = []
+        self._lucks: list[RollLuck] = []
+
+    def heading(self) -> dict[str, Any]:
+        """What is judged, and by whom, for JSON."""
+        return {
+            "names": list(self.record.players),
+            "length": self.record.length,
+            "player": self._evaluator.name,
+            "rolls": len(self._walk.rolls),
+        }
+
+    def parts(self) -> Iterator[list[Reviewed]]:
+        """The decisions in the order of play; forced plays are among them, idle thoughts of a double not."""
+        chances = list(self._walk.chances)
+        rolls = self._walk.rolls
+        for start in range(0, len(rolls), _AT_ONCE):
+            part: list[Reviewed] = []
+            for reviewed in self._judged(rolls[start : start + _AT_ONCE]):
+                while chances and _order(chances[0]) <= _order(reviewed.luck.roll):
+                    part += self._cube(chances.pop(0))
+                part.append(reviewed)
+            yield part
+        yield [act for chance in chances for act in self._cube(chance)]
+
+    def told(self, part: Sequence[Reviewed]) -> list[dict[str, Any]]:
+        """A part for JSON."""
+        return [one.as_dict(self.record.players, bool(self.record.length)) for one in part]
+
+    def players(self) -> list[dict[str, Any]]:
+        """Figures of both players, for JSON, when all `parts` are judged; see `PlayerAnalysis.as_dict`."""
+        record = self.record
+        both = both_players(
+            record.players, self._evaluator.name, self._decisions, self._lucks, result_of(record)
+        )
+        return [player.as_dict(bool(record.length)) for player in both]
+
+    def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
+        evaluator = self._evaluator
+        played = [roll for roll in rolls if roll.play is not None]
+        judgements = judged_plays(played, evaluator, confirm=self._confirm, jobs=1)
+        units = [stakes_of(roll.state).unit for roll in played]
+        decisions = match_decisions(played, judgements, units, ())
+        self._decisions += decisions
+        left = iter(decisions)
+        static = evaluator.without_lookahead
+        for roll, gain in zip(rolls, roll_luck(rolls, static).tolist(), strict=True):
+            luck = RollLuck(roll, gain, stakes_of(roll.state).unit)
+            self._lucks.append(luck)
+            decision = None if roll.play is None else next(left)
+            yield ReviewedRoll(luck, decision, _chance(roll, static))
+
+    def _cube(self, chance: CubeChance) -> list[ReviewedCube]:
+        acts = judge_cube([chance], self._evaluator)
+        decisions = match_decisions((), (), (), acts)
+        self._decisions += decisions
+        action = acts[0].decision.action
+        return [ReviewedCube(decision, action) for decision in decisions if decision.counts]
+
+
+def _order(moment: Moment) -> tuple[int, int]:
+    return moment.game, moment.action
+
+
+def _chance(roll: PlayedRoll, static: Evaluator) -> float:
+    """That of player 0 to win, before `roll`."""
+    state = replace(roll.state, dice=None)
+    if state.length:
+        stakes = stakes_of(state)
+        value = float(static.staked(stakes.stakes, stakes.side).equity_many(roll.position.board[None])[0])
+        unit = scale(state)
+        chance = min(max(unit.middle + unit.half * value, 0.0), 1.0)
+    else:
+        chance = static.evaluate(roll.position).win
+    return chance if roll.player == 0 else 1 - chance
+
+
+def _shown(moment: Moment) -> dict[str, Any]:
+    """What a board needs to show; all of it seen by the player on roll."""
+    state = moment.state
+    return {
+        "game": moment.game,
+        "move": moment.move,
+        "on_roll": moment.player,
+        "id": f"{gnubg_id(moment.position)}:{match_id(state)}",
+        "xgid": xgid(moment.position, state),
+        "board": moment.position.board.tolist(),
+        "cube": state.cube,
+        "owner": state.cube_owner,
+        "score": [state.own_score, state.opponent_score],
+    }

@@ -1,0 +1,278 @@
+"""What more of something is worth along the positions that occur, while what moves with it moves as usual.
+
+Parameters overlap, so that single weights share an effect by accident: one may take back what another gives.
+So the value that an evaluator gives to positions is regressed on the parameter itself.  Held still is a
+frame of plain facts of the board, the same for every parameter set: how many checkers of each side stand in
+each quarter of the board and on the bar, both pip counts, and how many home points each side has made, each
+with its square.  Whatever else goes with the parameter is left to go with it.  A parameter that such a frame
+determines (a pip lead, say) is looked at in a wider one.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.evaluator_analysis import Analysis, Judgement, judgement
+from motif.analysis.statistics import Floats
+from motif.board.packed import HOME, OWN_BAR, POINTS, Board
+from motif.evaluators import WeightFile
+from motif.evaluators.probabilities import bounds
+from motif.parameters import ParameterSet
+from motif.runtime.parallel import one_thread
+
+FRAMES = (
+    "the checkers of both in each quarter of the board, both pip counts, home points",
+    "both pip counts, home points, checkers on the bar",
+    "{pips}, home points, checkers on the bar",
+    "nothing",
+)
+"""What is held still, the narrowest frame first; `pips` are those of one side, or of both together."""
+_DETERMINED = 0.9
+"""Share of a parameter's variance that a frame may explain."""
+_ITSELF = 0.995
+"""Correlation from which on a fact of the frame is the parameter itself, and is not held."""
+_GROUPS = 12
+_SMALLEST = 40
+"""Steps of a curve at most, and positions of each at least."""
+_SINGULAR, _TINY = 1e-9, 1e-30
+_QUARTERS = tuple(range(1, POINTS, HOME))
+_SIDES = ("own", "opponent's")
+_WIDE = tuple(f"{side} {fact}" for side in _SIDES for fact in ("bar", "home points"))
+_BOTH_PIPS = tuple(f"{side} pips" for side in _SIDES)
+_ALL_PIPS = "all pips"
+_PIPS_IN_WORDS = {
+    "all pips": "the pips of both together",
+    "own pips": "the pips of the player on roll",
+    "opponent's pips": "the pips of the opponent",
+}
+_NO_PIPS = "no pips"
+_OTHER_PIPS = {"own": "opponent's pips", "opponent": "own pips"}
+
+
+def _held(side: str) -> tuple[tuple[str, ...], ...]:
+    """The facts that each of `FRAMES` holds of a parameter that speaks of `side`."""
+    return (
+        (*(f"{one} quarter {first}" for one in _SIDES for first in _QUARTERS), *_WIDE, *_BOTH_PIPS),
+        (*_WIDE, *_BOTH_PIPS),
+        (*_WIDE, _OTHER_PIPS.get(side, _ALL_PIPS)),
+        (),
+    )
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What is held still."""
+
+    number: int
+    """Index into `FRAMES`."""
+    held: tuple[str, ...]
+    """Names of facts of the board."""
+
+    @property
+    def words(self) -> str:
+        """For a sentence."""
+        pips = next((words for name, words in _PIPS_IN_WORDS.items() if name in self.held), _NO_PIPS)
+        return FRAMES[self.number].format(pips=pips)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Positions with about the same value of a parameter."""
+
+    value: float
+    """Their mean of the feature."""
+    worth: float
+    """Mean of the value that they would have in the same frame, in the head's unit."""
+    share: float
+    """Of all positions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Positions that occur, and what one head of an evaluator makes of them."""
+
+    parameters: ParameterSet
+    head: str
+    boards: Board
+    features: Floats
+    """(n, p), as weights multiply them."""
+    values: Floats
+    """(n,), in the head's unit: points of equity, or a chance from 0 to 1."""
+    gradient: Floats
+    """(p,): what the value gains a unit of each feature alone, on average."""
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """Standard deviations of the features (p,)."""
+        return np.asarray(self.features.std(axis=0))
+
+    @cached_property
+    def pips(self) -> Floats:
+        """Pip counts of the player on roll (n,)."""
+        return _pips(_own(self.boards))
+
+    @cached_property
+    def stages(self) -> tuple["Observed", "Observed"]:
+        """The third with most pips to go of the player on roll, and the third with fewest."""
+        few, many = np.quantile(self.pips, [1 / 3, 2 / 3])
+        return self._part(self.pips >= many), self._part(self.pips <= few)
+
+    def gain(self, column: Floats, beside: Sequence[Floats] = ()) -> float:
+        """What the value gains a unit of `column` (n,), the columns `beside` held still; 0 for a constant.
+
+        The frame is that of the columns `beside` together, or of this one where there are none.
+        """
+        return self._gain(column, beside, self.frame(beside or [column]))
+
+    def feature_gain(self, feature: int) -> float:
+        """What the value gains a unit of a feature."""
+        return self._gain(self.features[:, feature], (), self.feature_frame(feature))
+
+    def feature_frame(self, feature: int) -> Frame:
+        """The frame of a feature: one and the same for a parameter and its twin."""
+        parameter, names = self.parameters.parameters[feature], self.parameters.names
+        column, least = self.features[:, feature], 0
+        if parameter.twin in names:
+            twin = names.index(parameter.twin)
+            side = self.parameters.parameters[twin].side
+            least = self.frame([self.features[:, twin]], side).number
+        return self.frame([column], parameter.side, least)
+
+    def frame(self, columns: Sequence[Floats], side: str = "both", least: int = 0) -> Frame:
+        """The narrowest frame that determines none of the `columns`, from the `least` one on."""
+        whole = [max(float(column.var()), _TINY) for column in columns]
+        for number, names in list(enumerate(_held(side)))[least:]:
+            frame = Frame(number, tuple(name for name in names if not self._among(name, columns)))
+            left = self._left(np.column_stack(columns), frame)
+            if not names or (left.var(axis=0) / whole >= 1 - _DETERMINED).all():
+                return frame
+        raise AssertionError("the last frame holds nothing")
+
+    def _gain(self, column: Floats, beside: Sequence[Floats], frame: Frame) -> float:
+        if np.ptp(column) == 0:
+            return 0.0
+        # What is left of the column, regressed on, has the coefficient that it has beside the frame:
+        # Frisch and Waugh (1933), Lovell (1963).
+        left = self._left(np.column_stack([column, *beside]), frame)
+        return float(_least_squares(left, self.values[:, None])[0, 0])
+
+    def companions(self, feature: int) -> Floats:
+        """What the value gains through each feature (p,) while one grows by a unit; in all about its gain."""
+        left = self._left(self.features[:, feature][:, None], self.feature_frame(feature))
+        return np.asarray(self.gradient * _least_squares(left, self.features)[0])
+
+    def curve(self, feature: int) -> tuple[Step, ...]:
+        """The mean value by steps of a feature, as it would be in the same frame."""
+        column = self.features[:, feature]
+        groups = _groups(column)
+        member = np.equal.outer(groups, np.arange(groups.max() + 1)).astype(np.float64)
+        left = self._left(member, self.feature_frame(feature))
+        # What is left of all groups together is nothing: one of them is where the others are measured from.
+        above = _least_squares(left[:, 1:], self.values[:, None])[:, 0]
+        shares = member.mean(axis=0)
+        worth = np.concatenate([[0.0], above])
+        worth += self.values.mean() - shares @ worth
+        return tuple(
+            map(Step, (member.T @ column / len(column) / shares).tolist(), worth.tolist(), shares.tolist())
+        )
+
+    @cached_property
+    def _facts(self) -> dict[str, Floats]:
+        """Plain facts of the board by name, standardised, without those that never change."""
+        facts: dict[str, Floats] = {}
+        for side, boards in zip(_SIDES, (self.boards, -self.boards[:, ::-1]), strict=True):
+            checkers = _own(boards)
+            for first in _QUARTERS:
+                facts[f"{side} quarter {first}"] = checkers[:, first : first + HOME].sum(axis=1)
+            facts[f"{side} bar"] = checkers[:, OWN_BAR]
+            facts[f"{side} pips"] = _pips(checkers)
+            facts[f"{side} home points"] = (checkers[:, 1 : HOME + 1] > 1).sum(axis=1).astype(np.float64)
+        facts[_ALL_PIPS] = facts["own pips"] + facts["opponent's pips"]
+        return {name: (fact - fact.mean()) / fact.std() for name, fact in facts.items() if np.ptp(fact) > 0}
+
+    def _among(self, name: str, columns: Sequence[Floats]) -> bool:
+        """Whether a fact is one of the `columns` itself, or never changes."""
+        fact = self._facts.get(name)
+        if fact is None:
+            return True
+        centred = [column - column.mean() for column in columns]
+        return any(
+            abs(fact @ column) > _ITSELF * math.sqrt(len(fact) * float(column @ column) + _TINY)
+            for column in centred
+        )
+
+    def _left(self, columns: Floats, frame: Frame) -> Floats:
+        """What the frame, its facts and their squares, leaves of `columns` (n, c)."""
+        basis = self._bases.get(frame.held)
+        if basis is None:
+            facts = [self._facts[name] for name in frame.held]
+            held = np.column_stack([np.ones(len(self.values)), *facts, *(fact**2 - 1 for fact in facts)])
+            # By their small matrix of products, which is quick; what repeats others is left out.
+            sizes, vectors = np.linalg.eigh(held.T @ held)
+            free = sizes > _SINGULAR * sizes[-1]
+            basis = self._bases[frame.held] = held @ (vectors[:, free] / np.sqrt(sizes[free]))
+        return np.asarray(columns - basis @ (basis.T @ columns))
+
+    @cached_property
+    def _bases(self) -> dict[tuple[str, ...], Floats]:
+        """Orthonormal bases of frames, by what these hold."""
+        return {}
+
+    def _part(self, rows: npt.NDArray[np.bool_]) -> "Observed":
+        return replace(self, boards=self.boards[rows], features=self.features[rows], values=self.values[rows])
+
+
+@one_thread()
+def observed(weights: WeightFile, boards: Board, head: str) -> Observed:
+    """What `head` of `weights`, those of game plans included, makes of `boards` (n, 26)."""
+    judged = judgement(weights, head, boards)
+    return _observed(weights.parameters, head, boards, judged, 1.0)
+
+
+@one_thread()
+def observed_in(analysis: Analysis) -> Observed:
+    """The positions of an analysis."""
+    factor = analysis.scale.raw_factor
+    return _observed(analysis.parameters, analysis.head, analysis.boards, analysis.judged, factor)
+
+
+def _observed(
+    parameters: ParameterSet, head: str, boards: Board, judged: Judgement, raw_factor: float
+) -> Observed:
+    """`raw_factor` is the unit of the raw sums."""
+    low, high = bounds(head)
+    half = (high - low) / 2
+    squashed = np.tanh(judged.raw / raw_factor)
+    gradient = (judged.slopes * (half / raw_factor * (1 - squashed**2))[:, None]).mean(axis=0)
+    return Observed(parameters, head, boards, judged.features, low + half * (1 + squashed), gradient)
+
+
+def _own(boards: Board) -> Floats:
+    """Checkers of the side that is positive (n, 26)."""
+    return np.asarray(np.maximum(boards, 0), np.float64)
+
+
+def _pips(checkers: Floats) -> Floats:
+    return np.asarray(checkers @ np.arange(checkers.shape[1]))
+
+
+def _least_squares(design: Floats, targets: Floats) -> Floats:
+    return np.asarray(np.linalg.lstsq(design, targets, rcond=1e-9)[0])
+
+
+def _groups(column: Floats) -> npt.NDArray[np.int64]:
+    """The group of each position: each value by itself where they are few, else equal shares of all."""
+    known, which, counts = np.unique(column, return_inverse=True, return_counts=True)
+    full = max(len(column) / _GROUPS if len(known) > _GROUPS else 0, min(_SMALLEST, len(column) / 2))
+    groups, held = np.zeros(len(known), np.int64), 0
+    for k, count in enumerate(counts):
+        begins = k > 0 and held >= full
+        groups[k] = groups[k - 1] + begins if k else 0
+        held = count if begins or k == 0 else held + count
+    if held < min(_SMALLEST, full) and groups[-1] > 0:
+        groups[groups == groups[-1]] -= 1
+    return np.asarray(groups[which])

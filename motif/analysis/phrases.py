@@ -1,0 +1,66 @@
+"""The words of explanations, language by language: data files by concept, with places to fill in.
+
+A language is a file `motif/data/phrases/LANGUAGE.yaml`, with the keys and the places of the English one.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from motif.runtime.errors import SettingError, shown
+
+LANGUAGE = "en"
+_SUFFIX = ".yaml"
+
+
+def languages() -> tuple[str, ...]:
+    """The languages that there are, such as ``en``."""
+    files = resources.files("motif").joinpath("data", "phrases").iterdir()
+    return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
+
+
+class Phrases:
+    """What one language says."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self._table = table
+
+    def say(self, *keys: str, **facts: object) -> str:
+        """The text under `keys` with `facts` filled in; of these ``count`` and ``nth`` are whole numbers."""
+        text: Any = self._table
+        for key in keys:
+            text = text[key]
+        if isinstance(text, Mapping):
+            text = text["one" if facts["count"] == 1 else "many"]
+        if "nth" in facts:
+            ordinals = self._table["ordinals"]
+            facts["nth"] = ordinals[min(int(str(facts["nth"])), len(ordinals)) - 1]
+        return str(text).format(**facts)
+
+    def listed(self, things: Sequence[str], last: str = "and") -> str:
+        """The `things` in a row: commas, and the word ``and`` or ``or`` before the last."""
+        *some, end = things
+        return str(self._table[last]).join([", ".join(some), end]) if some else end
+
+    def amount(self, value: float, digits: int = 3) -> str:
+        """A number that is not whole, such as points of equity."""
+        return f"{value:.{digits}f}".replace(".", self._table["decimal"])
+
+
+@cache
+def phrases(language: str = LANGUAGE) -> Phrases:
+    """The words of `language`; raises `SettingError` for one that there is not."""
+    # A command that only lists the languages needs no YAML.
+    from motif.runtime.yaml_text import parse_yaml
+
+    known = languages()
+    if language not in known:
+        raise SettingError(f"no language is called {shown(language)}; there are: {', '.join(known)}")
+    file = resources.files("motif").joinpath("data", "phrases", language + _SUFFIX)
+    return Phrases(parse_yaml(file.read_text(encoding="utf-8")))
+
+
+def sentence(phrase: str) -> str:
+    """A phrase as a sentence of its own."""
+    return f"{phrase[0].upper()}{phrase[1:]}."

@@ -1,0 +1,154 @@
+"""Rollouts that commands and servers are asked for, and what they say of them as JSON."""
+
+from typing import Any, NamedTuple
+
+from motif.analysis.judge import MatchOptions, for_match
+from motif.board.identifiers import gnubg_id
+from motif.board.match_state import MatchState
+from motif.board.moves import Play, legal_plays
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.cube import CubeDecision, cube_decision_at
+from motif.cube.cubeful_rollout import CubeRollout, cube_maker, roll_out_cube
+from motif.evaluators import StaticEvaluator
+from motif.rollout import RESULT_NAMES, Comparison, RolloutResult, RolloutSettings, compare_plays
+from motif.rollout import rollout as roll_out
+from motif.rollout.comparison import CANDIDATES
+
+Record = dict[str, Any]
+
+
+class RolloutQuestion(NamedTuple):
+    """What is rolled out, and how."""
+
+    position: Position
+    match: MatchState | None
+    """That of the ID; with a cube, of the options as well."""
+    evaluator: StaticEvaluator
+    settings: RolloutSettings
+    cubeful: bool = False
+    jobs: int | None = None
+
+    @property
+    def state(self) -> MatchState:
+        """The match where there is a cube."""
+        assert self.match is not None
+        return self.match
+
+    def record(self, record: Record) -> Record:
+        """`record`, what JSON has of a result, with what goes for all results."""
+        settings = self.settings
+        played = {"player": self.evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
+        cubeful = {"cubeful": True} if self.cubeful else {}
+        return record | played | cubeful | {"position": self.position.gnubg_id}
+
+    def play_out(self) -> RolloutResult:
+        """The position without a cube."""
+        return roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
+
+    def decide(self) -> tuple[CubeRollout, CubeDecision]:
+        """The cube decision, and the static one."""
+        result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
+        chances = self.evaluator.evaluate(self.position)
+        return result, cube_decision_at(self.position, chances, result.state)
+
+    def compare(
+        self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
+    ) -> tuple[Comparison, Record]:
+        """The plays of a roll, those that are `named` or else the best; and for what they were valued."""
+        stakes, valued = for_match(self.evaluator, options, self.match)
+        comparison = compare_plays(
+            self.position,
+            roll,
+            self.evaluator,
+            self.settings,
+            plays=_named_plays(self.position, roll, named) if named else None,
+            candidates=CANDIDATES if candidates is None else candidates,
+            stakes=stakes,
+            cubes=cube_maker(self.state) if self.cubeful else None,
+            jobs=self.jobs,
+        )
+        return comparison, valued
+
+
+def result_record(result: RolloutResult) -> Record:
+    """What JSON has of a position that was rolled out."""
+    return {
+        "mean": by_name(result.mean[0]),
+        "se": by_name(result.se[0]),
+        "sd": by_name(result.sd[0]),
+        "trials": int(result.trials[0]),
+        "seconds": result.seconds,
+        "trials_per_second": result.trials_per_second,
+    }
+
+
+def cube_rollout_record(result: CubeRollout, static: CubeDecision) -> Record:
+    """What JSON has of a cube decision that was rolled out, and of the static one."""
+    state = result.state
+    record = {
+        "action": result.action,
+        "no_double": result.no_double,
+        "no_double_se": float(result.se[-1]),
+        "double_take": result.double_take,
+        "double_take_se": result.double_take_se,
+        "double_pass": result.double_pass,
+        "difference": result.difference,
+        "difference_se": result.difference_se,
+        "mean": by_name(result.mean),
+        "se": by_name(result.se),
+        "static": {
+            name: getattr(static, name)
+            for name in ("action", "no_double", "double_take", "double_pass", "exact")
+        },
+        "trials": result.trials,
+        "seconds": result.seconds,
+        "cube": state.cube,
+        "owner": state.cube_owner,
+        "length": state.length,
+    }
+    if not state.length:
+        return record | {"jacoby": state.jacoby}
+    equities = {name: getattr(result, name) for name in ("no_double", "double_take", "double_pass")}
+    chances = {f"mwc_{name}": None if it is None else result.mwc(it) for name, it in equities.items()}
+    score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+    return record | chances | score
+
+
+def comparison_record(comparison: Comparison) -> Record:
+    """What JSON has of a comparison, for one that stops early what became of each play, too."""
+    plays = [
+        {
+            "notation": compared.play.notation,
+            "position": gnubg_id(compared.play.position),
+            "equity": float(compared.mean[-1]),
+            "difference": compared.difference,
+            "difference_se": compared.difference_se,
+            "p_value": compared.p_value,
+            "mean": by_name(compared.mean),
+            "se": by_name(compared.se),
+            "trials": compared.trials,
+            "dropped": compared.dropped,
+        }
+        for compared in comparison.plays
+    ]
+    return {
+        "plays": plays,
+        "doubt": comparison.doubt,
+        "settled": comparison.settled,
+        "error_rate": comparison.error_rate,
+        "trials": comparison.trials,
+        "seconds": comparison.seconds,
+        "trials_per_second": comparison.trials_per_second,
+    }
+
+
+def _named_plays(position: Position, roll: tuple[int, int], texts: list[str]) -> list[Play]:
+    legal = legal_plays(position, roll)
+    plays = (find_play(text, legal) for text in texts)
+    return list({play.position: play for play in plays}.values())
+
+
+def by_name(row: Any) -> dict[str, float]:
+    """The numbers of a result (6,), such as its means, under their names."""
+    return dict(zip(RESULT_NAMES, row.tolist(), strict=True))

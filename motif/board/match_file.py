@@ -1,0 +1,96 @@
+"""Records of matches in files of every kind that motif reads or writes.
+
+A file is known by what it begins with, whatever it is called: eXtreme Gammon's by ``RGMH``, BGBlitz's by a
+line of JSON, .sgf by a bracket; anything else is taken for a .mat file.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from motif.board.game_record import MatchRecord, Notes
+from motif.board.mat_file import NoMatError, mat_text, parse_mat
+from motif.board.sgf_file import parse_sgf, sgf_text
+from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
+from motif.runtime.errors import RecordError, SettingError
+from motif.runtime.files import content_of, contents, decoded, write_text
+
+STDIN = "-"
+READ_SUFFIXES = (".mat", ".sgf", ".xg", ".bgf")
+"""Of files in a folder, those that are taken for records of matches."""
+WRITTEN_SUFFIXES = (".mat", ".sgf")
+_SGF_MAGIC = b"("
+_POSITIONS = ".xgp"
+_ADVICE = {
+    ".gam": "open it in its program and export it as .mat",
+    ".gammon": "open it in its program and export it as .mat",
+    ".ogxm": "GammonView exports it as .mat",
+    ".gva": "GammonView exports it as .mat",
+    ".gvab": "GammonView exports it as .mat",
+}
+_OTHER_ADVICE = "gnubg reads many kinds (`import auto FILE`), and writes .mat (`export match mat FILE.mat`)"
+_POSITION_ADVICE = (
+    "it holds a position, no match: copy its XGID in eXtreme Gammon and give that to `motif hint`"
+)
+
+
+def read_match(path: Path | str) -> MatchRecord:
+    """The record of a match in the file at `path`; ``-`` is standard input.
+
+    Reads .mat, gnubg's .sgf and, where gammonview is installed (the extra ``xg``), .xg and .bgf.  Raises
+    `RecordError`, which names the file and the place for what is no record of legal play, and for another
+    kind of file what would write one that can be read.
+    """
+    if str(path) == STDIN:
+        return parse_match(sys.stdin.buffer.read(), "standard input")
+    return parse_match(content_of(Path(path), RecordError), str(path))
+
+
+def parse_match(content: bytes, name: str) -> MatchRecord:
+    """The record in the `content` of a file of any kind, which errors call `name`; see `read_match`."""
+    begun = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    suffix = Path(name).suffix.lower()
+    if content.startswith(XG_MAGIC):
+        if suffix == _POSITIONS:
+            raise RecordError(f"{name}: {_POSITION_ADVICE}")
+        return parse_xg(content, name)
+    if begun == BGF_MAGIC:
+        return parse_bgf(content, name)
+    if begun == _SGF_MAGIC:
+        return parse_sgf(decoded(content), name)
+    try:
+        return parse_mat(decoded(content), name)
+    except NoMatError as error:
+        raise RecordError(f"{error}; {_ADVICE.get(suffix, _OTHER_ADVICE)}") from None
+
+
+def write_match(path: Path | str, record: MatchRecord, notes: Notes | None = None) -> None:
+    """Write `record` to `path` as the suffix says, .mat or .sgf, whole or not at all.
+
+    `notes` are comments on its actions.  Raises `FileError`; `SettingError` for another suffix; `RecordError`
+    for actions in an order that no game has.
+    """
+    path = Path(path)
+    check_match_target(path)
+    write_text(path, (sgf_text if path.suffix.lower() == ".sgf" else mat_text)(record, notes))
+
+
+def check_match_target(path: Path) -> None:
+    """Raise `SettingError` unless a match can be written to a file that is called so."""
+    if path.suffix.lower() not in WRITTEN_SUFFIXES:
+        raise SettingError(f"{path}: matches are written as {' or '.join(WRITTEN_SUFFIXES)}")
+
+
+def match_paths(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files among `paths`, and those of `READ_SUFFIXES` in the folders among them, in order.
+
+    Raises `RecordError` for a folder that holds none.
+    """
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        files = [file for file in contents(path) if file.suffix.lower() in READ_SUFFIXES and file.is_file()]
+        if not files:
+            raise RecordError(f"{path}: the folder holds no {', '.join(READ_SUFFIXES)} file")
+        yield from files

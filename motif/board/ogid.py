@@ -1,0 +1,187 @@
+"""OGIDs: position and match state in one line, as OpenGammon, HedgeHog and GammonView exchange them.
+
+``WHITE:BLACK:CUBE:DICE:COLOUR:STATE:SCORE_WHITE:SCORE_BLACK:LENGTH:MOVE[:CHECKERS]``.  WHITE and BLACK
+name the place of every checker by a letter of its own, 0 to 9 and a to p for 0 to 25 (q: borne off): 0 is
+White's bar, 25 Black's, and 1 to 24 are Black's points, so that White's ace point is 24.  CUBE is its owner
+(W, B, N: nobody), the logarithm of its value to the base 2 and what was done with it (O: offered, T: taken,
+P: passed, N: nothing).  COLOUR is who REACHED the position: the other one is on roll, but for a double that
+is offered, where it is who doubled, and for a game that has not begun (IW without dice), in which White
+rolls.  LENGTH is 0 for money; behind it stand C in the Crawford game and L in those after it.  All behind
+CUBE may be missing.
+
+Always written with the player on roll as White; the rules of money play, beavers and resignations have no
+place in it.
+
+Source: what GammonView 3.1 and AnkiGammon read and write, which agrees with positions that HedgeHog and
+OpenGammon wrote.
+"""
+
+import re
+
+import numpy as np
+
+from motif.board.identifiers import quoted
+from motif.board.match_state import LARGEST_CUBE, CubeOwner, GameState, MatchState
+from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
+from motif.board.position import Position
+from motif.runtime.errors import PositionError
+
+OGID_PREFIX = "OGID="
+
+_FIELDS = ("white", "black", "cube", "dice", "colour", "state", "white's score", "black's score", "length")
+_FEWEST_FIELDS, _MOST_FIELDS = 3, 11
+_PLACES = "0123456789abcdefghijklmnop"
+_OFF = "q"
+_SHAPE = re.compile(rf"[{_PLACES}{_OFF}]*:[{_PLACES}{_OFF}]*:[WBND?]\d", re.ASCII)
+_CUBE = re.compile(r"(?P<owner>[WBND?])(?P<power>\d{1,2})(?P<action>[NOTP])", re.ASCII)
+_LENGTH = re.compile(r"(?P<points>\d{1,9})(?P<kind>[CLG]?)\d{0,9}", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_ROLL = re.compile(r"[1-6][1-6]", re.ASCII)
+_STATE = re.compile(r"[A-Z]{0,3}", re.ASCII)
+_NOT_BEGUN, _ROLLED, _DOUBLED, _TO_ROLL = "IW", "R", "D", "C"
+_OVER: dict[str, GameState] = {"G": "over", "M": "over", "F": "over", "RG": "resigned", "RM": "resigned"}
+_PASSED = "P"
+
+
+def looks_like_ogid(text: str) -> bool:
+    """Whether `text`, right or not, is meant as an OGID: it has the prefix, or begins as one does."""
+    return text[: len(OGID_PREFIX)].upper() == OGID_PREFIX or bool(_SHAPE.match(text))
+
+
+def ogid(position: Position, match: MatchState | None = None) -> str:
+    """The OGID, without a prefix, of `position` and `match` (None: money play, the cube in the centre)."""
+    state = match or MatchState()
+    both = (
+        "".join(_PLACES[OWN_BAR - place] * abs(int(position.board[place])) for place in places)
+        for places in (
+            [place for place in range(OWN_BAR, 0, -1) if position.board[place] > 0],
+            [place for place in range(OWN_BAR - 1, -1, -1) if position.board[place] < 0],
+        )
+    )
+    owner = {"centre": "N", "me": "W", "opponent": "B"}[state.cube_owner]
+    action = "O" if state.doubled else _PASSED if state.game_state == "dropped" else "N"
+    if state.game_state in ("over", "resigned", "dropped"):
+        kind = "RG" if state.game_state == "resigned" else "G"
+    else:
+        kind = _DOUBLED if state.doubled else _ROLLED if state.dice else _TO_ROLL
+    return ":".join(
+        [
+            *both,
+            f"{owner}{state.cube.bit_length() - 1}{action}",
+            "".join(map(str, sorted(state.dice or ()))),
+            "W" if state.doubled else "B",
+            kind,
+            str(state.own_score),
+            str(state.opponent_score),
+            f"{state.length}{'C' * state.crawford}",
+            "0",
+        ]
+    )
+
+
+def position_from_ogid(text: str) -> tuple[Position, MatchState]:
+    """The position and the match state, both seen by the player on roll, that an OGID holds.
+
+    The prefix may be missing.  Raises `PositionError` naming the field that is wrong.
+    """
+    begun = text[: len(OGID_PREFIX)].upper() == OGID_PREFIX
+    try:
+        return _read(text[len(OGID_PREFIX) :] if begun else text)
+    except PositionError as error:
+        reason = str(error).removeprefix("no position: ").removeprefix("no match state: ")
+        raise PositionError(f"no position in {quoted(text)}: {reason}") from None
+
+
+def _read(text: str) -> tuple[Position, MatchState]:
+    """`position_from_ogid` without the prefix; error messages do not repeat `text`."""
+    parts = text.split(":")
+    if not _FEWEST_FIELDS <= len(parts) <= _MOST_FIELDS:
+        names = ":".join(_FIELDS)
+        raise PositionError(
+            f"an OGID has {_FEWEST_FIELDS} to {_MOST_FIELDS} fields ({names}:move:checkers), "
+            f"this has {len(parts)}"
+        )
+    if len(parts) == _MOST_FIELDS and parts[-1] != str(CHECKERS):
+        raise PositionError(f"the checkers of a side are {quoted(parts[-1])}, not {CHECKERS}")
+    if len(parts) >= _MOST_FIELDS - 1:
+        _matched(_NUMBER, parts[_MOST_FIELDS - 2], "the number of the move", "a number")
+    fields = dict(zip(_FIELDS, [*parts, *[""] * _MOST_FIELDS], strict=False))
+    cube = _matched(_CUBE, fields["cube"], "the cube", "its owner (W, B, N), a power of two and N, O, T or P")
+    dice = _dice(fields["dice"])
+    kind = _matched(_STATE, fields["state"], "the state", "letters such as R or IW")[0]
+    doubled = cube["action"] == "O"
+    on_roll = _on_roll(fields["colour"], doubled, kind in ("", _NOT_BEGUN) and dice is None)
+    white, black = _number(fields["white's score"]), _number(fields["black's score"])
+    length = _matched(_LENGTH, fields["length"] or "0", "the length", "a number, and C in the Crawford game")
+    power = int(cube["power"])
+    if power >= LARGEST_CUBE.bit_length():
+        raise PositionError(
+            f"the cube is 2 to the power of {power}, not of 0 to {LARGEST_CUBE.bit_length() - 1}"
+        )
+    owners: dict[str, CubeOwner] = {on_roll: "me", "WB".replace(on_roll, ""): "opponent"}
+    dropped = cube["action"] == _PASSED
+    state = MatchState(
+        length=int(length["points"]),
+        own_score=white if on_roll == "W" else black,
+        opponent_score=black if on_roll == "W" else white,
+        cube=1 << power,
+        # A dead cube (D), and one that is not told (?), can be turned by neither.
+        cube_owner=owners.get(cube["owner"], "centre"),
+        crawford=length["kind"] == "C",
+        dice=None if doubled else dice,
+        doubled=doubled,
+        game_state="dropped" if dropped else _OVER.get(kind, "playing"),
+        decision="opponent" if doubled else "me",
+        player=1 if on_roll == "W" else 0,
+    )
+    return Position(_board(fields["white"], fields["black"], on_roll == "W")), state
+
+
+def _board(white: str, black: str, white_on_roll: bool) -> Board:
+    """The board seen by the player on roll."""
+    board = np.zeros(BOARD_SIZE, np.int64)
+    sides = ((white, "white", white_on_roll), (black, "black", not white_on_roll))
+    for letters, colour, is_own in sides:
+        if len(letters) > CHECKERS:
+            raise PositionError(f"{colour} has {len(letters)} checkers, at most {CHECKERS} are possible")
+        for letter in letters:
+            if letter == _OFF:
+                continue
+            number = _PLACES.find(letter)
+            if number < 0:
+                allowed = "0 to 9 and a to p, or q for a checker that is off"
+                raise PositionError(f"{quoted(letter)} of {colour}'s checkers is not one of {allowed}")
+            place = OWN_BAR - number if white_on_roll else number
+            if place == (OPPONENT_BAR if is_own else OWN_BAR):
+                raise PositionError(f"a checker of {colour} stands on the other player's bar")
+            if board[place] and (board[place] > 0) != is_own:
+                raise PositionError(f"both players hold the point {quoted(letter)}")
+            board[place] += 1 if is_own else -1
+    return board.astype(np.int8)
+
+
+def _on_roll(colour: str, doubled: bool, has_not_begun: bool) -> str:
+    """W or B: who is on roll, who also is the one that doubled."""
+    if colour not in ("", "W", "B"):
+        raise PositionError(f"the colour is {quoted(colour)}, not W or B")
+    if has_not_begun or not colour:
+        return "W" if not (doubled and colour) else colour
+    return colour if doubled else "WB".replace(colour, "")
+
+
+def _matched(form: re.Pattern[str], text: str, what: str, wanted: str) -> re.Match[str]:
+    match = form.fullmatch(text)
+    if not match:
+        raise PositionError(f"{what} is {quoted(text)}, not {wanted}")
+    return match
+
+
+def _number(text: str) -> int:
+    return int(_matched(_NUMBER, text or "0", "a score", "a number")[0])
+
+
+def _dice(text: str) -> tuple[int, int] | None:
+    if not text:
+        return None
+    _matched(_ROLL, text, "the roll", "two dice of 1 to 6, or nothing")
+    return int(text[0]), int(text[1])

@@ -1,0 +1,387 @@
+"""Records of games as .sgf files (Smart Game Format, GM[6]), in which gnubg saves matches.
+
+Every game is a tree of its own, of which the first line of play is read.  White is player 0 and Black
+player 1.  A move is the roll and, from and to, the places of each checker's step as letters: for White a to x
+are his points 1 to 24, for Black the same places, that is his 24 to 1; y is the bar and z is off.  A roll
+without steps is read as it is in a .mat file; one that was never played stands as PL and DI.  MI holds the
+length and the scores, RU the rules, RE the winner, his points and an R where the other one resigned.
+
+Date, event, round, place and annotator stand where other programs look for them; where a record has other
+tags, all are written as comment of the game (GC), a line each, so that nothing is lost.
+
+Source: the format's page on backgammon (red-bean.com/sgf/backgammon.html), and files that gnubg 1.07 wrote
+and read.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from motif.board.game_record import (
+    Action,
+    CubeAction,
+    GameProgress,
+    GameRecord,
+    GameResult,
+    Mark,
+    MatchRecord,
+    Notes,
+    Turn,
+    crawford_game,
+    jacoby_rule,
+)
+from motif.board.identifiers import quoted
+from motif.board.mat_file import mat_name
+from motif.board.match_state import LARGEST_SCORE
+from motif.board.moves import legal_plays, parse_roll
+from motif.board.notation import OFF, find_play
+from motif.board.packed import OWN_BAR, POINTS
+from motif.runtime.errors import MotifError, RecordError
+from motif.runtime.files import content_of, decoded, write_text
+from motif.runtime.version import VERSION
+
+_COLOURS = "WB"
+"""Of players 0 and 1."""
+_BAR, _TRAY = "y", "z"
+_TEXT = r"\[[^\]\\]*(?:\\.[^\]\\]*)*\]"
+_TOKEN = re.compile(rf"\s*(?:([();])|([A-Za-z]+)\s*({_TEXT}(?:\s*{_TEXT})*))", re.DOTALL)
+_VALUE = re.compile(_TEXT, re.DOTALL)
+_ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
+_MOVE = re.compile(r"([1-6][1-6])((?:[a-z]{2}){0,4})", re.ASCII)
+_INFORMATION = re.compile(r"\s*(\w+)\s*:\s*(\d{1,9})\s*", re.ASCII)
+_RESULT = re.compile(r"\s*([WB])\+(\d{1,9})\s*(R(?:esign)?)?\s*", re.ASCII)
+_TAG_LINE = re.compile(r'\[([^"\]]*[^"\]\s])\s*"(.*)"\]')
+_DATE = re.compile(r"(\d{4})[.-](\d\d)[.-](\d\d)", re.ASCII)
+_KNOWN_TAGS = {"Event": "EV", "Round": "RO", "Site": "PC", "EventDate": "DT", "Annotator": "AN"}
+_BACKGAMMON = "6"
+_SETUPS = ("AB", "AW", "AE")
+_MARKS: dict[Mark, str] = {"doubtful": "DO[]", "bad": "BM[1]", "very bad": "BM[2]", "": ""}
+"""As gnubg marks moves."""
+
+
+def write_sgf(path: Path, record: MatchRecord, notes: Notes | None = None) -> None:
+    """Write `record` to `path`, whole or not at all; raises `FileError`, and `RecordError` as `sgf_text`."""
+    write_text(path, sgf_text(record, notes))
+
+
+def sgf_text(record: MatchRecord, notes: Notes | None = None) -> str:
+    """`record` as the text of an .sgf file; `notes` are comments on their actions, with gnubg's marks.
+
+    Raises `RecordError` for actions in an order that no game has.
+    """
+    lines = []
+    for number, game in enumerate(record.games):
+        lines += [f"(;{_opening(record, number)}", *_nodes(game, number, notes or {}), ")"]
+    return "\n".join(lines) + "\n"
+
+
+def read_sgf(path: Path) -> MatchRecord:
+    """The record in the .sgf file at `path`.
+
+    Raises `RecordError` that names file, line and game for whatever is no record of legal play.
+    """
+    return parse_sgf(decoded(content_of(path, RecordError)), str(path))
+
+
+def parse_sgf(text: str, name: str = "text") -> MatchRecord:
+    """The record in `text`, which errors call `name`; see `read_sgf`."""
+    games: list[GameRecord] = []
+    tags: dict[tuple[str, str], None] = {}
+    players, length, jacoby = (mat_name(""), mat_name("")), 0, False
+    for number, nodes in enumerate(_Trees(text, name), 1):
+        reader = _GameReader(name, number, nodes)
+        games.append(reader.game())
+        players, length = reader.players, reader.length
+        tags |= dict.fromkeys(reader.tags())
+        jacoby |= "Jacoby" in reader.rules
+    if not games:
+        raise RecordError(f"{name}: no .sgf file: it has no game")
+    record = MatchRecord(players, length, tuple(games), tuple(tags))
+    if jacoby and not length and not jacoby_rule(record):
+        record = MatchRecord(players, length, record.games, (*record.tags, ("Jacoby", "On")))
+    return record
+
+
+class _Property(NamedTuple):
+    line: int
+    name: str
+    values: list[str]
+
+
+_Node = list[_Property]
+
+
+class _Trees:
+    """The games of a text: of each the nodes of its first line of play."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text, self._name = text, name
+        self._line = 1
+        self._nodes: list[_Node] = []
+        self._branches: list[int] = []
+        """Of each tree that is open, how many have begun within it."""
+        self._is_first = [True]
+        """Whether what is open belongs to the first line."""
+
+    def __iter__(self) -> Iterator[list[_Node]]:
+        here, text = 0, self._text
+        while match := _TOKEN.match(text, here):
+            sign, key, values = match.groups()
+            begun = match.start(1 if sign else 2)
+            self._line += text.count("\n", here, begun)
+            here = match.end()
+            if sign is None:
+                self._property(key, values)
+            elif sign == "(":
+                self._is_first.append(self._is_first[-1] and not any(self._branches[-1:]))
+                self._branches[-1:] = [*(count + 1 for count in self._branches[-1:]), 0]
+            elif not self._branches:
+                raise self._error("no .sgf file: it must begin with (;GM[6]")
+            elif sign == ";":
+                self._nodes += [[]] * self._is_first[-1]
+            else:
+                self._branches.pop()
+                self._is_first.pop()
+                if not self._branches:
+                    yield self._nodes
+                    self._nodes = []
+            self._line += text.count("\n", begun, here)
+        self._check_end(here)
+
+    def _property(self, key: str, values: str) -> None:
+        if not self._branches:
+            raise self._error("no .sgf file: it must begin with (;GM[6]")
+        if not self._is_first[-1]:
+            return
+        if not self._nodes:
+            raise self._error("a property must stand in a node, which ; begins")
+        texts = [_ESCAPED.sub(r"\2", value[1:-1]) for value in _VALUE.findall(values)]
+        self._nodes[-1].append(_Property(self._line, "".join(filter(str.isupper, key)), texts))
+
+    def _check_end(self, here: int) -> None:
+        rest = self._text[here:].lstrip()
+        self._line += self._text.count("\n", here, len(self._text) - len(rest))
+        if rest and self._branches:
+            raise self._error(f"{quoted(rest.splitlines()[0])} is no property such as PW[Ann]")
+        if self._branches:
+            raise self._error("the file ends within a game")
+        if rest and not here:
+            raise self._error("no .sgf file: it must begin with (;GM[6]")
+
+    def _error(self, what: str) -> RecordError:
+        return RecordError(f"{self._name}: line {self._line}: {what}")
+
+
+class _GameReader:
+    """Reads one game, and knows where it is for the sake of errors."""
+
+    def __init__(self, name: str, number: int, nodes: list[_Node]) -> None:
+        self._name, self._number = name, number
+        self._nodes = nodes or [[]]
+        self._root = {one.name: one for one in self._nodes[0]}
+        self._line = self._nodes[0][0].line if self._nodes[0] else 0
+        self._progress = GameProgress()
+        self._actions: list[Action] = []
+        self._on_roll: int | None = None
+        self._dice: Turn | None = None
+        """A roll that has not been played so far."""
+        self._check_kind()
+        self.rules = self._text("RU").split(":")
+        pairs = map(_INFORMATION.fullmatch, self._values("MI"))
+        facts = {pair[1]: pair[2] for pair in pairs if pair}
+        self.length = self._fact(facts, "length")
+        self._score = self._fact(facts, "ws"), self._fact(facts, "bs")
+        self.players = mat_name(self._text("PW")), mat_name(self._text("PB"))
+
+    def tags(self) -> list[tuple[str, str]]:
+        """Names and values of what else is known."""
+        lines = (_TAG_LINE.fullmatch(line.strip()) for line in self._text("GC").splitlines())
+        if tags := [(match[1], match[2]) for match in lines if match]:
+            return tags
+        texts = {tag: " ".join(self._text(key).split()) for tag, key in _KNOWN_TAGS.items()}
+        return list(_tags_of({tag: text.replace('"', "'") for tag, text in texts.items() if text}))
+
+    def game(self) -> GameRecord:
+        """The game, from its first roll on."""
+        for node in self._nodes:
+            for one in node:
+                self._line = one.line
+                try:
+                    self._read(one)
+                except MotifError as error:
+                    raise self._error(str(error)) from None
+        try:
+            self._leave_roll()
+            result = self._result()
+        except MotifError as error:
+            raise self._error(str(error)) from None
+        return GameRecord(self._score, tuple(self._actions), result)
+
+    def _read(self, one: _Property) -> None:
+        text = one.values[0].strip()
+        if one.name in ("W", "B"):
+            self._act(_COLOURS.index(one.name), text)
+        elif one.name in _SETUPS:
+            raise RecordError("a position was set up here; a record of play begins where every game does")
+        elif one.name == "CV" and text != str(self._progress.cube):
+            raise RecordError(f"the cube was set to {quoted(text)} here; a record has only its doubles")
+        elif one.name == "CP" and text not in ("c", "n", ""):
+            raise RecordError("the cube was given to a player here; a record has only its doubles")
+        elif one.name == "PL":
+            self._on_roll = {"w": 0, "b": 1}.get(text[:1].lower())
+        elif one.name == "DI":
+            player = self._progress.turn if self._on_roll is None else self._on_roll
+            self._dice = Turn(player or 0, parse_roll(text), None)
+
+    def _act(self, player: int, text: str) -> None:
+        self._dice, self._on_roll = None, None
+        word = text.lower()
+        if match := _MOVE.fullmatch(word):
+            self._apply(self._turn(player, match))
+        elif word == "double":
+            self._apply(CubeAction(player, self._progress.answer_to(player)))
+        elif word in ("take", "drop"):
+            self._apply(CubeAction(player, "take" if word == "take" else "drop"))
+        else:
+            raise RecordError(f"{quoted(text)} is no move such as 31hefe, nor double, take or drop")
+
+    def _turn(self, player: int, match: re.Match[str]) -> Turn:
+        self._progress.check_turn(player)
+        roll = parse_roll(match[1])
+        plays = legal_plays(self._progress.position, roll)
+        if not match[2]:
+            return Turn(player, roll, plays[0] if len(plays) == 1 else None)
+        points = [_point(letter, player) for letter in match[2]]
+        steps = zip(points[::2], points[1::2], strict=True)
+        return Turn(player, roll, find_play(" ".join(f"{start}/{end}" for start, end in steps), plays))
+
+    def _apply(self, action: Action) -> None:
+        self._progress.apply(action)
+        self._actions.append(action)
+
+    def _leave_roll(self) -> None:
+        """Take a last roll that nobody played for what it is."""
+        if self._dice is not None and self._progress.result is None:
+            self._apply(self._dice)
+
+    def _result(self) -> GameResult | None:
+        text = self._text("RE")
+        if not text.strip():
+            return self._progress.result
+        self._line = self._root["RE"].line
+        match = _RESULT.fullmatch(text)
+        if not match:
+            raise RecordError(f"the result {quoted(text)} is none such as W+2 or B+1R")
+        winner, points = _COLOURS.index(match[1]), int(match[2])
+        return self._progress.said_result(winner, points, money=not self.length)
+
+    def _check_kind(self) -> None:
+        kind = self._text("GM").strip() or _BACKGAMMON
+        if kind != _BACKGAMMON:
+            raise self._error(f"the game is GM[{kind}], not backgammon, GM[{_BACKGAMMON}]")
+
+    def _values(self, key: str) -> list[str]:
+        return self._root[key].values if key in self._root else []
+
+    def _text(self, key: str) -> str:
+        return next(iter(self._values(key)), "")
+
+    def _fact(self, facts: dict[str, str], key: str) -> int:
+        number = int(facts.get(key, 0))
+        if number > LARGEST_SCORE:
+            raise self._error(f"MI[{key}:{number}] is more than {LARGEST_SCORE}")
+        return number
+
+    def _error(self, what: str) -> RecordError:
+        where = [f"line {self._line}"] if self._line else []
+        return RecordError(": ".join([self._name, *where, f"game {self._number}", what]))
+
+
+def _opening(record: MatchRecord, number: int) -> str:
+    """The properties of a game's first node."""
+    game = record.games[number]
+    facts = {"length": record.length, "game": number, "ws": game.score[0], "bs": game.score[1]}
+    rules = []
+    if record.length:
+        crawford = crawford_game(record)
+        at_match_point = any(record.length - 1 in one.score for one in record.games)
+        rules = ["Crawford"] * (crawford is not None or not at_match_point)
+        rules += ["CrawfordGame"] * (crawford == number)
+    elif jacoby_rule(record):
+        rules = ["Jacoby"]
+    words = [
+        f"FF[4]GM[{_BACKGAMMON}]CA[UTF-8]AP[motif:{VERSION}]",
+        "MI" + "".join(f"[{key}:{value}]" for key, value in facts.items()),
+        *(
+            f"P{colour}[{_escaped(mat_name(name))}]"
+            for colour, name in zip(_COLOURS, record.players, strict=True)
+        ),
+        *_tag_properties(record.tags),
+    ]
+    words += [f"RU[{':'.join(rules)}]"] * bool(rules)
+    if game.result is not None:
+        resigned = "R" * game.result.resigned
+        words.append(f"RE[{_COLOURS[game.result.winner]}+{game.result.points}{resigned}]")
+    return "".join(words)
+
+
+def _tags_of(texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """The tags that properties hold, in the order of these; dates have dots, as in .mat files."""
+    date = _DATE.fullmatch(texts.get("EventDate", ""))
+    known = {**texts, **({"EventDate": ".".join(date.groups())} if date else {})}
+    if not date:
+        known.pop("EventDate", None)
+    return tuple((tag, known[tag]) for tag in _KNOWN_TAGS if tag in known)
+
+
+def _tag_properties(tags: tuple[tuple[str, str], ...]) -> Iterator[str]:
+    for tag, key in _KNOWN_TAGS.items():
+        if text := dict(tags).get(tag):
+            date = _DATE.fullmatch(text)
+            if key != "DT":
+                yield f"{key}[{_escaped(text)}]"
+            elif date:
+                yield f"DT[{'-'.join(date.groups())}]"
+    if tags != _tags_of(dict(tags)):
+        lines = "\n".join(f'[{name} "{text}"]' for name, text in tags)
+        yield f"GC[{_escaped(lines)}]"
+
+
+def _nodes(game: GameRecord, number: int, notes: Notes) -> Iterator[str]:
+    progress = GameProgress()
+    for index, action in enumerate(game.actions):
+        progress.apply(action)
+        note = notes.get((number, index))
+        said = f"C[{_escaped(note.text)}]{_MARKS[note.mark]}" if note else ""
+        if isinstance(action, CubeAction):
+            word = action.kind if action.kind in ("take", "drop") else "double"
+            yield f";{_COLOURS[action.player]}[{word}]{said}"
+            continue
+        roll = "{}{}".format(*action.roll)
+        if action.play is None:
+            yield f";PL[{_COLOURS[action.player]}]DI[{roll}]{said}"
+            continue
+        steps = "".join(
+            _letter(start, action.player) + _letter(end, action.player)
+            for start, end in sorted(action.play.moves, reverse=True)
+        )
+        yield f";{_COLOURS[action.player]}[{roll}{steps}]{said}"
+
+
+def _letter(point: int, player: int) -> str:
+    if point in (OWN_BAR, OFF):
+        return _BAR if point == OWN_BAR else _TRAY
+    return chr(ord("a") + (point - 1 if player == 0 else POINTS - point))
+
+
+def _point(letter: str, player: int) -> int:
+    """The player's own number of the place `letter`."""
+    if letter in (_BAR, _TRAY):
+        return OWN_BAR if letter == _BAR else OFF
+    number = ord(letter) - ord("a")
+    return number + 1 if player == 0 else POINTS - number
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("]", "\\]").replace(":", "\\:")

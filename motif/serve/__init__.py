@@ -1,0 +1,1 @@
+"""Other programs ask motif: gnubg's protocol for external players, UBGI, HTTP."""

@@ -1,0 +1,188 @@
+"""bgweb-api's HTTP interface, POST /api/v1/getmoves, for programs that ask bgweb-api.
+
+Source: api/openapi.yaml of https://github.com/foochu/bgweb-api.  Each side's checkers are told from its own
+view; points are texts, with ``bar`` and ``off``; numbers have three decimals.
+"""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from motif.board.match_state import MatchState
+from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
+from motif.board.position import Position
+from motif.cube.equities import stakes_of
+from motif.evaluators import Probabilities
+from motif.evaluators.lookahead import LookaheadEvaluator
+from motif.evaluators.stakes import NO_CUBE
+from motif.runtime.errors import PositionError
+from motif.serve.desk import Desk
+from motif.serve.motif_api import ERRORS, desk_of, json_answer
+from motif.serve.questions import Die
+from motif.serve.ranked_plays import moves_of, play_batch, ranked_plays
+
+Record = dict[str, Any]
+router = APIRouter(tags=["bgweb-api"])
+_DIGITS = 3
+_Checkers = Annotated[int, Field(ge=0, le=CHECKERS)]
+_NAMES = {"bar": OWN_BAR, **{str(point): point for point in range(1, POINTS + 1)}}
+"""Places by their names in a layout."""
+_WORDS = {OWN_BAR: "bar", 0: "off"}
+"""Places of a move that are no points."""
+_FIELDS: dict[str, Any] = {
+    f"place{place}": (_Checkers, Field(default=0, alias=name)) for name, place in _NAMES.items()
+}
+CheckerLayout: Any = create_model(
+    "CheckerLayout",
+    __doc__="Checkers on each point and on the bar, as their owner sees it; what is left out has none.",
+    __config__=ConfigDict(json_schema_extra={"example": {"6": 5, "8": 3, "13": 5, "24": 2}}),
+    **_FIELDS,
+)
+
+
+class Board(BaseModel):
+    """The checkers of both players."""
+
+    x: CheckerLayout
+    o: CheckerLayout
+
+    def position(self, player: str) -> Position:
+        """The position with `player`, x or o, on roll; raises `PositionError`."""
+        own, other = (self.x, self.o) if player == "x" else (self.o, self.x)
+        counts = [0] * BOARD_SIZE
+        for place in _NAMES.values():
+            counts[place] += getattr(own, f"place{place}")
+        for place in _NAMES.values():
+            taken = getattr(other, f"place{place}")
+            if taken and counts[OWN_BAR - place] > 0:
+                raise PositionError(f"both players have checkers on the {place} point of the one not on roll")
+            counts[OWN_BAR - place] -= taken
+        return Position(counts)
+
+
+class MoveArgs(BaseModel):
+    """A position and a roll."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "board": {
+                        "x": {"6": 5, "8": 3, "13": 5, "24": 2},
+                        "o": {"6": 5, "8": 3, "13": 5, "24": 2},
+                    },
+                    "dice": [3, 1],
+                    "player": "x",
+                    "max-moves": 3,
+                    "score-moves": True,
+                    "cubeful": False,
+                }
+            ]
+        }
+    )
+    board: Board
+    dice: tuple[Die, Die]
+    player: Annotated[Literal["x", "o"], Field(description="Who is on roll.")] = "x"
+    max_moves: Annotated[
+        int, Field(ge=0, alias="max-moves", description="So many plays at most; 0 is all of them.")
+    ] = 0
+    score_moves: Annotated[bool, Field(alias="score-moves", description="Rank the plays, with equities.")] = (
+        True
+    )
+    cubeful: Annotated[bool, Field(description="Value plays with a cube in the centre, for money.")] = False
+
+
+_POINTS = [str(point) for point in range(1, POINTS + 1)]
+
+
+class CheckerPlay(BaseModel):
+    """One checker's move."""
+
+    start: Annotated[str, Field(alias="from", json_schema_extra={"enum": [*_POINTS, "bar"]})]
+    to: Annotated[str, Field(json_schema_extra={"enum": [*_POINTS, "off"]})]
+
+
+class EvalInfo(BaseModel):
+    """How a play was valued."""
+
+    cubeful: bool
+    plies: Annotated[int, Field(description="1 is the static evaluation.")]
+
+
+class BgwebProbability(BaseModel):
+    """Chances after a play; a gammon counts backgammons in."""
+
+    win: float
+    winG: float  # noqa: N815
+    winBG: float  # noqa: N815
+    lose: float
+    loseG: float  # noqa: N815
+    loseBG: float  # noqa: N815
+
+
+class Evaluation(BaseModel):
+    """What a play is worth, and how much less than the best that is: at most 0."""
+
+    info: EvalInfo
+    eq: float
+    diff: float
+    probability: BgwebProbability
+
+
+class Move(BaseModel):
+    """A play; what it is worth, where that was asked for."""
+
+    play: list[CheckerPlay]
+    evaluation: Evaluation | None = None
+
+
+@router.post("/api/v1/getmoves", responses={200: {"model": list[Move]}, **ERRORS})
+async def get_moves(question: MoveArgs, request: Request) -> Response:
+    """bgweb-api: the legal plays of a roll, the best first; no play where nothing can be moved."""
+    desk = desk_of(request)
+    return json_answer(await desk.compute(_moves, desk, question))
+
+
+def _moves(desk: Desk, question: MoveArgs) -> list[Record]:
+    position = question.board.position(question.player)
+    roll = max(question.dice), min(question.dice)
+    count = question.max_moves or None
+    if not question.score_moves:
+        plays = moves_of(play_batch(position, roll), roll)
+        return [{"play": _play(moves)} for moves in plays[:count] if moves]
+    _, evaluator = desk.judge(None, False, False)
+    stakes = stakes_of(MatchState()) if question.cubeful else NO_CUBE
+    ranked = ranked_plays(position, roll, evaluator, stakes)
+    deepest = evaluator.plies + 1 if isinstance(evaluator, LookaheadEvaluator) else 1
+    return [
+        {
+            "play": _play(play.moves),
+            "evaluation": {
+                "info": {"cubeful": question.cubeful, "plies": deepest if play.is_deep else 1},
+                "eq": round(play.equity, _DIGITS),
+                "diff": round(play.equity - ranked[0].equity, _DIGITS),
+                "probability": _probability(play.chances),
+            },
+        }
+        for play in ranked[:count]
+        if play.moves
+    ]
+
+
+def _play(moves: tuple[tuple[int, int], ...]) -> list[Record]:
+    return [{"from": _WORDS.get(start, str(start)), "to": _WORDS.get(end, str(end))} for start, end in moves]
+
+
+def _probability(chances: Probabilities) -> Record:
+    rounded = [round(chance, _DIGITS) for chance in chances]
+    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = rounded
+    return {
+        "win": win,
+        "winG": win_gammon,
+        "winBG": win_backgammon,
+        "lose": round(1 - chances.win, _DIGITS),
+        "loseG": lose_gammon,
+        "loseBG": lose_backgammon,
+    }

@@ -1,0 +1,329 @@
+"""The external player that gnubg connects to, and the server of board lines that gnubg's ``external`` is.
+
+gnubg (``set player 0 external localhost:PORT``) sends a board line of FIBS in its dialect for each decision
+of that player, with a NUL behind the line end, and reads one line: a play, ``roll``, ``double``, ``take``,
+``drop``, ``beaver``, ``resign ...``, or nothing where no play is legal.  It takes an illegal play for none,
+and 1.07 falls over one that it cannot read; so whatever is no board of a game that goes on gets
+``Error: ...``, which makes gnubg stop the turn and say so.
+
+Programs that talk to gnubg itself, as a server, send lines of FIBS proper, with options behind them, and
+commands: ``version``, ``help``, ``set``, ``evaluation``, ``exit``.  They are answered as gnubg answers them.
+
+Sources: gnubg's play.c (`ComputerTurn`), drawboard.c (`FIBSBoard`), external.c, external_l.l, external_y.y;
+and traffic of gnubg 1.07.
+"""
+
+import os
+import socket
+import socketserver
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from motif.board.fibs_board import PREFIX, FibsBoard, parse_fibs_board
+from motif.board.identifiers import quoted
+from motif.board.match_state import MatchState
+from motif.board.moves import Play
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.runtime.errors import MotifError, PositionError, SettingError
+from motif.runtime.version import VERSION
+from motif.serve.opponent import Opponent
+
+_LONGEST_LINE = 4096
+"""Bytes; a board line of gnubg has about 150."""
+_LONGEST_ANSWER = 200
+"""Characters; gnubg reads 255, and takes what is beyond for its next answer."""
+_MOST_CONNECTIONS = 64
+_ERROR = "Error: "
+_SWITCHES = {
+    **dict.fromkeys(("yes", "on", "true"), True),
+    **dict.fromkeys(("no", "off", "false"), False),
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What board lines do not tell: rules of money play, and whether matches have a Crawford game."""
+
+    jacoby: bool = True
+    beavers: bool = True
+    crawford: bool = True
+
+
+class Options(NamedTuple):
+    """What may stand behind a board line of a program that asks as it would ask gnubg."""
+
+    rules: Rules
+    resignation: int = 0
+    """Points, in cubes, that the player whose turn it is offers to lose; 0 for none."""
+    plies: int | None = None
+    """None for as far as the player looks ahead by himself."""
+    cubeful: bool = False
+
+
+class Question(NamedTuple):
+    """A board line as one asks `Opponent`."""
+
+    board: FibsBoard
+    position: Position
+    state: MatchState
+
+
+class Conversation:
+    """What one connection says and is answered."""
+
+    def __init__(self, opponent: Opponent, rules: Rules = Rules()) -> None:
+        self._opponent = opponent
+        self._rules = rules
+        self._is_gnubg = True
+        """Whether boards come from gnubg's external player, as far as the lines have told."""
+        self._side = 0
+        """The sign of the checkers of him who is asked; 0 as long as no line has told."""
+        self._has_resigned = False
+        """Whether the last board was answered so: asked again in that game, he plays on."""
+
+    def answer(self, line: str) -> str | None:
+        """The answer to one line, without its end; None to ``exit``, which ends the connection."""
+        text = line.strip(" \t\r\n\0")
+        try:
+            return self._answer(text)
+        except MotifError as error:
+            return _short(f"{_ERROR}{error}")
+
+    def _answer(self, text: str) -> str | None:
+        words = text.split()
+        if not words:
+            return f"{_ERROR}no command given"
+        command = words[0].lower()
+        if command.startswith(f"{PREFIX}:"):
+            return self._decide(text)
+        if command in ("exit", "quit"):
+            return None
+        self._is_gnubg = False
+        if command == "evaluation":
+            return self._evaluate(text)
+        if command == "version" and len(words) == 1:
+            return f"Interface: 2\nRFBF: 0\nEngine: {self._opponent.name}\nSoftware: motif {VERSION}"
+        if command == "help" and len(words) == 1:
+            return "\tNo help information available"
+        if command == "set":
+            return _setting([word.lower() for word in words[1:]])
+        raise SettingError(f"syntax error, unexpected {quoted(words[0])}")
+
+    def _decide(self, text: str) -> str:
+        line, words = _line_and_words(text)
+        options = _options(words, self._rules)
+        board, position, state = self._question(line, options.rules, request=not words)
+        opponent = self._opponent
+        if options.resignation:
+            return "accept" if opponent.agrees(position, state, options.resignation) else "reject"
+        if board.raised:
+            is_beaver = self._side in (0, board.turn)
+            takes = opponent.takes_beaver if is_beaver else opponent.takes_raccoon
+            return "accept" if takes(position, state) else "drop"
+        if board.doubled:
+            return opponent.answer(position, state)
+        self._side = board.turn
+        # As a server gnubg never resigns.
+        loss = opponent.resignation(position, board.roll, state) if self._is_gnubg else None
+        was_declined, self._has_resigned = self._has_resigned, loss is not None
+        if loss is not None and not was_declined:
+            return f"resign {loss}"
+        if board.roll is not None:
+            return _in_numbers(opponent.play(position, board.roll, state))
+        return "double" if opponent.cube(position, state).should_double else "roll"
+
+    def _question(self, line: str, rules: Rules, *, request: bool) -> Question:
+        board = parse_fibs_board(line)
+        # gnubg writes the roll to both players' dice, and knows one colour and one direction.
+        as_gnubg = board.your_dice == board.opponent_dice and (board.colour, board.direction) == (1, -1)
+        self._is_gnubg = self._is_gnubg and request and as_gnubg
+        position = board.position
+        if not board.turn or outcome(position):
+            raise PositionError("the game is over")
+        if not rules.crawford:
+            board = replace(board, did_crawford=1)
+        state = board.match_state(
+            request=self._is_gnubg,
+            # A beaver is a question to him whose turn it is, a raccoon to the other one.
+            raises=1 if self._side in (0, board.turn) else 2,
+            jacoby=rules.jacoby,
+            beavers=rules.beavers,
+        )
+        return Question(board, position, state)
+
+    def _evaluate(self, text: str) -> str:
+        words = text.split(None, 2)
+        if len(words) < 3 or words[1].lower() != "fibsboard":
+            raise SettingError("syntax error: it is evaluation fibsboard BOARD")
+        line, more = _line_and_words(words[2])
+        options = _options(more, self._rules)
+        _, position, state = self._question(line, options.rules, request=False)
+        opponent = self._opponent if options.plies is None else self._opponent.at_plies(options.plies)
+        numbers = opponent.evaluation(position, state, cubeful=options.cubeful)
+        return " ".join(f"{number:f}" for number in numbers)
+
+
+def _line_and_words(text: str) -> tuple[str, list[str]]:
+    """The board line at the beginning of `text`, in whose names there may be spaces, and the words behind."""
+    head, colon, last = text.rpartition(":")
+    number, _, behind = last.partition(" ")
+    return head + colon + number, behind.split()
+
+
+def _options(words: list[str], rules: Rules) -> Options:
+    """What `words` behind a board line say, by gnubg's grammar.
+
+    Raises `SettingError` for others.
+    """
+    options = Options(rules)
+    waiting = [word.lower() for word in reversed(words)]
+    while waiting:
+        name = waiting.pop()
+        if name in ("jacobyrule", "crawfordrule", "beavers"):
+            rule = {name.removesuffix("rule"): _switch(name, waiting)}
+            options = options._replace(rules=replace(options.rules, **rule))
+        elif name == "cube":
+            options = options._replace(cubeful=_switch(name, waiting))
+        elif name in ("cubeful", "cubeless"):
+            options = options._replace(cubeful=name == "cubeful")
+        elif name == "resignation":
+            options = options._replace(resignation=_digit(name, waiting))
+        elif name == "plies":
+            options = options._replace(plies=_digit(name, waiting))
+        elif name in ("prune", "deterministic"):
+            # motif has no nets to prune with, and is deterministic anyway.
+            if waiting and waiting[-1] in _SWITCHES:
+                waiting.pop()
+        elif name == "noise":
+            if not waiting or waiting.pop().strip("0.+-"):
+                raise SettingError("noise: there is none to be had but 0")
+        else:
+            raise SettingError(f"syntax error, unexpected {quoted(name)} behind the board")
+    return options
+
+
+def _switch(name: str, waiting: list[str]) -> bool:
+    word = waiting.pop() if waiting else ""
+    if word not in _SWITCHES:
+        raise SettingError(f"syntax error: {name} is on or off, not {quoted(word)}")
+    return _SWITCHES[word]
+
+
+def _digit(name: str, waiting: list[str]) -> int:
+    word = waiting.pop() if waiting else ""
+    most = 3
+    if word not in map(str, range(most + 1)):
+        raise SettingError(f"{name} must be 0 to {most}, not {quoted(word)}")
+    return int(word)
+
+
+def _setting(words: list[str]) -> str:
+    """The answer to ``set`` and `words`.  It changes nothing: the interface is one, and hides nothing."""
+    name, value, *_ = [*words, "", ""]
+    if name == "debug" and value in _SWITCHES:
+        return f"Debug output {'ON' if _SWITCHES[value] else 'OFF'}"
+    if name == "interface" and value in ("new", "old"):
+        return f"New interface {'ON' if value == 'new' else 'OFF'}"
+    raise SettingError(f"set option {quoted(name)} not supported")
+
+
+def _in_numbers(play: Play) -> str:
+    """A play die by die, the bar as 25 and off as 0; nothing for a dance."""
+    return " ".join(f"{start}/{end}" for start, end in play.moves)
+
+
+def _short(text: str) -> str:
+    """`text` as one line of ASCII that gnubg has room for."""
+    line = " ".join(text.encode("ascii", "backslashreplace").decode().split())
+    return line if len(line) <= _LONGEST_ANSWER else line[: _LONGEST_ANSWER - 3] + "..."
+
+
+class _Handler(socketserver.BaseRequestHandler):
+    server: "GnubgServer"
+
+    def handle(self) -> None:
+        conversation = Conversation(self.server.opponent, self.server.rules)
+        # Who has gone away, at whatever moment, is no fault.
+        with suppress(OSError):
+            for line in _lines(self.request):
+                answer = (
+                    f"{_ERROR}the line is too long" if line is None else self.server.ask(conversation, line)
+                )
+                if answer is None:
+                    return
+                self.request.sendall(answer.encode() + b"\n")
+
+
+def _lines(connection: socket.socket) -> Iterator[str | None]:
+    """The lines that come, without their ends; None for one that is too long, and the rest of it unheard."""
+    held, overlong = b"", False
+    while part := connection.recv(_LONGEST_LINE):
+        *ended, held = (held + part).split(b"\n")
+        for line in ended:
+            if not overlong:
+                yield None if len(line) > _LONGEST_LINE else line.decode("utf-8", "replace")
+            overlong = False
+        if len(held) > _LONGEST_LINE:
+            if not overlong:
+                yield None
+            held, overlong = b"", True
+
+
+class GnubgServer(socketserver.ThreadingTCPServer):
+    """Listens at `host` and `port` (0: a free one) for programs that ask `opponent`.
+
+    Each connection has a thread and is answered line by line; one question is thought about at a time.  More
+    than 64 connections are closed at once.  Raises `SettingError` where it cannot listen.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = os.name == "posix"
+    request_queue_size = 32
+
+    def __init__(self, opponent: Opponent, host: str, port: int, rules: Rules = Rules()) -> None:
+        self.opponent = opponent
+        self.rules = rules
+        self._thinking = threading.Lock()
+        self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        try:
+            super().__init__((host, port), _Handler)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise SettingError(f"cannot listen on {host}:{port}: {reason}") from None
+
+    @property
+    def address(self) -> str:
+        """``HOST:PORT``, as it is."""
+        host, port = self.server_address[:2]
+        return f"{host!s}:{port}"
+
+    def ask(self, conversation: Conversation, line: str) -> str | None:
+        """The answer of `conversation` to `line`."""
+        with self._thinking:
+            try:
+                return conversation.answer(line)
+            except (
+                Exception
+            ) as error:  # a fault of motif's own ends nobody's game, and shows nobody its insides
+                return _short(f"{_ERROR}internal error: {type(error).__name__}: {error}")
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say in a line why a connection could not be served."""
+        print(f"motif: a connection was lost: {sys.exc_info()[1]!r}", file=sys.stderr)
+
+    def verify_request(self, request: object, client_address: object) -> bool:
+        """Whether there is room for one more connection."""
+        return self._free.acquire(blocking=False)
+
+    def process_request_thread(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
+        """Serve one connection to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()

@@ -1,0 +1,154 @@
+"""A player for programs that keep the game themselves, and ask what he does in one position after another.
+
+He chooses plays for the score and with the cube where it lies, doubles, takes, drops, beavers and resigns.
+"""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from motif.board.match_state import MatchState
+from motif.board.moves import Play, legal_plays
+from motif.board.position import Position
+from motif.cube import CubeDecision, cube_decision_by
+from motif.cube.decision import BEAVERED, check_somebody_doubles
+from motif.cube.equities import DOUBLED_WORTH, scale, stakes_of
+from motif.evaluators.named import default_player, entry_of, without_plies
+from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes, without_cube
+from motif.players import Player, load
+from motif.players.player import cube_evaluator
+from motif.runtime.errors import PlayerError, check_seed
+from motif.runtime.streams import derive_states
+from motif.session.session import certain_loss
+
+ADVISER = default_player()
+"""Who turns the cube for a player whose chances are not worth the name."""
+_ROUNDING = 1e-6
+"""Probabilities are float32."""
+
+
+class Opponent:
+    """The player called `name`; raises `PlayerError` for a name that means nothing.
+
+    `seed` decides where chance plays a part: the same questions in the same order get the same answers.
+    """
+
+    def __init__(self, name: str, seed: int = 0) -> None:
+        check_seed(seed)
+        self.name = name
+        self.seed = seed
+        self._player: Player = load(name)
+        self._cube = cube_evaluator(self._player) or load(ADVISER).opinion()
+        self._plays = 0
+        self._at_plies: dict[int, Opponent] = {}
+
+    @property
+    def name_without_plies(self) -> str:
+        """What he is called, whatever his lookahead."""
+        return without_plies(self.name)
+
+    @property
+    def plies(self) -> int:
+        """How far he looks ahead, in gnubg's count."""
+        return int(self.name.removeprefix(self.name_without_plies)[1:2] or 0)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether he can be had with any number of plies."""
+        entry = entry_of(self.name_without_plies)
+        return entry is None or entry.looks_ahead
+
+    def at_plies(self, plies: int) -> "Opponent":
+        """He, looking so many plies ahead; raises `PlayerError` where he cannot."""
+        if plies == self.plies:
+            return self
+        if plies not in self._at_plies:
+            base = self.name_without_plies
+            self._at_plies[plies] = Opponent(f"{base}@{plies}" if plies else base, self.seed)
+        return self._at_plies[plies]
+
+    def seeded(self, seed: int) -> "Opponent":
+        """He, with another seed; raises `SettingError` for what is none."""
+        return Opponent(self.name, seed)
+
+    def warm_up(self) -> None:
+        """Think once, so that whatever has to be compiled or started for it is there before anybody waits."""
+        start, state = Position.start(), MatchState()
+        self.play(start, (3, 1), state)
+        self.cube(start, state)
+        self._plays = 0
+
+    def play(self, position: Position, roll: tuple[int, int], state: MatchState | None) -> Play:
+        """His play, one of the legal ones; without a `state` for money without a cube.
+
+        Raises `PositionError` when the game is over, `PlayerError` for a player who leads to no legal board.
+        """
+        plays = legal_plays(position, roll)
+        number, self._plays = self._plays, self._plays + 1
+        if len(plays) == 1:
+            return plays[0]
+        staked = self._player.staked(_stakes(state))
+        states = derive_states(self.seed, number, 1, 0)
+        after = staked.choose_many(position.board[None], np.array([[max(roll), min(roll)]]), states)[0]
+        for play in plays:
+            if (play.position.board == after).all():
+                return play
+        raise PlayerError(f"{self.name} has chosen what is no legal play of {roll[0]}{roll[1]}")
+
+    def cube(self, position: Position, state: MatchState) -> CubeDecision:
+        """What he thinks of a double by the player on roll, made or not; `PositionError` when it is over."""
+        check_somebody_doubles(position)
+        before = replace(state, dice=None, doubled=False, decision="me")
+        return cube_decision_by(self._cube, position, self._cube.evaluate(position), before)
+
+    def answer(self, position: Position, state: MatchState) -> str:
+        """``take``, ``drop`` or, where that is allowed, ``beaver`` to a double by the player on roll."""
+        decision = self.cube(position, state)
+        if decision.should_beaver:
+            return "beaver"
+        return "take" if decision.should_take else "drop"
+
+    def takes_beaver(self, position: Position, state: MatchState) -> bool:
+        """Whether he, on roll, whose double in `state` was beavered, plays on; dropping loses that double."""
+        taken = self.cube(position, state).double_take
+        return taken is None or BEAVERED * taken > -DOUBLED_WORTH
+
+    def takes_raccoon(self, position: Position, state: MatchState) -> bool:
+        """Whether he, who has beavered the double of `state`, plays on after a raccoon."""
+        taken = self.cube(position, state).double_take
+        return taken is None or BEAVERED * BEAVERED * taken < BEAVERED * DOUBLED_WORTH
+
+    def resignation(self, position: Position, roll: tuple[int, int] | None, state: MatchState) -> str | None:
+        """What he, on roll, offers to lose: what is certain (see `certain_loss`); None where nothing is."""
+        loss = certain_loss(position, roll)
+        gammons_count = state.length or not state.jacoby or state.cube_owner != "centre"
+        return loss if loss is None or gammons_count else "single"
+
+    def agrees(self, position: Position, state: MatchState, points: int) -> bool:
+        """Whether the other player should be content when he, on roll, offers to lose `points` cubes."""
+        value = self._equity(position, state)
+        worth = stakes_of(state).worth[0, 0, EVEN - points]
+        return bool(worth <= value + _ROUNDING)
+
+    def evaluation(self, position: Position, state: MatchState, *, cubeful: bool) -> tuple[float, ...]:
+        """The five chances of the player on roll, and what they are worth to him.
+
+        That is an equity for money, in units of the cube, and his chance to win the match in a match;
+        `cubeful`, when both use the cube as he sees it best, else with the cube out of play.
+        """
+        # Without the cube there is no Jacoby rule, either.
+        no_cube = replace(state, jacoby=False)
+        value = self.cube(position, state).value if cubeful else self._equity(position, no_cube)
+        unit = scale(state)
+        return *self._cube.evaluate(position), float(unit.middle + unit.half * value)
+
+    def _equity(self, position: Position, state: MatchState) -> float:
+        """Normalised equity of the player on roll with the cube out of play."""
+        stakes = without_cube(stakes_of(replace(state, dice=None, doubled=False, decision="me")))
+        return float(self._cube.staked_equities(position.board[None], stakes, 0)[0])
+
+
+@lru_cache(maxsize=256)
+def _stakes(state: MatchState | None) -> Stakes:
+    return NO_CUBE if state is None else stakes_of(state)

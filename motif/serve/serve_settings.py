@@ -1,0 +1,79 @@
+"""What the HTTP server is started with: where it listens, who may ask, and how much at a time."""
+
+from dataclasses import dataclass
+
+from motif.runtime.errors import SettingError, shown
+
+_LOWEST = {
+    "port": 0,
+    "body": 1024,
+    "batch": 1,
+    "trials": 1,
+    "rollouts": 1,
+    "waiting": 1,
+    "connections": 16,
+    "patience": 1,
+    "workers": 1,
+}
+_HIGHEST = {"port": 65535}
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """Address and limits of the HTTP server."""
+
+    host: str = "127.0.0.1"
+    """Address to listen at; 0.0.0.0 is every one of this machine."""
+    port: int = 8080
+    """Port to listen at; 0 is a free one."""
+    player: str | None = None
+    """Who answers where a request names nobody."""
+    cors: str = ""
+    """Origins whose pages may ask, separated by commas, such as https://example.org; * is every one."""
+    names: str = ""
+    """Names, separated by commas, by which the server may be called besides localhost and IP addresses."""
+    body: int = 4_000_000
+    """Bytes of a request's body, at most."""
+    batch: int = 10_000
+    """Positions of a batch, at most."""
+    trials: int = 20_736
+    """Trials of a rollout, at most."""
+    rollouts: int = 2
+    """Rollouts and analyses at a time; others are refused with the status 503."""
+    waiting: int = 64
+    """Requests that wait for a free thread, at most; others are refused with the status 503."""
+    connections: int = 2000
+    """Connections at a time, at most; others are refused with the status 503."""
+    patience: int = 30
+    """Seconds that a client may take to send a request, and to read the answer."""
+    workers: int = 1
+    """Processes that answer, each with these limits; one that dies is replaced."""
+    games: str = ""
+    """Folder in which games played on the page are kept; empty: that of this user."""
+
+    def check(self) -> None:
+        """Raise `SettingError` for a value that makes no sense."""
+        for name, low in _LOWEST.items():
+            value, high = getattr(self, name), _HIGHEST.get(name, 2**31 - 1)
+            if not low <= value <= high:
+                raise SettingError(f"{name} must be {low} to {high}, not {value}", name)
+        for origin in self.origins:
+            scheme, _, rest = origin.partition("://")
+            if origin != "*" and (scheme not in ("http", "https") or not rest or "/" in rest):
+                raise SettingError(
+                    f"cors must be * or origins such as https://example.org, not {shown(origin)}", "cors"
+                )
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Those of `cors`."""
+        return _items(self.cors)
+
+    @property
+    def known_names(self) -> frozenset[str]:
+        """Names by which the server may be called; IP addresses are none."""
+        return frozenset(("localhost", self.host.lower(), *(name.lower() for name in _items(self.names))))
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (item.strip() for item in text.split(","))))

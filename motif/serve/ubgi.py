@@ -1,0 +1,357 @@
+"""UBGI, the Universal Backgammon Interface: an engine that is asked line by line for plays and cube actions.
+
+It speaks version 0.2, and understands what clients of earlier ones send: ``setoption``, ``newsession``,
+``setscore``, ``setcube``, ``setturn`` and ``go role ...`` of 0.1; bare XGIDs and board lines of FIBS of the
+draft of 2025, which get a bare answer, or ``sorry``.
+
+Positions are seen by the player on roll.  Without a match state, from an ID or from commands of 0.1, plays
+are chosen for money without a cube, and the cube is that of money play, in the centre.  ``engine.ply`` counts
+the root: 1 is the static evaluation, motif's and gnubg's 0-ply.
+
+Sources: bgci's specification of 0.1 and its checks, gnubg-ubgi's ubgi.c, oysteijo's draft 0.01; for 0.2
+what the engines that speak it send.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from motif.board.fibs_board import PREFIX as FIBS_PREFIX
+from motif.board.fibs_board import parse_fibs_board
+from motif.board.identifiers import quoted
+from motif.board.match_state import CubeOwner, MatchState
+from motif.board.moves import Play, parse_roll
+from motif.board.notation import OFF
+from motif.board.packed import OWN_BAR
+from motif.board.parsing import parse_position
+from motif.board.position import Position
+from motif.board.xgid import PREFIX as XGID_PREFIX
+from motif.evaluators.lookahead import MAX_PLIES
+from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError
+from motif.runtime.version import VERSION
+from motif.serve.opponent import Opponent
+
+BAD_COMMAND, BAD_VALUE, BAD_STATE, UNSUPPORTED = "bad_command", "bad_value", "bad_state", "unsupported"
+_VARIANT = "backgammon"
+_SIDES = {"p0": 0, "p1": 1}
+_OWNERS = {"center": None, "centre": None, **_SIDES}
+_SWITCHES = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+_ROLES = ("chequer", "cube", "turn")
+_LIMITS = ("movetime", "depth", "nodes", "trials")
+_LONGEST_NUMBER = 18
+_AUTHOR = "the authors of motif"
+_NAMES = {OWN_BAR: "bar", OFF: "off"}
+
+
+class RefusalError(Exception):
+    """A line that cannot be obeyed: the code of the error, and why."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(f"error {code} {why}")
+
+
+@dataclass
+class Session:
+    """What the commands of version 0.1 tell of a match; players are 0 and 1."""
+
+    length: int = 0
+    jacoby: bool = False
+    crawford: bool = False
+    """Whether this is the Crawford game, where one player is at match point."""
+    score: tuple[int, int] = (0, 0)
+    cube: int = 1
+    owner: int | None = None
+
+    def state(self, turn: int) -> MatchState:
+        """The match state, seen by player `turn`, on roll; raises `PositionError` where it cannot occur."""
+        owners: dict[int | None, CubeOwner] = {None: "centre", turn: "me", 1 - turn: "opponent"}
+        at_match_point = [score == self.length - 1 for score in self.score]
+        return MatchState(
+            length=self.length,
+            own_score=self.score[turn],
+            opponent_score=self.score[1 - turn],
+            cube=self.cube,
+            cube_owner=owners[self.owner],
+            crawford=self.crawford and bool(self.length) and sum(at_match_point) == 1,
+            jacoby=self.jacoby and not self.length,
+        )
+
+
+@dataclass
+class Table:
+    """What is to be decided."""
+
+    position: Position | None = None
+    dice: tuple[int, int] | None = None
+    state: MatchState | None = None
+    """Of an ID that holds one."""
+    session: Session | None = None
+    """None until a command of version 0.1 tells of a match."""
+    turn: int = 0
+    """Who of a session's players is on roll; it tells nothing of a position, which he sees as his own."""
+
+    @property
+    def known_state(self) -> MatchState | None:
+        """The match state, from an ID or from commands; None where nothing tells one."""
+        if self.state is not None or self.session is None:
+            return self.state
+        return self.session.state(self.turn)
+
+
+class UbgiEngine:
+    """Answers lines of UBGI as `opponent`."""
+
+    def __init__(self, opponent: Opponent) -> None:
+        self.has_quit = False
+        self._opponent = opponent
+        self._table = Table()
+        self._is_ready = False
+        self._is_cubeful = False
+        """Whether plays are chosen for money with the cube where no match state is known."""
+        self._commands: dict[str, Callable[[list[str]], Sequence[str]]] = {
+            "ubgi": self._introduce,
+            "isready": self._get_ready,
+            "quit": self._quit,
+            "stop": self._ignore,
+            "newgame": self._new_game,
+            "position": self._set_position,
+            "dice": self._set_dice,
+            "go": self._go,
+            "set": self._set,
+            "get": self._get,
+            "keys": self._keys,
+            "setoption": self._set_option,
+            "newsession": self._new_session,
+            "setscore": self._set_score,
+            "setcube": self._set_cube,
+            "setturn": self._set_turn,
+        }
+
+    def answers(self, line: str) -> Sequence[str]:
+        """The lines that answer `line`; none for what is done in silence."""
+        text = line.strip()
+        words = text.split()
+        if not words:
+            return ()
+        if text.upper().startswith(XGID_PREFIX) or text.startswith(f"{FIBS_PREFIX}:"):
+            return self._answer_of_draft(text)
+        command = self._commands.get(words[0])
+        if command is None:
+            return (f"error {BAD_COMMAND} {quoted(words[0])}",)
+        try:
+            return command(words[1:])
+        except RefusalError as error:
+            return (str(error),)
+        except MotifError as error:
+            return (f"error {BAD_STATE if words[0] == 'go' else BAD_VALUE} {error}",)
+
+    def _introduce(self, words: list[str]) -> Sequence[str]:
+        name = f"motif {self._opponent.name_without_plies}"
+        ids = (f"id name {name}", f"id author {_AUTHOR}", f"id version {VERSION}", "proto 0.2")
+        return *ids, *self._keys([]), "ubgiok"
+
+    def _get_ready(self, words: list[str]) -> Sequence[str]:
+        if not self._is_ready:
+            self._opponent.warm_up()
+            self._is_ready = True
+        return ("readyok",)
+
+    def _quit(self, words: list[str]) -> Sequence[str]:
+        self.has_quit = True
+        return ()
+
+    def _ignore(self, words: list[str]) -> Sequence[str]:
+        return ()
+
+    def _new_game(self, words: list[str]) -> Sequence[str]:
+        session = self._table.session
+        # A match goes on; what stood on the table does not.
+        self._table = Table(session=session and replace(session, cube=1, owner=None))
+        return ()
+
+    def _set_position(self, words: list[str]) -> Sequence[str]:
+        if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
+            raise RefusalError(BAD_VALUE, "it is position gnubgid ID, or position xgid XGID")
+        position, state = parse_position(words[1])
+        table = self._table
+        dice = table.dice if state is None else state.dice or table.dice
+        self._table = replace(table, position=position, state=state, dice=dice)
+        return ()
+
+    def _set_dice(self, words: list[str]) -> Sequence[str]:
+        if len(words) != 2:
+            raise RefusalError(BAD_VALUE, "dice are two numbers from 1 to 6")
+        self._table.dice = parse_roll(*words)
+        return ()
+
+    def _go(self, words: list[str]) -> Sequence[str]:
+        role = _role(words)
+        table = self._table
+        if table.position is None:
+            raise RefusalError(BAD_STATE, "no position")
+        if role == "cube":
+            return (f"bestcube {self._cube_action(table.position)}",)
+        if table.dice is None:
+            raise RefusalError(BAD_STATE, "no dice")
+        money = MatchState() if self._is_cubeful else None
+        play = self._opponent.play(table.position, table.dice, table.known_state or money)
+        moves = _steps(play) or "pass"
+        if role == "turn":
+            return (f"bestturn cube={self._cube_action(table.position)} move={moves}",)
+        return (f"bestmove {moves}",)
+
+    def _cube_action(self, position: Position) -> str:
+        state = self._table.known_state or MatchState()
+        if state.doubled:
+            return self._opponent.answer(position, state)
+        return "double" if self._opponent.cube(position, state).should_double else "nodouble"
+
+    def _keys(self, words: list[str]) -> Sequence[str]:
+        opponent = self._opponent
+        plies = range(1, MAX_PLIES + 2) if opponent.looks_ahead else [1 + opponent.plies]
+        return (
+            f"key game.variant enum {_VARIANT} {_VARIANT}",
+            f"key engine.ply int {plies[0]}..{plies[-1]} {1 + opponent.plies}",
+            "key engine.threads int 1..1 1 !",
+            f"key engine.seed int 0..{SEED_LIMIT - 1} {opponent.seed}",
+        )
+
+    def _get(self, words: list[str]) -> Sequence[str]:
+        values = {
+            "game.variant": _VARIANT,
+            "engine.ply": 1 + self._opponent.plies,
+            "engine.threads": 1,
+            "engine.seed": self._opponent.seed,
+        }
+        if len(words) != 1:
+            raise RefusalError(BAD_VALUE, "it is get KEY")
+        if words[0] not in values:
+            raise RefusalError(UNSUPPORTED, quoted(words[0]))
+        return (f"value {words[0]} {values[words[0]]}",)
+
+    def _set(self, words: list[str]) -> Sequence[str]:
+        if len(words) != 2:
+            raise RefusalError(BAD_VALUE, "it is set KEY VALUE")
+        key, value = words
+        if key == "game.variant":
+            _check_one_of(value, (_VARIANT,))
+        elif key == "engine.threads":
+            _check_one_of(value, ("1",))
+        elif key == "engine.ply":
+            self._opponent = self._opponent.at_plies(_number(value, 1) - 1)
+        elif key == "engine.seed":
+            self._opponent = self._opponent.seeded(_number(value))
+        else:
+            raise RefusalError(UNSUPPORTED, quoted(key))
+        return ()
+
+    def _set_option(self, words: list[str]) -> Sequence[str]:
+        """An option of version 0.1: plies are gnubg's there."""
+        if len(words) != 4 or (words[0], words[2]) != ("name", "value"):
+            raise RefusalError(BAD_VALUE, "it is setoption name NAME value VALUE")
+        name, value = words[1].lower(), words[3]
+        if name in ("ply", "evalplies"):
+            self._opponent = self._opponent.at_plies(_number(value))
+        elif name in ("variant", "threads", "seed"):
+            self._set([f"{'game' if name == 'variant' else 'engine'}.{name}", value])
+        elif name == "evalmode":
+            _check_one_of(value, ("cubeless", "cubeful"))
+            self._is_cubeful = value == "cubeful"
+        elif name == "deterministic":
+            _switch(value)  # it is, whatever is wanted
+        else:
+            raise RefusalError(UNSUPPORTED, quoted(words[1]))
+        return ()
+
+    @property
+    def _session(self) -> Session:
+        return self._table.session or Session()
+
+    def _new_session(self, words: list[str]) -> Sequence[str]:
+        named = _pairs(words, ("type", "length", "jacoby", "crawford"))
+        kind = _check_one_of(named.get("type", "money"), ("money", "match"))
+        length = _number(named.get("length", "1" if kind == "match" else "0"))
+        if bool(length) != (kind == "match") and "type" in named:
+            raise RefusalError(BAD_VALUE, f"a {kind} session to {length} points")
+        jacoby, crawford = (_switch(named.get(name, "off")) for name in ("jacoby", "crawford"))
+        self._table.session = Session(length, jacoby, crawford)
+        return ()
+
+    def _set_score(self, words: list[str]) -> Sequence[str]:
+        if len(words) != 2:
+            raise RefusalError(BAD_VALUE, "it is setscore P0 P1")
+        self._table.session = replace(self._session, score=(_number(words[0]), _number(words[1])))
+        return ()
+
+    def _set_cube(self, words: list[str]) -> Sequence[str]:
+        named = _pairs(words, ("value", "owner"))
+        if len(named) != 2:
+            raise RefusalError(BAD_VALUE, "it is setcube value N owner WHO")
+        owner = _OWNERS[_check_one_of(named["owner"], tuple(_OWNERS))]
+        self._table.session = replace(self._session, cube=_number(named["value"], 1), owner=owner)
+        return ()
+
+    def _set_turn(self, words: list[str]) -> Sequence[str]:
+        self._table.turn = _SIDES[_check_one_of(" ".join(words), tuple(_SIDES))]
+        return ()
+
+    def _answer_of_draft(self, text: str) -> Sequence[str]:
+        try:
+            return (self._decided(text),)
+        except MotifError:
+            return ("sorry",)
+
+    def _decided(self, text: str) -> str:
+        if text.startswith(FIBS_PREFIX):
+            board = parse_fibs_board(text)
+            if not board.turn:
+                raise SettingError("the game is over")
+            position, roll, state = board.position, board.roll, board.match_state()
+        else:
+            position, known = parse_position(text)
+            state = replace(known or MatchState(), beavers=False)
+            roll = state.dice
+        if state.doubled:
+            return self._opponent.answer(position, state)
+        if roll is not None:
+            return _steps(self._opponent.play(position, roll, state))
+        return "double" if self._opponent.cube(position, state).should_double else "roll"
+
+
+def _steps(play: Play) -> str:
+    """A play step by step, without stars and repetitions; nothing for a dance."""
+    return " ".join(f"{_NAMES.get(start, start)}/{_NAMES.get(end, end)}" for start, end in play.moves)
+
+
+def _role(words: list[str]) -> str:
+    """What ``go`` and `words` ask for; limits of time and depth, which motif has none of, are passed over."""
+    rest = words[1:] if words[:1] == ["role"] else words
+    role = rest[0] if rest and rest[0] in _ROLES else "chequer"
+    limits = rest[1:] if rest and rest[0] in _ROLES else rest
+    if words[:1] == ["role"] and (not rest or rest[0] not in _ROLES):
+        raise RefusalError(BAD_VALUE, f"a role is one of {', '.join(_ROLES)}")
+    for value in _pairs(limits, _LIMITS).values():
+        _number(value)
+    return role
+
+
+def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:
+    """Names and values that follow each other."""
+    if len(words) % 2 or not set(words[::2]) <= set(known):
+        raise RefusalError(BAD_VALUE, f"there are {', '.join(known)}, each with a value behind it")
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def _number(word: str, least: int = 0) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) <= _LONGEST_NUMBER and int(word) >= least):
+        raise RefusalError(BAD_VALUE, f"{quoted(word)} is no number from {least} on")
+    return int(word)
+
+
+def _switch(word: str) -> bool:
+    return _SWITCHES[_check_one_of(word.lower(), tuple(_SWITCHES))]
+
+
+def _check_one_of(word: str, known: Sequence[str]) -> str:
+    if word not in known:
+        raise RefusalError(BAD_VALUE, f"{quoted(word)} is not {' or '.join(known)}")
+    return word

@@ -1,0 +1,218 @@
+// What motif thinks: plays ranked, the cube, and why one play is better than another.
+
+import { post } from "./api.js";
+import { figure, h, percent, show, signed, table } from "./dom.js";
+import { knows, language, t } from "./texts.js";
+
+const SHOWN = 8;
+/** A chance from which on something would be done that is never reached. */
+const NEVER = 0.9995;
+
+/** The moves [from, to] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
+export function movesOf(play) {
+  const place = (word) => (word === "bar" ? 25 : word === "off" ? 0 : Number(word));
+  return play.split(" ").filter(Boolean).flatMap((part) => {
+    const [, chain, count] = /^(.*?)(?:\((\d)\))?$/.exec(part);
+    const stops = chain.replaceAll("*", "").split("/").map(place);
+    const moves = stops.slice(1).map((end, k) => [stops[k], end]);
+    return Array.from({ length: Number(count ?? 1) }, () => moves).flat();
+  });
+}
+
+export function playName(play) {
+  return play || t("no move");
+}
+
+/** A decision to ask about: an ID, dice where the ID holds none. */
+function question(about) {
+  return about.dice ? { id: about.id, dice: about.dice } : { id: about.id };
+}
+
+export function working(place) {
+  show(place, h("p", { class: "working", role: "status" }, t("thinking")));
+}
+
+export function failed(place, error) {
+  show(place, h("p", { class: "fault", role: "alert" }, error.message));
+}
+
+/** Runs `work` and shows what it throws. */
+export async function attempt(place, work) {
+  working(place);
+  try {
+    await work();
+  } catch (error) {
+    failed(place, error);
+  }
+}
+
+/** The ranked plays of a roll as a table; `point(play)` is called for the row that is pointed at (null: none),
+ *  `pick(play)` for the one that is pressed, and `made` is the play that was made. */
+export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played" } = {}) {
+  await attempt(place, async () => {
+    const answer = await post("/api/v1/hint", question(about));
+    const best = answer.plays[0].equity;
+    const rows = answer.plays.slice(0, SHOWN);
+    const where = answer.plays.findIndex((one) => one.notation === made);
+    if (where >= SHOWN) rows.push(answer.plays[where]);
+    const whyPlace = h("div", { class: "why", "aria-live": "polite" });
+    const why = (one) => showWhy(whyPlace, about, answer.plays[0].notation, one.notation);
+    const cells = rows.map(() => h("span", { class: "chances" }, "\u2026"));
+    const body = rows.map((one, k) => h("tr", {
+      onpointerenter: () => point(one), onpointerleave: () => point(null),
+      onfocusin: () => point(one), onfocusout: () => point(null),
+      class: one.notation === made ? "made" : "",
+    },
+    h("td", {}, String(answer.plays.indexOf(one) + 1)),
+    h("th", { scope: "row" }, h("button", { type: "button", class: "plain play", onclick: () => pick(one) }, playName(one.notation)),
+      one.notation === made && h("small", {}, ` ${t(madeKey)}`), cells[k]),
+    h("td", { class: "equity" }, signed(one.equity)),
+    h("td", {}, k ? `${signed(one.equity - best)}` : ""),
+    h("td", {}, rows.length > 1 && h("button", {
+      type: "button", class: "small", onclick: () => why(k ? one : answer.plays[1]),
+      "aria-label": t(k ? "why not this" : "why this", { play: playName(one.notation) }),
+    }, t("why")))));
+    const heads = ["", t("play and chances"), t("equity"), t("difference"), ""];
+    show(place,
+      h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": t("hint table") }, h("table", { class: "hint" },
+        h("caption", { class: "unseen" }, t("hint table")),
+        h("thead", {}, h("tr", {}, heads.map((head) => head ? h("th", { scope: "col" }, head) : h("td")))),
+        h("tbody", {}, body))),
+      h("p", { class: "source" }, t("ranked by", { player: answer.player, count: answer.plays.length }),
+        answer.valued_for && language === "en" && ` ${t("valued for", { what: answer.valued_for })}`),
+      whyPlace);
+    fillChances(rows, cells, answer.player);
+    if (where > 0) why(answer.plays[where]);
+  });
+}
+
+/** Chances of the mover after each play, as they come. */
+function fillChances(rows, cells, player) {
+  rows.forEach(async (one, k) => {
+    try {
+      const after = await post("/api/v1/evaluate", { id: one.position, player });
+      const figures = [percent(1 - after.win), figure(100 * after.lose_gammon, 1), figure(100 * after.win_gammon, 1)];
+      show(cells[k], h("span", { title: t("chances title") }, t("chances", { wins: figures[0], gammons: figures[1], lost: figures[2] })));
+    } catch {
+      show(cells[k], "");
+    }
+  });
+}
+
+/** Why the best play beats another one: reasons or groups as bars, in words, and the opponent's rolls. */
+export async function showWhy(place, about, better, worse) {
+  await attempt(place, async () => {
+    const asked = { ...question(about), language, versus: worse === better ? undefined : worse };
+    show(place, whyPanel(await post("/api/v1/explain", asked)));
+  });
+}
+
+export function whyPanel(answer) {
+  const better = playName(answer.better.notation), worse = playName(answer.worse.notation);
+  const reasons = answer.reasons ?? [];
+  const parts = reasons.length
+    ? [h("p", {}, answer.summary), ...reasonBars(reasons, better, worse), answer.certainty && h("p", {}, answer.certainty)]
+    : [h("p", {}, answer.summary), groupBars(answer.groups ?? []),
+       h("ul", { class: "sentences" }, (answer.sentences ?? []).map((one) => h("li", {}, one)))];
+  const replies = answer.replies?.sentences ?? [];
+  return h("section", { class: "why-panel" },
+    h("h3", {}, t("why head", { better, worse })), parts,
+    answer.grid && rollGrid(answer.grid, better, worse),
+    replies.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), replies.map((one) => h("p", {}, one))));
+}
+
+function reasonBars(reasons, better, worse) {
+  const most = Math.max(...reasons.map((one) => one.amount), 1e-9);
+  const side = (which) => reasons.filter((one) => one.play === which);
+  const list = (ones, which, name) => ones.length > 0 && h("div", { class: `reasons ${which}` },
+    h("h4", {}, t("speaks for", { play: name })),
+    h("ul", {}, ones.map((one) => h("li", {},
+      h("span", { class: "sentence" }, one.sentence), bar(one.amount, most, which === "better"),
+      h("span", { class: "amount" }, signed(which === "better" ? one.amount : -one.amount))))));
+  return [list(side("better"), "better", better), list(side("worse"), "worse", worse)];
+}
+
+function groupBars(groups) {
+  const shown = groups.filter((one) => Math.abs(one.amount ?? 0) >= 0.0005);
+  const most = Math.max(...shown.map((one) => Math.abs(one.amount)), 1e-9);
+  return shown.length > 0 && h("ul", { class: "groups" }, shown.map((one) => h("li", {},
+    h("span", { class: "group-name" }, knows(`group ${one.name}`) ? t(`group ${one.name}`) : one.name),
+    bar(Math.abs(one.amount), most, one.amount >= 0), h("span", { class: "amount" }, signed(one.amount)))));
+}
+
+/** A bar from the middle, to the right for the better play; a pattern tells the two apart beside the colour. */
+function bar(amount, most, forBetter) {
+  const width = Math.max(1, Math.round(50 * amount / most));
+  const piece = h("span", { class: `bar-piece ${forBetter ? "for" : "against"}` });
+  piece.style.width = `${width}%`;
+  piece.style.marginLeft = forBetter ? "50%" : `${50 - width}%`;
+  return h("span", { class: "bar-track", "aria-hidden": "true" }, piece);
+}
+
+/** The difference of two plays by the opponent's roll: 6 rows and columns of dice. */
+function rollGrid(grid, better, worse) {
+  const most = Math.max(...grid.flat().map(Math.abs), 1e-9);
+  const cell = (value) => {
+    const strength = Math.ceil(4 * Math.abs(value) / most);
+    const sign = Math.abs(value) < 0.005 ? "" : value > 0 ? "+" : "\u2212";
+    return h("td", { class: sign === "" ? "even" : `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0/, ""));
+  };
+  return h("figure", { class: "grid" },
+    h("figcaption", {}, t("grid caption", { better, worse })),
+    h("table", {}, h("caption", { class: "unseen" }, t("grid caption", { better, worse })),
+      h("thead", {}, h("tr", {}, h("td"), grid.map((_, k) => h("th", { scope: "col" }, String(k + 1))))),
+      h("tbody", {}, grid.map((row, k) => h("tr", {}, h("th", { scope: "row" }, String(k + 1)), row.map(cell))))));
+}
+
+/** "double, take" and the like in the reader's language. */
+export function actionWords(action) {
+  const words = action.split(", ").map((part) => (knows(`cube ${part}`) ? t(`cube ${part}`) : part)).join(", ");
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+/** The decision on a double: what is right, equities, take point and window. */
+export async function showCube(place, about, extra = {}) {
+  await attempt(place, async () => {
+    const answer = await post("/api/v1/cube", { id: about.id, ...extra });
+    const rows = [["no double", answer.no_double, answer.mwc_no_double],
+      ["double, take", answer.double_take, answer.mwc_double_take],
+      ["double, pass", answer.double_pass, answer.mwc_double_pass]].filter(([, equity]) => equity !== null);
+    const value = answer.should_double ? Math.min(answer.double_take ?? Infinity, answer.double_pass ?? Infinity) : answer.no_double;
+    const inMatch = answer.length > 0;
+    const heads = ["", t("equity"), t("difference"), ...(inMatch ? [t("match chance")] : [])];
+    const chances = [
+      [t("wins"), percent(answer.win), percent(answer.win_gammon), percent(answer.win_backgammon)],
+      [t("loses"), percent(1 - answer.win), percent(answer.lose_gammon), percent(answer.lose_backgammon)]];
+    show(place, h("section", { class: "cube-panel" },
+      h("h3", {}, actionWords(answer.action)),
+      language === "en" && h("p", {}, answer.words),
+      table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
+        Math.abs(equity - value) < 0.0005 ? "" : signed(equity - value), ...(inMatch ? [percent(mwc, 2)] : [])])),
+      answer.take_point !== null && answer.double_take !== null && h("p", {},
+        t("take point", { percent: percent(answer.take_point) }), " ", t("opponent chance", { percent: percent(1 - answer.win) })),
+      windowScale(answer),
+      table(t("chances of who is on roll"), ["", t("game"), t("gammon"), t("backgammon")], chances),
+      h("p", { class: "source" }, t("judged by", { player: answer.player }))));
+  });
+}
+
+/** The window of the player on roll as a scale from 0 to 100 %. */
+function windowScale(answer) {
+  const window = (answer.windows ?? []).find((one) => one.name === "efficiency");
+  if (!window || answer.double_take === null) return null;
+  const points = [["double from", window.double_point], ["cash from", window.cash_point], ["too good from", window.too_good_point]]
+    .filter(([, at]) => at !== null && at < NEVER);
+  const scale = h("div", { class: "scale", "aria-hidden": "true" });
+  const at = (share) => `${Math.max(0, Math.min(100, 100 * share))}%`;
+  if (window.double_point !== null) {
+    const span = h("span", { class: "window" });
+    span.style.left = at(window.double_point);
+    span.style.width = at(Math.min(window.too_good_point ?? 1, 1) - window.double_point);
+    scale.append(span);
+  }
+  const now = h("span", { class: "now" });
+  now.style.left = at(answer.win);
+  scale.append(now);
+  return h("div", { class: "window-scale" }, h("h4", {}, t("window")), scale,
+    h("p", {}, t("window now", { percent: percent(answer.win) }), points.map(([key, share]) => `; ${t(key, { percent: percent(share) })}`), "."));
+}

@@ -1,0 +1,60 @@
+// What the server is asked.  A refusal is thrown as a Problem, whose message is for people.
+
+import { t } from "./texts.js";
+
+export class Problem extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function ask(path, options = {}) {
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Problem(t("server away"), 0);
+  }
+  if (!answer.ok) {
+    const words = await answer.json().catch(() => ({}));
+    throw new Problem(words.message ?? t("server fault", { status: answer.status }), answer.status);
+  }
+  return answer;
+}
+
+export async function get(path) {
+  return (await ask(path)).json();
+}
+
+export async function text(path) {
+  return (await ask(path)).text();
+}
+
+function posted(body) {
+  return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+export async function post(path, body) {
+  return (await ask(path, posted(body))).json();
+}
+
+export async function remove(path) {
+  return (await ask(path, { method: "DELETE" })).json();
+}
+
+/** Posts, and hands every line of the answer to `read` as it comes. */
+export async function stream(path, body, read, signal) {
+  const answer = await ask(path, { ...posted(body), signal });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    rest += value ?? "";
+    const lines = rest.split("\n");
+    rest = lines.pop();
+    lines.filter(Boolean).forEach((line) => read(JSON.parse(line)));
+    if (done) break;
+  }
+  if (rest) read(JSON.parse(rest));
+}

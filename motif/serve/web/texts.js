@@ -1,0 +1,27 @@
+// All that the page says, in the reader's language: texts/LANGUAGE.json.  Another language is one more file,
+// named in LANGUAGES.
+
+export const LANGUAGES = { en: "English", de: "Deutsch" };
+const KEPT = "motif-language";
+
+let texts = {};
+export let language = "en";
+
+export async function loadTexts(wanted) {
+  const wish = [wanted, localStorage.getItem(KEPT), ...navigator.languages.map((tag) => tag.slice(0, 2))];
+  language = wish.find((tag) => tag in LANGUAGES) ?? "en";
+  if (wanted) localStorage.setItem(KEPT, language);
+  texts = await (await fetch(`texts/${language}.json`)).json();
+  document.documentElement.lang = language;
+}
+
+/** The text called `key`, its {places} filled in; of "one | many" the one that `count` asks for. */
+export function t(key, places = {}) {
+  let text = texts[key] ?? key;
+  if (text.includes(" | ")) text = text.split(" | ")[Number(places.count) === 1 ? 0 : 1];
+  return text.replace(/\{(\w+)\}/g, (_, name) => places[name] ?? "");
+}
+
+export function knows(key) {
+  return key in texts;
+}

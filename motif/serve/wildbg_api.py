@@ -1,0 +1,260 @@
+"""wildbg's HTTP interface, GET /move and GET /eval, for programs that ask wildbg.
+
+Source: the crate `web` of https://github.com/carsten-wenderdel/wildbg (its parameters, answers and messages).
+Points are p1 to p24 of the player to move, p0 and p25 the bars of the opponent and of the player; his
+checkers are positive.  ``x_away`` and ``o_away`` are points to win, both 0 for money.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse, Response
+from pydantic import BaseModel, Field
+
+from motif.analysis.cube_records import cube_answers
+from motif.analysis.judge import MatchOptions
+from motif.board.match_state import MatchState
+from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
+from motif.board.position import Position
+from motif.cube.equities import stakes_of
+from motif.evaluators import Probabilities
+from motif.evaluators.stakes import NO_CUBE
+from motif.runtime.errors import PlayError, PositionError
+from motif.serve.desk import Desk
+from motif.serve.motif_api import ErrorMessage, desk_of, json_answer
+from motif.serve.ranked_plays import ranked_plays
+
+Record = dict[str, Any]
+router = APIRouter(tags=["wildbg"])
+_LONGEST_MATCH = 25
+_SMALLEST, _LARGEST = -128, 127
+"""What a number of checkers may be before it is looked at."""
+
+
+class QueryError(Exception):
+    """A parameter that is missing or no number: wildbg answers it in plain text."""
+
+
+class _Query:
+    """The parameters of a request, as wildbg reads them."""
+
+    def __init__(self, request: Request) -> None:
+        self._items = request.query_params.multi_items()
+
+    def number(
+        self, name: str, default: int | None = None, low: int = _SMALLEST, high: int = _LARGEST
+    ) -> int:
+        """The number called `name`, which must be there unless there is a `default`."""
+        texts = [text for key, text in self._items if key == name]
+        if len(texts) > 1:
+            raise QueryError(f"duplicate field `{name}`")
+        if not texts and default is None:
+            raise QueryError(f"missing field `{name}`")
+        if not texts:
+            return default or 0
+        digits = texts[0].removeprefix("-" if low < 0 else "").removeprefix("+")
+        if not (digits.isascii() and digits.isdigit()):
+            raise QueryError(f"{name}: invalid digit found in string")
+        number = int(texts[0]) if len(digits) < 20 else high + 1
+        if not low <= number <= high:
+            raise QueryError(
+                f"{name}: number too {'large' if number > high else 'small'} to fit in target type"
+            )
+        return number
+
+    def truth(self, name: str) -> bool:
+        """Whether the parameter called `name` is ``true``; it may be left out."""
+        text = next((text for key, text in self._items if key == name), "false")
+        if text not in ("true", "false"):
+            raise QueryError(f"{name}: provided string was not `true` or `false`")
+        return text == "true"
+
+
+def _position(counts: list[int]) -> Position:
+    """The position with so many checkers at its 26 places; raises `PositionError` in wildbg's words."""
+    for player, sign in (("x", 1), ("o", -1)):
+        if sum(max(0, sign * count) for count in counts) > CHECKERS:
+            raise PositionError(f"Player {player} has more than 15 checkers on the board.")
+    if counts[OWN_BAR] < 0:
+        raise PositionError("Index 25 is the bar for player x, number of checkers needs to be positive.")
+    if counts[OPPONENT_BAR] > 0:
+        raise PositionError("Index 0 is the bar for player o, number of checkers needs to be negative.")
+    return Position(counts)
+
+
+def _counts(query: _Query) -> list[int]:
+    return [query.number(f"p{place}", 0) for place in range(BOARD_SIZE)]
+
+
+class _Score:
+    """What is played for."""
+
+    def __init__(self, query: _Query) -> None:
+        self._away = [query.number(name, 0, low=0) for name in ("x_away", "o_away")]
+        self._crawford = query.truth("crawford")
+
+    def state(self) -> MatchState | None:
+        """The match; None for money.  Raises `PositionError` for points that no match has."""
+        own, opponent = self._away
+        if own == opponent == 0:
+            return None
+        if not (0 < own <= _LONGEST_MATCH and 0 < opponent <= _LONGEST_MATCH):
+            raise PositionError(f"x_away and o_away must be 1 to {_LONGEST_MATCH}, or both 0 for money.")
+        length = max(own, opponent)
+        return MatchOptions(
+            length=length, score=f"{length - own}-{length - opponent}", crawford=self._crawford
+        ).state_of(None)
+
+
+def _chances(chances: Probabilities) -> Record:
+    names = "win", "winG", "winBg", "loseG", "loseBg"
+    return dict(zip(names, chances, strict=True))
+
+
+class WildbgProbabilities(BaseModel):
+    """Chances of the player to move; a gammon counts backgammons in."""
+
+    win: Annotated[float, Field(ge=0, le=1)]
+    winG: Annotated[float, Field(ge=0, le=1)]  # noqa: N815
+    winBg: Annotated[float, Field(ge=0, le=1)]  # noqa: N815
+    loseG: Annotated[float, Field(ge=0, le=1)]  # noqa: N815
+    loseBg: Annotated[float, Field(ge=0, le=1)]  # noqa: N815
+
+
+class MoveDetail(BaseModel):
+    """One checker's move: 25 is the bar, 0 is off."""
+
+    model_config = {"populate_by_name": True}
+    start: Annotated[int, Field(ge=1, le=25, alias="from")]
+    to: Annotated[int, Field(ge=0, le=24)]
+
+
+class MoveInfo(BaseModel):
+    """One play, and the chances after it."""
+
+    play: Annotated[list[MoveDetail], Field(max_length=4)]
+    probabilities: WildbgProbabilities
+
+
+class MoveResponse(BaseModel):
+    """The legal plays, the best first; where nothing can be moved it is one play without moves."""
+
+    moves: list[MoveInfo]
+
+
+class CubeInfo(BaseModel):
+    """Whether to double, and whether the opponent should take; equities for one cube, before the double."""
+
+    double: bool
+    accept: bool
+    cubelessEquity: float  # noqa: N815
+    equityCubeless: float  # noqa: N815
+    equityNoDouble: float  # noqa: N815
+    equityDoubleTake: float | None  # noqa: N815
+
+
+class EvalResponse(BaseModel):
+    """The cube decision and the chances of a position."""
+
+    cube: CubeInfo
+    probabilities: WildbgProbabilities
+
+
+def _parameters(*, with_dice: bool) -> list[Record]:
+    """The query parameters for the schema, with the opening position and 31 as examples."""
+    start = {1: -2, 6: 5, 8: 3, 12: -5, 13: 5, 17: -3, 19: -5, 24: 2}
+    dice = [("die1", True, 1, 6, 3), ("die2", True, 1, 6, 1)] if with_dice else []
+    places = [
+        (f"p{place}", False, 0 if place == OWN_BAR else -CHECKERS, CHECKERS * (place > 0), start.get(place))
+        for place in range(BOARD_SIZE)
+    ]
+    away = [(name, False, 0, _LONGEST_MATCH, None) for name in ("x_away", "o_away")]
+    listed = [
+        {
+            "name": name,
+            "in": "query",
+            "required": needed,
+            "schema": {"type": "integer", "minimum": low, "maximum": high},
+            **({} if example is None else {"example": example}),
+        }
+        for name, needed, low, high, example in (*dice, *places, *away)
+    ]
+    crawford = {"name": "crawford", "in": "query", "required": False, "schema": {"type": "boolean"}}
+    return [*listed, crawford]
+
+
+_ERRORS: dict[int | str, Record] = {
+    400: {
+        "model": ErrorMessage,
+        "description": "No position or no dice; a parameter that is missing or no number: plain text.",
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get(
+    "/move",
+    responses={200: {"model": MoveResponse}, **_ERRORS},
+    openapi_extra={"parameters": _parameters(with_dice=True)},
+)
+async def get_move(request: Request) -> Response:
+    """wildbg: the legal plays of a roll, the best first."""
+    try:
+        query = _Query(request)
+        dice = [query.number(name, low=0, high=2**64 - 1) for name in ("die1", "die2")]
+        counts, score = _counts(query), _Score(query)
+    except QueryError as error:
+        return _plain(error)
+    position = _position(counts)
+    if not all(1 <= die <= 6 for die in dice):
+        raise PlayError("Dice values must be between 1 and 6.")
+    desk = desk_of(request)
+    return json_answer(await desk.compute(_move, desk, position, (max(dice), min(dice)), score.state()))
+
+
+def _move(desk: Desk, position: Position, roll: tuple[int, int], state: MatchState | None) -> Record:
+    _, evaluator = desk.judge(None, False, False)
+    plays = ranked_plays(position, roll, evaluator, NO_CUBE if state is None else stakes_of(state))
+    return {
+        "moves": [
+            {
+                "play": [{"from": source, "to": target} for source, target in play.moves],
+                "probabilities": _chances(play.chances),
+            }
+            for play in plays
+        ]
+    }
+
+
+@router.get(
+    "/eval",
+    responses={200: {"model": EvalResponse}, **_ERRORS},
+    openapi_extra={"parameters": _parameters(with_dice=False)},
+)
+async def get_eval(request: Request) -> Response:
+    """wildbg: chances of a position before the roll, whether to double and whether to take."""
+    try:
+        query = _Query(request)
+        counts, score = _counts(query), _Score(query)
+    except QueryError as error:
+        return _plain(error)
+    desk = desk_of(request)
+    return json_answer(await desk.compute(_eval, desk, _position(counts), score.state()))
+
+
+def _eval(desk: Desk, position: Position, state: MatchState | None) -> Record:
+    name, evaluator = desk.judge(None, False, False)
+    answer = next(cube_answers([(position, state or MatchState())], evaluator, name, jobs=1))
+    decision, chances = answer.decision, answer.probabilities
+    cube = {
+        "double": bool(decision.should_double),
+        "accept": decision.should_take is not False,
+        **dict.fromkeys(("cubelessEquity", "equityCubeless"), chances.equity),
+        "equityNoDouble": decision.no_double,
+        "equityDoubleTake": decision.double_take,
+    }
+    return {"cube": cube, "probabilities": _chances(chances)}
+
+
+def _plain(error: QueryError) -> Response:
+    return PlainTextResponse(f"Failed to deserialize query string: {error}", 400)

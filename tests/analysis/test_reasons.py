@@ -1,0 +1,269 @@
+"""Reasons have the sign that every player expects, add up, and tell nothing that both plays share."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from importlib import resources
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from motif.analysis.explain import explain_choice
+from motif.analysis.explain.concepts import OFF, Event, events_between, hybrid, own_checkers, shapley
+from motif.analysis.explain.explanation import BEYOND
+from motif.analysis.explain.reasons import CONCEPTS
+from motif.analysis.phrases import languages
+from motif.board.moves import Play, legal_plays
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.evaluators import LookaheadEvaluator, load_static
+from motif.runtime.yaml_text import parse_yaml
+from tests.games import some_decisions
+
+NEWEST = load_static("latest")
+DEEP = LookaheadEvaluator(NEWEST, 2)
+START = Position.start()
+NOTHING = 0.001
+"""Points of equity that say nothing."""
+EXPECTED = (
+    "hits",
+    "makes a home point",
+    "makes a blocking point",
+    "makes an anchor",
+    "bears off",
+    "fewer shots",
+)
+
+
+class Case(NamedTuple):
+    """Two plays of a decision."""
+
+    position: Position
+    roll: tuple[int, int]
+    better: Play
+    worse: Play
+
+
+class Seen(NamedTuple):
+    """A thing that every player holds to be good, and what it brings to the play that does it."""
+
+    what: str
+    amount: float
+    agreed: bool
+    """Whether two plies of lookahead say so as well, where it brings nothing."""
+
+
+def cases(count: int, seed: int) -> Iterator[Case]:
+    """The best plays of decisions of self-play, by turns with the second best and with any other one."""
+    boards, rolls = some_decisions("latest", 2 * count, seed)
+    random, number = np.random.default_rng(seed), 0
+    for board, roll in zip(boards, rolls.tolist(), strict=True):
+        plays = legal_plays(Position(board), tuple(roll))
+        if len(plays) < 2 or number == count:
+            continue
+        values = NEWEST.equity_many(np.array([play.position.board for play in plays]))
+        order = np.argsort(values, kind="stable")
+        other = order[1] if number % 2 else order[random.integers(1, len(order))]
+        number += 1
+        yield Case(Position(board), tuple(roll), plays[order[0]], plays[other])
+    assert number == count
+
+
+def seen_in(case: Case) -> Iterator[Seen]:
+    """What the two plays do that needs no weighing: the other play has nothing to set against it there."""
+    boards = tuple(play.position.switch_sides().board for play in (case.better, case.worse))
+    told = explain_choice(NEWEST, case.position, case.roll, case.better, case.worse)
+    for reason in told.reasons:
+        if reason.concept == "shots":
+            yield Seen("fewer shots", reason.amount, True)
+    for part in told.parts:
+        if part.event is None:
+            continue
+        for event, amount, after in (
+            (part.event, part.amount, boards),
+            (part.event.turned, -part.amount, boards[::-1]),
+        ):
+            for what in expected(event, own_checkers(case.position.board), *map(own_checkers, after)):
+                yield Seen(what, amount, amount > 0 or _ahead(boards, part.event) * part.amount > 0)
+
+
+def expected(event: Event, had: np.ndarray, own: np.ndarray, other: np.ndarray) -> Iterator[str]:
+    """What one play has of an event, if the other has no point, no hit and no checker off to show for it."""
+    given_up = any(OFF < at <= 24 and other[at] >= 2 > own[at] for at, _ in event.moves)
+    if given_up or event.missed or event.leaves(OFF):
+        return
+    if event.hits:
+        yield "hits"
+    elif event.arrives(OFF):
+        yield "bears off"
+    else:
+        for point in {to for _, to in event.moves if own[to] >= 2 > max(other[to], had[to])}:
+            names = ((range(3, 7), "makes a home point"), (range(7, 10), "makes a blocking point"))
+            yield from (
+                name for points, name in (*names, (range(18, 23), "makes an anchor")) if point in points
+            )
+
+
+def _ahead(boards, event: Event) -> float:
+    """What the event brings to the better play by lookahead, undone there and done after the worse one."""
+    # The event alone makes the second board the first where it is the only one.
+    undone = hybrid(boards[0], [event.turned])
+    done = hybrid(boards[1], [event])
+    four = -DEEP.equity_many(np.ascontiguousarray(-np.array([boards[0], undone, done, boards[1]])[:, ::-1]))
+    return float(four[0] - four[1] + four[2] - four[3])
+
+
+def table(seen: list[Seen]) -> dict[str, tuple[int, int, int]]:
+    """By what is done: how often it was seen, brought nothing, and that against lookahead."""
+    counts = Counter(one.what for one in seen)
+    wrong = Counter(one.what for one in seen if one.amount < -NOTHING)
+    odd = Counter(one.what for one in seen if one.amount < -NOTHING and not one.agreed)
+    return {what: (counts[what], wrong[what], odd[what]) for what in EXPECTED}
+
+
+def test_what_every_player_expects_is_told_so():
+    seen = table([one for case in cases(200, 3) for one in seen_in(case)])
+    assert seen.pop("fewer shots")[1] == 0
+    counts, wrongs, odds = (sum(column) for column in zip(*seen.values(), strict=True))
+    assert counts > 50
+    assert wrongs <= 0.1 * counts
+    assert odds <= 0.02 * counts + 1
+
+
+@pytest.mark.slow
+def test_what_every_player_expects_is_told_so_on_2000_decisions():
+    """Nearly always at once; and where it is not, lookahead says so, too."""
+    seen = table([one for case in cases(2000, 11) for one in seen_in(case)])
+    assert seen.pop("fewer shots")[1] == 0
+    for what, (count, wrong, odd) in seen.items():
+        assert count >= 30, what
+        assert wrong <= 0.15 * count, what
+        assert odd <= 0.02 * count + 2, what
+    counts, wrongs, odds = (sum(column) for column in zip(*seen.values(), strict=True))
+    assert wrongs <= 0.06 * counts
+    assert odds <= 0.02 * counts
+
+
+@pytest.mark.parametrize("player", ["latest", "keith-v1", "bras", "phase"])
+def test_reasons_add_up(player):
+    evaluator = load_static(player)
+    for case in cases(40, 5):
+        told = explain_choice(evaluator, *case)
+        board = sum(sign(reason) * reason.amount for reason in told.reasons if reason.concept not in BEYOND)
+        assert board == pytest.approx(told.equity_difference, abs=1e-6)
+        assert {reason.concept for reason in told.reasons} <= {*CONCEPTS.values(), *BEYOND}
+
+
+def test_with_lookahead_reasons_add_up_to_what_it_says_where_it_says_another_thing():
+    for case in cases(12, 9):
+        told = explain_choice(DEEP, *case)
+        beyond = [reason for reason in told.reasons if reason.concept in BEYOND]
+        everything = sum(sign(reason) * reason.amount for reason in told.reasons)
+        difference = told.ahead[0] - told.ahead[1] if beyond else told.equity_difference
+        assert everything == pytest.approx(difference, abs=1e-6)
+
+
+def sign(reason) -> int:
+    return 1 if reason.play == "better" else -1
+
+
+def test_exchanging_the_plays_exchanges_the_reasons():
+    for case in cases(30, 21):
+        position, roll, better, worse = case
+        one = explain_choice(NEWEST, position, roll, better, worse).reasons
+        other = explain_choice(NEWEST, position, roll, worse, better).reasons
+        exchanged = {"better": "worse", "worse": "better"}
+        assert sorted((exchanged[r.play], r.concept, round(r.amount, 6)) for r in one) == sorted(
+            (r.play, r.concept, round(r.amount, 6)) for r in other
+        )
+
+
+def test_every_set_of_events_is_a_position():
+    for case in cases(150, 13):
+        boards = tuple(play.position.switch_sides().board for play in (case.better, case.worse))
+        events = events_between(*boards, (case.better.moves, case.worse.moves))
+        assert 1 <= len(events) <= 8
+        assert (hybrid(boards[1], events) == boards[0]).all()
+        for number in range(1 << len(events)):
+            some = [event for bit, event in enumerate(events) if number >> bit & 1]
+            Position(hybrid(boards[1], some))
+
+
+def test_shapley_values_are_fair():
+    additive = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    assert shapley(additive) == pytest.approx([1, 2, 4])
+    only_together = np.array([0.0, 0.0, 0.0, 6.0])
+    assert shapley(only_together) == pytest.approx([3, 3])
+    values = np.random.default_rng(1).normal(size=64)
+    assert sum(shapley(values)) == pytest.approx(values[-1] - values[0])
+
+
+TOLD = {
+    ("4HPwATDgc/ABMA", "31", "8/5 6/5", "24/23 13/10"): [
+        "Makes the 5 point, and has 2 home points instead of 1.",
+        "24/23 13/10 brings a builder to the 10 point.",
+    ],
+    ("4HPwATDgc/ABMA", "61", "13/7 8/7", "13/6"): ["Makes the bar point."],
+    ("z92DAADNdgEwGA", "21", "18/15*", "6/3"): [
+        "Hits on the 15 point and sends a checker back.",
+        "6/3 leaves no shot, while 13 rolls hit after 18/15*.",
+    ],
+}
+
+
+@pytest.mark.parametrize("decision", TOLD, ids=lambda decision: decision[2])
+def test_reasons_in_words(decision):
+    identifier, roll, *two = decision
+    position = Position.from_id(identifier)
+    plays = legal_plays(position, roll)
+    better, worse = (find_play(text, plays) for text in two)
+    told = explain_choice(load_static("motif-v6"), position, (int(roll[0]), int(roll[1])), better, worse)
+    assert list(told.sentences) == TOLD[decision]
+
+
+def test_lookahead_tells_which_rolls_hit():
+    plays = legal_plays(START, (6, 5))
+    better, worse = (find_play(text, plays) for text in ("24/13", "24/18 13/8"))
+    told = explain_choice(LookaheadEvaluator(load_static("motif-v6"), 2), START, (6, 5), better, worse)
+    (hits,) = (reason for reason in told.reasons if reason.concept == "replies")
+    assert hits.sentence.startswith("After 24/18 13/8 any 6, 1-1, ")
+    assert hits.sentence in told.sentences
+    assert not any("shots" in sentence for sentence in told.sentences)
+
+
+def test_before_a_bearoff_against_contact_the_next_rolls_are_told():
+    position = Position.from_id("trsDADC2uwMAAA")
+    plays = legal_plays(position, (5, 2))
+    two = [find_play(text, plays) for text in ("6/4 5/off", "5/off 4/2")]
+    told = explain_choice(LookaheadEvaluator(load_static("motif-v6"), 2), position, (5, 2), *two)
+    assert re.match(
+        r"After 5/off 4/2 \d+ of the next rolls of 36 leave a shot, after 6/4 5/off only \d+\.",
+        told.sentences[0],
+    )
+
+
+def places(text: object) -> set[str]:
+    return set(re.findall(r"{(\w+)}", str(text)))
+
+
+def leaves(table: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], object]:
+    if not isinstance(table, dict):
+        return {path: table}
+    return {key: text for name, part in table.items() for key, text in leaves(part, (*path, name)).items()}
+
+
+def test_every_language_says_the_same():
+    tables = {}
+    for language in languages():
+        file = resources.files("motif").joinpath("data", "phrases", f"{language}.yaml")
+        tables[language] = leaves(parse_yaml(file.read_text("utf-8")))
+    assert {"en", "de"} <= set(tables)
+    english = tables["en"]
+    assert {key[1] for key in english if key[0] == "phrases"} == set(CONCEPTS)
+    for language, table_of in tables.items():
+        assert set(table_of) == set(english), language
+        for key, text in table_of.items():
+            # A form for one may leave the number out.
+            assert places(text) ^ places(english[key]) <= {"count"}, (language, key)
+        assert len(table_of["ordinals",]) == len(english["ordinals",])

@@ -1,0 +1,74 @@
+"""Files of every kind, known by what they begin with."""
+
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from motif.board.mat_file import mat_text, parse_mat
+from motif.board.match_file import match_paths, read_match, write_match
+from motif.board.sgf_file import sgf_text
+from motif.runtime.errors import RecordError, SettingError
+from tests.board.test_mat_file import BY_GNUBG
+
+RECORD = parse_mat(BY_GNUBG)
+
+
+@pytest.mark.parametrize("name", ["a.mat", "a.sgf", "a.txt", "a"])
+def test_a_file_is_known_by_what_it_begins_with(tmp_path, name):
+    for text in (mat_text(RECORD), sgf_text(RECORD)):
+        path = tmp_path / name
+        for content in (text.encode(), b"\xef\xbb\xbf\n" + text.encode()):
+            path.write_bytes(content)
+            assert read_match(path) == RECORD
+
+
+@pytest.mark.parametrize("name", ["a.mat", "a.sgf", "a.SGF"])
+def test_what_is_written_is_read(tmp_path, name):
+    write_match(tmp_path / name, RECORD)
+    assert read_match(str(tmp_path / name)) == RECORD
+    assert ((tmp_path / name).read_text("utf-8")[0] == "(") == (name != "a.mat")
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(sgf_text(RECORD).encode())))
+    assert read_match("-") == RECORD
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"")))
+    with pytest.raises(RecordError, match=r"^standard input: no \.mat file"):
+        read_match(Path("-"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.txt", b"Snowie\n", "(`import auto FILE`), and writes .mat (`export match mat FILE.mat`)"),
+        ("a.gvab", b"OGXM\1", "GammonView exports it as .mat"),
+        ("a.xgp", b"RGMH", "it holds a position, no match: copy its XGID in eXtreme Gammon"),
+        ("a.sgf", b"(;GM[1])", "the game is GM[1], not backgammon"),
+    ],
+)
+def test_other_files_say_what_to_do(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(RecordError) as caught:
+        read_match(tmp_path / name)
+    assert str(caught.value).startswith(f"{tmp_path / name}: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_of_a_folder(tmp_path):
+    for name in ("b.mat", "a.sgf", "c.xg", "notes.txt", "d.BGF"):
+        (tmp_path / name).touch()
+    (tmp_path / "e.mat").mkdir()
+    single = tmp_path / "notes.txt"
+    names = [path.name for path in match_paths([single, tmp_path])]
+    assert names == ["notes.txt", "a.sgf", "b.mat", "c.xg", "d.BGF"]
+    with pytest.raises(RecordError, match=r"the folder holds no \.mat, \.sgf, \.xg, \.bgf file$"):
+        list(match_paths([tmp_path / "e.mat"]))
+
+
+def test_other_suffixes_are_not_written(tmp_path):
+    with pytest.raises(SettingError, match=r"a\.xg: matches are written as \.mat or \.sgf$"):
+        write_match(tmp_path / "a.xg", RECORD)

@@ -1,0 +1,167 @@
+"""The .sgf files, against one that gnubg 1.07 wrote and in both ways; tests/peers asks gnubg itself."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Note, Turn, jacoby_rule
+from motif.board.mat_file import mat_text, parse_mat
+from motif.board.sgf_file import parse_sgf, read_sgf, sgf_text, write_sgf
+from motif.runtime.errors import RecordError
+from tests.board.test_mat_file import BY_GNUBG as MAT
+from tests.board.test_mat_file import played
+
+BY_GNUBG = """\
+(;FF[4]GM[6]CA[UTF-8]AP[GNU Backgammon:1.07.001]MI[length:5][game:0][ws:0][bs:0]PW[gnubg]PB[root]\
+DT[2026-11-22]RU[Crawford]RE[B+2R]GS[M:23 17 0.000000][C:2 4 0.000000][D:0 0 0.000000]
+;W[21mkxw]A[0][mkxw E ver 3 0.498554 0.136997 0.007681 0.141456 0.006642 -0.008409 0C 0 1 0.000000 1]
+;B[65aggl]
+;W[32wuxu]
+;B[66aglrlrlr]BM[2]LU[0.31]C[A good roll
+of course, for \\]root.]
+;W[31mjhg]
+;B[43yddg]
+;W[53ytjg]
+;B[double]
+;W[take]
+;B[43yddg]
+)
+(;FF[4]GM[6]AP[GNU Backgammon:1.07.001]MI[length:5][game:1][ws:0][bs:2]PW[gnubg]PB[root]
+RU[Crawford]RE[W+1]
+;W[31hefe]
+(;B[double]
+;W[drop])
+(;B[21lnab])
+)
+"""
+
+
+def test_a_file_of_gnubg_is_read():
+    text = BY_GNUBG.replace("RE[W+1]", "RE[B+1]")
+    record = parse_sgf(text)
+    assert (record.players, record.length) == (("gnubg", "root"), 5)
+    assert record.tags == (("EventDate", "2026.11.22"),)
+    first, second = record.games
+    assert [game.score for game in record.games] == [(0, 0), (0, 2)]
+    assert first.result == GameResult(1, 2, resigned=True)
+    turns = [action for action in first.actions if isinstance(action, Turn)]
+    assert [str(turn.play) for turn in turns[:4]] == ["24/23 13/11", "24/13", "24/21 23/21", "24/18 13/7(3)"]
+    assert str(turns[5].play) == "bar/18*"
+    kinds = [(action.player, action.kind) for action in first.actions if isinstance(action, CubeAction)]
+    assert kinds == [(1, "double"), (0, "take")]
+    assert (second.result, len(second.actions)) == (GameResult(1, 1), 3)
+
+
+def test_what_a_mat_file_holds_an_sgf_file_holds():
+    record = parse_mat(MAT)
+    text = sgf_text(record)
+    assert parse_sgf(text) == record
+    assert "DT[2026-11-20]" in text
+    assert ";PL[B]DI[63]" in text
+    assert ";B[61]" in text
+    assert mat_text(parse_sgf(text)) == mat_text(record)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10**9))
+def test_random_games_are_read_as_they_were_written(seed):
+    record = played(seed)
+    assert parse_sgf(sgf_text(record)) == record
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        (("Site", "here: \\ [there]"), ("Transcriber", "Ann")),
+        (("EventDate", "about 1996"),),
+        (("EventDate", "1996.06.01"), ("Event", "Keith's applet"), ("Jacoby", "On")),
+        (("Event", "first"), ("Round", "2"), ("Site", "x"), ("EventDate", "2026.01.02"), ("Annotator", "B")),
+    ],
+)
+def test_tags_come_back(tags):
+    record = replace(played(3), tags=tags)
+    assert parse_sgf(sgf_text(record)) == record
+
+
+def test_the_jacoby_rule_is_told():
+    record = played(7, gammon=True)
+    text = sgf_text(record)
+    assert "RU[" not in text
+    ruled = parse_sgf(text.replace("RE[", "RU[Jacoby]RE["))
+    assert jacoby_rule(ruled)
+    assert parse_sgf(sgf_text(ruled)) == ruled
+
+
+def test_the_crawford_game_is_told():
+    game = parse_mat(MAT).games[0]
+    games = tuple(replace(game, score=score) for score in ((0, 0), (4, 0), (4, 2)))
+    lines = [line for line in sgf_text(MatchRecord(("a", "b"), 5, games)).splitlines() if "RU[" in line]
+    assert [line.partition("RU")[2].partition("]")[0] for line in lines] == [
+        "[Crawford",
+        "[Crawford:CrawfordGame",
+        "[Crawford",
+    ]
+
+
+def test_notes_are_comments_with_gnubgs_marks():
+    record = parse_mat(MAT)
+    notes = {(0, 1): Note("bad [because]\nit runs", "bad"), (1, 1): Note("passing costs more: take")}
+    text = sgf_text(record, notes)
+    assert "C[bad [because\\]\nit runs]BM[1]" in text
+    assert "C[passing costs more\\: take]" in text
+    assert parse_sgf(text) == record
+    plain = mat_text(record, notes)
+    assert "; game 1, move 1, bob: bad [because]\n; game 1, move 1, bob: it runs\n" in plain
+    assert "; game 2, move 1, bob: passing" in plain
+    assert parse_mat(plain) == record
+
+
+def test_files_and_their_letters(tmp_path):
+    record = replace(parse_mat(MAT), players=("Jörg", "Åsa"))
+    path = tmp_path / "games.sgf"
+    write_sgf(path, record)
+    assert read_sgf(path) == record
+    path.write_bytes(sgf_text(record).encode("latin-1"))
+    assert read_sgf(path) == record
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("(;FF", "FF", "line 1: no .sgf file: it must begin with (;GM[6]"),
+        ("(;FF", "(FF", "line 1: a property must stand in a node, which ; begins"),
+        ("GM[6]", "GM[1]", "line 1: game 1: the game is GM[1], not backgammon, GM[6]"),
+        (";W[21mkxw]", ";W[21mkxa]", "line 2: game 1: '13/11 24/1' is not a legal play; legal are"),
+        (";W[21mkxw]", ";W[71mkxw]", "line 2: game 1: '71mkxw' is no move such as 31hefe, nor double"),
+        (";W[21mkxw]", ";B[21lnba]", "line 2: game 1: no play in '13/11 23/24'"),
+        (";W[take]", ";W[pass]", "line 11: game 1: 'pass' is no move"),
+        (";W[take]\n", "", "line 11: game 1: the double is neither taken nor dropped"),
+        ("RE[B+2R]", "RE[B+7]", "line 1: game 1: nobody can resign 7 points with the cube at 2"),
+        ("RE[B+2R]", "RE[Void]", "line 1: game 1: the result 'Void' is none such as W+2 or B+1R"),
+        ("length:5", "length:99999", "line 1: game 1: MI[length:99999] is more than 32767"),
+        (";W[31mjhg]", ";AE[a:y]AW[a]", "line 7: game 1: a position was set up here"),
+        (";W[31mjhg]", ";CV[4]", "line 7: game 1: the cube was set to '4' here"),
+        (";W[31mjhg]", ";CP[w]", "line 7: game 1: the cube was given to a player here"),
+        (";W[31mjhg]", ";W[31mjhg", "line 7: game 1"),
+        ("(;B[21lnab])\n)", "(;B[21lnab]", "line 20: the file ends within a game"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(before, after, said):
+    text = BY_GNUBG.replace("RE[W+1]", "RE[B+1]").replace(before, after, 1)
+    with pytest.raises(RecordError) as caught:
+        parse_sgf(text, "games.sgf")
+    assert str(caught.value).startswith("games.sgf: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "()", "(;)" * 2, "(" * 5000 + ")" * 5000, "(;C[" + "\\" * 5001])
+def test_odd_texts_are_read_or_refused_in_one_line(text):
+    try:
+        games = parse_sgf(text).games
+    except RecordError as error:
+        games, text = (), str(error)
+    assert games == (GameRecord(),) * len(games)
+    assert games or "\n" not in text

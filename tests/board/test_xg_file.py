@@ -1,0 +1,114 @@
+"""Files of eXtreme Gammon and documents of gammonview, read with the same plays, cube and scores."""
+
+import random
+import sys
+from dataclasses import replace
+
+import pytest
+
+from motif.board.game_record import (
+    CubeAction,
+    GameProgress,
+    GameRecord,
+    GameResult,
+    MatchRecord,
+    Turn,
+)
+from motif.board.mat_file import mat_text
+from motif.board.moves import legal_plays
+from motif.board.xg_file import parse_bgf, parse_xg
+from motif.runtime.errors import RecordError
+from tests.board.xg_writer import xg_content
+
+gvformat = pytest.importorskip("gvformat")
+
+
+def match(seed: int, length: int = 0) -> MatchRecord:
+    """Random finished games with doubles; `length` is only a bound of the scores."""
+    chance = random.Random(seed)
+    games = tuple(_game(chance, (chance.randrange(3), chance.randrange(3))) for _ in range(3))
+    return MatchRecord(("Ann", "Bob"), length, games, (("EventDate", "2026.10.25"),))
+
+
+def _game(chance: random.Random, score: tuple[int, int]) -> GameRecord:
+    progress, actions, player = GameProgress(), [], chance.randrange(2)
+    resigns_after = chance.choice([None, chance.randrange(5, 40)])
+
+    def act(action):
+        progress.apply(action)
+        actions.append(action)
+
+    while progress.result is None:
+        if resigns_after is not None and len(actions) > resigns_after and isinstance(actions[-1], Turn):
+            return GameRecord(score, tuple(actions), GameResult(1 - player, progress.cube, resigned=True))
+        if actions and progress.cube < 8 and progress.cube_owner in (None, player) and chance.random() < 0.05:
+            act(CubeAction(player, "double"))
+            act(CubeAction(1 - player, "take" if chance.random() < 0.8 else "drop"))
+            if progress.result is not None:
+                break
+        dice = chance.randint(1, 6), chance.randint(1, 6)
+        roll = max(dice), min(dice)
+        act(Turn(player, roll, chance.choice(legal_plays(progress.position, roll))))
+        player = 1 - player
+    return GameRecord(score, tuple(actions), progress.result)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("length", [0, 25])
+def test_files_of_extreme_gammon(seed, length):
+    record = match(seed, length)
+    assert parse_xg(xg_content(record), "match.xg") == record
+
+
+def test_players_stand_in_gammonviews_order():
+    record = match(1)
+    turned = parse_xg(xg_content(replace(record, players=("Zoe", "Ann"))), "match.xg")
+    assert turned.players == ("Ann", "Zoe")
+    assert [game.score for game in turned.games] == [game.score[::-1] for game in record.games]
+    assert [action.player for action in turned.games[0].actions] == [
+        1 - action.player for action in record.games[0].actions
+    ]
+
+
+def test_the_jacoby_rule():
+    record = match(2)
+    record = replace(record, tags=(*record.tags, ("Jacoby", "On")))
+    assert parse_xg(xg_content(record), "match.xg") == record
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_documents_of_gammonview(seed, monkeypatch):
+    """What it makes of any kind of file has this form."""
+    record = match(seed, 25)
+    document = gvformat.mat_to_ogxm(mat_text(record))
+    monkeypatch.setattr(gvformat, "convert_bgf", lambda content: document)
+    again = parse_bgf(b"{}", "match.bgf")
+    assert again.games == record.games
+
+
+def test_a_play_that_is_not_legal_is_named():
+    record = match(0)
+    wrong = Turn(0, (2, 1), legal_plays("4HPwATDgc/ABMA", (6, 5))[0])
+    games = (replace(record.games[0], actions=(wrong, *record.games[0].actions[1:])),)
+    with pytest.raises(RecordError, match=r"match\.xg: game 1, action 1: .*not legal"):
+        parse_xg(xg_content(replace(record, games=games)), "match.xg")
+
+
+@pytest.mark.parametrize("cut", [3, 100, 8232, 8300, 9000])
+def test_damaged_files_are_refused_in_one_line(cut):
+    content = xg_content(match(0))
+    with pytest.raises(RecordError, match=r"^match\.xg: ") as caught:
+        parse_xg(content[:cut], "match.xg")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(RecordError, match=r"^match\.bgf: gammonview cannot read it as a \.bgf file"):
+        parse_bgf(b'{"format": "BGF"}\n' + content[:cut], "match.bgf")
+
+
+def test_without_gammonview(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gvformat", None)
+    with pytest.raises(RecordError) as caught:
+        parse_xg(b"RGMH", "match.xg")
+    assert str(caught.value) == (
+        "match.xg: to read an .xg file takes gammonview: pip install 'motif-backgammon[xg]'; "
+        "or export the match from eXtreme Gammon as .mat"
+    )

@@ -1,0 +1,134 @@
+"""The command convert: matches and datasets, from one kind of file to another."""
+
+import io
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from motif.board.identifiers import gnubg_id
+from motif.board.mat_file import mat_text, parse_mat, read_mat
+from motif.board.match_file import read_match
+from motif.board.position import Position
+from motif.board.sgf_file import read_sgf
+from motif.sampling import read_dataset
+from tests.board.test_mat_file import BY_GNUBG, played
+from tests.board.xg_writer import xg_content
+
+RECORD = parse_mat(BY_GNUBG)
+CSV = "position_id,win,win_g,win_bg,lose_g,lose_bg\n4HPwATDgc/ABMA,0.52,0.15,0.01,0.13,0.005\n"
+
+
+@pytest.fixture
+def mat(tmp_path):
+    path = tmp_path / "ann.mat"
+    path.write_text(mat_text(RECORD))
+    return path
+
+
+def test_a_match_there_and_back(motif, motif_json, mat, tmp_path):
+    sgf, again = tmp_path / "ann.sgf", tmp_path / "again.mat"
+    assert motif_json("convert", mat, sgf) == {"games": 3, "files": 1, "out": str(sgf)}
+    assert read_sgf(sgf) == RECORD
+    ending = motif("convert", sgf, again)
+    assert (ending.code, ending.out, ending.err) == (0, f"3 games of 1 matches in {again}\n", "")
+    assert again.read_text() == mat.read_text()
+
+
+def test_standard_input_into_a_folder(motif_json, mat, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(mat.read_bytes())))
+    motif_json("convert", "-", tmp_path / "out", "--to", "sgf")
+    assert read_sgf(tmp_path / "out" / "match.sgf") == RECORD
+
+
+def test_a_folder_of_matches(motif_json, mat, tmp_path):
+    pytest.importorskip("gvformat")
+    folder, out = tmp_path / "many", tmp_path / "out"
+    folder.mkdir()
+    finished = next(
+        record
+        for record in map(played, range(50))
+        if all(game.result and game.actions[-1].__class__.__name__ == "Turn" for game in record.games)
+        and not any(game.result.resigned for game in record.games)
+    )
+    (folder / "two.xg").write_bytes(xg_content(finished))
+    mat.rename(folder / "one.mat")
+    (folder / "notes.txt").write_text("nothing")
+    assert motif_json("convert", folder, out, "--to", "sgf") == {"games": 6, "files": 2, "out": str(out)}
+    assert sorted(path.name for path in out.iterdir()) == ["one.sgf", "two.sgf"]
+    assert read_match(out / "two.sgf").games == finished.games
+    motif_json("convert", out / "one.sgf", out / "two.sgf", tmp_path / "back")
+    assert read_mat(tmp_path / "back" / "one.mat") == RECORD
+
+
+@pytest.mark.parametrize("suffix", ["csv", "txt"])
+def test_a_dataset_there_and_back(motif, motif_json, dataset, tmp_path, suffix):
+    labels, again = tmp_path / f"labels.{suffix}", tmp_path / "again"
+    samples = read_dataset(dataset)
+    assert motif_json("convert", dataset, labels)["rows"] == len(samples)
+    assert motif_json("convert", labels, again) == {"rows": len(samples), "doubtful": 0, "out": str(again)}
+    read = read_dataset(again)
+    assert (read.boards == samples.boards).all()
+    assert (read.probabilities == samples.probabilities).all()
+    assert np.allclose(read.equity, samples.equity, atol=1e-6)
+    assert (read.position_class == samples.position_class).all()
+    other = tmp_path / {"csv": "other.txt", "txt": "other.csv"}[suffix]
+    back = tmp_path / f"back.{suffix}"
+    motif_json("convert", labels, other)
+    motif_json("convert", other, back)
+    assert back.read_text() == labels.read_text()
+
+
+def test_lost_checkers_are_told(motif, tmp_path):
+    lost = Position.from_points({24: 2, 13: 5, 8: 3, 6: 5}, {24: 1, 13: 5, 8: 3, 6: 5})
+    late = Position.from_points({25: 1, 6: 5}, {24: 1, 6: 5, 5: 5})
+    labels = tmp_path / "labels.csv"
+    rows = "".join(f"{gnubg_id(position)},0.5,0.1,0,0.1,0\n" for position in (lost, late))
+    labels.write_text(CSV + rows)
+    ending = motif("convert", labels, tmp_path / "kept")
+    assert (ending.code, ending.out) == (0, f"3 positions in {tmp_path / 'kept'}\n")
+    assert ending.err.startswith("motif: 1 positions have lost checkers of the opponent")
+    ending = motif("convert", labels, tmp_path / "dropped", "--drop-doubtful")
+    assert "left out" in ending.err
+    assert len(read_dataset(tmp_path / "dropped")) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (CSV.replace("4HPwATDgc", "8HPwATDgc"), "line 2: no position in '8HPwATDgc/ABMA'"),
+        (CSV.replace("0.52", "1.52"), "line 2: '4HPwATDgc/ABMA,1.52,0.15,0.01,0.13,0.005': the chances must"),
+        (CSV.replace("0.52", "nan"), "the chances must be numbers"),
+        (CSV.replace("0.52", "half"), "the chances must be numbers"),
+        (CSV.replace(",0.005", ""), "is not a position and five chances"),
+        ("# x\nOAHDPAABDAOAHDPAABDA 1 0 0\n", "line 2: 'OAHDPAABDAOAHDPAABDA 1 0 0' is not a position"),
+    ],
+)
+def test_bad_labels_are_one_line(motif, tmp_path, content, said):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    ending = motif("convert", path, tmp_path / "out")
+    assert (ending.code, ending.out) == (2, "")
+    assert f"{path}: line 2: " in ending.err
+    assert said in ending.err
+    assert ending.err.count("\n") == 1
+
+
+def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):
+    for words, said in (
+        ([mat], "Missing argument"),
+        ([mat, dataset, tmp_path / "out"], "cannot be converted together"),
+        ([mat, tmp_path / "ann.xg"], "matches are written as .mat or .sgf"),
+        ([mat, tmp_path / "ann.sgf", "--to", "mat"], "--to mat:"),
+        ([mat, tmp_path / "x" / mat.name, tmp_path / "out"], "would both become"),
+        ([mat, tmp_path, "--to", "xg"], "--to must be mat or sgf, not xg"),
+        ([mat, tmp_path / "a.mat", "--drop-doubtful"], "--drop-doubtful is for labelled positions"),
+        ([dataset, tmp_path / "out"], "labelled positions are written as .csv or .txt"),
+        ([dataset, tmp_path / "out.csv", "--to", "mat"], "--to is for matches"),
+        ([tmp_path / "none.mat", tmp_path / "b.mat"], "none.mat: cannot be read"),
+    ):
+        ending = motif("convert", *words)
+        assert (ending.code, ending.out) == (2, "")
+        assert said in ending.err
+        assert ending.err.count("\n") == 1

@@ -1,0 +1,16 @@
+"""Samples that a real gnubg labels."""
+
+import numpy as np
+
+from motif.players.gnubg import GnubgEvaluator
+from motif.sampling import SampleSettings, read_dataset, sample
+from motif.sampling.dataset import read_manifest
+
+
+def test_labels_are_gnubgs(gnubg, tmp_path):
+    settings = SampleSettings(player="pubeval", games=3, candidates=3, rate=0.3, label="gnubg", seed=2)
+    sample(settings, tmp_path / "taught", jobs=1)
+    samples = read_dataset(tmp_path / "taught")
+    expected = GnubgEvaluator().evaluate_many(samples.boards)
+    assert np.array_equal(samples.probabilities, expected)
+    assert read_manifest(tmp_path / "taught")[0]["label"] == "gnubg"

@@ -1,0 +1,94 @@
+"""Records of games as .sgf files: gnubg reads what motif writes, and motif what gnubg writes."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from motif.board.game_record import CubeAction, GameProgress, GameRecord, MatchRecord, Note, Turn
+from motif.board.mat_file import mat_text, parse_mat, read_mat, write_mat
+from motif.board.moves import legal_plays
+from motif.board.sgf_file import parse_sgf, read_sgf, sgf_text, write_sgf
+from tests.board.test_mat_file import played
+from tests.peers.test_gnubg_mat import GNUBG_PLAYS_GNUBG, ONLY_READ
+
+COMPLAINTS = ("WARNING", "Unrecognised", "not a valid", "had errors", "doesn't follow", "Illegal", "rror")
+
+
+def loaded(gnubg, path: Path, *copies: Path) -> str:
+    """What gnubg says when it loads `path`; it writes what it has read to `copies`, by their suffixes."""
+    ways = {".mat": "export match mat", ".sgf": "save match"}
+    saved = [f"{ways[copy.suffix]} {copy}" for copy in copies]
+    return gnubg._run([*ONLY_READ, f"load match {path}", *saved])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_games_with_the_cube(gnubg, tmp_path, seed):
+    record = played(seed)
+    path, sgf, mat = (tmp_path / name for name in ("motif.sgf", "gnubg.sgf", "gnubg.mat"))
+    write_sgf(path, record)
+    said = loaded(gnubg, path, sgf, mat)
+    assert not [complaint for complaint in COMPLAINTS if complaint in said]
+    assert read_sgf(sgf).games == record.games
+    assert read_mat(mat).games == record.games
+
+
+def test_notes_are_no_obstacle(gnubg, tmp_path):
+    record = played(2)
+    notes = {
+        (number, place): Note("a comment: [with brackets]\nand a second line", "very bad")
+        for number, game in enumerate(record.games)
+        for place in range(0, len(game.actions), 3)
+    }
+    path, copy = tmp_path / "motif.sgf", tmp_path / "gnubg.sgf"
+    write_sgf(path, record, notes)
+    said = loaded(gnubg, path, copy)
+    assert not [complaint for complaint in COMPLAINTS if complaint in said]
+    assert read_sgf(copy).games == record.games
+    text = copy.read_text("utf-8")
+    assert text.count("and a second line") == len(notes)
+    path, copy = tmp_path / "motif.mat", tmp_path / "gnubg.mat"
+    write_mat(path, record, notes)
+    said = gnubg._run([*ONLY_READ, f"import mat {path}", f"export match mat {copy}"])
+    assert not [complaint for complaint in COMPLAINTS if complaint in said]
+    assert read_mat(copy).games == record.games
+
+
+def test_beavers(gnubg, tmp_path):
+    progress, actions, chance = GameProgress(), [], random.Random(3)
+    opening = legal_plays(progress.position, (3, 1))[0]
+    start = [
+        Turn(0, (3, 1), opening),
+        CubeAction(1, "double"),
+        CubeAction(0, "beaver"),
+        CubeAction(1, "take"),
+    ]
+    for action in start:
+        progress.apply(action)
+        actions.append(action)
+    for player in (1, 0, 1):
+        action = Turn(player, (2, 1), chance.choice(legal_plays(progress.position, (2, 1))))
+        progress.apply(action)
+        actions.append(action)
+    record = MatchRecord(("a", "b"), 0, (GameRecord((0, 0), tuple(actions)),))
+    path, copy = tmp_path / "motif.sgf", tmp_path / "gnubg.sgf"
+    write_sgf(path, record)
+    said = loaded(gnubg, path, copy)
+    assert not [complaint for complaint in COMPLAINTS if complaint in said]
+    assert read_sgf(copy).games == record.games
+
+
+@pytest.mark.parametrize(("session", "seed"), [("new match 5", 5), ("new match 1", 6), ("new match 9", 7)])
+def test_matches_of_gnubg(gnubg, tmp_path, session, seed):
+    sgf, mat, copy = (tmp_path / name for name in ("gnubg.sgf", "gnubg.mat", "again.mat"))
+    saved = [f"save match {sgf}", f"export match mat {mat}"]
+    gnubg._run([*GNUBG_PLAYS_GNUBG, f"set seed {seed}", session, *saved])
+    record = read_mat(mat)
+    assert read_sgf(sgf) == record
+    again = parse_sgf(sgf_text(record))
+    assert parse_mat(mat_text(again)) == record
+    ours = tmp_path / "motif.sgf"
+    write_sgf(ours, record)
+    loaded(gnubg, ours, copy)
+    assert replace(read_mat(copy), tags=()) == replace(record, tags=())

@@ -1,0 +1,49 @@
+"""HTTP servers that answer at real sockets, in a thread of the tests' process."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from motif.serve.serve_settings import ServeSettings
+
+OPENING = "4HPwATDgc/ABMA"
+QUICK = ServeSettings(port=0, player="pubeval")
+"""Nobody waits long for PubEval."""
+
+
+@contextmanager
+def running(settings: ServeSettings) -> Iterator[httpx.Client]:
+    """Asks a server that runs within the block."""
+    pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+    from motif.serve import http
+
+    app = http.create_app(settings)
+    server = http.uvicorn.Server(http.configuration(lambda: app, settings))
+    with http.listening(settings) as listener:
+        listener.listen()
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            host, port = listener.getsockname()
+            with httpx.Client(base_url=f"http://{host}:{port}", timeout=120, trust_env=False) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[httpx.Client]:
+    """Asks a server as it is started without options, but for the player."""
+    with running(QUICK) as asking:
+        yield asking
+
+
+@pytest.fixture(scope="session")
+def judge() -> Iterator[httpx.Client]:
+    """Asks a server as it is started without options."""
+    with running(ServeSettings(port=0)) as asking:
+        yield asking

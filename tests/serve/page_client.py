@@ -1,0 +1,16 @@
+"""A client of the application, in the test's own process."""
+
+import warnings
+from pathlib import Path
+
+from motif.serve.http import create_app
+from motif.serve.serve_settings import ServeSettings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # that a newer httpx has another name
+    from starlette.testclient import TestClient
+
+
+def opened(folder: Path) -> TestClient:
+    """A client of a server that keeps games in `folder`."""
+    return TestClient(create_app(ServeSettings(games=str(folder))), base_url="http://localhost")

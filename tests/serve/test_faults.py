@@ -1,0 +1,178 @@
+"""Slow clients, many connections and killed processes leave a server serving; how it begins and ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+
+from motif.cli.main import main
+from motif.serve.http import allow_connections
+from tests.serve.conftest import OPENING, QUICK, running
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HEAD = b"POST /api/v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def connected(asking):
+    return socket.create_connection((asking.base_url.host, asking.base_url.port), timeout=60)
+
+
+def still_answers(asking):
+    with httpx.Client(base_url=asking.base_url, trust_env=False, timeout=60) as another:
+        return another.post("/api/v1/evaluate", json={"id": OPENING}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"POST /api/v1/eval",
+        HEAD + b"Content-Length: 100\r\n\r\n",
+        HEAD + b'Content-Length: 100\r\n\r\n{"id":',
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n12",
+    ],
+)
+def test_a_request_that_never_comes_to_its_end_is_given_up(begun):
+    with running(replace(QUICK, patience=1)) as asking, connected(asking) as slow:
+        slow.sendall(begun)
+        assert still_answers(asking)
+        assert slow.recv(1000) == b""
+
+
+def test_a_second_request_is_not_waited_for_longer_than_the_first():
+    with running(replace(QUICK, patience=1)) as asking, connected(asking) as slow:
+        body = b'{"id": "4HPwATDgc/ABMA"}'
+        slow.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        answer = slow.recv(10_000)
+        assert answer.startswith(b"HTTP/1.1 200")
+        slow.sendall(HEAD)
+        while slow.recv(1000):
+            pass
+
+
+def test_clients_that_do_not_read_are_left_behind(client):
+    with ExitStack() as stack:
+        for _ in range(4):
+            deaf = stack.enter_context(socket.socket())
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect((client.base_url.host, client.base_url.port))
+            deaf.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50)
+        assert still_answers(client)
+
+
+def test_what_is_no_http_is_refused(client):
+    for nonsense in (
+        b"\x16\x03\x01\x02\x00" * 100,
+        b"GET\r\n\r\n",
+        b"\0" * 70_000,
+        b"A" * 70_000 + b"\r\n\r\n",
+    ):
+        with connected(client) as raw:
+            raw.sendall(nonsense)
+            raw.shutdown(socket.SHUT_WR)
+            answer = b"".join(iter(lambda raw=raw: raw.recv(1000), b""))
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 400"), answer
+    assert still_answers(client)
+
+
+def test_a_thousand_connections(client):
+    allow_connections(2500)
+    with ExitStack() as stack:
+        for _ in range(1000):
+            stack.enter_context(connected(client))
+        assert still_answers(client)
+
+
+def test_more_connections_than_may_be_are_refused():
+    with running(replace(QUICK, connections=16)) as asking:
+        with ExitStack() as stack:
+            for _ in range(15):
+                idle = stack.enter_context(connected(asking))
+                idle.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert idle.recv(1000).startswith(b"HTTP/1.1 200")
+            answer = asking.get("/api/v1/health", headers={"Connection": "close"})
+            assert answer.status_code == 503
+        until_answered(asking)
+
+
+def until_answered(asking):
+    """Ask until it answers; a test that hangs here has found one that does so no more."""
+    while asking.get("/api/v1/health", headers={"Connection": "close"}).status_code == 503:
+        pass
+
+
+@contextmanager
+def started(*options):
+    """A server in a process of its own, and its address."""
+    command = [sys.executable, str(ROOT / "cli.py"), "serve", "http", "--port", "0", "--player", "pubeval"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [*command, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        try:
+            line = next(line for line in server.stderr if line.startswith("listening on "))
+            yield server, line.split()[-1]
+        finally:
+            server.kill()
+
+
+def test_ctrl_c_ends_it_with_one_line():
+    with started() as (server, address):
+        assert httpx.get(f"{address}/api/v1/health", trust_env=False).status_code == 200
+        server.send_signal(signal.SIGINT)
+        output, errors = server.communicate(timeout=60)
+    assert (server.returncode, output, errors) == (130, "", "motif: interrupted\n")
+
+
+def test_what_is_missing_is_said_in_one_line():
+    code = "import sys; sys.modules['fastapi'] = None; from motif.cli.main import main; sys.exit(main())"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "serve", "http"], cwd=ROOT, capture_output=True, text=True
+    )
+    wanted = "motif: error: an HTTP server needs fastapi: pip install 'motif-backgammon[serve]'\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", wanted)
+
+
+def test_a_port_that_is_taken(capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert main(["serve", "http", "--port", str(taken.getsockname()[1])]) == 2
+    errors = capsys.readouterr().err
+    assert errors.startswith("motif: error: cannot listen at 127.0.0.1:")
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes are looked up in /proc")
+def test_a_worker_that_is_killed_is_replaced():
+    with started("--workers", "2") as (server, address):
+        before = workers(server.pid)
+        assert len(before) == 2
+        os.kill(min(before), signal.SIGKILL)
+        while len(workers(server.pid) - {min(before)}) < 2:
+            answer = httpx.post(
+                f"{address}/api/v1/evaluate", json={"id": OPENING}, trust_env=False, timeout=60
+            )
+            assert answer.status_code == 200
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=60) == 0
+
+
+def workers(parent):
+    """Processes that answer: the children of `parent`, but for that which looks after resources."""
+    found = set()
+    for child in Path(f"/proc/{parent}/task/{parent}/children").read_text("utf-8").split():
+        with suppress(OSError):  # it has just gone
+            if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text("utf-8"):
+                found.add(int(child))
+    return found

@@ -1,0 +1,243 @@
+"""Games over HTTP: what a page asks and is told, what is kept, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra serve is not installed")
+
+from motif.board.mat_file import parse_mat
+from motif.rollout.games import SeededDice
+from motif.serve.game_shelf import GameShelf
+from tests.serve.page_client import opened
+
+GAMES = "/api/v1/games"
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path) -> Path:
+    return tmp_path / "games"
+
+
+@pytest.fixture(name="client")
+def _client(folder):
+    with opened(folder) as client:
+        yield client
+
+
+def begun(client, **wish):
+    answer = client.post(GAMES, json={"opponent": "pubeval", "seed": 4, **wish})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def decided(client, state, word, **more):
+    answer = client.post(f"{GAMES}/{state['game']}", json={"revision": state["revision"], "do": word, **more})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def first_play(state):
+    """The play that the first step of every node leads to."""
+    node = 0
+    while (play := state["tree"]["plays"][node]) is None:
+        node = state["tree"]["steps"][node][0][3]
+    return play
+
+
+def gone_on(client, state, answer="take", decisions=1):
+    """So many decisions further, or to the end of the game."""
+    while decisions and state["asks"] not in ("next", "nothing"):
+        decisions -= 1
+        match state["asks"]:
+            case "play":
+                state = decided(client, state, "play", play=first_play(state))
+            case "answer":
+                state = decided(client, state, answer)
+            case _:
+                state = decided(client, state, "roll")
+    return state
+
+
+def test_a_new_game_shows_the_opening_roll_of_the_seed(client):
+    state = begun(client, opponent="random", seed=4)
+    high, low = max(SeededDice(4).opening(0)), min(SeededDice(4).opening(0))
+    assert (state["asks"], state["roll"], state["seed"]) == ("play", [high, low], 4)
+    assert state["events"][0]["do"] == "begin"
+    assert state["can"]["resign"]
+
+
+def test_every_play_of_the_tree_is_taken_and_answered(client):
+    state = begun(client)
+    assert {play for play in state["tree"]["plays"] if play} > {"24/20 13/10"}
+    after = decided(client, state, "play", play="24/20 13/10")
+    assert after["revision"] > state["revision"]
+    assert [one["do"] for one in after["events"]][:3] == ["play", "roll", "play"]
+    assert after["log"][0] == {"do": "play", "who": "me", "roll": [4, 3], "play": "24/20 13/10"}
+    assert after["events"][0]["board"][20] == 1
+
+
+def test_a_money_game_is_played_to_its_end_and_another_begins(client):
+    state = gone_on(client, begun(client), decisions=500)
+    assert state["asks"] == "next"
+    result = state["result"]
+    assert sum(state["score"]) == result["points"] > 0
+    rolls = client.get(f"{GAMES}/{state['game']}/rolls").json()
+    assert rolls["seed"] == 4
+    assert [one[1:] for one in rolls["games"][0]][1:] == [
+        list(SeededDice(4).roll(0, ply)) for ply in range(1, len(rolls["games"][0]))
+    ]
+    assert sum(rolls["faces"]["me"]) == 2 * rolls["rolls"]["me"]
+    state = decided(client, state, "next")
+    assert (state["number"], state["asks"] in ("play", "roll", "answer")) == (2, True)
+
+
+def test_a_match_is_played_to_its_end_and_can_be_saved(client):
+    state = begun(client, length=3, seed=2)
+    while state["asks"] != "nothing":
+        state = gone_on(client, state, decisions=500)
+        if state["asks"] == "next":
+            state = decided(client, state, "next")
+    assert state["winner"] in ("me", "opponent")
+    answer = client.get(f"{GAMES}/{state['game']}/mat")
+    assert "attachment" in answer.headers["content-disposition"]
+    record = parse_mat(answer.text)
+    assert (record.length, record.players) == (3, ("You", "pubeval"))
+    assert record.games[-1].result is not None
+
+
+def test_a_game_survives_a_restart(client, folder):
+    state = gone_on(client, begun(client), decisions=7)
+    with opened(folder) as later:
+        again = later.get(f"{GAMES}/{state['game']}").json()
+        assert {**again, "events": []} == {**state, "events": []}
+        assert later.get(GAMES).json()["games"][0]["game"] == state["game"]
+        gone_on(later, again)
+    # The first server sees what the second one has done.
+    assert client.get(f"{GAMES}/{state['game']}").json()["revision"] > state["revision"]
+
+
+def test_a_server_that_died_before_its_reply_replies_when_it_is_asked(client, folder):
+    state = begun(client)
+    path = folder / f"{state['game']}.json"
+    kept = json.loads(path.read_text())
+    kept["events"].append(["play", "24/20 13/10"])
+    path.write_text(json.dumps(kept))
+    again = client.get(f"{GAMES}/{state['game']}").json()
+    assert again["asks"] in ("roll", "play", "answer")
+    assert [one["who"] for one in again["log"]][:2] == ["me", "opponent"]
+
+
+def test_two_pages_cannot_play_one_game_against_each_other(client):
+    state = begun(client)
+    decided(client, state, "play", play="24/20 13/10")
+    stale = client.post(
+        f"{GAMES}/{state['game']}",
+        json={"revision": state["revision"], "do": "play", "play": "13/9 13/10"},
+    )
+    assert stale.status_code == 409
+    assert "gone on elsewhere" in stale.json()["message"]
+
+
+def test_taking_back_shows_the_same_roll_again(client):
+    state = begun(client)
+    after = decided(client, state, "play", play="24/20 13/10")
+    if not after["can"]["undo"]:
+        pytest.fail("a play can be taken back")
+    back = decided(client, after, "undo")
+    assert (back["asks"], back["roll"], back["board"]) == ("play", state["roll"], state["board"])
+
+
+def test_the_tutor_objects_and_nothing_has_happened(client):
+    state = begun(client)
+    answer = decided(client, state, "play", play="6/2 6/3", tutor=0.05)
+    assert answer["revision"] == state["revision"]
+    objection = answer["objection"]
+    assert objection["cost"] > 0.05
+    assert [one["notation"] for one in objection["plays"]] == [objection["better"], "6/3 6/2"]
+    assert "objection" not in decided(client, state, "play", play=objection["better"], tutor=0.05)
+
+
+def test_what_cannot_be_done_is_one_clear_line(client):
+    state = begun(client)
+    path = f"{GAMES}/{state['game']}"
+
+    def refused(status, words, **decision):
+        answer = client.post(path, json={"revision": state["revision"], **decision})
+        assert answer.status_code == status, answer.text
+        assert words in answer.json()["message"]
+        assert "\n" not in answer.json()["message"]
+
+    refused(400, "not a legal play", do="play", play="24/18")
+    refused(400, "cannot be done now", do="roll")
+    refused(400, "what can be resigned", do="resign", lose="everything")
+    refused(400, "do:", do="dance")
+    refused(400, "revision", do="roll", revision=-1)
+    assert client.get(path).json()["revision"] == state["revision"]
+
+
+@pytest.mark.parametrize("game", ["AAAAAAAAAAAA", "x", "..%2F..%2Fetc", "%00"])
+def test_an_unknown_game_is_told_so(client, game):
+    answer = client.get(f"{GAMES}/{game}")
+    assert answer.status_code == 404
+    assert answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        ({"opponent": "nobody"}, "nobody to play against"),
+        ({"opponent": "human"}, "nobody to play against"),
+        ({"opponent": "runs/x.yaml"}, "nobody to play against"),
+        ({"length": 5, "jacoby": True}, "a match knows no Jacoby rule"),
+        ({"length": 65}, "length"),
+        ({"seed": -1}, "seed"),
+        ({"cheat": True}, "cheat"),
+    ],
+)
+def test_a_wish_that_cannot_be(client, wish, words):
+    answer = client.post(GAMES, json={"opponent": "pubeval", **wish})
+    assert answer.status_code == 400
+    assert words in answer.json()["message"]
+
+
+def test_a_game_is_taken_over_from_a_file_and_forgotten(client):
+    state = gone_on(client, begun(client, length=25), decisions=9)
+    mat = client.get(f"{GAMES}/{state['game']}/mat").text
+    answer = client.post(f"{GAMES}/loaded", json={"opponent": "random", "mat": mat, "seat": 0, "seed": 1})
+    assert answer.status_code == 201
+    loaded = answer.json()
+    assert (loaded["board"], loaded["asks"], loaded["log"]) == (state["board"], state["asks"], state["log"])
+    assert client.delete(f"{GAMES}/{loaded['game']}").status_code == 200
+    assert client.get(f"{GAMES}/{loaded['game']}").status_code == 404
+    for text, words in (("", "no .mat file"), (" 3 point match\n", "no game")):
+        answer = client.post(f"{GAMES}/loaded", json={"opponent": "random", "mat": text})
+        assert (answer.status_code, words in answer.json()["message"]) == (400, True)
+
+
+def test_a_damaged_file_is_named_and_left_alone(client, folder):
+    state = begun(client)
+    path = folder / f"{state['game']}.json"
+    for text in ("{", "[]", '{"format": "motif-game/1"}', path.read_text().replace('"play"', '"pray"')):
+        path.write_text(text + " " * 9)
+        answer = client.get(f"{GAMES}/{state['game']}")
+        if answer.status_code != 200:
+            assert answer.status_code == 400
+            assert path.name in answer.json()["message"]
+        assert path.read_text().startswith(text)
+
+
+def test_the_games_touched_longest_ago_make_room(folder):
+    shelf = GameShelf(folder, most=2)
+    client = opened(folder)
+    client.app.state.shelf = shelf
+    names = [begun(client)["game"] for _ in range(3)]
+    assert client.get(f"{GAMES}/{names[0]}").status_code == 404
+    assert {path.stem for path in folder.glob("*.json")} == set(names[1:])
+
+
+def test_opponents_are_players_that_come_along(client):
+    names = {one["name"]: one["looks_ahead"] for one in client.get(f"{GAMES}/opponents").json()["opponents"]}
+    assert {"latest", "random", "pubeval"} <= set(names)
+    assert not names.keys() & {"human", "gnubg"}

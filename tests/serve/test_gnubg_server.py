@@ -1,0 +1,397 @@
+"""`serve gnubg`: what recorded requests of gnubg are answered, over sockets, whatever else comes."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motif.board.fibs_board import fibs_lines, parse_fibs_board
+from motif.board.match_state import MatchState
+from motif.board.position import Position
+from motif.evaluators.probabilities import Probabilities
+from motif.players.gnubg.gnubg_player import board_after, chances, evaluation_questions
+from motif.runtime.errors import PlayerError, SettingError
+from motif.serve.gnubg_server import Conversation, GnubgServer, Rules
+from motif.serve.opponent import Opponent
+from tests.board.fibs_lines import fibs_board
+from tests.board.oracle import legal_results
+from tests.fuzz.mutations import mutated
+from tests.serve.recorded import conversation, requests
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SECONDS = 300
+START = Position.start()
+OPENING = conversation()[0][0]
+START_POINTS = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
+BEFORE_ROLL = OPENING.replace(":2:1:2:1:", ":0:0:0:0:")
+LOST = {1: 15}
+"""Checkers that no roll bears off, nor one of them: the opponent has two on his ace point."""
+
+
+@pytest.fixture(scope="module")
+def latest() -> Opponent:
+    return Opponent("latest")
+
+
+@pytest.fixture
+def talk(latest) -> Conversation:
+    return Conversation(latest)
+
+
+def request(position: Position, roll=(0, 0), **changes) -> str:
+    """The line with which gnubg asks its external player 1, who is on roll in `position`."""
+    plain = replace(fibs_board(position), your_dice=roll, opponent_dice=roll, redoubles=1)
+    return str(replace(plain, **changes))
+
+
+def test_every_recorded_request_gets_a_legal_answer(talk):
+    for line in requests():
+        board, answer = parse_fibs_board(line), talk.answer(f"\0{line}")
+        if board.doubled:
+            assert answer in ("take", "drop", "beaver", "accept")
+        elif answer.startswith("resign"):
+            assert board.opponent_off + board.your_off >= 13
+        elif board.roll is None:
+            assert answer in ("roll", "double")
+        else:
+            position = board.position.board.tolist()
+            assert board_after(position, answer) in legal_results(tuple(position), board.roll)
+    assert len(requests()) > 100
+
+
+def test_gnubgs_own_answers_are_answers_to_the_same_questions(talk):
+    """Whoever is asked to roll, to take or to play is asked by us, too."""
+    kinds = {"roll": "r/d", "double": "r/d", "take": "t/d", "drop": "t/d", "beaver": "t/d"}
+    for line, theirs in conversation():
+        ours = talk.answer(line)
+        if not ours.startswith("resign"):
+            assert kinds.get(ours, "play") == kinds.get(theirs, "play"), line
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        (OPENING, MatchState(length=3, player=0)),
+        # Player 1 has doubled: he stands first there, and is on roll.
+        (
+            f"board:root:gnubg:5:1:2:{START_POINTS}:1:0:0:0:0:1:1:1:1:1:-1:0:25:0:0:0:0:0:0:0:1",
+            MatchState(length=5, own_score=1, opponent_score=2, doubled=True, decision="opponent"),
+        ),
+        # He plays: player 0 stands first.
+        (
+            f"board:gnubg:root:5:1:2:{START_POINTS}:1:3:1:3:1:2:0:1:0:1:-1:0:25:0:0:0:0:0:0:0:1",
+            MatchState(length=5, own_score=2, opponent_score=1, cube=2, cube_owner="opponent"),
+        ),
+        (
+            f"board:gnubg:root:3:2:0:{START_POINTS}:-1:2:1:2:1:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:0",
+            MatchState(length=3, own_score=2, crawford=True, player=0),
+        ),
+        (
+            f"board:gnubg:root:3:2:1:{START_POINTS}:-1:2:1:2:1:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:1:1",
+            MatchState(length=3, own_score=2, opponent_score=1, player=0),
+        ),
+        # For money; his redouble to 4 was beavered.
+        (
+            f"board:gnubg:root:0:0:0:{START_POINTS}:-1:0:0:0:0:4:1:0:1:1:-1:0:25:0:0:0:0:0:0:0:1",
+            MatchState(cube=2, cube_owner="me", player=0),
+        ),
+    ],
+)
+def test_a_request_tells_score_and_cube(line, state):
+    assert parse_fibs_board(line).match_state(request=True) == state
+
+
+def test_on_fibs_you_stand_first():
+    board = parse_fibs_board(
+        f"board:You:other:5:3:1:{START_POINTS}:1:6:2:0:0:2:1:0:0:1:-1:0:25:0:0:0:0:2:0:0:0"
+    )
+    mine = MatchState(length=5, own_score=3, opponent_score=1, cube=2, cube_owner="me")
+    assert board.match_state() == mine
+    # The other one has doubled: nobody may double, and he had the cube.
+    doubled = parse_fibs_board(
+        f"board:You:other:5:3:1:{START_POINTS}:-1:0:0:0:0:2:0:0:0:1:-1:0:25:0:0:0:0:0:0:0:0"
+    )
+    theirs = MatchState(5, 1, 3, 2, "me", doubled=True, decision="opponent", player=0)
+    assert doubled.match_state() == theirs
+
+
+def test_cubes_and_scores_matter(talk):
+    """At double match point nobody doubles; at 2 away each everybody should, and takes."""
+    assert talk.answer(request(START, length=3, your_score=2, opponent_score=2, did_crawford=1)) == "roll"
+    assert talk.answer(request(START, length=0)) == "roll"
+    winning = Position.from_points({2: 2, 1: 2}, {6: 5, 5: 5, 4: 5})
+    assert talk.answer(request(winning)) == "double"
+    assert talk.answer(request(winning, may_double=0)) == "roll"
+    assert talk.answer(request(winning, was_doubled=1)) == "drop"
+    losing = Position.from_points({6: 5, 5: 5, 4: 5}, {6: 5, 5: 2, 4: 2, 3: 2, 2: 2, 1: 2})
+    assert talk.answer(request(losing, was_doubled=1)) == "beaver"
+    assert Conversation(talk._opponent, Rules(beavers=False)).answer(request(losing, was_doubled=1)) == "take"
+    assert talk.answer(request(losing, was_doubled=1, length=7)) == "take"
+
+
+def test_who_was_doubled_back_takes_or_drops_what_is_on_offer(talk):
+    """A beaver and a raccoon look alike: who is asked shows in the dice that he had before."""
+    offer = {"was_doubled": 1, "opponent_may_double": 1, "may_double": 0}
+    won = Position.from_points({2: 2, 1: 2}, {6: 4, 5: 4, 4: 4})
+    lost = Position.from_points({6: 5, 5: 5, 4: 5}, {2: 2, 1: 2})
+    for first, answers in ((START, ["accept", "drop"]), (START.switch_sides(), ["drop", "accept"])):
+        side = 1 if first is START else -1
+        assert talk.answer(request(START, (3, 1), turn=side)) == "8/5 6/5"
+        offered = [request(position, cube=4, **offer) for position in (won, lost)]
+        assert [talk.answer(line) for line in offered] == answers
+    assert parse_fibs_board(offered[0]).match_state(request=True, raises=2) == MatchState()
+
+
+def test_a_lost_game_is_resigned_once(talk):
+    lost = Position.from_points(LOST, {1: 2})
+    assert talk.answer(request(lost)) == "resign single"  # by the Jacoby rule
+    assert talk.answer(request(lost)) == "roll"
+    assert talk.answer(request(lost, (2, 1))) == "1/0 1/0"
+    assert talk.answer(request(START)) == "roll"
+    gammon = Position.from_points({7: 15}, {1: 2})
+    assert talk.answer(request(gammon, cube=2, may_double=0)) == "resign gammon"
+    assert talk.answer(request(gammon, (6, 6), cube=2, may_double=0)) == "7/1 7/1 7/1 7/1"
+    # Whoever asks as he would ask gnubg knows of no resignations.
+    assert talk.answer(f"{request(lost)} beavers off") in ("roll", "double")
+    talk = Conversation(talk._opponent)
+    # Whoever may still bear one off, or see the opponent miss, plays on.
+    assert not talk.answer(request(Position.from_points({7: 3, 1: 12}, {1: 2}), length=7)).startswith(
+        "resign g"
+    )
+    assert not talk.answer(request(Position.from_points(LOST, {6: 2}))).startswith("resign")
+    assert not talk.answer(request(Position.from_points({1: 4}, {1: 2}))).startswith("resign")
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("", "Error: no command given"),
+        ("nonsense", "Error: syntax error, unexpected 'nonsense'"),
+        ("board:", "Error: no FIBS board in 'board:': it has 1 fields, not 52"),
+        (OPENING.replace(":5:0:3:", ":5:0:13:"), "Error: no position: "),
+        (OPENING.replace(":-1:2:1:", ":0:2:1:"), "Error: the game is over"),
+        (OPENING.replace(":3:0:0:", ":3:3:0:", 1), "Error: no match state: the match is over"),
+        (str(fibs_board(Position.from_points({}, {3: 2}))), "Error: the game is over"),
+        (f"{OPENING} jacobyrule", "Error: syntax error: jacobyrule is on or off"),
+        (f"{OPENING} what", "Error: syntax error, unexpected 'what'"),
+        (f"{OPENING} noise 0.1", "Error: noise"),
+        (f"{OPENING} resignation 4", "Error: resignation must be 0 to 3"),
+        ("evaluation", "Error: syntax error: it is evaluation fibsboard BOARD"),
+        (f"evaluation fibsboard {OPENING} plies 9", "Error: plies must be 0 to 3"),
+        ("set prompt >", "Error: set option 'prompt' not supported"),
+        ("set", "Error: set option '' not supported"),
+        ("help", "\tNo help information available"),
+        ("set debug on", "Debug output ON"),
+        ("set interface old", "New interface OFF"),
+    ],
+)
+def test_other_lines(talk, line, answer):
+    assert talk.answer(line).startswith(answer)
+
+
+def test_the_version_has_gnubgs_four_lines(talk):
+    names = [line.partition(": ")[0] for line in talk.answer("version").split("\n")]
+    assert names == ["Interface", "RFBF", "Engine", "Software"]
+    assert talk.answer("exit") is None
+
+
+def test_motifs_own_client_reads_the_answers(talk, latest):
+    """What `motif.players.gnubg` asks gnubg, and how it reads gnubg's answers."""
+    boards = np.array([START.board, Position.from_points({6: 2}, {5: 3}).board])
+    for board, question in zip(boards, evaluation_questions(boards, 0), strict=True):
+        expected = latest.evaluation(Position(board), MatchState(), cubeful=False)
+        assert chances(talk.answer(question)) == pytest.approx(expected[:5], abs=1e-6)
+    (line,) = fibs_lines(boards[:1], np.array([[3, 1]]))
+    assert board_after(START.board.tolist(), talk.answer(line)) in legal_results(
+        tuple(START.board.tolist()), (3, 1)
+    )
+
+
+def test_what_an_evaluation_is_worth(talk):
+    def numbers(options: str, **changes) -> list[float]:
+        answer = talk.answer(f"evaluation fibsboard {request(START, **changes)} {options}")
+        return [float(word) for word in answer.split()]
+
+    plain = numbers("plies 0 cubeless")
+    assert plain[5] == pytest.approx(Probabilities(*plain[:5]).equity, abs=1e-5)
+    cubeful = [numbers("plies 0 cube on jacobyrule off", cube=2, **rights)[5] for rights in (
+        {"opponent_may_double": 0}, {}, {"may_double": 0}
+    )]  # fmt: skip
+    assert cubeful[0] > cubeful[1] > cubeful[2]
+    ahead, behind = (
+        numbers("plies 0 cubeful", length=5, your_score=own, opponent_score=other)[5]
+        for own, other in ((3, 1), (1, 3))
+    )
+    assert 0 < behind < 0.5 < ahead < 1
+    assert numbers("plies 1 prune on deterministic noise 0")[:5] != plain[:5]
+
+
+@pytest.mark.parametrize(
+    ("points", "turn", "answer"), [(1, 1, "accept"), (1, -1, "reject"), (2, -1, "accept"), (3, -1, "accept")]
+)
+def test_resignations_are_judged_as_gnubg_does(talk, points, turn, answer):
+    """The player whose turn it is offers; gnubg 1.07 has given these answers to these boards."""
+    line = str(replace(fibs_board(Position.from_points({1: 1}, {7: 5, 6: 5, 5: 5})), turn=turn))
+    assert talk.answer(f"{line} resignation {points} jacobyrule off") == answer
+
+
+@pytest.fixture
+def server(latest):
+    with GnubgServer(latest, "127.0.0.1", 0) as listening:
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield listening
+        listening.shutdown()
+        thread.join()
+
+
+class Client:
+    """A plain socket, and its lines."""
+
+    def __init__(self, server: GnubgServer) -> None:
+        self.socket = socket.create_connection(server.server_address, SECONDS)
+        self._lines = self.socket.makefile("rb")
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *failure) -> None:
+        self._lines.close()
+        self.socket.close()
+
+    def says(self, octets: bytes) -> None:
+        self.socket.sendall(octets)
+
+    def hears(self) -> str:
+        return self._lines.readline().decode()
+
+    def ask(self, line: str) -> str:
+        self.says(line.encode() + b"\n\0")
+        return self.hears()
+
+
+def test_a_connection_is_answered_line_by_line(server):
+    with Client(server) as client:
+        client.says(OPENING[:50].encode())
+        client.says(OPENING[50:].encode() + b"\n\0" + b"version\r\n")
+        assert board_after(START.board.tolist(), client.hears())
+        assert [client.hears().partition(":")[0] for _ in range(4)] == [
+            "Interface",
+            "RFBF",
+            "Engine",
+            "Software",
+        ]
+        client.says(b"exit\n")
+        assert client.hears() == ""
+
+
+def test_several_connections_at_a_time(server):
+    clients = [Client(server) for _ in range(5)]
+    answers = {client.ask(OPENING) for client in (*clients, *reversed(clients))}
+    assert len(answers) == 1
+    for client in clients:
+        client.__exit__()
+
+
+def test_whatever_comes_it_goes_on_serving(server):
+    for octets in (
+        b"\0\0\n",
+        b"\xff\xfe\n",
+        b"a" * 100_000 + b"\n",
+        b"GET / HTTP/1.1\r\n",
+        OPENING.encode()[:60],
+    ):
+        with Client(server) as client:
+            client.says(octets)
+            if octets.endswith(b"\n"):
+                assert client.hears().startswith("Error: ")
+    with Client(server) as client:
+        client.says(b"b" * 50_000)
+        assert client.hears() == "Error: the line is too long\n"
+        client.says(b"b" * 50_000 + b"\nhelp\n")
+        assert client.hears() == "\tNo help information available\n"
+    for _ in range(20):
+        killed = Client(server)
+        killed.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        killed.says(OPENING.encode() + b"\n")
+        killed.__exit__()
+    with Client(server) as client:
+        assert client.ask(BEFORE_ROLL) == "roll\n"
+
+
+def test_a_fault_of_its_own_is_one_line_to_one_client(server, monkeypatch):
+    def fail(*words):
+        raise RuntimeError("a fault\nin two lines")
+
+    monkeypatch.setattr(server.opponent, "play", fail)
+    with Client(server) as client:
+        assert client.ask(OPENING) == "Error: internal error: RuntimeError: a fault in two lines\n"
+        assert client.ask("help") == "\tNo help information available\n"
+
+
+def test_one_too_many_is_closed_and_the_others_stay(server, monkeypatch):
+    server._free = threading.BoundedSemaphore(1)
+    with Client(server) as first:
+        assert first.ask("help")
+        with Client(server) as second:
+            assert second.socket.recv(1) == b""
+        assert first.ask("help")
+
+
+def test_a_port_that_is_taken(latest, server):
+    with pytest.raises(SettingError, match=r"cannot listen on 127\.0\.0\.1:\d+: Address already in use"):
+        GnubgServer(latest, "127.0.0.1", server.server_address[1])
+    with pytest.raises(SettingError, match=r"cannot listen on nowhere\.invalid:0: "):
+        GnubgServer(latest, "nowhere.invalid", 0)
+
+
+@settings(max_examples=300)
+@given(mutated([line.encode() for line in requests()[::7]]) | st.binary(max_size=300))
+def test_any_line_gets_one_answer(octets):
+    answer = Conversation(STATIC).answer(octets.replace(b"\n", b" ").decode("utf-8", "replace"))
+    if answer is None or answer.startswith(("Interface", "\t")):
+        return
+    assert answer.isascii()
+    assert answer == "" or answer.isprintable()
+    assert len(answer) <= 200
+
+
+STATIC = Opponent("latest")
+
+
+def test_the_same_seed_plays_the_same():
+    def plays(seed: int) -> list[str | None]:
+        talk = Conversation(Opponent("random", seed))
+        return [talk.answer(line) for line, _ in conversation()]
+
+    assert plays(1) == plays(1) != plays(2)
+
+
+def test_a_player_that_nobody_knows():
+    with pytest.raises(PlayerError, match="no player"):
+        Opponent("nobody")
+
+
+def test_the_command(tmp_path):
+    words = [sys.executable, str(ROOT / "cli.py"), "serve", "gnubg", "--port", "0", "--player", "pubeval"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        said = ""
+        while not (ready := re.fullmatch(r"listening on 127\.0\.0\.1:(\d+)\n", said)):
+            said = process.stderr.readline()
+            assert said
+        with socket.create_connection(("127.0.0.1", int(ready[1])), SECONDS) as client:
+            client.sendall(BEFORE_ROLL.encode() + b"\n")
+            assert client.recv(100) == b"roll\n"
+            os.kill(process.pid, signal.SIGINT)
+            assert process.wait(SECONDS) == 130
+        assert process.stderr.read() == f"motif: interrupted; no longer listening on 127.0.0.1:{ready[1]}\n"

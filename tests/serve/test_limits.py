@@ -1,0 +1,197 @@
+"""Who may ask, how much, and how much at a time."""
+
+import json
+import re
+import time
+from dataclasses import replace
+
+import httpx
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+
+from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.progress import progress
+from motif.serve import motif_api
+from motif.serve.http import create_app
+from motif.serve.serve_settings import ServeSettings
+from tests.serve.conftest import OPENING, QUICK, running
+
+QUESTION = {"id": OPENING}
+LONG = {"id": OPENING, "trials": 20_000}
+
+
+@pytest.fixture(scope="module")
+def strict():
+    """A server that is called backgammon.example, and takes little."""
+    settings = replace(
+        QUICK,
+        cors="https://friend.example",
+        names="backgammon.example",
+        body=2000,
+        batch=3,
+        trials=20_000,
+        rollouts=1,
+    )
+    with running(settings) as asking:
+        yield asking
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1", 200),
+        ("127.0.0.1:8080", 200),
+        ("192.168.1.7", 200),
+        ("[::1]:80", 200),
+        ("localhost:1", 200),
+        ("LOCALHOST", 200),
+        ("backgammon.example", 200),
+        ("evil.example", 400),
+        ("backgammon.example.evil.example", 400),
+        ("127.0.0.1.evil.example", 400),
+        ("", 400),
+    ],
+)
+def test_names_by_which_it_may_be_called(strict, host, status):
+    assert strict.get("/api/v1/health", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 200),
+        ("https://friend.example", 200),
+        ("https://evil.example", 403),
+        ("null", 403),
+        ("http://127.0.0.1:1", 403),
+    ],
+)
+def test_pages_elsewhere_may_not_ask(strict, origin, status):
+    headers = {} if origin is None else {"Origin": origin}
+    assert strict.post("/api/v1/evaluate", json=QUESTION, headers=headers).status_code == status
+
+
+def test_its_own_page_may_ask(client):
+    own = f"http://{client.base_url.host}:{client.base_url.port}"
+    assert client.post("/api/v1/evaluate", json=QUESTION, headers={"Origin": own}).status_code == 200
+
+
+def test_other_origins_are_told_so_only_where_that_is_wanted(client, strict):
+    asked = {"Origin": "https://friend.example"}
+    assert "access-control-allow-origin" not in client.get("/api/v1/health", headers=asked).headers
+    allowed = strict.get("/api/v1/health", headers=asked).headers["access-control-allow-origin"]
+    assert allowed == "https://friend.example"
+    preflight = {**asked, "Access-Control-Request-Method": "POST"}
+    assert strict.options("/api/v1/evaluate", headers=preflight).status_code == 200
+    strange = {**preflight, "Origin": "https://evil.example"}
+    assert strict.options("/api/v1/evaluate", headers=strange).status_code == 400
+
+
+def test_a_large_body_is_refused(strict):
+    """Announced or not."""
+    large = json.dumps({"id": "x" * 3000}).encode()
+    assert strict.post("/api/v1/evaluate", content=large).status_code == 413
+
+    def parts():
+        for _ in range(30):
+            yield b" " * 100
+
+    assert strict.post("/api/v1/evaluate", content=parts()).status_code == 413
+    assert strict.post("/api/v1/hint", content=parts()).status_code == 413
+    assert strict.get("/api/v1/health").status_code == 200
+
+
+def test_batches_and_trials_have_limits(strict):
+    assert strict.post("/api/v1/batches/evaluate", json={"ids": [OPENING] * 3}).status_code == 200
+    answer = strict.post("/api/v1/batches/evaluate", json={"ids": [OPENING] * 4})
+    assert (answer.status_code, answer.json()["message"]) == (
+        400,
+        "a batch has 3 positions at most here, not 4",
+    )
+    answer = strict.post("/api/v1/rollout", json={"id": OPENING, "trials": 20_001})
+    assert "trials must be 20000 at most here" in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "weights/motif-v6.yaml",
+        "/etc/passwd",
+        "../x.yaml",
+        "onnx:x",
+        "gnubg",
+        "gnubg@2",
+        "rollout:pubeval",
+        "random",
+        "pubeval@3",
+        "pubeval@2:full",
+        "pubeval\n",
+        "",
+    ],
+)
+def test_players_of_requests_are_no_files_and_no_programs(client, name):
+    answer = client.post("/api/v1/evaluate", json={**QUESTION, "player": name})
+    assert answer.status_code == 400
+    assert re.match("no player to ask is called", answer.json()["message"])
+
+
+@pytest.fixture
+def endless(monkeypatch):
+    """Rollouts of LONG go on until they are called off."""
+    usual = motif_api._rollout_work
+
+    def work():
+        with progress("waiting", 1) as advance:
+            while True:
+                advance(0)
+                time.sleep(0.01)
+
+    monkeypatch.setattr(
+        motif_api, "_rollout_work", lambda asked, *rest: work if asked.trials > 36 else usual(asked, *rest)
+    )
+
+
+def test_one_rollout_at_a_time_until_it_is_called_off(strict, endless):
+    with strict.stream("POST", "/api/v1/rollout", json={**LONG, "stream": True}) as stream:
+        lines = stream.iter_lines()
+        job = json.loads(next(lines))["job"]
+        busy = strict.post("/api/v1/rollout", json={"id": OPENING, "trials": 36})
+        assert (busy.status_code, "under way already" in busy.json()["message"]) == (503, True)
+        assert strict.delete(f"/api/v1/jobs/{job}").json() == {"job": job, "called_off": True}
+        assert json.loads(list(lines)[-1]) == {"error": "called off"}
+    until_free(strict)
+
+
+def test_a_rollout_ends_when_nobody_waits_for_it(strict, endless):
+    with pytest.raises(httpx.ReadTimeout):
+        strict.post("/api/v1/rollout", json=LONG, timeout=0.5)
+    until_free(strict)
+    with strict.stream("POST", "/api/v1/rollout", json={**LONG, "stream": True}) as stream:
+        next(stream.iter_lines())
+    until_free(strict)
+
+
+def until_free(asking):
+    """Ask until a rollout is let in; a test that hangs here has found one that goes on for ever."""
+    while asking.post("/api/v1/rollout", json={"id": OPENING, "trials": 36}).status_code == 503:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"port": 65536}, "port must be 0 to 65535, not 65536"),
+        ({"body": 0}, "body must be 1024 to 2147483647, not 0"),
+        ({"cors": "example.org"}, "cors must be * or origins such as https://example.org"),
+        ({"cors": "https://example.org/page"}, "cors must be"),
+    ],
+)
+def test_settings_that_make_no_sense(settings, message):
+    with pytest.raises(SettingError, match=re.escape(message)):
+        ServeSettings(**settings).check()
+
+
+def test_another_program_cannot_be_asked_by_many():
+    with pytest.raises(PlayerError, match="another program"):
+        create_app(ServeSettings(player="gnubg@2"))

@@ -1,0 +1,219 @@
+"""motif's own interface answers as the commands do with --json."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+from motif.cli.main import main
+from motif.runtime.version import VERSION
+
+OPENING = "4HPwATDgc/ABMA"
+RACE = "dPexAAB07zMAAA"
+MATCH = """ 3 point match
+
+ Game 1
+ Ann : 0                              Ben : 0
+  1) 31: 8/5 6/5                      42: 8/4 6/4
+  2) 65: 24/18 18/13                  11: 24/22 6/5(2)
+"""
+
+
+def printed(capsys, *words):
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def answered(client, path, **question):
+    answer = client.post(f"/api/v1/{path}", json=question)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def without_seconds(record):
+    return {key: value for key, value in record.items() if not key.endswith(("seconds", "_per_second"))}
+
+
+@pytest.mark.parametrize(
+    ("words", "path", "question"),
+    [
+        (["evaluate", OPENING], "evaluate", {"id": OPENING}),
+        (["evaluate", RACE, "--detailed"], "evaluate", {"id": RACE, "detailed": True}),
+        (["evaluate", OPENING, "--player", "pubeval@1"], "evaluate", {"id": OPENING, "player": "pubeval@1"}),
+        (["plays", OPENING, "3", "1"], "plays", {"id": OPENING, "dice": [3, 1]}),
+        (["hint", OPENING, "31", "--fast"], "hint", {"id": OPENING, "dice": "31", "fast": True}),
+        (
+            ["hint", OPENING, "6", "4", "--length", "5", "--score", "3-4", "--crawford", "--fast"],
+            "hint",
+            {"id": OPENING, "dice": "6-4", "length": 5, "score": [3, 4], "crawford": True, "fast": True},
+        ),
+        (
+            ["cube", RACE, "--length", "7", "--score", "3-5", "--cube", "2", "--owner", "me"],
+            "cube",
+            {"id": RACE, "length": 7, "score": "3-5", "cube": 2, "owner": "me"},
+        ),
+        (["cube", RACE, "--jacoby", "--fast"], "cube", {"id": RACE, "jacoby": True, "fast": True}),
+    ],
+)
+def test_answers_are_those_of_the_commands(judge, capsys, words, path, question):
+    assert answered(judge, path, **question) == printed(capsys, *words)
+
+
+def test_an_explanation_is_that_of_the_command(judge, capsys):
+    expected = printed(capsys, "explain", OPENING, "3", "1", "--versus", "24/23 13/10", "--fast")
+    expected.pop("html")
+    answer = answered(judge, "explain", id=OPENING, dice=[3, 1], versus="24/23 13/10", fast=True)
+    assert answer == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "question"),
+    [
+        (["--trials", "72", "--cut", "5"], {"trials": 72, "cut": 5}),
+        (
+            ["3", "1", "--compare", "--candidates", "2", "--trials", "36", "--cut", "5"],
+            {"dice": [3, 1], "compare": True, "candidates": 2, "trials": 36, "cut": 5},
+        ),
+        (
+            ["--cubeful", "--trials", "36", "--length", "3", "--cut", "5"],
+            {"cubeful": True, "trials": 36, "length": 3, "cut": 5},
+        ),
+    ],
+)
+def test_rollouts_are_those_of_the_command(judge, capsys, words, question):
+    expected = printed(capsys, "rollout", OPENING, *words)
+    answer = answered(judge, "rollout", id=OPENING, **question)
+    assert without_seconds(answer) == without_seconds(expected)
+
+
+def test_an_analysis_is_that_of_the_command(judge, capsys, tmp_path):
+    file = tmp_path / "match.mat"
+    file.write_text(MATCH, "utf-8")
+    expected = printed(capsys, "analyse", str(file), "--fast")
+    expected.pop("html")
+    whole = judge.post("/api/v1/analyse?fast=true", content=MATCH).json()
+    form = judge.post("/api/v1/analyse?fast=true", files={"file": ("match.mat", MATCH)}).json()
+    assert form == {**expected, "file": "match.mat"}
+    assert whole == {**form, "file": whole["file"]}
+
+
+def test_a_rollout_tells_its_progress(client):
+    question = {"id": OPENING, "trials": 4000, "cut": 2, "stream": True, "player": "pubeval"}
+    with client.stream("POST", "/api/v1/rollout", json=question) as answer:
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        events = [json.loads(line) for line in answer.iter_lines()]
+    assert re.fullmatch("[0-9a-f]{16}", events[0]["job"])
+    assert set(events[-1]) == {"result"}
+    progress = [event["progress"] for event in events[1:-1]]
+    assert all(0 <= one["done"] <= one["total"] for one in progress)
+    assert [one["done"] for one in progress] == sorted(one["done"] for one in progress)
+    whole = answered(client, "rollout", **{**question, "stream": False})
+    assert without_seconds(events[-1]["result"]) == without_seconds(whole)
+
+
+def test_events_for_browsers(client):
+    question = {"id": OPENING, "trials": 36, "cut": 2}
+    answer = client.post("/api/v1/rollout", json=question, headers={"Accept": "text/event-stream"})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    events = [json.loads(part.removeprefix("data: ")) for part in answer.text.split("\n\n") if part]
+    assert "job" in events[0]
+    assert "result" in events[-1]
+
+
+def test_faults_of_streamed_work_are_told_in_the_stream(client):
+    answer = client.post("/api/v1/analyse?stream=true", content="no match")
+    assert "no .mat file" in json.loads(answer.text.splitlines()[-1])["error"]
+
+
+def test_batches_have_the_numbers_of_single_positions(judge):
+    ids = [OPENING, RACE, "sGfwATDgc/ABMA"]
+    batch = answered(judge, "batches/evaluate", ids=ids)
+    for number, one in enumerate(ids):
+        record = answered(judge, "evaluate", id=one)
+        for name in ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"):
+            assert batch[name][number] == pytest.approx(record[name], abs=1e-7)
+
+
+def test_batches_of_hints_and_cubes(client):
+    decisions = [{"id": OPENING, "dice": [3, 1]}, {"id": OPENING, "dice": "64"}]
+    hints = answered(client, "batches/hint", decisions=decisions, plays=2)["hints"]
+    assert hints == [
+        {**record, "plays": record["plays"][:2]}
+        for record in (answered(client, "hint", **decision) for decision in decisions)
+    ]
+    cubes = answered(client, "batches/cube", ids=[RACE, OPENING], length=7)["cubes"]
+    assert cubes == [answered(client, "cube", id=one, length=7) for one in (RACE, OPENING)]
+
+
+def test_who_may_be_asked(client):
+    names = [player["name"] for player in client.get("/api/v1/players").json()["players"]]
+    assert {"pubeval", "bras", "phase"} <= set(names)
+    assert all(answered(client, "evaluate", id=OPENING, player=name) for name in ("pubeval", "bras@1"))
+    assert client.get("/api/v1/health").json() == {"status": "ok", "version": VERSION}
+
+
+def test_curl_need_not_say_that_it_sends_json(client):
+    body = json.dumps({"id": OPENING}).encode()
+    for kind in ("application/x-www-form-urlencoded", "application/json", None):
+        headers = {} if kind is None else {"Content-Type": kind}
+        assert client.post("/api/v1/evaluate", content=body, headers=headers).status_code == 200
+
+
+def test_every_example_of_the_schema_is_answered(judge):
+    """And the schema is one."""
+    schema = judge.get("/openapi.json").json()
+    assert schema["openapi"].startswith("3.1")
+    asked = 0
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            assert "422" not in operation["responses"]
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if content is None:
+                continue
+            body = schema["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+            for example in body["examples"]:
+                jsonschema.validate(example, {**body, "components": schema["components"]})
+                quick = {"trials": 36} if "trials" in example else {}
+                answer = judge.request(method, path, json={**example, **quick})
+                assert answer.status_code == 200, (path, example, answer.text)
+                asked += 1
+    assert asked > 10
+
+
+def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
+    page = client.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "/api/v1/hint" in page.text
+    assert not re.findall(r"<script|<link|@import|src=", page.text)
+
+
+@pytest.mark.parametrize(
+    ("path", "question", "message"),
+    [
+        ("evaluate", {"id": "x"}, "no position in 'x'"),
+        ("evaluate", {}, "id: Field required"),
+        ("evaluate", {"id": OPENING, "detail": True}, "detail: Extra inputs are not permitted"),
+        ("hint", {"id": OPENING}, "dice: missing, and the ID holds no roll"),
+        ("hint", {"id": OPENING, "dice": [7, 1]}, "dice"),
+        ("hint", {"id": OPENING, "dice": "31", "score": [1, 1]}, "score belongs to a match"),
+        ("hint", {"id": OPENING, "dice": "31", "fast": True, "deep": True}, "fast"),
+        ("cube", {"id": OPENING, "cube": 3}, "cube shows 3"),
+        ("rollout", {"id": OPENING, "eliminate": True}, "compare must be true"),
+        ("rollout", {"id": OPENING, "length": 5}, "a match or a cube"),
+        ("batches/evaluate", {"ids": [OPENING, "?"]}, "number 1: no position in '?'"),
+        ("batches/hint", {"decisions": [{"id": OPENING}]}, "number 0: dice: missing"),
+    ],
+)
+def test_bad_questions_are_answered_in_one_line(client, path, question, message):
+    answer = client.post(f"/api/v1/{path}", json=question)
+    assert answer.status_code == 400
+    assert message in answer.json()["message"]
+    assert "\n" not in answer.json()["message"]
+
+
+def test_what_is_not_there(client):
+    assert client.get("/nothing").status_code == 404
+    assert client.get("/api/v1/hint").status_code == 405
+    assert client.post("/api/v1/hint", content=b"{").json()["message"].startswith("no JSON: ")
+    assert client.delete("/api/v1/jobs/0").status_code == 404

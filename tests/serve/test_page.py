@@ -1,0 +1,201 @@
+"""The page's files, texts and what it alone asks: IDs, drawings, a match decision by decision."""
+
+import json
+import re
+from base64 import b64encode
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra serve is not installed")
+
+from motif.analysis.match import analyse_match
+from motif.analysis.match.review import Review, ReviewedRoll
+from motif.analysis.match.totals import THRESHOLDS, WORST
+from motif.board.mat_file import mat_text, parse_mat
+from motif.board.match_state import MatchState
+from motif.cube.decision import best_action
+from motif.evaluators.named import load_evaluator
+from motif.serve.page import FILES
+from tests.serve.page_client import opened
+from tests.session.test_kept_game import SessionRules, begun, play_on
+
+LARGEST = 300_000
+"""Bytes of the page with all its texts."""
+KEY = re.compile(r"""\bt\(\s*"([^"]+)\"""")
+
+
+@pytest.fixture(name="client", scope="module")
+def _client(tmp_path_factory):
+    with opened(tmp_path_factory.mktemp("games")) as client:
+        yield client
+
+
+@pytest.fixture(name="record", scope="module")
+def _record():
+    game = begun(SessionRules(length=3), seed=6)
+    play_on(game)
+    return game.session.record()
+
+
+def texts(language):
+    return json.loads((FILES / "texts" / f"{language}.json").read_text(encoding="utf-8"))
+
+
+def test_the_page_is_served_whole_and_needs_nothing_from_elsewhere(client):
+    files = [path for path in FILES.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < LARGEST
+    assert client.get("/").text == (FILES / "index.html").read_text(encoding="utf-8")
+    for path in files:
+        answer = client.get(f"/{path.relative_to(FILES).as_posix()}")
+        assert answer.content == path.read_bytes()
+        assert answer.headers["cache-control"] == "no-cache"
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/", "")
+        assert not re.search(r"https?://", text), path
+    named = re.findall(r'(?:src|href)="([^"#]+)"', client.get("/").text)
+    assert all(client.get(f"/{name}").status_code == 200 for name in named)
+
+
+def test_what_is_nowhere_is_told_as_everywhere(client):
+    answer = client.get("/nothing")
+    assert (answer.status_code, "message" in answer.json()) == (404, True)
+    assert client.get("/..%2fhttp.py").status_code == 404
+
+
+def test_every_language_says_the_same_with_the_same_places():
+    own, paths = texts("en"), list((FILES / "texts").glob("*.json"))
+    source = (FILES / "texts.js").read_text(encoding="utf-8")
+    assert all(re.search(rf'\b{path.stem}: "', source) for path in paths)
+    for path in paths:
+        other = texts(path.stem)
+        assert other.keys() == own.keys(), path
+        for key, text in own.items():
+            places = re.findall(r"\{\w+\}", text.split(" | ")[0])
+            for part in other[key].split(" | "):
+                assert sorted(re.findall(r"\{\w+\}", part)) == sorted(places), (path, key)
+            assert len(other[key].split(" | ")) == len(text.split(" | ")), (path, key)
+
+
+def test_every_text_that_is_asked_for_is_there():
+    source = "".join(path.read_text(encoding="utf-8") for path in FILES.glob("*.js"))
+    asked = set(KEY.findall(source))
+    assert len(asked) > 100
+    assert not {key for key in asked if key not in texts("en")}
+
+
+def test_every_cube_action_has_its_words():
+    state = MatchState(length=5, own_score=4, opponent_score=1, crawford=True)
+    states = [
+        MatchState(),
+        MatchState(beavers=True),
+        MatchState(cube=2, cube_owner="me"),
+        MatchState(cube=2, cube_owner="opponent"),
+        state,
+        MatchState(length=1),
+    ]
+    values = (-2.0, -1.0, 0.2, 0.6, 1.2)
+    actions = {
+        best_action(state, no_double, *double, True)[0]
+        for state in states
+        for no_double in values
+        for double in ((None, None), *((value, 1.0) for value in values))
+    }
+    assert len(actions) > 8
+    parts = {f"cube {part}" for action in actions for part in action.split(", ")}
+    assert parts <= texts("de").keys()
+
+
+def test_every_rating_has_its_words():
+    assert {f"rating {word}" for _, word in (*THRESHOLDS, (0, WORST))} <= texts("de").keys()
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "XGID=-b----E-C---eE---c-e----B-:1:1:1:31:2:1:0:5:10",
+        "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:1:0:10",
+        "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:4:1:1:5:10",
+    ],
+)
+def test_a_position_keeps_all_that_its_id_holds(client, id):
+    placed = client.post("/api/v1/position", json={"id": id}).json()
+    assert placed["xgid"] == id
+    again = client.post("/api/v1/position", json={"id": placed["id"]}).json()
+    assert again["board"] == placed["board"]
+    assert again["xgid"] == id
+
+
+def test_a_board_that_was_placed_gets_its_ids(client):
+    board = client.post("/api/v1/position", json={"id": "4HPwATDgc/ABMA"}).json()["board"]
+    asked = {"board": board, "length": 7, "score": [3, 5], "cube": 2, "owner": "me", "dice": "31"}
+    placed = client.post("/api/v1/position", json=asked).json()
+    assert placed["xgid"] == "XGID=-b----E-C---eE---c-e----B-:1:1:1:31:3:5:0:7:10"
+    faulty = client.post("/api/v1/position", json={"board": [*board[:1], 9, *board[2:]]})
+    assert faulty.status_code == 400
+    assert "checkers" in faulty.json()["message"]
+    assert client.post("/api/v1/position", json={"id": "nonsense"}).status_code == 400
+
+
+def test_a_drawing_of_a_position_and_of_a_play(client):
+    plain = client.get("/api/v1/diagram", params={"id": "4HPwATDgc/ABMA"})
+    assert plain.headers["content-type"].startswith("image/svg+xml")
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
+    played = client.get("/api/v1/diagram", params={"id": xgid, "play": "8/5 6/5"})
+    assert len(played.text) > len(plain.text)
+    assert client.get("/api/v1/diagram", params={"id": xgid, "play": "8/3"}).status_code == 400
+    assert (
+        client.get("/api/v1/diagram", params={"id": "4HPwATDgc/ABMA", "play": "8/5 6/5"}).status_code == 400
+    )
+
+
+@pytest.mark.slow
+def test_a_review_says_what_the_analysis_says(record):
+    evaluator = load_evaluator("motif-v6")
+    review = Review(record, evaluator)
+    decisions = [one for part in review.parts() for one in part]
+    analysis = analyse_match(record, evaluator, jobs=1)
+    for own, other in zip(review.players(), analysis.as_dict()["players"], strict=True):
+        assert own.keys() == other.keys()
+        for kind in ("chequer", "cube", "overall", "luck"):
+            assert own[kind] == pytest.approx(other[kind])
+        assert own["rating"] == other["rating"]
+    rolls = [one for one in decisions if isinstance(one, ReviewedRoll)]
+    assert [one.decision for one in rolls] == [one for one in analysis.decisions if one.is_play]
+    cubes = [one.decision for one in decisions if not isinstance(one, ReviewedRoll)]
+    assert cubes == [one for one in analysis.decisions if not one.is_play and one.counts]
+    assert [one.luck for one in rolls] == list(analysis.lucks)
+    places = [(one["game"], one["move"]) for one in review.told(decisions)]
+    assert places == sorted(places)
+    chances = [one.chance for one in rolls]
+    assert chances[0] == pytest.approx(0.5, abs=0.05)
+    winner = record.games[0].result.winner
+    assert (chances[-1] > chances[0]) == (winner == 0)
+    played = [one.luck.roll.roll for one in rolls]
+    assert played == [action.roll for action in record.games[0].actions if hasattr(action, "roll")]
+
+
+def test_a_review_is_streamed_line_by_line(client, record):
+    asked = {"content": b64encode(mat_text(record).encode()).decode(), "player": "pubeval", "fast": True}
+    lines = [json.loads(line) for line in client.post("/api/v1/review", json=asked).text.splitlines()]
+    assert ("match" in lines[0], "players" in lines[-1]) == (True, True)
+    decisions = [one for line in lines[1:-1] for one in line["decisions"]]
+    rolls = [one for one in decisions if one["is_play"]]
+    assert len(rolls) == lines[0]["match"]["rolls"]
+    assert {"done", "best", "error", "mark", "luck", "chance", "id", "xgid", "board"} <= rolls[0].keys()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("no base64!", "no base64"), (b64encode(b"hello").decode(), "must begin with"), ("", "must begin with")],
+)
+def test_what_is_no_match_is_told_so(client, content, words):
+    answer = client.post("/api/v1/review", json={"content": content})
+    assert (answer.status_code, words in answer.json()["message"]) == (400, True), answer.text
+
+
+def test_the_roll_of_a_game_that_ended_in_its_middle_is_no_error():
+    text = " 3 point match\n\n Game 1\n Ann : 0   Bob : 0\n  1) 31: 8/5 6/5   52:\n"
+    record = parse_mat(text)
+    review = Review(replace(record), load_evaluator("pubeval"))
+    rolls = [one for part in review.parts() for one in review.told(part) if one["is_play"]]
+    assert [(one["game"], one["move"], one["done"]) for one in rolls] == [(1, 1, "8/5 6/5"), (1, 1, None)]

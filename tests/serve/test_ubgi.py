@@ -1,0 +1,227 @@
+"""`serve ubgi`: the checks of bgci's controller, the words of three versions, and whatever else comes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from motif.board.identifiers import position_from_gnubg_id
+from motif.board.match_state import MatchState, match_id
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.board.xgid import xgid
+from motif.serve.opponent import Opponent
+from motif.serve.ubgi import UbgiEngine
+from tests.board.fibs_lines import fibs_board
+from tests.fuzz.mutations import mutated
+from tests.strategies import positions, rolls
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SECONDS = 300
+START = "4HPwATDgc/ABMA"
+ON_BAR, BEARING_OFF, FORCED = "Np7BQSCYZ/AAWA", "/z0AADDeaxsAAA", "t02oASACAAAAAA"
+"""What bgci's check asks about."""
+LATEST = Opponent("latest")
+CASH = Position.from_points({6: 2, 5: 2, 4: 2}, {6: 4, 5: 4, 4: 4})
+
+
+@pytest.fixture
+def engine() -> UbgiEngine:
+    return UbgiEngine(LATEST)
+
+
+def said(engine: UbgiEngine, *lines: str) -> list[str]:
+    return [answer for line in lines for answer in engine.answers(line)]
+
+
+def test_the_session_of_the_specification(engine):
+    hello = said(engine, "ubgi")
+    assert hello[0].startswith("id name motif ")
+    assert "proto 0.2" in hello
+    assert "key engine.ply int 1..4 1" in hello
+    assert hello[-1] == "ubgiok"
+    assert said(engine, "isready") == ["readyok"]
+    assert said(engine, "newgame", f"position gnubgid {START}", "dice 3 1") == []
+    assert said(engine, "go chequer") == ["bestmove 8/5 6/5"]
+    assert said(engine, "go") == said(engine, "go role chequer") == ["bestmove 8/5 6/5"]
+    assert said(engine, "go cube") == ["bestcube nodouble"]
+    assert said(engine, "go turn") == ["bestturn cube=nodouble move=8/5 6/5"]
+    assert not engine.has_quit
+    assert said(engine, "stop", "", "quit") == []
+    assert engine.has_quit
+
+
+@pytest.mark.parametrize(
+    ("identifier", "dice", "word"), [(ON_BAR, "5 3", "bar"), (BEARING_OFF, "5 5", "off"), (FORCED, "5 1", "")]
+)
+@pytest.mark.parametrize("go", ["go chequer", "go role chequer", "go role chequer movetime 100"])
+def test_what_bgci_checks(engine, identifier, dice, word, go):
+    """Bar and off in words, never as 25 and 0; a play of the rules; none of the lines before it objects."""
+    before = ("ubgi", "isready", "newgame", "isready", "setoption name Variant value backgammon")
+    assert not [line for line in said(engine, *before) if line.startswith("error")]
+    (answer,) = said(engine, f"position gnubgid {identifier}", f"dice {dice}", go)
+    moves = answer.removeprefix("bestmove ")
+    places = [place for move in moves.split() for place in move.split("/")]
+    assert not {"25", "0"} & set(places)
+    assert not word or word in places
+    roll = tuple(map(int, dice.split()))
+    assert find_play(moves, legal_plays(position_from_gnubg_id(identifier), roll))
+
+
+@settings(max_examples=60)
+@given(positions(), rolls())
+def test_every_play_is_legal_and_written_step_by_step(position, roll):
+    engine = UbgiEngine(LATEST)
+    high, low = roll
+    (answer,) = said(engine, f"position gnubgid {position.gnubg_id}", f"dice {low} {high}", "go")
+    if answer.startswith("error"):
+        assert "the game is over" in answer
+        return
+    steps = answer.removeprefix("bestmove ").replace("pass", "").split()
+    assert "*" not in answer
+    assert "(" not in answer
+    plays = {play.moves for play in legal_plays(position, roll)}
+    places = [[{"bar": "25", "off": "0"}.get(place, place) for place in step.split("/")] for step in steps]
+    assert tuple((int(start), int(end)) for start, end in places) in plays
+
+
+def test_no_play_is_a_pass(engine):
+    dance = Position.from_points({25: 1, 6: 2}, {6: 2, 5: 2, 4: 2, 3: 2, 2: 2, 1: 2})
+    assert said(engine, f"position gnubgid {dance.gnubg_id}", "dice 6 5", "go") == ["bestmove pass"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (["nonsense"], "error bad_command 'nonsense'"),
+        (["UBGI"], "error bad_command 'UBGI'"),
+        (["position gnubgid xyz"], "error bad_value no position in 'xyz'"),
+        (["position"], "error bad_value it is position gnubgid ID"),
+        (["dice 7 1"], "error bad_value no roll"),
+        (["dice 3"], "error bad_value dice are two numbers"),
+        (["go"], "error bad_state no position"),
+        ([f"position gnubgid {START}", "go"], "error bad_state no dice"),
+        ([f"position gnubgid {START}", "go sideways"], "error bad_value"),
+        (["go role"], "error bad_value a role is one of chequer, cube, turn"),
+        (["set engine.ply 9"], "error bad_value"),
+        (["set engine.ply x"], "error bad_value 'x' is no number from 1 on"),
+        (["set engine.ply 0"], "error bad_value '0' is no number from 1 on"),
+        (["set engine.threads 2"], "error bad_value '2' is not 1"),
+        (["set game.variant nackgammon"], "error bad_value 'nackgammon' is not backgammon"),
+        (["set engine.colour 1"], "error unsupported 'engine.colour'"),
+        (["set x"], "error bad_value it is set KEY VALUE"),
+        (["get engine.colour"], "error unsupported 'engine.colour'"),
+        (["setoption name Colour value 1"], "error unsupported 'Colour'"),
+        (["newsession type match length 0"], "error bad_value"),
+        (["setcube value 2"], "error bad_value it is setcube value N owner WHO"),
+        (["setturn p2"], "error bad_value 'p2' is not p0 or p1"),
+        (
+            ["newsession type match length 3", "setscore 3 0", f"position gnubgid {START}", "go cube"],
+            "error bad_state no match state: the match is over",
+        ),
+        (["XGID=nonsense"], "sorry"),
+        (["board:a:b"], "sorry"),
+    ],
+)
+def test_what_cannot_be_obeyed(engine, lines, answer):
+    *before, last = [said(engine, line) for line in lines]
+    assert before == [[]] * len(before)
+    assert last[0].startswith(answer)
+    assert said(engine, "isready") == ["readyok"]
+
+
+def test_keys_are_set_and_told(engine):
+    keys = [line.split()[1] for line in said(engine, "keys")]
+    assert keys == ["game.variant", "engine.ply", "engine.threads", "engine.seed"]
+    assert said(engine, "set engine.ply 3", "get engine.ply") == ["value engine.ply 3"]
+    assert said(engine, "set engine.ply 1", "get engine.ply") == ["value engine.ply 1"]
+    # Version 0.1 counts plies as gnubg does.
+    assert said(engine, "setoption name Ply value 1", "get engine.ply") == ["value engine.ply 2"]
+    assert said(engine, "set engine.seed 7", "setoption name Seed value 8", "get engine.seed") == [
+        "value engine.seed 8"
+    ]
+    assert said(engine, "setoption name Deterministic value true", "set game.variant backgammon") == []
+
+
+def test_a_player_who_cannot_look_ahead_has_one_ply():
+    engine = UbgiEngine(Opponent("random"))
+    assert "key engine.ply int 1..1 1" in said(engine, "keys")
+    assert said(engine, "set engine.ply 2")[0].startswith("error bad_value")
+
+
+def test_a_match_is_told_by_ids_and_by_commands_of_version_0_1(engine):
+    cash = CASH.gnubg_id
+    (money,) = said(engine, f"position gnubgid {cash}", "go cube")
+    assert money == "bestcube double"
+    at_match_point = MatchState(length=3, own_score=2, opponent_score=2)
+    for line in (
+        f"position gnubgid {cash}:{match_id(at_match_point)}",
+        f"position xgid {xgid(CASH, at_match_point)}",
+    ):
+        assert said(engine, line, "go cube") == ["bestcube nodouble"]
+    crawford = ["newsession type match length 3 crawford on", "setscore 2 0", f"position gnubgid {cash}"]
+    assert said(engine, *crawford, "go cube") == ["bestcube nodouble"]
+    theirs = ["newsession type money jacoby on", "setcube value 2 owner p1"]
+    assert said(engine, *theirs, "go cube") == ["bestcube nodouble"]
+    assert said(engine, "setturn p1", "go cube") == ["bestcube double"]
+    assert said(engine, "newgame", f"position gnubgid {cash}", "go cube") == ["bestcube double"]
+
+
+def test_a_double_in_an_id_is_answered(engine):
+    doubled = MatchState(doubled=True, decision="opponent")
+    assert said(engine, f"position xgid {xgid(CASH, doubled)}", "go cube") == ["bestcube drop"]
+    start = f"position xgid {xgid(Position.start(), doubled)}"
+    assert said(engine, start, "go cube") == ["bestcube take"]
+
+
+def test_bare_positions_of_the_draft(engine):
+    start = Position.start()
+    assert said(engine, xgid(start, MatchState(dice=(3, 1)))) == ["8/5 6/5"]
+    assert said(engine, str(fibs_board(start, (3, 1)))) == ["8/5 6/5"]
+    assert said(engine, xgid(start)) == said(engine, str(fibs_board(start))) == ["roll"]
+    assert said(engine, xgid(CASH)) == ["double"]
+    assert said(engine, xgid(CASH, MatchState(doubled=True, decision="opponent"))) == ["drop"]
+    assert said(engine, xgid(start, MatchState(doubled=True, decision="opponent", beavers=True))) == ["take"]
+    dance = Position.from_points({25: 1, 6: 2}, {6: 2, 5: 2, 4: 2, 3: 2, 2: 2, 1: 2})
+    assert said(engine, str(fibs_board(dance, (6, 5)))) == [""]
+
+
+SEEDS = [
+    line.encode()
+    for line in (
+        f"position gnubgid {START}", "dice 3 1", "go chequer", "go role cube movetime 5", "go turn",
+        "set engine.seed 3", "get engine.ply", "setoption name EvalMode value cubeful",
+        "setcube value 2 owner p0",
+        "newsession type match length 5 jacoby off crawford on", "setscore 4 3", "setturn p1", "newgame",
+        f"position xgid {xgid(Position.start(), MatchState(dice=(3, 1)))}",
+        str(fibs_board(Position.start(), (3, 1))),
+    )
+]  # fmt: skip
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(SEEDS) | mutated(SEEDS), min_size=1, max_size=8))
+def test_whatever_comes_lines_are_answered(lines):
+    engine = UbgiEngine(LATEST)
+    for octets in lines:
+        for answer in engine.answers(octets.decode("utf-8", "replace").replace("\n", " ")):
+            assert answer == "" or answer.isprintable()
+
+
+def test_the_command_answers_at_once_and_ends_with_its_input():
+    words = [sys.executable, str(ROOT / "cli.py"), "serve", "ubgi", "--player", "pubeval"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen(words, **pipes) as process:
+        for line in ("ubgi", "isready", f"position gnubgid {START}", "dice 6 1", "go"):
+            process.stdin.write(f"{line}\n")
+        hello = [process.stdout.readline() for _ in range(10)]
+        assert hello[-2:] == ["ubgiok\n", "readyok\n"]
+        assert process.stdout.readline() == "bestmove 13/7 8/7\n"
+        process.stdin.close()
+        assert process.wait(SECONDS) == 0
+    done = subprocess.run(words, input="quit\nubgi\n", capture_output=True, text=True, timeout=SECONDS)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,166 @@
+"""Games that are kept: followed again from their events, played on, taken over from files."""
+
+import pytest
+
+from motif.board.mat_file import mat_text, parse_mat
+from motif.rollout.games import SeededDice
+from motif.runtime.errors import MotifError, PlayerError, RecordError, SettingError
+from motif.session.kept_game import GameSettings, KeptGame, check_opponent, judge, settings_of
+from motif.session.session import SessionRules
+
+DAY = "2026-11-22"
+
+
+MONEY = SessionRules()
+
+
+def begun(rules=MONEY, seed=1, opponent="pubeval") -> KeptGame:
+    game = KeptGame(GameSettings(opponent, seed, DAY, rules))
+    game.decide("next")
+    game.go_on()
+    return game
+
+
+def play_on(game: KeptGame, decisions: int = 10_000, answer: str = "take") -> None:
+    """Decide without a thought, so many times or to the end of the game."""
+    while game.asks not in ("next", "nothing") and decisions:
+        decisions -= 1
+        if game.asks == "play":
+            game.decide("play", game.session.plays[0].notation)
+        else:
+            game.decide("roll" if game.asks in ("roll", "raccoon") else answer)
+        game.go_on()
+    assert game.asks != "wait"
+
+
+def standing(game: KeptGame):
+    """All there is to see of it."""
+    return game.events, game.session.record(), game.asks, game.board, game.session.roll, game.session.state()
+
+
+@pytest.mark.parametrize(
+    "rules", [SessionRules(jacoby=True), SessionRules(length=3), SessionRules(cube=False)]
+)
+def test_a_game_followed_again_stands_where_it_stood(rules):
+    for decisions in (0, 3, 17, 10_000):
+        game = begun(rules, seed=5)
+        play_on(game, decisions)
+        assert standing(KeptGame(game.settings, game.events)) == standing(game)
+
+
+def test_dice_are_those_of_the_seed_and_undoing_brings_no_others():
+    game = begun(seed=8)
+    dice = SeededDice(8)
+    assert game.events[0] == ["begin", *dice.opening(0)]
+    play_on(game, 6)
+    while game.asks != "play":
+        play_on(game, 1)
+    roll, events = game.session.roll, game.revision
+    game.decide("play", game.session.plays[-1].notation)
+    game.go_on()
+    game.decide("undo")
+    assert (game.asks, game.session.roll) == ("play", roll)
+    assert game.revision > events
+    play_on(game)
+    throws = [event[1:] for event in game.events if event[0] == "roll"]
+    rolls = [turn.roll for turn in game.session.record().games[0].actions if hasattr(turn, "roll")]
+    assert rolls[1:] == [dice.roll(0, ply) for ply in range(1, len(rolls))]
+    assert {tuple(roll) for roll in throws} <= {dice.roll(0, ply) for ply in range(len(rolls) + 1)}
+
+
+def test_a_match_is_played_to_its_end_with_the_cube():
+    game = begun(SessionRules(length=3), seed=2)
+    while game.asks != "nothing":
+        play_on(game)
+        if game.asks == "next":
+            game.decide("next")
+            game.go_on()
+    assert max(game.session.score) >= 3
+    with pytest.raises(RecordError, match="cannot be done now"):
+        game.decide("next")
+
+
+def test_what_cannot_be_done_is_refused_and_changes_nothing():
+    game = begun(seed=8)
+    while game.asks != "play":
+        play_on(game, 1)
+    before = standing(game)
+    for word, detail, message in [
+        ("roll", "", "cannot be done now"),
+        ("take", "", "cannot be done now"),
+        ("next", "", "cannot be done now"),
+        ("play", "1/off(4)", "legal"),
+        ("resign", "everything", "what can be resigned is single"),
+        ("dance", "", "nothing is called 'dance'"),
+    ]:
+        with pytest.raises(MotifError, match=message):
+            game.decide(word, detail)
+        assert standing(game) == before
+
+
+def test_the_tutor_objects_to_what_costs_much_and_to_nothing_else():
+    game = KeptGame(GameSettings("pubeval", 1, DAY), [["begin", 3, 1]])
+    assert game.objection("play", "8/5 6/5", 0.05, judge()) is None
+    worst = game.objection("play", "13/10 6/5", 0.05, judge())
+    assert worst.better == "8/5 6/5"
+    assert worst.cost > 0.05
+    assert worst.plays[0].equity - worst.plays[1].equity == worst.cost
+    assert game.revision == 1
+
+
+def test_resigning_a_game_that_is_lost_is_accepted():
+    game = begun(SessionRules(length=1), seed=3)
+    assert game.decide("resign", "single")
+    assert game.asks == "nothing"
+    assert game.session.score == (0, 1)
+
+
+def test_a_record_is_gone_on_with_from_either_side():
+    game = begun(SessionRules(length=25), seed=4)
+    play_on(game)
+    game.decide("next")
+    game.go_on()
+    play_on(game, 5)
+    text = mat_text(game.session.record())
+    for seat in (0, 1):
+        record = parse_mat(text)
+        loaded = KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, seat))
+        assert loaded.session.record().games == game.session.record().games
+        assert loaded.settings.name == "You"
+        loaded.go_on()
+        assert standing(KeptGame(loaded.settings, loaded.events)) == standing(loaded)
+        play_on(loaded)
+        assert loaded.session.games == 2
+
+
+def test_resignations_by_whoever_is_not_on_roll_are_read():
+    moves = "  1) 31: 8/5 6/5               52: 24/22 13/8\n"
+    text = f" 3 point match\n\n Game 1\n Ann : 0   Bob : 0\n{moves}      Wins 2 points\n"
+    record = parse_mat(text)
+    loaded = KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 1))
+    assert loaded.session.score == (2, 0)
+    assert loaded.asks == "next"
+
+
+def test_a_record_that_no_session_leads_to_is_refused():
+    text = " 3 point match\n\n Game 1\n Ann : 1   Bob : 0\n  1) 31: 8/5 6/5\n"
+    record = parse_mat(text)
+    with pytest.raises(RecordError, match="game 1 begins at 1-0"):
+        KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 0))
+
+
+@pytest.mark.parametrize("name", ["human", "nobody", "runs/a.yaml", "onnx:dir", "random@1", "latest@1@2", ""])
+def test_only_who_comes_along_can_be_played_against(name):
+    with pytest.raises(PlayerError, match="nobody to play against"):
+        check_opponent(name)
+
+
+@pytest.mark.parametrize("name", ["latest", "latest@2", "pubeval", "random", "best-of-four"])
+def test_opponents(name):
+    check_opponent(name)
+
+
+def test_names_that_cannot_be():
+    for name in ("", " ", "x" * 41, "a\nb", "pubeval"):
+        with pytest.raises(SettingError, match="a name is"):
+            GameSettings("pubeval", 1, DAY, name=name)

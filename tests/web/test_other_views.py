@@ -1,0 +1,208 @@
+"""Positions that are set up, matches that are analysed, and the look of all views."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.board.test_mat_file import BY_GNUBG
+from tests.web.conftest import MIDDLE, NARROW, ROOT, WIDE
+from tests.web.visits import begin, board, commanded, press, turn
+
+AXE = Path(os.environ.get("AXE", ROOT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"))
+XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:1:0:5:10"
+RACE = "dPexAAB07zMAAA"
+
+
+def shown_id(page):
+    return page.input_value("#id")
+
+
+def test_a_pasted_id_is_shown_judged_and_linked(page, server):
+    page.goto(f"{server.address}/#/position")
+    page.wait_for_selector("#save-svg")
+    page.fill("#id", XGID)
+    page.click("#show-id")
+    page.wait_for_function("() => location.hash.includes('31')")
+    assert (page.input_value("#set-length"), page.input_value("#set-own")) == ("5", "2")
+    page.click("#setup-hint")
+    page.wait_for_selector(".hint .equity")
+    best = commanded("hint", XGID)["plays"][0]
+    assert page.text_content(".hint .play") == best["notation"]
+    shown = float(page.text_content(".hint .equity").replace("\u2212", "-"))
+    assert shown == pytest.approx(best["equity"], abs=0.0005)
+    link, before = page.url, board(page)
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_selector("#save-svg")
+    assert (board(page), shown_id(page)) == (before, XGID)
+
+
+def test_a_race_has_its_cube(page, server):
+    page.goto(f"{server.address}/#/position/{RACE}")
+    page.wait_for_selector("#save-svg")
+    page.click("#setup-cube")
+    page.wait_for_selector(".cube-panel")
+    assert page.text_content(".cube-panel h3") == "Double, take"
+
+
+def test_checkers_are_placed_and_removed(page, server):
+    page.goto(f"{server.address}/#/position")
+    page.wait_for_selector("#save-svg")
+    page.click("button:has-text('Clear')")
+    page.wait_for_selector(".fault:has-text('both players')")
+    assert page.is_disabled("#setup-cube")
+    for place in (6, 6, 5, 25):
+        press(page, place)
+    page.check("[value=theirs]")
+    for place in (20, 20, -1):
+        press(page, place)
+    page.wait_for_selector("#save-svg")
+    assert re.search(r"1 on the bar, 2 on 6, 1 on 5; 11 off", board(page))
+    assert "1 on the bar, 2 on 5; 12 off" in board(page)
+    page.click('[data-place="6"]', button="right")
+    page.wait_for_function("() => document.querySelector('.board-place p').textContent.includes('1 on 6')")
+    page.select_option("#set-dice", "61")
+    page.wait_for_function("() => location.hash.includes('61')")
+    page.click("#setup-hint")
+    page.wait_for_selector(".hint")
+    with page.expect_download() as svg:
+        page.click("#save-svg")
+    assert svg.value.path().read_text().startswith("<svg")
+    with page.expect_download() as png:
+        page.click("#save-png")
+    assert png.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_id_that_is_none_says_why(page, server):
+    page.goto(f"{server.address}/#/position")
+    page.wait_for_selector("#save-svg")
+    before = board(page)
+    page.fill("#id", "4HPwATDgc/ABM")
+    page.click("#show-id")
+    page.wait_for_selector(".fault:has-text('it has 13 characters')")
+    assert board(page) == before
+
+
+@pytest.fixture(name="analysed")
+def _analysed(page, server, tmp_path):
+    path = tmp_path / "gnubg.mat"
+    path.write_text(BY_GNUBG)
+    page.goto(f"{server.address}/#/analyse")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector("#players")
+    return page, path
+
+
+def test_a_match_of_gnubg_is_analysed(analysed):
+    page, path = analysed
+    report = commanded("analyse", str(path))
+    rates = page.locator("#players tbody tr").first.locator("td").all_text_contents()
+    assert rates == [f"{one['error_rate']:.1f}" for one in report["players"]]
+    page.select_option("#which", "marked")
+    marked = sum(sum(one["marks"].values()) for one in report["players"])
+    assert page.locator("#decisions tr[data-number]").count() == marked
+    page.select_option("#which", "all")
+    first = page.text_content(".decision-words")
+    page.click("#next")
+    assert page.text_content(".decision-words") != first
+    page.click("#explain")
+    page.wait_for_selector(".hint, .cube-panel")
+    assert "match" in page.get_attribute(".curve", "aria-label")
+    page.locator(".curve").click(position={"x": 400, "y": 60})
+    assert page.locator("#decisions tr[aria-current]").count() == 1
+
+
+def test_what_is_no_match_says_so(page, server, tmp_path):
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear Ann,\n")
+    page.goto(f"{server.address}/#/analyse")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector(".fault:has-text('letter.txt')")
+
+
+def test_german(new_page, server):
+    page = new_page(language="de-DE")
+    page.goto(server.address)
+    page.wait_for_selector("#opponent")
+    assert page.get_attribute("html", "lang") == "de"
+    assert "Spielen" in page.text_content("nav")
+    page.select_option("#languages", "en")
+    page.wait_for_selector("nav:has-text('Play')")
+    page.reload()
+    page.wait_for_selector("nav:has-text('Play')")
+
+
+def views(page, server, path):
+    """Every view and panel, by name, one after the other."""
+    page.goto(f"{server.address}/")
+    page.wait_for_selector("#opponent")
+    yield "start"
+    begin(page, server, opponent="pubeval", length=5, seed=4)
+    yield "game"
+    page.click("#hint-button")
+    page.wait_for_selector(".hint .chances span")
+    page.click(".hint button.small >> nth=1")
+    page.wait_for_selector(".why-panel")
+    yield "hint"
+    page.check("#tutor")
+    press(page, 6)
+    press(page, 6)
+    page.click("#ok")
+    page.wait_for_selector("#anyway")
+    page.click("#tutor-why")
+    page.wait_for_selector(".tutor .why-panel")
+    yield "tutor"
+    page.uncheck("#tutor")
+    page.click("#think-again")
+    while not page.query_selector("#double"):
+        turn(page)
+    page.click("#cube-button")
+    page.wait_for_selector(".cube-panel")
+    yield "cube"
+    page.goto(f"{server.address}/#/position/{XGID}")
+    page.wait_for_selector("#save-svg")
+    page.click("#setup-hint")
+    page.wait_for_selector(".hint .chances span")
+    yield "position"
+    page.goto(f"{server.address}/#/analyse")
+    page.wait_for_selector("#match-file")
+    yield "analyse"
+    page.check("#fast")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector("#players")
+    page.click("#explain")
+    page.wait_for_selector(".hint .chances span, .cube-panel")
+    yield "analysed"
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("size", [NARROW, MIDDLE, WIDE], ids=lambda size: str(size[0]))
+def test_every_view_fits_and_has_no_serious_fault(new_page, server, size, look, tmp_path):
+    """No view is wider than the window, and axe-core, where it is installed, finds no serious fault.
+
+    Pictures are left in the folder that SHOTS names.
+    """
+    path = tmp_path / "gnubg.mat"
+    path.write_text(BY_GNUBG)
+    page = new_page(size=size, look=look, bypass_csp=True)
+    faults = []
+    for name in views(page, server, path):
+        width = page.evaluate("document.documentElement.scrollWidth")
+        if width > size[0]:
+            faults.append(f"{name}: {width} pixels wide")
+        if shots := os.environ.get("SHOTS"):
+            page.screenshot(path=Path(shots) / f"{name}-{size[0]}-{look}.png", full_page=True)
+        if AXE.is_file():
+            faults += [f"{name}: {fault}" for fault in axe_faults(page)]
+    assert not faults, "\n".join(faults)
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: make test-web does; views were only measured")
+
+
+def axe_faults(page):
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:150]}" for one in serious]

@@ -1,0 +1,93 @@
+"""What a visitor does on the page, by clicks."""
+
+import json
+import subprocess
+import sys
+from urllib.request import Request, urlopen
+
+from tests.web.conftest import ROOT
+
+
+def begin(page, server, *, opponent="random", length=0, seed=4, jacoby=None):
+    """Begin a game by the form of the page."""
+    page.goto(f"{server.address}/#/play")
+    page.wait_for_selector("#opponent")
+    page.select_option("#opponent", opponent)
+    page.select_option("#length", str(length))
+    if jacoby is not None:
+        page.set_checked("[name=jacoby]", jacoby)
+    page.fill("#seed", str(seed))
+    page.click("button:has-text('Begin')")
+    page.wait_for_selector(".table[data-asks]")
+
+
+def asks(page) -> str:
+    return page.get_attribute(".table", "data-asks")
+
+
+def revision(page) -> int:
+    return int(page.get_attribute(".table", "data-revision"))
+
+
+def press(page, place: int) -> None:
+    """Click on a point."""
+    page.click(f'[data-place="{place}"]')
+
+
+def move(page) -> None:
+    """Move checkers by clicks until the roll is played."""
+    page.mouse.move(0, 0)  # away from the hints, which would be drawn on the board
+    while page.is_disabled("#ok"):
+        page.click(".target.movable")
+
+
+def decide(page, button: str) -> None:
+    """Press a button, and wait for what comes of it."""
+    before = revision(page)
+    page.click(button)
+    page.wait_for_function(
+        "before => Number(document.querySelector('.table').dataset.revision) > before", arg=before
+    )
+
+
+def turn(page, answer="#take", double=False) -> None:
+    """Decide once, whatever is asked."""
+    match asks(page):
+        case "play":
+            move(page)
+            decide(page, "#ok")
+        case "answer":
+            decide(page, answer)
+        case _:
+            decide(page, "#double" if double and page.query_selector("#double") else "#roll")
+
+
+def play_on(page, **how) -> None:
+    """To the end of the game."""
+    while asks(page) not in ("next", "nothing"):
+        turn(page, **how)
+
+
+def board(page) -> str:
+    """The board in words, as screen readers have it."""
+    return page.text_content(".board-place p")
+
+
+def game_of(page) -> str:
+    """The name of the game in the address."""
+    return page.url.rpartition("/")[2]
+
+
+def asked(server, path, question=None):
+    """What the server answers."""
+    data = None if question is None else json.dumps(question).encode()
+    with urlopen(Request(server.address + path, data, {"content-type": "application/json"})) as answer:
+        return json.load(answer)
+
+
+def commanded(*words) -> dict:
+    """What a command of motif prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, "cli.py", *words, "--json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)

@@ -1,0 +1,248 @@
+"""The reading test: does motif prefer the plays of textbooks, and does it name the reasons that books name?
+
+``python -m tools.reading_test docs/explanation/reading-test.md`` asks motif's judge about the decisions of
+tests/analysis/data/themes.yaml, and writes the shares by theme and every failure into the page.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from motif.analysis.explain import explain_choice
+from motif.analysis.judge import judge_of
+from motif.board.diagram import text_diagram
+from motif.board.moves import Play, legal_plays
+from motif.board.notation import find_play
+from motif.board.packed import OWN_BAR
+from motif.board.position import Position
+from motif.evaluators import Evaluator
+from motif.library import rank
+from motif.runtime.errors import MotifError
+from tools.house import ROOT
+from tools.marked_page import write_region
+
+FILE = ROOT / "tests" / "analysis" / "data" / "themes.yaml"
+REGION = "reading test"
+THEMES = (
+    "openings",
+    "blitz",
+    "holding game",
+    "prime against prime",
+    "back game",
+    "containing a checker",
+    "clearing",
+    "bearing off against contact",
+    "races and bear-in",
+    "gammon play",
+)
+CONCEPTS = frozenset(
+    {
+        *("hit", "make_point", "home_board", "block", "prime", "anchor", "keep_anchor", "escape", "safety"),
+        *("shots", "builder", "distribution", "stack", "timing", "tempo", "race", "bear_off", "clear_rear"),
+        *("gammon", "save_gammon", "containing", "mobility"),
+    }
+)
+"""What books name, as the file says it."""
+NAMED: Mapping[str, frozenset[str]] = {
+    concept: frozenset(names.split())
+    for concept, names in {
+        "hit": "hit tempo",
+        "make_point": "make_point builder",
+        "home_board": "home_board make_point",
+        "prime": "prime block make_point containing",
+        "block": "block make_point prime",
+        "anchor": "anchor make_point",
+        "keep_anchor": "keep_anchor anchor",
+        "escape": "escape",
+        "safety": "safety shots",
+        "shots": "shots safety",
+        "replies": "shots safety",
+        "clear_rear": "clear_rear safety",
+        "builder": "builder",
+        "distribution": "distribution",
+        "stack": "stack distribution",
+        "timing": "timing",
+        "mobility": "mobility escape",
+        "race": "race",
+        "bear_off": "bear_off",
+        "save_gammon": "save_gammon",
+        "gammon": "gammon",
+        "containing": "containing",
+    }.items()
+}
+"""What books call each concept of an explanation."""
+FIRST = 2
+"""Reasons of an explanation that may hold one of the book's."""
+PLAYS, REASONS = 0.85, 0.85
+"""Shares that are wanted."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One of the file."""
+
+    name: str
+    theme: str
+    position: Position
+    roll: tuple[int, int]
+    play: str
+    """What theory prefers."""
+    reasons: frozenset[str]
+    because: str
+    source: str
+    next_play: str
+    """The second choice of gnubg, and what it loses."""
+    next_loses: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What motif made of a decision."""
+
+    decision: Decision
+    chosen: Play
+    loses: float
+    """What the play of theory loses by the judge; 0 where it is the one chosen."""
+    concepts: tuple[str, ...] | None
+    """Those of the first reasons for the play; None where theory's play was not chosen, or no reasons are
+    told by concepts."""
+    sentences: tuple[str, ...] = ()
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the play is that of theory."""
+        return self.loses == 0
+
+    @property
+    def is_named(self) -> bool:
+        """Whether one of the reasons is one that books name."""
+        meant = frozenset[str]().union(*(NAMED.get(concept, ()) for concept in self.concepts or ()))
+        return bool(meant & self.decision.reasons)
+
+
+def read_decisions(path: Path = FILE) -> list[Decision]:
+    """The decisions of the file; raises a `MotifError` for a position that is none."""
+    return [_decision(record) for record in yaml.safe_load(path.read_text("utf-8"))]
+
+
+def _decision(record: Mapping[str, Any]) -> Decision:
+    sides = ({OWN_BAR if place == "bar" else place: n for place, n in record[who].items()} for who in _SIDES)
+    low, high = sorted(record["roll"])
+    return Decision(
+        name=record["id"],
+        theme=record["theme"],
+        position=Position.from_points(*sides),
+        roll=(high, low),
+        play=record["play"],
+        reasons=frozenset(record["reasons"]),
+        because=record["because"],
+        source=record["source"],
+        next_play=record["next"]["play"],
+        next_loses=record["next"]["loses"],
+    )
+
+
+_SIDES = ("own", "other")
+
+
+def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
+    """What `evaluator` chooses, and the first reasons that it gives where that is the play of theory."""
+    ranking = rank(decision.position, decision.roll, evaluator)
+    wanted = find_play(decision.play, legal_plays(decision.position, decision.roll)).position
+    difference = next(one.difference for one in ranking if one.play.position == wanted)
+    chosen = ranking.best
+    if chosen.position != wanted:
+        return Reading(decision, chosen, max(-difference, 1e-9), None)
+    explanation = explain_choice(evaluator, decision.position, decision.roll, chosen)
+    reasons = getattr(explanation, "told", None)
+    if reasons is None:
+        return Reading(decision, chosen, 0.0, None)
+    first = [reason for reason in reasons if reason.play == "better"][:FIRST]
+    return Reading(
+        decision,
+        chosen,
+        0.0,
+        tuple(reason.concept for reason in first),
+        tuple(reason.sentence for reason in first),
+    )
+
+
+def readings(tell: Callable[[str], None] = lambda line: None) -> tuple[str, list[Reading]]:
+    """The judge's name, and what it makes of every decision."""
+    name, evaluator = judge_of(None, fast=False, deep=False)
+    read = []
+    for decision in read_decisions():
+        read.append(read_by(evaluator, decision))
+        tell(f"{decision.name}: {'as theory' if read[-1].is_chosen else read[-1].chosen.notation}")
+    return name, read
+
+
+def page_lines(judge: str, read: Sequence[Reading]) -> Iterator[str]:
+    """The table by theme, and every failure with its board."""
+    chosen = [one for one in read if one.is_chosen]
+    told = [one for one in chosen if one.concepts is not None]
+    yield f"`{judge}` chooses the play of theory in {_share(len(chosen), len(read))}."
+    if told:
+        named = sum(one.is_named for one in told)
+        yield f"Of these, one of its first two reasons is one that books name in {_share(named, len(told))}."
+    yield from ("", "| theme | play of theory | reason of theory |", "|---|---|---|")
+    for theme in THEMES:
+        own = _of(read, theme)
+        right = [one for one in own if one.is_chosen]
+        names = f"{sum(one.is_named for one in right)} of {len(right)}" if told else ""
+        yield f"| {theme} | {len(right)} of {len(own)} | {names} |"
+    yield from ("", "## Where another play is chosen")
+    for one in read:
+        if not one.is_chosen:
+            yield from _board(one)
+            yield f"Theory plays **{one.decision.play}**: {one.decision.because}"
+            yield f"motif plays **{one.chosen.notation}**, and sees {one.loses:.3f} points between them."
+    if told:
+        yield from ("", "## Where the reasons are others")
+        for one in told:
+            if not one.is_named:
+                yield from _board(one)
+                yield f"**{one.decision.play}**: {one.decision.because}"
+                yield f"Books name {', '.join(sorted(one.decision.reasons))}. motif says: {_said(one)}"
+
+
+def _of(read: Sequence[Reading], theme: str) -> list[Reading]:
+    return [one for one in read if one.decision.theme == theme]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({part / whole:.0%})"
+
+
+def _said(one: Reading) -> str:
+    return " ".join(one.sentences) or "nothing."
+
+
+def _board(one: Reading) -> Iterator[str]:
+    decision = one.decision
+    yield from (
+        "",
+        f"### {decision.name}",
+        "",
+        f"{decision.theme}, roll {decision.roll[0]}-{decision.roll[1]}",
+    )
+    yield from ("", "```", *text_diagram(decision.position).rstrip().splitlines(), "```", "")
+
+
+def main() -> int:
+    """Write the page; returns the exit code, 2 after one line for what fails."""
+    try:
+        judge, read = readings(tell=lambda line: print(line, file=sys.stderr))
+        write_region(Path(sys.argv[1]), REGION, page_lines(judge, read))
+    except MotifError as error:
+        print(f"motif: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

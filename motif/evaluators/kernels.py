@@ -476,6 +476,11 @@ def choose_boards(model, boards, rolls, states, space, results):
 
 _ROLL_COUNT = len(ROLLS)
 _SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
+_THIRDS = np.array(
+    # 11  21 22  31 32 33  41 42 43 44  51 52 53 54 55  61 62 63 64 65 66
+    [0, 0, 1, 1, 2, 2, 1, 2, 0, 2, 0, 1, 2, 2, 1, 2, 0, 1, 1, 0, 0]
+)
+"""By roll, one of three groups: each holds two doubles, five others, every die, and as many pips."""
 _CHANCES = len(OUTPUTS)
 
 
@@ -498,12 +503,19 @@ def _worth(model, stakes, side, words, packed, space, row):
     return value_for_side(stakes, side, words, packed, row)
 
 
+@inline_kernel
+def _share(number, is_thinned):
+    """How likely a roll is, among its third of the rolls or among all."""
+    return 3 * _SHARES[number] if is_thinned else _SHARES[number]
+
+
 @lean_kernel(DOUBLE)
-def look_ahead(model, stakes, side, plies, space, tree, wants_rows):
+def look_ahead(model, stakes, side, plies, thin, space, tree, wants_rows):
     """The equity, `plies` further, of the packed board in ``tree.words[0]`` to the player on roll.
 
     He is `side` of the `stakes`.  With `wants_rows` his five probabilities are left in ``tree.rows[0]``.
-    Replies are those that the model finds best without lookahead.
+    Replies are those that the model finds best without lookahead.  Where it is `thin`, the last of several
+    plies sees a third of its rolls: those of the group that the roll before is in.
     """
     if plies == 0 or _is_known(model, tree.words[0], tree.boards[0]):
         return _worth(model, stakes, side, tree.words[0], tree.boards[0], space, tree.rows[0])
@@ -512,6 +524,10 @@ def look_ahead(model, stakes, side, plies, space, tree, wants_rows):
     tree.rows[0, :] = 0.0
     while True:
         number = tree.number[level]
+        is_thinned = thin and 0 < level == plies - 1
+        if number < _ROLL_COUNT and is_thinned and _THIRDS[number] != _THIRDS[tree.number[level - 1]]:
+            tree.number[level] += 1
+            continue
         if number < _ROLL_COUNT:
             high, low = ROLLS[number, 0], ROLLS[number, 1]
             mover = (side + level) % 2
@@ -528,7 +544,7 @@ def look_ahead(model, stakes, side, plies, space, tree, wants_rows):
             if wants_rows or not is_leaf:
                 worth = turn_value(_worth(model, stakes, 1 - mover, after, board, space, space.row))
                 turn_probabilities(space.row)
-                _add_row(space.row, _SHARES[number], tree.rows[level])
+                _add_row(space.row, _share(number, is_thinned), tree.rows[level])
                 equity = equity if is_leaf else worth
         elif level == 0:
             return tree.equity[0]
@@ -536,20 +552,20 @@ def look_ahead(model, stakes, side, plies, space, tree, wants_rows):
             equity = turn_value(tree.equity[level])
             turn_probabilities(tree.rows[level])
             level -= 1
-            number = tree.number[level]
+            number, is_thinned = tree.number[level], False
             _add_row(tree.rows[level + 1], _SHARES[number], tree.rows[level])
-        tree.equity[level] += _SHARES[number] * equity
+        tree.equity[level] += _share(number, is_thinned) * equity
         tree.number[level] += 1
 
 
 @lean_kernel(NOTHING)
-def look_ahead_many(model, stakes, side, packed, plies, space, tree, equities, rows):
+def look_ahead_many(model, stakes, side, packed, plies, thin, space, tree, equities, rows):
     """`look_ahead` of packed boards (n, 64): writes float64 (n,) `equities` and, unless it is empty, float64
     (n, 5) `rows`."""
     words, wants_rows = words_of(packed), rows.shape[0] > 0
     for k in range(packed.shape[0]):
         copy_words(words[k], tree.words[0])
-        equities[k] = look_ahead(model, stakes, side, plies, space, tree, wants_rows)
+        equities[k] = look_ahead(model, stakes, side, plies, thin, space, tree, wants_rows)
         if wants_rows:
             for j in range(_CHANCES):
                 rows[k, j] = tree.rows[0, j]

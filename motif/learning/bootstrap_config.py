@@ -1,5 +1,6 @@
 """Configurations of bootstrap runs: versions, how each is sampled and fitted, how strength is measured."""
 
+import re
 from dataclasses import asdict, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
 from motif.learning.fit import FitSettings
 from motif.runtime.documents import Entry
 from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, shown
@@ -20,6 +22,8 @@ _FIRST_STRENGTH_SEED = 900
 _MOST_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
 _FEWEST_STRENGTH_GAMES = 4
 _SEED_LIMIT = SEED_LIMIT // _SEEDS_A_RUN
+_ROLLOUT = "rollout"
+_LOOKAHEAD = re.compile(rf"@([1-{MAX_PLIES}])(?::(.*))?")
 _PRESETS = resources.files("motif").joinpath("data", "presets")
 
 
@@ -27,6 +31,8 @@ _PRESETS = resources.files("motif").joinpath("data", "presets")
 class VersionStep(SamplePlan):
     """How one version comes about: its samples, and how far back the fit reaches."""
 
+    labels: str = _ROLLOUT
+    """What labels the samples: `rollout`, or lookahead by the version before, as ``@2:thin``."""
     pooled: int = 0
     """How many earlier versions' samples join this version's in the fit."""
     fit: dict[str, Any] = field(default_factory=dict)
@@ -36,13 +42,19 @@ class VersionStep(SamplePlan):
         """The fields of `SamplePlan` alone."""
         return {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
 
+    @property
+    def rolls_out(self) -> bool:
+        """Whether rollouts label the samples."""
+        return self.labels == _ROLLOUT
+
     def pooled_versions(self, version: int) -> range:
         """The versions whose samples the fit takes, with its own, when the step makes this `version`."""
         return range(max(0, version - self.pooled), version + 1)
 
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
         """Settings for sampling with `player`."""
-        return SampleSettings(player=player, seed=seed, **self.plan())
+        label = self.labels if self.rolls_out else player + self.labels
+        return SampleSettings(player=player, label=label, seed=seed, **self.plan())
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,7 @@ class BootstrapConfig:
                 self.fit_settings(version).check()
             except MotifError as error:
                 raise SettingError(f"versions[{version}]: {error}") from None
+            check_labels(step.labels, f"versions[{version}]: labels")
             if step.pooled < 0:
                 raise SettingError(
                     f"versions[{version}]: pooled must be at least 0, not {shown(step.pooled)}"
@@ -103,6 +116,13 @@ class BootstrapConfig:
         document = asdict(self)
         document["versions"] = [asdict(step) for step in self.versions]
         write_text(folder / CONFIG, yaml.safe_dump(document, sort_keys=False))
+
+
+def check_labels(labels: str, where: str) -> None:
+    """Raise `SettingError` unless `labels` is ``rollout`` or lookahead, as ``@2:thin``."""
+    ahead = _LOOKAHEAD.fullmatch(labels)
+    if labels != _ROLLOUT and (ahead is None or (ahead[2] or DEFAULT_DEPTH) not in DEPTHS):
+        raise SettingError(f"{where} must be rollout, or lookahead such as @2:thin, not {shown(labels)}")
 
 
 def preset_names() -> list[str]:

@@ -102,7 +102,8 @@ def _make_version(
     name = f"{config.name}-v{version}"
     seconds = {}
 
-    tell(f"{name}: sampling {step.games} games of {_label(config, version - 1)}, {step.trials} trials each")
+    labels = f"{step.trials} trials each" if step.rolls_out else f"labelled by {step.labels}"
+    tell(f"{name}: sampling {step.games} games of {_label(config, version - 1)}, {labels}")
     stopwatch = Stopwatch()
     settings = step.sample_settings(previous, config.step_seed(version))
     sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=_label(config, version - 1))

@@ -181,6 +181,7 @@ def sample(
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,
+        "label": _label_name(settings, player_label or settings.player),
         "player_fingerprint": model_fingerprint(evaluator.model),
         **_labels_provenance(labeller),
         "games_a_part": games_a_part(settings),
@@ -197,11 +198,16 @@ def sample(
     )
 
 
+def _label_name(settings: SampleSettings, player: str) -> str:
+    """What the dataset calls who labelled it, where it calls the player `player`."""
+    name, mark, depth = settings.label.rpartition("@")
+    return player + mark + depth if mark and name == settings.player else settings.label
+
+
 def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
     """What a dataset says of who labelled it, beyond his name."""
-    if not isinstance(labeller, StaticEvaluator):
-        return {}
-    return {"label_fingerprint": model_fingerprint(labeller.model)}
+    judge = labeller.without_lookahead if labeller is not None else None
+    return {"label_fingerprint": model_fingerprint(judge.model)} if isinstance(judge, StaticEvaluator) else {}
 
 
 def games_a_part(settings: SampleSettings) -> int:

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
@@ -16,6 +17,7 @@ from motif.evaluators import (
     load_static,
 )
 from motif.evaluators.evaluator import first_best
+from motif.evaluators.kernels import _THIRDS
 from motif.evaluators.lookahead import DEPTHS
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import HEADS
@@ -287,6 +289,29 @@ def test_the_best_play_is_the_same_whether_or_not_lonely_plays_are_seen_deeper()
     (plays,) = play_batches(boards, rolls)
     best = first_best(evaluator.play_equities(boards, plays), plays.offsets[:-1])
     assert (evaluator.best_plays(boards, rolls).boards == plays.boards[best]).all()
+
+
+def test_each_third_of_the_rolls_is_like_the_whole():
+    assert [ROLL_COUNTS[third == _THIRDS].sum() for third in range(3)] == [12] * 3
+    pips = np.where(ROLLS[:, 0] == ROLLS[:, 1], 4 * ROLLS[:, 0], ROLLS.sum(axis=1)) * ROLL_COUNTS
+    mean = pips.sum() / 3
+    assert all(abs(pips[third == _THIRDS].sum() - mean) < 0.05 * mean for third in range(3))
+    for die in range(1, 7):
+        assert all(((die == ROLLS).any(axis=1) & (third == _THIRDS)).sum() >= 2 for third in range(3))
+
+
+def test_thin_lookahead_comes_near_to_the_whole():
+    base = load_static(default_player())
+    boards = some_boards("pubeval", 120, seed=14)
+    whole, thin = (LookaheadEvaluator(base, 2, depth) for depth in ("narrow", "thin"))
+    static = base.equity_many(boards)
+    error = thin.equity_many(boards) - whole.equity_many(boards)
+    assert np.sqrt(np.mean(error**2)) < 0.25 * np.sqrt(np.mean((static - whole.equity_many(boards)) ** 2))
+    # A single ply sees every roll.
+    one = [LookaheadEvaluator(base, 1, depth).equity_many(boards) for depth in ("normal", "thin")]
+    assert (one[0] == one[1]).all()
+    with pytest.raises(PlayerError, match="only weight files and their like can look ahead thinly"):
+        LookaheadEvaluator(General(base), 2, "thin")
 
 
 def test_the_depth_stands_in_the_name():

@@ -113,6 +113,13 @@ def test_a_version_fits_in_its_own_way(tmp_path):
     assert weights.classes["contact"]["win"].points is not None
 
 
+def test_lookahead_labels_a_version(tmp_path):
+    config = replace(TINY, versions=(STEP, replace(STEP, labels="@1")))
+    run_bootstrap(tmp_path / "own", config, jobs=1)
+    said = [read_manifest(tmp_path / "own" / f"v{version}" / "samples")[0]["label"] for version in (0, 1)]
+    assert said == ["rollout", "tiny-v0@1"]
+
+
 def test_a_pruned_run_with_tables_of_terms(tmp_path):
     fit = {"parameters": "keith", "heads": "win", "prune": 2.0}
     config = replace(TINY, fit=fit, versions=(STEP,), terms=True)

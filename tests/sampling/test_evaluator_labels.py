@@ -43,6 +43,13 @@ def test_the_manifest_says_who_labelled(tmp_path):
     assert read_manifest(made(tmp_path / "rolled"))[0]["label"] == "rollout"
 
 
+def test_lookahead_is_told_by_the_name_of_the_player(tmp_path):
+    settings = replace(TAUGHT, label="pubeval@1", games=2)
+    sample(settings, tmp_path / "a", player_label="the-parent")
+    said = read_manifest(tmp_path / "a")[0]
+    assert (said["label"], said["label_fingerprint"]) == ("the-parent@1", said["player_fingerprint"])
+
+
 def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path):
     one, two = made(tmp_path / "one", TAUGHT), made(tmp_path / "two", TAUGHT, jobs=2)
     assert differences(one, two) == []

@@ -24,7 +24,7 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
     plays = explanation.better, explanation.worse
     words = explanation.words
     names = [play.notation or words.say("no_move") for play in plays]
-    largest_first = sorted(explanation.terms, key=lambda term: -abs(term[1]))
+    largest_first, about = sorted(explanation.terms, key=lambda term: -abs(term[1])), explanation.term_words
     return html_page(
         "explain_page.html",
         words.say("page", "title", roll="{}{}".format(*explanation.roll), better=names[0], worse=names[1]),
@@ -40,7 +40,10 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
         largest=max((abs(value) for _, value in explanation.groups), default=1.0),
         roll_grid=roll_grid,
         grid_caption=words.say("roll_grid", "caption", better=names[0], worse=names[1]),
-        terms=[{"number": f"{value:+.6f}", "name": name} for name, value in largest_first],
+        terms=[
+            {"number": f"{value:+.6f}", "name": name, "about": about.get(name, "")}
+            for name, value in largest_first
+        ],
     )
 
 

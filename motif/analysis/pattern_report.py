@@ -18,7 +18,7 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
-HEAD = "equity"
+EQUITY = "equity"
 """The head that patterns add to."""
 ON = 0.5
 """From here on a squashed sum is large, and from minus this on small."""
@@ -72,13 +72,14 @@ class Extremes:
 
 
 @one_thread()
-def told_patterns(weights: WeightFile, class_name: str, boards: Board) -> tuple[ToldPattern, ...]:
-    """The patterns of a class along those of `boards` (n, 26) that are of it, those that move most first.
+def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board) -> tuple[ToldPattern, ...]:
+    """The patterns that add to a head of a class along those of `boards` (n, 26) that are of the class, those
+    that move most first; none where there are none.
 
-    Raises `DatasetError` where none are.
+    Raises `DatasetError` where no board is of the class.
     """
     patterns = weights.patterns.get(class_name)
-    if patterns is None:
+    if patterns is None or head != EQUITY:
         return ()
     seen = _seen(weights, class_name, boards)
     about = words_of_patterns(weights, class_name)
@@ -162,6 +163,6 @@ def _seen(weights: WeightFile, class_name: str, boards: Board) -> _Seen:
     own = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
     if not len(own):
         raise DatasetError(f"there are no {class_name} positions to see patterns on")
-    raw = judgement(weights, HEAD, own).raw
+    raw = judgement(weights, EQUITY, own).raw
     sums = weights.patterns[class_name].sums(features(weights.parameters, own), pack_many(own))
     return _Seen(own, raw, sums)

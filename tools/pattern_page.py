@@ -1,9 +1,9 @@
 """Where the patterns of a weight file are largest and smallest, as boards, for docs/explanation/patterns.md.
 
 ``python -m tools.pattern_page docs/explanation/patterns.md [WEIGHTS]`` takes the ten patterns of contact
-positions that move the equity of WEIGHTS most, by default the newest version, along 5,000 positions of its own
-games, and writes into the page what each is about, what it is worth, and the two boards on which it is largest
-and the two on which it is smallest.
+positions that move the equity of WEIGHTS most, by default the newest version, along 5,000 positions of its
+own games, and writes into the page what each is about, what it is worth, and the two boards on which it is
+largest and the two on which it is smallest.
 """
 
 import sys
@@ -33,7 +33,7 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     told = told_patterns(weights, CLASS, EQUITY, boards)
     yield (
         f"The {min(_PATTERNS, len(told))} of the {len(told)} patterns of {weights.name} for {CLASS} positions "
-        f"that move its equity most, along {positions:,} positions of its own games. X is the player on roll."
+        f"that move its equity most, along {positions:,} positions of its games."
     )
     for pattern in told[:_PATTERNS]:
         yield ""

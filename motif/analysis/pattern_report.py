@@ -89,7 +89,7 @@ def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board
     worth = slope * patterns.amounts.astype(np.float64)
 
     def beyond(column: int, where: npt.NDArray[np.bool_]) -> float:
-        return float(worth[column] * (squashed[where, column].mean() - means[column]))
+        return float(worth[column] * (squashed[where, column].mean() - means[column])) + 0.0
 
     told = [
         ToldPattern(

@@ -32,7 +32,7 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     boards = game_boards(static_player(evaluator), positions, CLASS, "", seed=_SEED)
     told = told_patterns(weights, CLASS, EQUITY, boards)
     yield (
-        f"The {min(_PATTERNS, len(told))} of the {len(told)} patterns of {weights.name} for {CLASS} positions "
+        f"The {min(_PATTERNS, len(told))} of {len(told)} patterns of {weights.name} for {CLASS} positions "
         f"that move its equity most, along {positions:,} positions of its games."
     )
     for pattern in told[:_PATTERNS]:

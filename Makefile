@@ -13,7 +13,7 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers test-web bench rollout-table cube-costs players strength frontier reading-test architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers test-web bench rollout-table cube-costs players strength frontier reading-test patterns architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -28,6 +28,7 @@ help:
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
 	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
 	@echo "make reading-test     plays and reasons of textbooks beside motif's, into docs/explanation/reading-test.md"
+	@echo "make patterns    the newest version's patterns, with boards, into docs/explanation/patterns.md"
 	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make serve-load  requests and positions a second that serve http answers, measured into docs/how-to/serve.md"
@@ -93,6 +94,10 @@ frontier: $(INSTALLED_DEV)
 # Some minutes of one core.
 reading-test: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.reading_test docs/explanation/reading-test.md
+
+# WEIGHTS=FILE tells another file's.
+patterns: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.pattern_page docs/explanation/patterns.md $(WEIGHTS)
 
 architecture: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.architecture

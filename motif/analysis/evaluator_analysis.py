@@ -28,6 +28,7 @@ from motif.benchmark.losses import rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
 from motif.evaluators.bras import SIGMA, BrasEvaluator
+from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.evaluators.weight_file import HEAD_WORDS
@@ -48,6 +49,7 @@ HIGH_VIF = 10.0
 
 _DIGITS = ".6g"
 """Features are float32: more digits would be noise."""
+_NO_STEP = 1e-9
 _QUANTILES = (5, 25, 50, 75, 95)
 _PERCENT = 100
 _FEW_UNITS = 10
@@ -121,6 +123,8 @@ class Judgement:
     """(n, p): what each feature adds to the raw sum."""
     second_degree: bool
     """Whether any of the weights is that of a pair."""
+    patterns: int
+    """How many patterns add to the raw sums."""
 
     @property
     def class_counts(self) -> dict[str, int]:
@@ -253,13 +257,17 @@ def analysis_of(
 
 def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0) -> Judgement:
     """Raw sums of one head on `boards` (n, 26), times `factor`, and what makes them; by each one's class and
-    game plan.  What point terms add to a raw sum is no feature's."""
+    game plan.  What places add to a raw sum, through point terms and patterns, is no feature's.
+
+    Of a pattern each feature has its share of what the pattern is more than it would be without features and
+    places, as it has of a pair: weight times feature times the secant of the squash.
+    """
     rows = features(weights.parameters, boards).astype(np.float64)
     packed = pack_many(boards)
     classes, plans = classify_many(packed), plans_many(packed)
     raw = np.zeros(len(rows))
     slope, parts = np.zeros_like(rows), np.zeros_like(rows)
-    second_degree = False
+    second_degree, patterns = False, 0
     for code, plan in np.unique(np.stack([classes, plans], axis=1), axis=0):
         form = weights.heads_at(CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan])[head]
         here = (classes == code) & (plans == plan)
@@ -268,7 +276,24 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
         parts[here] = contributions(rows[here], linear, matrix)
         raw[here] = form.bias + parts[here].sum(axis=1) + form.point_sums(packed[here])
         second_degree |= len(form.pairs) > 0
-    return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree)
+    for class_name, of in weights.patterns.items() if head == "equity" else ():
+        here = classes == CLASS_NAMES.index(class_name)
+        sums, bias = of.sums(rows[here], packed[here]), of.bias.astype(np.float64)
+        squashed, tangents = squash_patterns(sums), slopes_of_patterns(sums)
+        raw[here] += squashed @ of.amounts
+        slope[here] += (tangents * of.amounts) @ of.inputs
+        secants = _secants(sums - bias, squashed - squash_patterns(bias), tangents)
+        parts[here] += rows[here] * ((secants * of.amounts) @ of.inputs)
+        patterns += len(of.names) if here.any() else 0
+    return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree, patterns)
+
+
+def _secants(
+    steps: Floats, rises: npt.NDArray[np.floating[Any]], tangents: npt.NDArray[np.floating[Any]]
+) -> Floats:
+    """The `rises` a unit of the `steps`; the `tangents` where a step is nothing."""
+    nothing = np.abs(steps) < _NO_STEP
+    return np.asarray(np.where(nothing, tangents, rises / np.where(nothing, 1, steps)))
 
 
 def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> FeatureTable:
@@ -332,6 +357,7 @@ def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
         "slope_at_zero": rounded(scale.steepness(0.0)),
         "mean_slope": rounded(scale.steepness(analysis.judged.raw).mean()),
         "second_degree": analysis.judged.second_degree,
+        "patterns": analysis.judged.patterns,
         "most_important": [
             {"name": names[k], "weight": rounded(table.weight[k]), "importance": rounded(table.importance[k])}
             for k in analysis.by_importance[:MOST_IMPORTANT]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from motif.analysis.evaluator_analysis import judgement
 from motif.analysis.observed_effects import Observed, Step, observed
 from motif.analysis.trial_positions import FEWEST, dataset_positions, self_play_positions
 from motif.board.packed import Board, pack_many
@@ -319,7 +320,13 @@ def board_terms(
     own = _own_of_head(boards, weights, class_name, plan, head)
     terms, vector = weight_vector(_head(weights, class_name, plan, head))
     rows = features(weights.parameters, own)
-    statistics = term_statistics(terms, vector, Link(*bounds(head)), rows, own)
+    link = Link(*bounds(head))
+    statistics = term_statistics(terms, vector, link, rows, own)
+    if head == "equity" and class_name in weights.patterns:
+        # What a unit of the raw sum is worth depends on all that adds to it.
+        with one_thread():
+            slope = float(link.slope(judgement(weights, head, own).raw).mean())
+        statistics = replace(statistics, slope=slope)
     return HeadTerms(class_name, plan, head, term_names(terms, weights.parameters), statistics), len(own)
 
 

@@ -400,8 +400,11 @@ def _print_reckoning(explanation: "Explanation") -> None:
         say(sentence)
     rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]
     print_table(("group", explanation.unit), rows)
-    terms = sorted(explanation.terms, key=lambda term: -abs(term[1]))
-    print_table(("term", "adds to x"), [(name, f"{value:+.6f}") for name, value in terms])
+    terms, about = sorted(explanation.terms, key=lambda term: -abs(term[1])), explanation.term_words
+    print_table(
+        ("term", "adds to x"),
+        [(f"{about[name]}\n{name}" if name in about else name, f"{value:+.6f}") for name, value in terms],
+    )
 
 
 def _boards(explanation: "Explanation") -> str:

@@ -1,6 +1,6 @@
 """Commands about weight files: terms, inspect, calibrate, export."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -26,6 +26,8 @@ from motif.cli.printing import json_line, print_table, say
 from motif.runtime.errors import PlayerError, SettingError
 
 if TYPE_CHECKING:
+    from motif.analysis.pattern_report import ToldPattern
+    from motif.analysis.term_report import ToldEffect, ToldTerm
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
     from motif.fitting.term_table import HeadTerms
@@ -45,7 +47,11 @@ _Weights = Annotated[
 TopOption = Annotated[int, option("How many terms.", min=1)]
 
 
-@command("terms motif-v2", "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples --class race --top 5")
+@command(
+    "terms motif-v2",
+    "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples --class race --top 5",
+    "terms tried.yaml --pattern home_points_vs_few_spare_pips --boards 5",
+)
 def terms(
     weights: _Weights,
     table: Annotated[Path | None, option("The table of terms made with the weights.", name="--terms")] = None,
@@ -64,6 +70,10 @@ def terms(
     ] = "contact",
     plan: Annotated[str | None, option("The weights of this game plan of the class.", "NAME")] = None,
     top: TopOption = 20,
+    pattern: Annotated[str | None, option("Draw where this pattern is largest and smallest.", "NAME")] = None,
+    boards_shown: Annotated[
+        int, option("How many boards of each kind with --pattern.", name="--boards", min=1)
+    ] = 3,
     html: HtmlOption = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -71,27 +81,23 @@ def terms(
 ) -> None:
     """Tell in words what a weight file looks at, and which of its terms matter most.
 
-    First what more of each parameter is worth along positions that occur, then the terms. With --terms or
-    --data also how sure each weight is, its standard error.
+    First what more of each parameter is worth along positions that occur, then the terms, then the patterns
+    where the file has any. With --terms or --data also how sure each weight is, its standard error. With
+    --pattern boards on which that pattern is largest and smallest, and nothing else.
     """
+    from motif.analysis.pattern_report import told_patterns
     from motif.analysis.term_report import chosen_head, observed_positions, told_effects, told_terms
     from motif.evaluators import load_static
-    from motif.reports.term_pages import (
-        effects_reading,
-        errors_known,
-        moved,
-        reading,
-        signed,
-        terms_page,
-    )
+    from motif.reports.term_pages import reading, terms_page
 
-    sources = {"--terms": table, "--data": data, "--positions": positions}
-    named = [option for option, value in sources.items() if value is not None]
-    if len(named) > 1:
-        raise SettingError(f"{' and '.join(named)} exclude each other")
+    _only_one({"--terms": table, "--data": data, "--positions": positions})
     evaluator = load_static(weights)
     if evaluator.weights is None:
         raise SettingError(f"{weights!r} has no weights to report on")
+    if pattern is not None:
+        _only_one({"--pattern": pattern, "--terms": table, "--plan": plan, "--head": head, "--html": html})
+        _show_pattern(evaluator, (class_name, pattern), (data, positions, seed, jobs), boards_shown, json)
+        return
     head_name = chosen_head(evaluator.weights, class_name, plan, head)
     place = class_name, plan or "", head_name
     statistics, source, boards = _statistics(evaluator, place, table, data, positions, seed, jobs)
@@ -100,9 +106,12 @@ def terms(
     where = f"positions of the plan {plan!r}" if plan else f"{class_name} positions"
     title = f"{evaluator.weights.name}: what it looks at in {where}"
     count = len(statistics.names) - 1
+    every = told_patterns(evaluator.weights, class_name, head_name, seen.boards)
+    beside, patterns = f" and {len(every)} patterns" if every else "", every[:top]
     opening = (
         f"The {len(effects)} parameters that move the {head_name} head most, and the {len(sentences)} most "
-        f"important of its {count:,} terms, from {source}. The values are those of the player on roll."
+        f"important of its {count:,} terms{beside}, from {source}. "
+        "The values are those of the player on roll."
     )
     notes = reading(sentences, head_name)
     if html is not None:
@@ -110,31 +119,124 @@ def terms(
         from motif.runtime.files import write_text
 
         shown = effects_picture(seen, effects, f"{evaluator.weights.name}: what more of it is worth")
-        write_text(html, terms_page(title, opening, notes, sentences, effects, shown, head_name))
+        page = terms_page(title, opening, notes, sentences, effects, shown, head_name, patterns)
+        write_text(html, page)
     if json:
         asked = {"weights": evaluator.weights.name, "class": class_name, "plan": plan, "head": head_name}
         facts = {"source": source, "count": count, "slope": statistics.statistics.slope, "html": html}
-        told = {"parameters": list(map(asdict, effects)), "terms": list(map(asdict, sentences))}
-        print(json_line({**asked, **facts, **told}))
+        told = {"parameters": [*map(asdict, effects)], "terms": [*map(asdict, sentences)]}
+        print(json_line({**asked, **facts, **told, "patterns": [*map(asdict, patterns)]}))
         return
     say(f"{title}\n{opening}")
+    _print_terms(effects, sentences, head_name)
+    say("\n".join(notes))
+    if patterns:
+        _print_patterns(patterns)
+
+
+def _only_one(options: Mapping[str, object]) -> None:
+    """Raise `SettingError` where more than one of the `options` is given."""
+    named = [option for option, value in options.items() if value is not None]
+    if len(named) > 1:
+        raise SettingError(f"{' and '.join(named)} exclude each other")
+
+
+def _print_terms(effects: "Sequence[ToldEffect]", terms: "Sequence[ToldTerm]", head: str) -> None:
+    """Print what more of parameters is worth, and the terms of the head called `head`."""
+    from motif.reports.term_pages import effects_reading, errors_known, moved, signed
+
     print_table(
         ("what more of it is worth", "moves"),
-        [(f"{effect.sentence}\n{effect.name}", moved(effect, head_name)) for effect in effects],
+        [(f"{effect.sentence}\n{effect.name}", moved(effect, head)) for effect in effects],
     )
-    say(effects_reading(head_name))
-    titles = ("term", "moves", *(["z"] if errors_known(sentences) else []))
+    say(effects_reading(head))
+    titles = ("term", "moves", *(["z"] if errors_known(terms) else []))
     above = {effect.name for effect in effects}
     rows = [
         (
             term.name if term.name in above else f"{term.sentence}\n{term.name}",
-            moved(term, head_name),
+            moved(term, head),
             signed(term.effect_z, 1),
         )[: len(titles)]
-        for term in sentences
+        for term in terms
     ]
     print_table(titles, rows)
-    say("\n".join(notes))
+
+
+def _print_patterns(patterns: "Sequence[ToldPattern]") -> None:
+    from motif.reports.term_pages import patterns_reading, signed
+
+    print_table(
+        ("where a pattern is large", "moves", "largest", "smallest", "on"),
+        [
+            (
+                f"{one.words}\n{one.name}",
+                f"{one.moves:.3f}",
+                signed(one.high, 3),
+                signed(one.low, 3),
+                f"{one.on:.0%}",
+            )
+            for one in patterns
+        ],
+    )
+    say(patterns_reading())
+
+
+def _show_pattern(
+    evaluator: "StaticEvaluator",
+    pattern: tuple[str, str],
+    source: tuple[Path | None, str | None, int, int | None],
+    count: int,
+    json: bool,
+) -> None:
+    """Print where a `pattern` (class, name) is largest and smallest among positions of a `source` (dataset,
+    file, seed, jobs)."""
+    from motif.analysis.pattern_report import EQUITY, PatternBoard, extremes, pattern_of, told_patterns
+    from motif.board.identifiers import gnubg_ids
+    from motif.reports.pattern_boards import facts_of, pattern_text
+
+    (class_name, name), weights = pattern, evaluator.weights
+    assert weights is not None
+    pattern_of(weights, class_name, name)
+    boards = _positions(evaluator, (class_name, ""), *source)
+    told = next(one for one in told_patterns(weights, class_name, EQUITY, boards) if one.name == name)
+    found = extremes(weights, class_name, name, boards, count)
+
+    def records(some: "Sequence[PatternBoard]") -> list[dict[str, Any]]:
+        ids = gnubg_ids([one.board for one in some])
+        return [
+            {"position": id, "pattern": one.squashed, "equity": one.equity, "adds": one.adds}
+            for id, one in zip(ids, some, strict=True)
+        ]
+
+    if json:
+        facts = {"weights": weights.name, "class": class_name, "pattern": asdict(told)}
+        both = {"largest": records(found.largest), "smallest": records(found.smallest)}
+        print(json_line({**facts, **both}))
+        return
+    say(f"{name}: {told.words}\n{facts_of(told)}\n")
+    print(pattern_text(found))
+
+
+def _positions(
+    evaluator: "StaticEvaluator",
+    place: tuple[str, str],
+    data: Path | None,
+    positions: str | None,
+    seed: int,
+    jobs: int | None,
+) -> "Board":
+    """Positions of a class, or of a game plan: of a dataset, of a file, or of the evaluator's own games."""
+    from motif.analysis.term_report import dataset_boards, game_boards
+    from motif.players.player import static_player
+
+    if data is not None:
+        return dataset_boards(data, *place)
+    if positions is not None:
+        from motif.analysis.position_records import read_positions
+
+        return read_positions(positions)
+    return game_boards(static_player(evaluator), _OWN_GAMES, *place, seed=seed, jobs=jobs)
 
 
 def _statistics(
@@ -147,34 +249,22 @@ def _statistics(
     jobs: int | None,
 ) -> "tuple[HeadTerms, str, Board]":
     """The statistics of the head at `place` (class, plan, head), what they come from, and positions."""
-    from motif.analysis.term_report import (
-        board_terms,
-        dataset_boards,
-        dataset_terms,
-        game_boards,
-        table_terms,
-    )
-    from motif.players.player import static_player
-
-    def games() -> "Board":
-        return game_boards(static_player(evaluator), _OWN_GAMES, *place[:2], seed=seed, jobs=jobs)
+    from motif.analysis.term_report import board_terms, dataset_terms, table_terms
 
     weights = evaluator.weights
     assert weights is not None
+    known, source = None, ""
     if table is not None:
-        return table_terms(table, weights, *place), str(table), games()
-    if data is not None:
-        statistics, count = dataset_terms(data, weights, *place)
-        return statistics, f"{count:,} positions in {data}", dataset_boards(data, *place[:2])
-    if positions is not None:
-        from motif.analysis.position_records import read_positions
-
-        boards = read_positions(positions)
-        statistics, count = board_terms(boards, weights, *place)
-        return statistics, f"{count:,} positions in {positions}", boards
-    boards = games()
+        known, source = table_terms(table, weights, *place), str(table)
+    elif data is not None:
+        known, count = dataset_terms(data, weights, *place)
+        source = f"{count:,} positions in {data}"
+    boards = _positions(evaluator, place[:2], data, positions, seed, jobs)
+    if known is not None:
+        return known, source, boards
     statistics, count = board_terms(boards, weights, *place)
-    return statistics, f"{count:,} positions of its own games", boards
+    where = f"in {positions}" if positions is not None else "of its own games"
+    return statistics, f"{count:,} positions {where}", boards
 
 
 @command("inspect bras --out runs/bras", "inspect motif-v2 --out runs/contact --class contact")

@@ -36,9 +36,16 @@ from motif.evaluators.model import (
     table_model,
     with_own_set,
 )
-from motif.evaluators.patterns import PatternTables, no_patterns
+from motif.evaluators.patterns import PatternTables, no_patterns, squash_patterns
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
-from motif.evaluators.probabilities import EQUITY_BOUND, HEADS, OUTPUTS, WIN, turned_equities
+from motif.evaluators.probabilities import (
+    EQUITY_BOUND,
+    EQUITY_HEAD,
+    HEADS,
+    OUTPUTS,
+    WIN,
+    turned_equities,
+)
 from motif.evaluators.stakes import Stakes
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
@@ -184,13 +191,18 @@ class StaticEvaluator(Evaluator):
         )
 
     def details(self, position: Position) -> dict[str, Any]:
-        """The features of a weight file, the raw sums of the heads that it reads of them, and the game plan
-        whose weights these are, where the file has any; see `Evaluator.details`."""
+        """The features of a weight file, the raw sums of the heads that it reads of them, the game plan whose
+        weights these are and the squashed patterns, where the file has any; see `Evaluator.details`."""
         if self.weights is None:
             return super().details(position)
         parameters, trace = self.weights.parameters, self.trace(position)
         row = features(parameters, position.board[None])[0]
-        facts = {"features": dict(zip(parameters.names, row.tolist(), strict=True)), "raw": trace.raws}
+        facts: dict[str, Any] = {"features": dict(zip(parameters.names, row.tolist(), strict=True))}
+        facts["raw"] = trace.raws
+        patterns = self.weights.patterns.get(trace.class_name)
+        if patterns is not None and HEADS[EQUITY_HEAD] in trace.raws:
+            sums = patterns.sums(row[None], pack_many(position.board[None]))[0]
+            facts["patterns"] = dict(zip(patterns.names, squash_patterns(sums).tolist(), strict=True))
         return {**facts, "plan": trace.plan} if trace.plan else facts
 
 

@@ -45,10 +45,22 @@ _side, _shared, _difference = _builder.side, _builder.shared, _builder.differenc
 PIPS = _side(*PIP_COUNT)
 OFF = _side(*BORNE_OFF)
 NOTHING_OFF = _side(
-    "nothing_off", "whether {side} has yet to bear off a checker", "yes or no", 1, "race", better=LESS
+    "nothing_off",
+    "whether {side} has yet to bear off a checker",
+    "yes or no",
+    1,
+    "race",
+    better=LESS,
+    label="{side} bearoff still to begin",
 )
 BRING_HOME = _side(
-    "bring_home", "pips that {side} needs to bring every checker home", "pips", 100, "race", better=LESS
+    "bring_home",
+    "pips that {side} needs to bring every checker home",
+    "pips",
+    100,
+    "race",
+    better=LESS,
+    label="{side} pips to bring home",
 )
 REARMOST = _side(*REAR)
 SPREAD = _side(
@@ -57,6 +69,7 @@ SPREAD = _side(
     "squared pips",
     1000,
     "timing",
+    label="spread of {side} checkers",
 )
 STACKED = _side(
     "stacked",
@@ -65,9 +78,15 @@ STACKED = _side(
     6,
     "timing",
     better=LESS,
+    label="{side} stacked checkers",
 )
 SPARES_HOME = _side(
-    "spares_home", "checkers of {side} above the second on home points", "checkers", 6, "timing"
+    "spares_home",
+    "checkers of {side} above the second on home points",
+    "checkers",
+    6,
+    "timing",
+    label="{side} spares at home",
 )
 DEEP = _side(
     "deep_checkers",
@@ -76,6 +95,7 @@ DEEP = _side(
     6,
     "timing",
     better=LESS,
+    label="{side} buried checkers",
 )
 ON_BAR = _side(*BAR)
 HOME_MADE = _side("home_points", "home points that {side} has made", "points", 6, "blocking", better=MORE)
@@ -94,6 +114,7 @@ PRIME = _side(
     6,
     "blocking",
     better=MORE,
+    label="points in {side} longest prime",
 )
 CONTAINED = _side(
     "contained",
@@ -104,6 +125,7 @@ CONTAINED = _side(
     "blocking",
     OF_REAR,
     better=MORE,
+    label="rolls that {side} points take from the straggler",
 )
 BEST_BLOCK = _side(
     "best_block",
@@ -113,6 +135,7 @@ BEST_BLOCK = _side(
     36,
     "blocking",
     better=MORE,
+    label="rolls that {side} best block takes",
 )
 BOARD_ON_BAR = _side(
     "board_against_bar",
@@ -121,10 +144,25 @@ BOARD_ON_BAR = _side(
     36,
     "attack",
     better=MORE,
+    label="{side} board against the bar",
 )
-BLOTS_HOME = _side("blots_home", "blots of {side} in the home board", "blots", 3, "safety", better=LESS)
+BLOTS_HOME = _side(
+    "blots_home",
+    "blots of {side} in the home board",
+    "blots",
+    3,
+    "safety",
+    better=LESS,
+    label="{side} blots at home",
+)
 BLOTS_ELSEWHERE = _side(
-    "blots_elsewhere", "blots of {side} outside the home board", "blots", 4, "safety", better=LESS
+    "blots_elsewhere",
+    "blots of {side} outside the home board",
+    "blots",
+    4,
+    "safety",
+    better=LESS,
+    label="{side} blots outside",
 )
 HITTING = _side(
     "hitting_rolls",
@@ -144,6 +182,7 @@ HIT_LOSS = _side(
     15,
     "attack",
     better=MORE,
+    label="pips that {side} hits cost",
 )
 BACK = _side(
     "back_checkers",
@@ -160,6 +199,7 @@ ADVANCED_ANCHOR = _side(
     2,
     "back game",
     better=MORE,
+    label="{side} advanced anchors",
 )
 DEEP_ANCHORS = _side(
     "deep_anchors",
@@ -191,6 +231,7 @@ SECOND_REAR = _side(
     25,
     "race",
     better=LESS,
+    label="pips of {side} second rearmost checker",
 )
 TO_PASS = _side(
     "pips_to_pass",
@@ -207,6 +248,7 @@ PASSED = _side(
     50,
     "race",
     OF_REAR,
+    label="{side} pips past the contact",
 )
 GAP = _side(
     "widest_gap",
@@ -214,6 +256,7 @@ GAP = _side(
     "pips",
     12,
     "timing",
+    label="pips of {side} widest gap",
 )
 SPARE_PIPS = _side(
     "spare_pips",
@@ -224,7 +267,14 @@ SPARE_PIPS = _side(
     "timing",
 )
 BLOTS_BACK = _side(
-    "blots_back", "blots of {side} in {other}'s home board", "blots", 2, "safety", OF_BACK, better=LESS
+    "blots_back",
+    "blots of {side} in {other}'s home board",
+    "blots",
+    2,
+    "safety",
+    OF_BACK,
+    better=LESS,
+    label="{side} blots back",
 )
 FACED = _side(
     "points_ahead",
@@ -233,6 +283,7 @@ FACED = _side(
     6,
     "blocking",
     better=LESS,
+    label="points ahead of {side} rearmost checker",
 )
 HELD_BACK = _side(
     "board_against_back",
@@ -241,6 +292,7 @@ HELD_BACK = _side(
     12,
     "attack",
     better=MORE,
+    label="{side} board against back checkers",
 )
 PIP_LEAD = _difference(*LEAD)
 CONTACT_LEFT = _shared(

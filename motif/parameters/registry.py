@@ -22,6 +22,8 @@ OPPONENT_SUFFIX = "_opponent"
 IntArray = npt.NDArray[np.int64]
 Side = Literal["own", "opponent", "both", "difference"]
 """Whom a parameter speaks of; a difference of both changes its sign with the side."""
+SIDE_WORDS = {"own": "own", "opponent": "opponent's"}
+"""Whose a parameter is, in a few words."""
 OF_BAR, OF_REAR, OF_BACK = "bar", "rear", "back"
 """Hints: of checkers on the bar, which are under attack; of how one stands towards the other's rearmost
 checker, which a hit changes; of the checkers back, split or anchored, which are one matter."""
@@ -54,6 +56,20 @@ class Parameter:
     better: Better = ""
     """What every player would say is better for the player on roll, all else being as it is: `MORE` of it
     or `LESS`; empty where there is no telling."""
+    label: str = ""
+    """What it is called in a few words, ``{side}`` standing for whose it is; by its name where this is
+    empty."""
+
+    @property
+    def base_name(self) -> str:
+        """The name without what tells a twin from the other."""
+        return self.name.removesuffix(OPPONENT_SUFFIX) if self.side == "opponent" else self.name
+
+    @property
+    def short(self) -> str:
+        """In a few words, such as "opponent's spare pips"."""
+        label = self.label or "{side} " + self.base_name.replace("_", " ")
+        return label.replace("{side}", SIDE_WORDS.get(self.side, "")).strip()
 
 
 @dataclass(frozen=True)
@@ -141,18 +157,21 @@ class SetBuilder:
         group: str,
         hint: str = "",
         better: Better = "",
+        label: str = "",
     ) -> int:
         """Declare a parameter of one side whose large value is `full`; return its place in the side's block.
 
-        In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one; `better`
-        is what is better for the player measured.
+        In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one, in `label`
+        ``{side}`` for "own" or "opponent's"; `better` is what is better for the player measured.
         """
         own = sentence.format(side="the player on roll", other="the opponent")
         twin = sentence.format(side="the opponent", other="the player on roll")
         twin_name = name + OPPONENT_SUFFIX
         scale, worse = 1 / full, _OPPOSITE[better]
-        self._sides.append(Parameter(name, own, unit, scale, group, "own", twin_name, hint, better))
-        self._twins.append(Parameter(twin_name, twin, unit, scale, group, "opponent", name, hint, worse))
+        self._sides.append(Parameter(name, own, unit, scale, group, "own", twin_name, hint, better, label))
+        self._twins.append(
+            Parameter(twin_name, twin, unit, scale, group, "opponent", name, hint, worse, label)
+        )
         return len(self._sides) - 1
 
     def shared(self, name: str, sentence: str, unit: str, full: float, group: str, hint: str = "") -> int:
@@ -169,10 +188,13 @@ class SetBuilder:
         group: str,
         hint: str = "",
         better: Better = "",
+        label: str = "",
     ) -> int:
         """Like `shared`, for what the player on roll has more than the opponent."""
         scale = 1 / full
-        self._shared.append(Parameter(name, sentence, unit, scale, group, "difference", None, hint, better))
+        self._shared.append(
+            Parameter(name, sentence, unit, scale, group, "difference", None, hint, better, label)
+        )
         return len(self._shared) - 1
 
     def build(self) -> ParameterSet:
@@ -181,9 +203,18 @@ class SetBuilder:
         return ParameterSet(self._name, self._revision, parameters, len(self._sides))
 
 
-PIP_COUNT = ("pip_count", "pips that {side} must still travel", "pips", 167, "race", "", LESS)
-BORNE_OFF = ("borne_off", "checkers that {side} has borne off", "checkers", 15, "race", "", MORE)
-BAR = ("on_bar", "checkers of {side} on the bar", "checkers", 2, "attack", OF_BAR, LESS)
-REAR = ("rearmost", "point of {side}'s rearmost checker (25 is the bar)", "points", 25, "race", "", LESS)
+PIP_COUNT = ("pip_count", "pips that {side} must still travel", "pips", 167, "race", "", LESS, "{side} pips")
+BORNE_OFF = (
+    *("borne_off", "checkers that {side} has borne off", "checkers", 15, "race", "", MORE),
+    "{side} checkers off",
+)
+BAR = (
+    *("on_bar", "checkers of {side} on the bar", "checkers", 2, "attack", OF_BAR, LESS),
+    "{side} checkers on the bar",
+)
+REAR = (
+    *("rearmost", "point of {side}'s rearmost checker (25 is the bar)", "points", 25, "race", "", LESS),
+    "pips of {side} rearmost checker",
+)
 LEAD = ("pip_lead", "pips by which the player on roll leads", "pips", 100, "race", OF_REAR, MORE)
 """Declarations that several sets share."""

@@ -211,6 +211,7 @@ def analysis_page(
         kind=f"{analysis.class_name} positions" if analysis.class_name else "all positions",
         scale=analysis.scale,
         pairs=analysis.judged.second_degree,
+        patterns=analysis.judged.patterns,
         parameters=analysis.parameters.parameters,
         most=[analysis.parameters.names[k] for k in analysis.by_importance[:3]],
         positions=positions_sentence(analysis),
@@ -281,11 +282,18 @@ def importance_caption(analysis: Analysis) -> str:
     named = [f"{analysis.parameters.names[k]} {table.importance[k]:.3f}" for k in first]
     share = table.importance[first].sum() / max(table.importance.sum(), np.finfo(float).tiny)
     text = f"By how much {raw} changes when a feature changes by its standard deviation: |weight| x SD. "
-    if analysis.judged.second_degree:
+    judged = analysis.judged
+    weighted, shares = [], []
+    if judged.second_degree:
+        weighted, shares = ["pairs of features"], ["its half of each pair's term"]
+    if judged.patterns:
+        weighted.append(f"{judged.patterns} squashed sums of features, the patterns,")
+        shares.append("its share of each pattern")
+    if weighted:
         text += (
-            f"Pairs of features have weights too, so a feature's weight is the mean of d{raw}/df over the "
-            "positions, the line its SD. Diamonds: the SD of all that the feature adds, its half of each "
-            "pair's term included; one far beyond its bar works mainly together with others. "
+            f"{_listed(weighted).capitalize()} have weights too, so a feature's weight is the mean of "
+            f"d{raw}/df over the positions, the line its SD. Diamonds: the SD of all that the feature adds, "
+            f"{_listed(shares)} included; one far beyond its bar works mainly together with others. "
         )
     text += f"The most important: {_listed(named)}; they have {share:.0%} of the sum of all."
     if analysis.name == _BRAS:

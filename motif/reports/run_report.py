@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from motif.analysis.pattern_report import ToldPattern, told_patterns
 from motif.analysis.term_report import (
     ToldEffect,
     ToldTerm,
@@ -45,7 +46,14 @@ from motif.reports.run_files import (
     run_benchmark,
 )
 from motif.reports.strength_plots import plot_strength
-from motif.reports.term_pages import effect_rows, effects_reading, reading, term_rows
+from motif.reports.term_pages import (
+    effect_rows,
+    effects_reading,
+    pattern_rows,
+    patterns_reading,
+    reading,
+    term_rows,
+)
 from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
 
@@ -96,6 +104,8 @@ class RunTerms:
     """Terms that move its value most, most first."""
     parameters: tuple[ToldEffect, ...]
     """Parameters that do, and what more of each is worth."""
+    patterns: tuple[ToldPattern, ...] = ()
+    """Patterns that do."""
 
 
 @dataclass(frozen=True)
@@ -224,8 +234,9 @@ def _run_terms(
         source = f"{count:,} positions of its own games"
     seen = observed_positions(weights, boards, *place)
     told, effects = told_terms(weights, terms, seen, top), told_effects(seen, top)
+    patterns = told_patterns(weights, CLASS, head, seen.boards)[:top]
     picture = effects_picture(seen, effects, f"{weights.name}: what more of it is worth")
-    return RunTerms(head, len(terms.names) - 1, source, told, effects), picture
+    return RunTerms(head, len(terms.names) - 1, source, told, effects, patterns), picture
 
 
 def _page(
@@ -262,6 +273,8 @@ def _page(
         effects_note=effects_reading(terms.head),
         effects_picture=pictures["effects"],
         terms=term_rows(terms.told, terms.head),
+        patterns=pattern_rows(terms.patterns),
+        patterns_note=patterns_reading(),
         term_notes=[_terms_opening(terms, weights), *reading(terms.told, terms.head)],
         benchmark=benchmark,
         worst=[] if benchmark is None else list(map(shown_decision, benchmark.worst)),

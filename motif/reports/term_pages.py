@@ -16,6 +16,7 @@ from motif.reports.roll_grid import roll_grid
 if TYPE_CHECKING:
     # Each page is asked for without what the other needs.
     from motif.analysis.explain.explanation import Explanation
+    from motif.analysis.pattern_report import ToldPattern
     from motif.analysis.term_report import ToldEffect, ToldTerm
 
 
@@ -24,7 +25,7 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
     plays = explanation.better, explanation.worse
     words = explanation.words
     names = [play.notation or words.say("no_move") for play in plays]
-    largest_first = sorted(explanation.terms, key=lambda term: -abs(term[1]))
+    largest_first, about = sorted(explanation.terms, key=lambda term: -abs(term[1])), explanation.term_words
     return html_page(
         "explain_page.html",
         words.say("page", "title", roll="{}{}".format(*explanation.roll), better=names[0], worse=names[1]),
@@ -40,7 +41,10 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
         largest=max((abs(value) for _, value in explanation.groups), default=1.0),
         roll_grid=roll_grid,
         grid_caption=words.say("roll_grid", "caption", better=names[0], worse=names[1]),
-        terms=[{"number": f"{value:+.6f}", "name": name} for name, value in largest_first],
+        terms=[
+            {"number": f"{value:+.6f}", "name": name, "about": about.get(name, "")}
+            for name, value in largest_first
+        ],
     )
 
 
@@ -58,9 +62,10 @@ def terms_page(
     effects: Sequence["ToldEffect"],
     picture: Picture,
     head: str,
+    patterns: Sequence["ToldPattern"] = (),
 ) -> str:
-    """A page called `title` of the `effects` and the `terms` of the head called `head`, with a `picture` of
-    the effects; `opening` and `notes` are sentences."""
+    """A page called `title` of the `effects` and the `terms` of the head called `head`, and of the `patterns`
+    that add to it, with a `picture` of the effects; `opening` and `notes` are sentences."""
     return html_page(
         "terms_page.html",
         title,
@@ -70,6 +75,8 @@ def terms_page(
         effects=effect_rows(effects, head),
         effects_note=effects_reading(head),
         picture=picture,
+        patterns=pattern_rows(patterns),
+        patterns_note=patterns_reading(),
     )
 
 
@@ -92,6 +99,37 @@ def effects_reading(head: str) -> str:
         "what is named as held still is alike there, and everything else goes with the parameter as it "
         "usually does. So it is not the weight of the parameter, which others may take back. What moves most "
         "comes first, by one standard deviation of the parameter."
+    )
+
+
+def pattern_rows(patterns: Sequence["ToldPattern"]) -> list[dict[str, str]]:
+    """Rows of a table of `patterns`."""
+    return [
+        {
+            "number": f"{pattern.moves:.3f}",
+            "sentence": f"{pattern.words[0].upper()}{pattern.words[1:]}.",
+            "facts": f"{pattern.name}; {_in_numbers(pattern)}",
+        }
+        for pattern in patterns
+    ]
+
+
+def _in_numbers(pattern: "ToldPattern") -> str:
+    return (
+        f"largest tenth {signed(pattern.high, 3)}, smallest tenth {signed(pattern.low, 3)}; "
+        f"on {pattern.on:.0%}, off {pattern.off:.0%} of the positions; "
+        f"amount {signed(pattern.amount, 3)}; told {pattern.share:.0%}"
+    )
+
+
+def patterns_reading() -> str:
+    """How a list of patterns is to be read."""
+    return (
+        "A pattern is a learned sum of parameters and of checkers on places, squashed to -1 to 1, that adds "
+        "to the raw sum of the equity head. The words say where it is large, by the inputs that tell most of "
+        'it along typical positions; "told" is how much of it they tell. It is on from 0.5, off from -0.5. '
+        "What it is worth on the tenth of the positions where it is largest, and smallest, is in points, "
+        "beside its mean; how far it moves the equity is one standard deviation."
     )
 
 

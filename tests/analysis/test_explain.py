@@ -2,24 +2,31 @@
 
 import math
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pytest
 
 from motif.analysis.explain import explain_choice
+from motif.analysis.explain.judged import judged, values_of
+from motif.analysis.explain.split import split
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_evaluator, load_static
+from motif.evaluators.patterns import squash_patterns
 from motif.evaluators.static import weights_model, with_bearoff
+from motif.evaluators.weight_file import Patterns
 from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.reports.term_pages import explanation_page
 from motif.runtime.errors import PlayerError, PlayError
 from tests.evaluators.made_weights import made_weights
-from tests.games import some_decisions
+from tests.evaluators.written_out import pattern_sum
+from tests.games import some_boards, some_decisions
 
 START = Position.start()
 EQUITY_TOO = dict.fromkeys(("contact", "crashed", "race"), ("equity", *OUTPUTS))
@@ -39,6 +46,17 @@ def calibrated() -> StaticEvaluator:
     return StaticEvaluator("made", weights_model(weights), weights)
 
 
+def patterned() -> StaticEvaluator:
+    """Patterns of two classes, called alike, beside pairs, points and plans; some weights are 0."""
+    return made(
+        set_name="motif",
+        classes=EQUITY_TOO,
+        points=("equity",),
+        plans=dict.fromkeys(AIMS, ("equity",)),
+        patterns={"contact": 40, "crashed": 12},
+    )
+
+
 EVALUATORS = {
     "one equity head": lambda: made(classes=EQUITY_TOO, points=("equity",)),
     "plans": lambda: made(classes=EQUITY_TOO, points=("equity",), plans=dict.fromkeys(AIMS, ("equity",))),
@@ -47,6 +65,7 @@ EVALUATORS = {
     "calibrated": calibrated,
     "tables": lambda: with_bearoff(made(classes=EQUITY_TOO)),
     "motif set": lambda: made(set_name="motif", classes=EQUITY_TOO, points=("equity",)),
+    "patterns": lambda: patterned(),
     "bras": lambda: load_static("bras"),
     "phase": lambda: load_static("phase"),
 }
@@ -93,7 +112,7 @@ def raw_sum(evaluator: StaticEvaluator, position: Position) -> float | None:
                 side, index = (0, place - 1) if count > 0 else (1, 24 - place)
                 steps, checkers = head.points[side, index].astype(float), abs(count)
                 total += steps[min(checkers, 3) - 1] + max(checkers - 3, 0) * steps[3]
-    return total
+    return total + pattern_sum(weights, position)
 
 
 def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> None:
@@ -140,15 +159,94 @@ def test_the_parts_of_1000_random_decisions_add_up(name):
         check_written_out(evaluator, *decision)
 
 
-@pytest.mark.parametrize("name", ["one equity head", "plans"])
+@pytest.mark.slow
+def test_the_parts_of_1000_decisions_with_patterns_add_up():
+    """Terms, groups, and reasons, to a millionth of a point."""
+    evaluator, written = patterned(), 0
+    for decision in decisions(1000, seed=13):
+        check(evaluator, *decision)
+        written += check_written_out(evaluator, *decision)
+        found = explain_choice(evaluator, *decision)
+        assert sum(part.amount for part in found.parts) == pytest.approx(found.equity_difference, abs=1e-6)
+    assert written > 500
+
+
+def test_reasons_add_up_with_patterns():
+    evaluator = patterned()
+    for decision in decisions(25, seed=17):
+        found = explain_choice(evaluator, *decision)
+        assert sum(part.amount for part in found.parts) == pytest.approx(found.equity_difference, abs=1e-9)
+
+
+def test_values_of_many_boards_are_those_of_each_with_patterns():
+    evaluator = patterned()
+    boards = some_boards("pubeval", 300, seed=19)
+    values = values_of(evaluator, boards)
+    np.testing.assert_allclose(values, evaluator.equity_many(boards), atol=1e-5)
+    np.testing.assert_allclose(
+        values[:40], [judged(evaluator, Position(board)).value for board in boards[:40]], atol=1e-12
+    )
+
+
+def test_a_pattern_is_one_term_and_shared_among_its_inputs():
+    """Amount times the difference of the squashes; by input amount times secant times weight times step."""
+    plain = made_weights("motif", classes=EQUITY_TOO, pairs=5)
+    inputs, points = np.zeros((1, 70), np.float32), np.zeros((1, 2, 25, 4), np.float32)
+    names = plain.parameters.names
+    inputs[0, [names.index("home_points_opponent"), names.index("hitting_rolls")]] = 3, -2
+    points[0, 1, 4] = 0.5, 1, 1, 0
+    amounts, bias = np.array([0.4], np.float32), np.array([-0.3], np.float32)
+    weights = replace(plain, patterns={"contact": Patterns(("made",), amounts, bias, inputs, points)})
+    evaluators = [StaticEvaluator("made", weights_model(each), each) for each in (weights, plain)]
+    plays = legal_plays(START, (3, 1))
+    two = [find_play(text, plays).position for text in ("8/5 6/5", "13/10 6/5")]
+    pieces, before = (
+        split(each.weights, *(judged(each, position) for position in two), of_other_player=False)
+        for each in evaluators
+    )
+    boards = np.array([position.board for position in two])
+    rows = features(plain.parameters, boards)
+    sums = weights.patterns["contact"].sums(rows, pack_many(boards))[:, 0]
+    squashed = squash_patterns(sums)
+    amount = float(amounts[0])
+    whole = amount * (squashed[0] - squashed[1])
+    assert dict(pieces.terms)["contact pattern made"] == pytest.approx(whole, rel=1e-6)
+    assert dict(pieces.terms)["contact pattern made"] == pytest.approx(
+        pieces.difference - before.difference, abs=1e-9
+    )
+    by_input = pieces.by_parameter - before.by_parameter, pieces.places - before.places
+    assert by_input[0].sum() + by_input[1].sum() == pytest.approx(whole, abs=1e-9)
+    # A parameter that is no sum over places has just its own share.
+    shots, secant = names.index("hitting_rolls"), (squashed[0] - squashed[1]) / (sums[0] - sums[1])
+    share = amount * secant * -2 * float(rows[0, shots] - rows[1, shots])
+    assert abs(share) > 0.01
+    assert by_input[0][shots] == pytest.approx(share, rel=1e-5)
+
+
+def test_patterns_are_told_in_words():
+    evaluator = patterned()
+    plays = legal_plays(START, (3, 1))
+    found = explain_choice(evaluator, START, (3, 1), find_play("8/5 6/5", plays), find_play("24/20", plays))
+    names = [name for name, _ in found.terms if " pattern " in name]
+    assert len(names) > 15
+    assert set(found.term_words) == set(names)
+    assert all("own" in words or "opponent's" in words for words in found.term_words.values())
+    told = {term["name"]: term.get("words") for term in found.to_dict()["terms"]}
+    assert {name for name, words in told.items() if words} == set(names)
+    page = explanation_page(found)
+    assert escape(found.term_words[names[0]]).replace("&#x27;", "&#39;") in page
+
+
+@pytest.mark.parametrize("name", ["one equity head", "plans", "patterns"])
 def test_the_parts_make_the_difference_of_written_out_sums(name):
     evaluator = EVALUATORS[name]()
     checked = [check_written_out(evaluator, *decision) for decision in decisions(60, seed=5)]
     assert sum(checked) > 30
 
 
-def test_exchanging_the_plays_changes_the_signs():
-    evaluator = EVALUATORS["plans"]()
+@pytest.mark.parametrize("name", ["plans", "patterns"])
+def test_exchanging_the_plays_changes_the_signs(name):
+    evaluator = EVALUATORS[name]()
     for position, roll, better, worse in decisions(15, seed=7):
         one = explain_choice(evaluator, position, roll, better, worse)
         other = explain_choice(evaluator, position, roll, worse, better)

@@ -7,6 +7,8 @@ from motif.board.identifiers import gnubg_ids
 from motif.evaluators import read_weight_file
 from motif.fitting.term_table import write_terms
 from motif.sampling import read_dataset
+from tests.evaluators.made_weights import made_weights
+from tests.games import some_boards
 
 _COLUMNS = {
     "name",
@@ -52,6 +54,66 @@ def test_its_own_games_show_what_matters(motif_json, weight_file):
         assert term["sentence"].endswith(".")
     assert motif_json("terms", weight_file, "--top", 5, "--jobs", 2) == found
     assert motif_json("terms", weight_file, "--top", 5, "--seed", 1) != found
+
+
+@pytest.fixture(scope="module")
+def patterned(tmp_path_factory):
+    """A weight file with patterns, and positions."""
+    folder = tmp_path_factory.mktemp("patterned")
+    heads = dict.fromkeys(("contact", "race"), ("equity", "win"))
+    made_weights("keith", classes=heads, pairs=9, patterns={"contact": 6}).save(folder / "made.yaml")
+    positions = folder / "positions.txt"
+    positions.write_text("\n".join(gnubg_ids(some_boards("pubeval", 400, seed=2))) + "\n")
+    return folder / "made.yaml", positions
+
+
+def test_patterns_are_listed(motif, motif_json, patterned, tmp_path):
+    file, positions = patterned
+    page = tmp_path / "page.html"
+    words = ("terms", file, "--positions", positions, "--top", 4, "--html", page)
+    found = motif_json(*words)
+    assert len(found["patterns"]) == 4
+    for pattern in found["patterns"]:
+        assert set(pattern) == {*("name", "words", "share", "amount", "on", "off", "moves", "high", "low")}
+    ending = motif(*words)
+    assert "where a pattern is large" in ending.out
+    assert " terms and 6 patterns, from " in " ".join(ending.out.split())
+    first = found["patterns"][0]
+    assert first["name"] in page.read_text("utf-8")
+    assert motif_json(*words, "--head", "win")["patterns"] == []
+
+
+def test_boards_of_a_pattern_are_drawn(motif, motif_json, patterned):
+    file, positions = patterned
+    words = ("terms", file, "--positions", positions, "--pattern", "p2", "--boards", 2)
+    ending = motif(*words)
+    assert (ending.code, ending.err) == (0, "")
+    assert ending.out.count("Position ID: ") == 4
+    found = motif_json(*words)
+    assert found["pattern"]["name"] == "p2"
+    values = [one["pattern"] for one in found["largest"] + found["smallest"]]
+    assert len(values) == 4
+    assert min(values[:2]) > max(values[2:])
+    for one in found["largest"]:
+        assert one["position"] in ending.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--pattern", "p9"),
+            "no pattern of contact positions is called 'p9': there are 6, such as p1",
+        ),
+        (("--pattern", "p1", "--class", "race"), "have no patterns for race positions"),
+        (("--pattern", "p1", "--head", "win"), "--pattern and --head exclude each other"),
+        (("--pattern", "p1", "--boards", "0"), "--boards"),
+    ],
+)
+def test_patterns_that_cannot_be_shown(motif, patterned, words, message):
+    ending = motif("terms", patterned[0], *words)
+    assert ending.code == 2
+    assert message in " ".join(ending.err.split())
 
 
 def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp_path):

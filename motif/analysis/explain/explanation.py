@@ -43,7 +43,8 @@ from motif.board.notation import NO_MOVE
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.board.svg import svg_diagram
-from motif.evaluators import Evaluator, LookaheadEvaluator
+from motif.evaluators import Evaluator, LookaheadEvaluator, WeightFile
+from motif.evaluators.pattern_words import pattern_term, words_of_patterns
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
@@ -104,6 +105,8 @@ class Explanation:
     """How sure it is, in a sentence; empty where nobody knows."""
     words: Phrases = field(repr=False)
     scale: Scale = field(repr=False)
+    weights: WeightFile = field(repr=False, compare=False)
+    """Those that the terms are of."""
     staked: tuple[float, float] | None = None
     """What both plays are worth at the score and with the cube where it lies, in normalised equity, and were
     chosen by; None where they were valued for money without a cube."""
@@ -114,6 +117,12 @@ class Explanation:
     """The replies that it saw."""
     played_out: bool = False
     """Whether `ahead` comes from playing a late ending to its end."""
+
+    @property
+    def term_words(self) -> dict[str, str]:
+        """What the patterns among the `terms` are about, by the names of these; their player on roll is the
+        opponent, as that of all terms is."""
+        return _term_words(self.terms, self.weights)
 
     @property
     def overruled(self) -> bool:
@@ -272,6 +281,12 @@ class PositionExplanation:
     sentences: tuple[str, ...]
     summary: str
     scale: Scale = field(repr=False)
+    weights: WeightFile = field(repr=False, compare=False)
+
+    @property
+    def term_words(self) -> dict[str, str]:
+        """What the patterns among the `terms` are about, by the names of these."""
+        return _term_words(self.terms, self.weights)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON; `amount` is a contribution in `unit`."""
@@ -356,6 +371,7 @@ def explain_choice(
         certainty=_certainty(evaluator.name, steps[-1], words),
         words=words,
         scale=scale,
+        weights=weights,
         staked=staked,
         ahead=ahead,
         replies=seen,
@@ -454,6 +470,7 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
         sentences=tuple(told_groups(groups, half, facts)),
         summary=f"Against {even}, {of_values(two[0].value)} {scale.unit}: {parts}.",
         scale=scale,
+        weights=weights,
     )
 
 
@@ -491,14 +508,27 @@ def _chosen(
     return better, worse
 
 
+def _term_words(terms: Terms, weights: WeightFile) -> dict[str, str]:
+    there = {name for name, _ in terms}
+    named = {
+        pattern_term(class_name, name): about.words
+        for class_name in weights.patterns
+        for name, about in words_of_patterns(weights, class_name).items()
+    }
+    return {name: words for name, words in named.items() if name in there}
+
+
 def _parts_dict(explanation: Explanation | PositionExplanation) -> dict[str, Any]:
-    """Sentences, groups and terms for JSON."""
-    amount = explanation.scale.amount
+    """Sentences, groups and terms for JSON; of patterns also what they are about."""
+    amount, about = explanation.scale.amount, explanation.term_words
     return {
         "sentences": list(explanation.sentences),
         "groups": [
             {"name": name, "contribution": value, "amount": amount(value)}
             for name, value in explanation.groups
         ],
-        "terms": [{"name": name, "contribution": value} for name, value in explanation.terms],
+        "terms": [
+            {"name": name, "contribution": value, **({"words": about[name]} if name in about else {})}
+            for name, value in explanation.terms
+        ],
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from motif.analysis.explain.form import FloatArray, Form, Seen
+from motif.analysis.explain.form import FloatArray, Form, Seen, pattern_terms
 from motif.board.outcome import finished_points_many
 from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
@@ -23,6 +23,7 @@ from motif.evaluators.probabilities import (
     make_consistent,
     probability_to_raw,
 )
+from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.link import PROBABILITY
 from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.named_sets import features
@@ -96,7 +97,11 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
         heads = weights.heads_at(trace.class_name, trace.plan)
         ranking = _ranking_heads(evaluator, heads)
         direct = ranking == (_WIN_NAME if win_only else EQUITY,)
-        forms = {name: Form.of_head(heads[name]) for name in ranking if direct or name in trace.raws}
+        forms = {
+            name: _form(weights, trace.class_name, name, heads)
+            for name in ranking
+            if direct or name in trace.raws
+        }
         raws = {name: form.value(seen) for name, form in forms.items()}
         x = _ranked_by(evaluator, raws, position.own_off, position.opponent_off, knots)
     value = bound_of(evaluator) * math.tanh(x)
@@ -128,16 +133,24 @@ def values_of(
     off = CHECKERS - checkers.sum(axis=2)
     for code, plan in np.unique(slots[:, by_weights], axis=1).T.tolist():
         some = np.flatnonzero(by_weights & (slots == [[code], [plan]]).all(axis=0))
-        heads = weights.heads_at(CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan])
+        class_name = CLASS_NAMES[code]
+        heads = weights.heads_at(class_name, None if plan == NO_PLAN else PLANS[plan])
         names = _ranking_heads(evaluator, heads)
-        raws = np.array([Form.of_head(heads[name]).values(rows[some], checkers[some]) for name in names])
-        knots = _knots(evaluator, CLASS_NAMES[code])
+        forms = [_form(weights, class_name, name, heads) for name in names]
+        raws = np.array([form.values(rows[some], checkers[some]) for form in forms])
+        knots = _knots(evaluator, class_name)
         for row, own_raws in zip(some, raws.T.tolist(), strict=True):
             x = _ranked_by(
                 evaluator, dict(zip(names, own_raws, strict=True)), int(off[row, 0]), int(off[row, 1]), knots
             )
             values[row] = bound_of(evaluator) * math.tanh(x)
     return values
+
+
+def _form(weights: WeightFile, class_name: str, name: str, heads: Mapping[str, HeadWeights]) -> Form:
+    """The raw sum of the head called `name`, of those in force in a class, with its patterns."""
+    patterns = weights.patterns.get(class_name) if name == EQUITY else None
+    return Form.of_head(heads[name], *([] if patterns is None else [pattern_terms(class_name, patterns)]))
 
 
 def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:

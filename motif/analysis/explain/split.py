@@ -13,6 +13,10 @@ Between two positions the differences go through these curves by their secants: 
 the sum over the heads of weight times secant times the difference of the raw sum, and that of x is the secant
 of artanh times that.
 
+The difference that a pattern makes, amount times the difference of its squashed sums, is one term.  By
+parameter and place it goes through the secant of the squash in the same way: the share of each input is
+amount times secant times weight times step, and the shares add up to the term.
+
 The difference is told by parameters as far as they go.  Point terms and parameters overlap: "home points
 made" is a sum over places too, so a weight of one can be moved to the other without changing any value, and a
 fit leaves it anywhere.  Told apart, making a point would be worth much by the parameter and cost as much by
@@ -30,10 +34,11 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.form import FloatArray, Form, Seen, combined
+from motif.analysis.explain.form import Change, FloatArray, Form, Seen, combined
 from motif.analysis.explain.judged import EQUITY, FINISHED, TABLES, WEIGHTS, Judged, calibrated_raw
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS, pack_many
 from motif.evaluators import OUTPUTS
+from motif.evaluators.pattern_words import pattern_term
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, turned_equities
 from motif.evaluators.weight_file import PAIR, SIDES, WeightFile
@@ -66,12 +71,12 @@ class Split:
     """A difference of x: `terms` add up to it, and so do `by_parameter`, `places` and `rest`."""
 
     terms: Terms
-    """Name and contribution of every term that differs; pairs are ``blots*pip_lead``, point terms
-    ``own 6``, and what the change of weights brings comes last."""
+    """Name and contribution of every term that differs; pairs are ``blots*pip_lead``, point terms ``own 6``,
+    patterns ``contact pattern NAME``, and what the change of weights brings comes last."""
     by_parameter: FloatArray
-    """(n,): the features' terms, each with the parameter whose change makes it differ."""
+    """(n,): the features' terms and shares in patterns, by the parameter whose change makes them differ."""
     places: FloatArray
-    """(2, 25): what the point terms of each place bring beyond what parameters say."""
+    """(2, 25): what each place brings, through point terms and patterns, beyond what parameters say."""
     rest: float
     cause: str
     """What the rest comes from."""
@@ -93,9 +98,9 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
         form = combined([_form(judge, first, second) for judge in judges], [1 / len(judges)] * len(judges))
         change = form.change(first.seen, second.seen)
         total = change.total
-        terms += _named(change.linear, change.quadratic, change.points, weights)
-        shared, shared_places = moved_to_parameters(form, weights.parameters, first.seen, second.seen)
-        by_parameter, places = change.by_feature + shared, change.points - shared_places
+        terms += _named(change, form, weights)
+        shared, shared_places = moved_to_parameters(change.table, weights.parameters, first.seen, second.seen)
+        by_parameter, places = change.by_feature + shared, change.by_place - shared_places
     rest, cause = difference - total, _cause(first, second)
     if abs(rest) < _NOTHING:  # what rounding leaves
         rest = 0.0
@@ -164,16 +169,26 @@ def _form(judge: Judged, first: Judged, second: Judged) -> Form:
     return effective_form(judge, shared, first.seen, second.seen)
 
 
-def _named(
-    linear: FloatArray, quadratic: FloatArray, points: FloatArray, weights: WeightFile
-) -> Sequence[tuple[str, float]]:
+def _named(change: Change, form: Form, weights: WeightFile) -> Sequence[tuple[str, float]]:
+    linear, quadratic, points = change.linear, change.quadratic, change.points
     names, bar = weights.parameters.names, points.shape[1] - 1
     singles, pairs, places = (np.argwhere(part) for part in (linear, quadratic, points))
-    values = chain(linear[linear != 0], quadratic[quadratic != 0], points[points != 0])
+    patterns = zip(form.patterns, change.patterns, strict=True)
+    values = chain(
+        linear[linear != 0],
+        quadratic[quadratic != 0],
+        points[points != 0],
+        *(part[part != 0] for part in change.patterns),
+    )
     terms = chain(
         (names[k] for (k,) in singles.tolist()),
         (f"{names[i]}{PAIR}{names[j]}" for i, j in pairs.tolist()),
         (f"{SIDES[side]} {'bar' if k == bar else k + 1}" for side, k in places.tolist()),
+        (
+            pattern_term(of.class_name, of.names[k])
+            for of, part in patterns
+            for k in np.flatnonzero(part).tolist()
+        ),
     )
     return [(name, float(value)) for name, value in zip(terms, values, strict=True)]
 
@@ -214,19 +229,19 @@ class _Sums:
 
 
 def moved_to_parameters(
-    form: Form, parameters: ParameterSet, to: Seen, since: Seen
+    table: FloatArray, parameters: ParameterSet, to: Seen, since: Seen
 ) -> tuple[FloatArray, FloatArray]:
-    """What the point terms of `form`, over the set `parameters`, share with its parameters.
+    """What a point table (2, 25, 16) shares with parameters.
 
     How the shared part differs between two positions: (n,) by parameter, and (2, 25) by side and place; the
     two have the same sum.
     """
     sums = _sums(parameters)
-    by_parameter = np.zeros(len(form.linear))
-    if not form.points.any() or not len(sums.numbers):
-        return by_parameter, np.zeros(form.points.shape[:2])
+    by_parameter = np.zeros(len(parameters))
+    if not table.any() or not len(sums.numbers):
+        return by_parameter, np.zeros(table.shape[:2])
     # Not a matrix product: its last bits may depend on the machine's threads.
-    weights = (sums.shares * form.points.ravel()).sum(axis=1)
+    weights = (sums.shares * table.ravel()).sum(axis=1)
     steps = _looked_up(sums.tables, to.checkers) - _looked_up(sums.tables, since.checkers)
     shared = weights * steps
     by_parameter[sums.numbers] = shared.sum(axis=(0, 1))

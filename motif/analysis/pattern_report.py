@@ -1,0 +1,168 @@
+"""What the patterns of a weight file do along positions: how often each is large, and what that is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.evaluator_analysis import judgement
+from motif.board.packed import Board, pack_many
+from motif.evaluators import WeightFile
+from motif.evaluators.pattern_words import words_of_patterns
+from motif.evaluators.patterns import squash_patterns
+from motif.evaluators.probabilities import EQUITY_BOUND
+from motif.evaluators.weight_file import Patterns
+from motif.parameters.named_sets import features
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.runtime.errors import DatasetError, SettingError, shown
+from motif.runtime.parallel import one_thread
+
+EQUITY = "equity"
+"""The head that patterns add to."""
+ON = 0.5
+"""From here on a squashed sum is large, and from minus this on small."""
+_TENTHS = (10, 90)
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ToldPattern:
+    """What a pattern does along positions."""
+
+    name: str
+    words: str
+    """What is there where it is large."""
+    share: float
+    """Of what it is over typical positions, how much these words tell: R^2, 0 to 1."""
+    amount: float
+    """What it adds to the raw sum where it is 1."""
+    on: float
+    """Share of the positions on which it is `ON` or more."""
+    off: float
+    """Share of those on which it is -`ON` or less."""
+    moves: float
+    """How far it moves the equity: one standard deviation, in points."""
+    high: float
+    """What it adds to the equity on the tenth of the positions where it is largest, beside its mean."""
+    low: float
+    """The same where it is smallest."""
+
+
+@dataclass(frozen=True, eq=False)
+class PatternBoard:
+    """A position where a pattern is large or small."""
+
+    board: Board
+    """(26,)"""
+    squashed: float
+    """The pattern there, -1 to 1."""
+    equity: float
+    """What the weights say of the position, in points."""
+    adds: float
+    """How much more that is than with the pattern at its mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """Where a pattern is largest and where it is smallest, the most extreme first."""
+
+    largest: tuple[PatternBoard, ...]
+    smallest: tuple[PatternBoard, ...]
+
+
+@one_thread()
+def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board) -> tuple[ToldPattern, ...]:
+    """The patterns that add to a head of a class along those of `boards` (n, 26) that are of the class, those
+    that move most first; none where there are none.
+
+    Raises `DatasetError` where no board is of the class.
+    """
+    patterns = weights.patterns.get(class_name)
+    if patterns is None or head != EQUITY:
+        return ()
+    seen = _seen(weights, class_name, boards)
+    about = words_of_patterns(weights, class_name)
+    slope = float((EQUITY_BOUND * (1 - np.tanh(seen.raw) ** 2)).mean())
+    squashed = squash_patterns(seen.sums)
+    means, least, most = squashed.mean(axis=0), *np.percentile(squashed, _TENTHS, axis=0)
+    worth = slope * patterns.amounts.astype(np.float64)
+
+    def beyond(column: int, where: npt.NDArray[np.bool_]) -> float:
+        return float(worth[column] * (squashed[where, column].mean() - means[column])) + 0.0
+
+    told = [
+        ToldPattern(
+            name=name,
+            words=about[name].words,
+            share=about[name].share,
+            amount=float(patterns.amounts[k]),
+            on=float((squashed[:, k] >= ON).mean()),
+            off=float((squashed[:, k] <= -ON).mean()),
+            moves=float(abs(worth[k]) * squashed[:, k].std()),
+            high=beyond(k, squashed[:, k] >= most[k]),
+            low=beyond(k, squashed[:, k] <= least[k]),
+        )
+        for k, name in enumerate(patterns.names)
+    ]
+    return tuple(sorted(told, key=lambda pattern: -pattern.moves))
+
+
+@one_thread()
+def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, count: int) -> Extremes:
+    """The `count` of those of `boards` (n, 26) of the class on which a pattern is largest, and smallest.
+
+    Raises `SettingError` for a pattern that the class does not have, `DatasetError` where no board is of it.
+    """
+    patterns = pattern_of(weights, class_name, name)
+    # The same board twice says nothing new.
+    seen = _seen(weights, class_name, np.unique(boards, axis=0))
+    place = patterns.names.index(name)
+    squashed = squash_patterns(seen.sums[:, place])
+    amounts = float(patterns.amounts[place]) * (squashed - squashed.mean())
+    values = EQUITY_BOUND * np.tanh(seen.raw)
+    adds = values - EQUITY_BOUND * np.tanh(seen.raw - amounts)
+
+    def some(rows: Sequence[int]) -> tuple[PatternBoard, ...]:
+        return tuple(
+            PatternBoard(seen.boards[row], float(squashed[row]), float(values[row]), float(adds[row]))
+            for row in rows
+        )
+
+    order = np.argsort(seen.sums[:, place], kind="stable")
+    return Extremes(some(order[::-1][:count].tolist()), some(order[:count].tolist()))
+
+
+def pattern_of(weights: WeightFile, class_name: str, name: str) -> Patterns:
+    """The patterns of a class, of which one is called `name`; raises `SettingError` where none is."""
+    patterns = weights.patterns.get(class_name)
+    if patterns is None:
+        raise SettingError(f"the weights {weights.name!r} have no patterns for {class_name} positions")
+    if name not in patterns.names:
+        few = ", ".join(patterns.names[:3])
+        raise SettingError(
+            f"no pattern of {class_name} positions is called {shown(name)}: there are {len(patterns.names)}, "
+            f"such as {few}"
+        )
+    return patterns
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What the patterns of a class are on positions."""
+
+    boards: Board
+    """(n, 26)"""
+    raw: _Floats
+    """(n,): the raw sums of the equity head, with all patterns."""
+    sums: _Floats
+    """(n, m), before they are squashed."""
+
+
+def _seen(weights: WeightFile, class_name: str, boards: Board) -> _Seen:
+    own = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
+    if not len(own):
+        raise DatasetError(f"there are no {class_name} positions to see patterns on")
+    raw = judgement(weights, EQUITY, own).raw
+    sums = weights.patterns[class_name].sums(features(weights.parameters, own), pack_many(own))
+    return _Seen(own, raw, sums)

@@ -1,0 +1,240 @@
+"""What patterns are about: names and words from their strongest inputs.
+
+A pattern has many weights, and parameters overlap, so that the largest weights may take back what others
+give.  What a pattern is about is what tells where it is large: the input that goes most with its squashed sum
+along typical positions, then the one that goes most with what is left, three at most.  Inputs are its
+parameters, and places that are made or hold a blot.
+
+Of sixteen patterns fitted to motif-v6's games, three inputs chosen so explain .68 of the variance of the
+squashed sums on other positions; the three with the largest weight times spread .59, the three with the
+largest correlations, each by itself, .61.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.identifiers import boards_from_gnubg_ids
+from motif.board.packed import PACKED_BAR, Board, pack_many
+from motif.evaluators.patterns import squash_patterns
+from motif.evaluators.point_table import checkers_by_place
+from motif.evaluators.weight_file import SIDES, Patterns, WeightFile
+from motif.parameters import Parameter, ParameterSet
+from motif.parameters.named_sets import features
+from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.registry import SIDE_WORDS
+
+MOST_INPUTS = 3
+"""Inputs that words name."""
+_NAMED_INPUTS = 2
+"""Inputs that a name holds."""
+_LEAST_GAIN = 0.03
+"""Share of a pattern's variance that a further input must explain."""
+_RARE = 0.02
+"""Share of the positions on which an input must be unlike elsewhere."""
+_LEFT = 0.05
+"""Share of an input's variance that those before it must leave."""
+_STILL = 1e-9
+"""Standard deviation below which a pattern is always the same."""
+_NOTHING = "much the same everywhere"
+_STEADY = "steady"
+_BAR = PACKED_BAR + 1
+_YES_OR_NO = "yes or no"
+_COUNTED = re.compile(r"\b\w\w+s\b")
+"""A plural, in what stands before the first "of"."""
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Input:
+    """What a pattern may be told by."""
+
+    side: str
+    """``own``, ``opponent``, or anything else for what speaks of both."""
+    key: str
+    """For a name, where there is much of it; and where there is little."""
+    few_key: str
+    words: str
+    """The same in words."""
+    few_words: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a pattern is about."""
+
+    words: str
+    """What is there where its squashed sum is large, the strongest first."""
+    share: float
+    """Of the variance of the squashed sum, what these inputs explain, 0 to 1."""
+
+
+def pattern_names(patterns: Patterns, parameters: ParameterSet, boards: Board) -> tuple[str, ...]:
+    """A name for each pattern from its two strongest inputs, such as ``home_points_vs_few_spare_pips``.
+
+    ``vs`` joins those of different sides, ``with`` others; ``opp_`` begins what the opponent has.  No two
+    are the same: the second of a name is called ``NAME_2``.  `boards` (n, 26), some hundreds of the patterns'
+    class, are where inputs are compared; `typical_boards` are those by which files are told in words.
+    """
+    names: list[str] = []
+    for inputs, _ in _strongest(patterns, parameters, boards):
+        base = name = _joined(inputs[:_NAMED_INPUTS])
+        number = 1
+        while name in names:
+            number += 1
+            name = f"{base}_{number}"
+        names.append(name)
+    return tuple(names)
+
+
+def pattern_words(patterns: Patterns, parameters: ParameterSet, boards: Board) -> tuple[Told, ...]:
+    """What each pattern is about in words, such as "many own home points, few opponent's spare pips".
+
+    `boards` (n, 26) are as `pattern_names` has them.
+    """
+    return tuple(
+        Told(", ".join(one.words if much else one.few_words for one, much in inputs) or _NOTHING, share)
+        for inputs, share in _strongest(patterns, parameters, boards)
+    )
+
+
+def words_of_patterns(weights: WeightFile, class_name: str) -> dict[str, Told]:
+    """What the patterns of a class are about, by their names, as typical positions show it; in the file's
+    order.  The same for the same file."""
+    patterns = weights.patterns.get(class_name)
+    return {} if patterns is None else _words_of(patterns, weights.parameters, class_name)
+
+
+def pattern_term(class_name: str, name: str) -> str:
+    """What a pattern is called among other terms: patterns of two classes may have one name."""
+    return f"{class_name} pattern {name}"
+
+
+@cache
+def typical_boards(class_name: str) -> Board:
+    """500 different positions (500, 26) of a class, from motif-v6's money games."""
+    lines = resources.files("motif").joinpath("data", "typical_positions.txt").read_text("ascii").splitlines()
+    begin = lines.index(class_name) + 1
+    end = next((k for k in range(begin, len(lines)) if lines[k] in CLASS_NAMES), len(lines))
+    boards = boards_from_gnubg_ids(lines[begin:end])
+    boards.flags.writeable = False
+    return boards
+
+
+@lru_cache(maxsize=8)
+def _words_of(patterns: Patterns, parameters: ParameterSet, class_name: str) -> dict[str, Told]:
+    words = pattern_words(patterns, parameters, typical_boards(class_name))
+    return dict(zip(patterns.names, words, strict=True))
+
+
+_Chosen = list[tuple[_Input, bool]]
+"""Inputs, the strongest first, and whether there is much of each where the pattern is large."""
+
+
+def _strongest(patterns: Patterns, parameters: ParameterSet, boards: Board) -> list[tuple[_Chosen, float]]:
+    """The inputs of each pattern that it is told by, and the share of its variance that they explain."""
+    packed, rows = pack_many(boards), features(parameters, boards)
+    known, used, columns = _inputs(patterns, parameters, rows, checkers_by_place(packed))
+    squashed = squash_patterns(patterns.sums(rows, packed))
+    centred = columns - columns.mean(axis=0)
+    spreads = columns.std(axis=0)
+    scaled = centred / np.where(spreads > 0, spreads, 1)
+    deviations = squashed - squashed.mean(axis=0)
+    size = deviations.std(axis=0)
+    deviations /= np.where(size > _STILL, size, 1)
+    together = np.einsum("ri,rj->ij", scaled, scaled, optimize=False) / len(boards)
+    along = np.einsum("ri,rk->ki", scaled, deviations, optimize=False) / len(boards)
+    frequent = (columns != np.median(columns, axis=0)).mean(axis=0) >= _RARE
+    chosen = []
+    for k, row in enumerate(along):
+        may = frequent & used[k] & (size[k] > _STILL)
+        places, share = _steps(row, together, may)
+        chosen.append(([(known[place], bool(row[place] > 0)) for place in places], share))
+    return chosen
+
+
+def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
+    """The inputs, one by one, that explain most of what those before leave of a variable, and the share that
+    all explain.
+
+    `along` (c,) are the inputs' correlations with it, `together` (c, c) those with each other.  Only an input
+    that goes the same way by itself as beside the others counts: it is to be read by itself.
+    """
+    places: list[int] = []
+    share = 0.0
+    while len(places) < MOST_INPUTS and may.any():
+        among = together[np.ix_(places, places)]
+        by_others = np.linalg.solve(among, together[places]) if places else np.zeros((0, len(along)))
+        rest = along - (along[places, None] * by_others).sum(axis=0)
+        free = 1 - (together[places] * by_others).sum(axis=0)
+        counts = may & (free > _LEFT) & (rest * along > 0)
+        gains = np.where(counts, rest**2 / np.where(counts, free, 1), 0)
+        # Rounded, so that of two that say the same the first is taken on every machine.
+        best = int(gains.round(9).argmax())
+        if gains[best] < (_LEAST_GAIN if places else _STILL):
+            break
+        places.append(best)
+        share += float(gains[best])
+    return places, min(share, 1.0)
+
+
+def _inputs(
+    patterns: Patterns,
+    parameters: ParameterSet,
+    rows: npt.NDArray[np.float32],
+    checkers: npt.NDArray[np.int8],
+) -> tuple[list[_Input], npt.NDArray[np.bool_], _Floats]:
+    """The c inputs that patterns may be told by, which patterns have each (m, c), and their values (n, c)."""
+    known = [_of_parameter(parameter) for parameter in parameters.parameters]
+    used, columns = [patterns.inputs != 0], [rows.astype(np.float64)]
+    read = (patterns.points != 0).any(axis=-1)
+    for side, whose in enumerate(SIDES):
+        for place in range(PACKED_BAR + 1):
+            known += _of_place(whose, place + 1)
+            here = checkers[:, side, place]
+            there = [here > 0] if place == PACKED_BAR else [here > 1, here == 1]
+            columns.append(np.stack(there, axis=1).astype(np.float64))
+            used.append(np.repeat(read[:, side, place, None], len(there), axis=1))
+    return known, np.concatenate(used, axis=1), np.concatenate(columns, axis=1)
+
+
+def _of_parameter(parameter: Parameter) -> _Input:
+    label, key = parameter.short, parameter.base_name
+    if parameter.unit == _YES_OR_NO:
+        return _Input(parameter.side, key, f"no_{key}", f"{label}: yes", f"{label}: no")
+    head = label.removeprefix(SIDE_WORDS.get(parameter.side, "")).partition(" of ")[0]
+    if _COUNTED.search(head):
+        return _Input(parameter.side, key, f"few_{key}", f"many {label}", f"few {label}")
+    return _Input(parameter.side, key, f"low_{key}", f"high {label}", f"low {label}")
+
+
+def _of_place(side: str, place: int) -> Iterable[_Input]:
+    """A place that is made, and one that holds a blot; of the bar whether anyone is there."""
+    whose = SIDE_WORDS[side]
+    if place == _BAR:
+        words = f"{whose} bar"
+        yield _Input(side, "bar", "no_bar", f"{words} occupied", f"{words} empty")
+        return
+    point, blot = f"{whose} {place} point", f"blot on {whose} {place} point"
+    yield _Input(side, f"point_{place}", f"no_point_{place}", f"{point} made", f"{point} not made")
+    yield _Input(side, f"blot_{place}", f"no_blot_{place}", blot, f"no {blot}")
+
+
+def _joined(inputs: _Chosen) -> str:
+    """A name of one or two inputs."""
+    if not inputs:
+        return _STEADY
+    keys = [one.key if much else one.few_key for one, much in inputs]
+    sides = [one.side for one, _ in inputs]
+    opponents = [f"opp_{key}" if side == SIDES[1] else key for key, side in zip(keys, sides, strict=True)]
+    if len(inputs) == 1:
+        return opponents[0]
+    if sides[0] not in SIDES:
+        return f"{keys[0]}_with_{opponents[1]}"
+    across = sides[1] in SIDES and sides[1] != sides[0]
+    return f"{opponents[0]}_{'vs' if across else 'with'}_{keys[1]}"

@@ -18,12 +18,13 @@ from motif.benchmark.choices import recorded_decisions
 from motif.benchmark.losses import Rows, rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators.kernels import score_packed
+from motif.evaluators.pattern_words import pattern_names, typical_boards
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared, weights_model
 from motif.evaluators.weight_file import HeadWeights, Patterns, PreFilter, WeightFile
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.objective import CONVERGED, FitResult
-from motif.fitting.patterns import PatternRows, PatternSettings, fit_patterns
+from motif.fitting.pattern_fit import PatternRows, PatternSettings, fit_patterns
 from motif.fitting.problem import decision_starts
 from motif.fitting.term_table import write_terms
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, FloatArray, step_columns
@@ -54,6 +55,7 @@ _ROWS_AT_ONCE = 1 << 16
 _FILTER_KEEPS = 8
 _FILTER_RIDGE = 1e-4
 _FILTER_ROWS_AT_ONCE = 1 << 14
+_RARE = FitSettings().backgammons
 _Fits = dict[tuple[str, str], FitResult]
 """By class, and head or plan."""
 _Place = TypeVar("_Place")
@@ -201,7 +203,7 @@ def fit_dataset(
         )
         if settings.patterns:
             ranked = [class_name for class_name, head in results if head == HEAD]
-            of_class = {class_name: (rows[class_name], weights, settings) for class_name in ranked}
+            of_class = {name: (rows[name], name, weights, settings) for name in ranked}
             weights = replace(weights, patterns=_each(class_patterns, of_class, f"patterns of {name}", jobs))
         choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
@@ -280,15 +282,16 @@ def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, setting
     return plans
 
 
-def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) -> Patterns:
+def class_patterns(rows: ClassRows, class_name: str, weights: WeightFile, settings: FitSettings) -> Patterns:
     """The patterns that bring the equity heads of a class nearest to the labels that it trains on."""
     use = np.flatnonzero(rows_of_head(rows.boards[: rows.training], HEAD, settings))
     labels = rows.labels[use, LABELS.index(HEAD)]
     raw = _raw_sums(rows.boards[use], weights).astype(np.float32)
-    pattern_rows = PatternRows(rows.features[use], rows.boards[use], raw, labels, rows.decisions[use])
+    pattern_rows = PatternRows(rows.features, rows.boards, use, raw, labels, rows.decisions[use])
     passes, ranking = settings.pattern_passes, settings.pattern_ranking
-    how = PatternSettings(settings.patterns, passes, ranking, settings.pattern_threshold, settings.seed)
-    return fit_patterns(pattern_rows, how)
+    how = PatternSettings(settings.patterns, passes, ranking, settings.pattern_threshold, seed=settings.seed)
+    patterns = fit_patterns(pattern_rows, how)
+    return replace(patterns, names=pattern_names(patterns, weights.parameters, typical_boards(class_name)))
 
 
 def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:
@@ -321,6 +324,7 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
         "ranking": settings.equity_ranking if settings.heads == "all" else 0.0,
         "ridge": settings.ridge,
         "equity_ridge": settings.equity_ridge,
+        **({} if settings.backgammons == _RARE else {"backgammons": settings.backgammons}),
         **({} if settings.prune is None else {"prune": settings.prune}),
         **(of_plans if settings.plans else {}),
         **(of_patterns if settings.patterns else {}),

@@ -39,8 +39,8 @@ HEAD = "equity"
 """The head that a plan has of its own."""
 _NEEDED_CLASSES = ("contact", "race")
 """The others are evaluated as contact where they have no weights of their own."""
-# Backgammons are too rare for second-degree weights, and for those of points.
-_LINEAR_HEADS = ("win_backgammon", "lose_backgammon")
+# In rollouts too rare for second-degree weights, and for those of points.
+_RARE_HEADS = ("win_backgammon", "lose_backgammon")
 _MOST_CLASS_ROWS = 20_000
 
 
@@ -216,7 +216,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
 
 def head_terms(head: str, size: int, settings: FitSettings) -> Terms:
     """What is weighted in a head of a parameter set of `size` parameters."""
-    if head in _LINEAR_HEADS:
+    if head in _RARE_HEADS and settings.backgammons == "linear":
         return Terms.linear(size)
     make = Terms.all_pairs if settings.terms == "pairs" else Terms.linear
     return make(size, settings.points)

@@ -5,7 +5,7 @@ import numpy as np
 from motif.board.packed import pack_many
 from motif.evaluators.patterns import squash_patterns
 from motif.fitting.link import EQUITY
-from motif.fitting.patterns import PatternRows, PatternSettings, fit_patterns
+from motif.fitting.pattern_fit import PatternRows, PatternSettings, fit_patterns
 from tests.games import some_boards
 
 SIZE = 6
@@ -19,7 +19,12 @@ def planted(count: int = 6000, seed: int = 0) -> PatternRows:
     bend = 0.4 * squash_patterns(6 * features[:, 0] + 6 * features[:, 1] - 8)
     boards = some_boards("random", count, seed=1)
     return PatternRows(
-        features, boards, raw, EQUITY.predict(raw + bend).astype(np.float32), np.arange(count) // 4
+        features,
+        boards,
+        np.arange(count),
+        raw,
+        EQUITY.predict(raw + bend).astype(np.float32),
+        np.arange(count) // 4,
     )
 
 

@@ -27,7 +27,7 @@ from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, IntArray, fill_step_
 from motif.runtime.parallel import one_thread
 
 Single = npt.NDArray[np.float32]
-_BATCH = 1024
+_BATCH = 512
 """Rows of a batch, about."""
 _MEMORY, _SQUARE_MEMORY, _EPSILON = 0.9, 0.999, 1e-8
 """Adam's own settings."""
@@ -39,12 +39,14 @@ _LEAST_SPREAD = 0.1
 
 @dataclass(frozen=True, eq=False)
 class PatternRows:
-    """The n training rows, whose decisions are consecutive."""
+    """The n training rows, whose decisions are consecutive: some of the rows of arrays that may be files."""
 
     features: Single
-    """(n, size)"""
+    """(rows, size)"""
     boards: Board
-    """(n, 26)"""
+    """(rows, 26)"""
+    which: IntArray
+    """(n,): rows of `features` and `boards` that train."""
     raw: Single
     """(n,): the raw sums that the patterns add to."""
     labels: Single
@@ -58,9 +60,9 @@ class PatternSettings:
     """How patterns are fitted."""
 
     count: int
-    passes: int = 8
+    passes: int = 16
     """How often each row is seen."""
-    ranking: float = 40.0
+    ranking: float = 10.0
     """Weight of the ranking term."""
     threshold: float = 0.0
     """What draws inputs, in units of their spread, to 0: each step takes this times its rate away."""
@@ -157,8 +159,9 @@ def _columns(rows: PatternRows, picked: IntArray) -> Single:
     """The inputs of some rows: features, then point terms."""
     size = rows.features.shape[1]
     columns = np.empty((len(picked), size + POINT_COLUMNS), np.float32)
-    columns[:, :size] = rows.features[picked]
-    fill_step_columns(np.ascontiguousarray(rows.boards[picked]), size, columns)
+    lines = rows.which[picked]
+    columns[:, :size] = rows.features[lines]
+    fill_step_columns(np.ascontiguousarray(rows.boards[lines]), size, columns)
     return columns
 
 

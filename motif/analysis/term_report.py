@@ -19,6 +19,7 @@ from motif.analysis.observed_effects import Observed, Step, observed
 from motif.analysis.trial_positions import FEWEST, dataset_positions, self_play_positions
 from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
+from motif.evaluators.pattern_words import typical_boards
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.weight_file import HEAD_NAMES, HeadWeights, class_of_plan
 from motif.fitting.link import Link
@@ -38,6 +39,8 @@ from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
 YES_OR_NO = "yes or no"
+WORDS = 20
+"""Parameters that a weight file tells of."""
 MOST = 10_000
 """Positions that effects are measured over, at most."""
 _WHETHER = "whether "
@@ -148,8 +151,10 @@ class ToldEffect:
     """What more of one parameter is worth along positions that occur."""
 
     name: str
+    gist: str
+    """What `amount` more of it is worth."""
     sentence: str
-    """What `amount` more of it is worth, where that changes in the course of the game, and why the sign is
+    """The same, where that changes in the course of the game, and why the sign is
     not the one that every player expects, if it is not."""
     held: str
     """What was held still."""
@@ -374,6 +379,20 @@ def told_effects(positions: Observed, count: int) -> tuple[ToldEffect, ...]:
     return tuple(_told_effect(positions, k, gains[k]) for k in order[:count])
 
 
+def with_words(weights: WeightFile, count: int = WORDS) -> WeightFile:
+    """`weights` with sentences on the `count` parameters that matter most in each class, for its file.
+
+    They are told along the positions that motif carries, so that they depend on nothing but the weights.
+    """
+    words = {}
+    for class_name in weights.classes:
+        head = chosen_head(weights, class_name, None, None)
+        own = _own_of_head(typical_boards(class_name), weights, class_name, "", head)
+        positions = observed(weights, own, head)
+        words[class_name] = tuple(effect.gist for effect in told_effects(positions, count))
+    return replace(weights, words=words)
+
+
 def _told_effect(positions: Observed, feature: int, gain: float) -> ToldEffect:
     parameter = positions.parameters.parameters[feature]
     deviation = float(positions.deviations[feature])
@@ -386,6 +405,7 @@ def _told_effect(positions: Observed, feature: int, gain: float) -> ToldEffect:
         sentences.append(_excuse(positions, feature, gain))
     return ToldEffect(
         name=parameter.name,
+        gist=sentences[0],
         sentence=" ".join(filter(None, sentences)),
         held=positions.feature_frame(feature).words,
         amount=amount,

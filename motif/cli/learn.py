@@ -90,6 +90,7 @@ def fit(
 
     Several are pooled.
     """
+    from motif.analysis.term_report import with_words
     from motif.fitting.solve import PRUNE_Z
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
@@ -119,7 +120,7 @@ def fit(
         term_table=term_table,
         jobs=jobs,
     )
-    fitted.weights.save(out)
+    with_words(fitted.weights).save(out)
     if plot is not None:
         from motif.reports.convergence import plot_convergence
 
@@ -164,13 +165,16 @@ def bootstrap(
 
     Each version plays and labels the next one's samples.  A run that was stopped goes on where it was.
     """
+    from motif.analysis.term_report import with_words
     from motif.benchmark.benchmark_files import shipped_lines
     from motif.learning import load_config, load_preset, run_bootstrap, with_seed
     from motif.reports.run_report import draw_run, draw_version
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
     with resumable("the same command goes on"), working_on(cluster):
-        versions = run_bootstrap(out, config, jobs=jobs, tell=tell, on_version=draw_version)
+        versions = run_bootstrap(
+            out, config, jobs=jobs, tell=tell, on_version=draw_version, finish=with_words
+        )
         draw_run(out, benchmarks=shipped_lines(), jobs=jobs, tell=tell)
     if json:
         print(json_line({"versions": versions}))

@@ -22,7 +22,7 @@ from motif.parameters import fitted_set
 from motif.runtime.errors import FileError
 from motif.runtime.files import cache_root, replacing
 
-_FORMAT = "motif-kept-weights/2"
+_FORMAT = "motif-kept-weights/3"
 _MOST_KEPT = 16
 _SUFFIX = ".npz"
 _HeadsBy = Mapping[str, Mapping[str, HeadWeights]]
@@ -84,6 +84,7 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
         "filter": None if pre_filter is None else [pre_filter.kept, *pre_filter.steps],
         "knots": {name: len(rows) for name, rows in weights.calibration.items()},
         "patterns": {name: of.names for name, of in weights.patterns.items()},
+        "words": weights.words,
         "fit": weights.fit,
     }
     every = [np.zeros((0, _columns(size)), np.float32), *map(_pattern_rows, weights.patterns.values())]
@@ -193,4 +194,5 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
             name: _patterns(names, part, len(parameters))
             for (name, names), part in zip(facts["patterns"].items(), patterns, strict=False)
         },
+        {name: tuple(sentences) for name, sentences in facts["words"].items()},
     )

@@ -4,6 +4,7 @@ Numbers are written with the fewest digits that give back the same float32, whic
 compute with; reading and writing again gives the same file.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,8 @@ SIDES = ("own", "opponent")
 """Whose checkers they count: those of the player on roll, and the other's in his own numbering."""
 PLANS_KEY = "plans"
 """Stands among the heads of a class, before the weights of its game plans."""
+WORDS_KEY = "words"
+"""Stands before the sentences of each class."""
 PATTERNS_KEY = "patterns"
 """Stands there too, before the class's patterns by their names."""
 
@@ -136,6 +139,8 @@ class WeightFile:
     """Class name -> knots (k, 2) of its win chance; a class without any keeps its chances."""
     patterns: Mapping[str, Patterns] = field(default_factory=dict)
     """Class name -> what adds to its equity head, and to those of its plans."""
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Class name -> sentences that say what matters most, for readers; values do not depend on them."""
 
     def __post_init__(self) -> None:
         """Raise `WeightFileError` for a plan that is none, or whose class has no weights of its own, and for
@@ -181,6 +186,11 @@ class WeightFile:
         yield f'parameters: {{set: {self.parameters.name}, fingerprint: "{fingerprint}"}}\n'
         if self.bearoff:
             yield "bearoff: true\n"
+        if self.words:
+            yield f"{WORDS_KEY}:\n"
+        for class_name, sentences in self.words.items():
+            yield f"  {class_name}:\n"
+            yield from (f"    - {json.dumps(sentence, ensure_ascii=False)}\n" for sentence in sentences)
         yield "classes:\n"
         for class_name in sorted(self.classes, key=CLASS_NAMES.index):
             yield f"  {class_name}:\n"

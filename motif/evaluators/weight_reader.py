@@ -20,6 +20,7 @@ from motif.evaluators.weight_file import (
     PATTERNS_KEY,
     PLANS_KEY,
     SIDES,
+    WORDS_KEY,
     HeadWeights,
     Patterns,
     PreFilter,
@@ -42,6 +43,7 @@ _TOP_KEYS = (
     "parent",
     "parameters",
     "bearoff",
+    WORDS_KEY,
     "classes",
     "filter",
     "calibration",
@@ -127,6 +129,10 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
             class_name: _patterns(content[PATTERNS_KEY], parameters)
             for class_name, content in document["classes"].items()
             if PATTERNS_KEY in content.value
+        },
+        {
+            str(class_name): tuple(sentence.text() for sentence in sentences.entries())
+            for class_name, sentences in document.get(WORDS_KEY, {}).items()
         },
     )
 

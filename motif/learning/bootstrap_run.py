@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from motif.evaluators import load_static
+from motif.evaluators.weight_file import WeightFile
 from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, load_config
 from motif.learning.fit import fit_dataset
 from motif.players import load
@@ -29,6 +30,8 @@ _REFERENCE = "pubeval"
 
 OnVersion = Callable[[Path, dict[str, Any]], None]
 """Called with a version's folder and summary when it is finished."""
+Finish = Callable[[WeightFile], WeightFile]
+"""Adds to weights what does not change their values, such as words for readers."""
 
 
 def run_bootstrap(
@@ -38,11 +41,13 @@ def run_bootstrap(
     jobs: int | None = None,
     on_version: OnVersion | None = None,
     tell: Callable[[str], None] = lambda line: None,
+    finish: Finish = lambda weights: weights,
 ) -> list[dict[str, Any]]:
     """Run or resume the bootstrap in `folder` and return the summaries of its versions.
 
     The same configuration gives the same weights for any number of `jobs`, stopped and resumed or
-    not.  `tell` is given a line about each step as it begins.  Raises `SettingError` when `folder`
+    not.  `tell` is given a line about each step as it begins; `finish` makes of a version's weights what
+    is saved.  Raises `SettingError` when `folder`
     holds a run with another configuration, `PlayerError` or `WeightFileError` for a start player that
     cannot be loaded, `FileError` when a file cannot be written or another run works in `folder`.
     Ctrl-C while a version is sampled is heard as `sample` does; elsewhere it ends the step at once.
@@ -61,7 +66,7 @@ def run_bootstrap(
                 make_folder(home)
                 clear_temporaries(home)
                 summaries.append(
-                    _finished(home, version) or _make_version(folder, config, version, jobs, tell)
+                    _finished(home, version) or _make_version(folder, config, version, jobs, tell, finish)
                 )
                 if on_version is not None:
                     on_version(home, summaries[-1])
@@ -95,7 +100,12 @@ def _finished(home: Path, version: int) -> dict[str, Any] | None:
 
 
 def _make_version(
-    folder: Path, config: BootstrapConfig, version: int, jobs: int | None, tell: Callable[[str], None]
+    folder: Path,
+    config: BootstrapConfig,
+    version: int,
+    jobs: int | None,
+    tell: Callable[[str], None],
+    finish: Finish,
 ) -> dict[str, Any]:
     home, step = folder / f"v{version}", config.versions[version]
     previous = config.start if version == 0 else str(folder / f"v{version - 1}" / WEIGHTS)
@@ -122,7 +132,7 @@ def _make_version(
         term_table=home / TERMS if config.terms else None,
         jobs=jobs,
     )
-    fit.weights.save(home / WEIGHTS)
+    finish(fit.weights).save(home / WEIGHTS)
     history = fit.history_rows()
     write_text(home / HISTORY, csv_text(history[0], (row.values() for row in history)))
     seconds["fit"] = stopwatch.seconds

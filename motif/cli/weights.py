@@ -45,7 +45,7 @@ _Weights = Annotated[
 TopOption = Annotated[int, option("How many terms.", min=1)]
 
 
-@command("terms motif-v2", "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples --class race --top 5")
+@command("terms motif-v2", "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples")
 def terms(
     weights: _Weights,
     table: Annotated[Path | None, option("The table of terms made with the weights.", name="--terms")] = None,
@@ -233,8 +233,8 @@ def inspect(
 
 
 @command(
-    "calibrate runs/try --player bras --out bras-calibrated.yaml --plot bras.png",
-    "evaluate 4HPwATDgc/ABMA --player bras-calibrated.yaml",
+    "calibrate runs/try --player bras --out better.yaml --plot bras.png",
+    "evaluate 4HPwATDgc/ABMA --player better.yaml",
 )
 def calibrate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset made by sample.")],

@@ -140,8 +140,16 @@ def rank(
 ) -> Ranking:
     """The legal plays of a roll, the best first, with the mover's equities.
 
-    ``rank("4HPwATDgc/ABMA", "31")[0]`` is the best one.  Raises `PositionError`, `PlayError`, `PlayerError`
-    and `SettingError`, each in one line, for what cannot be meant.
+    ``rank("4HPwATDgc/ABMA", "31")[0]`` is the best one.  The roll is ``(3, 1)`` or ``"31"``, and may be left
+    out where the ID holds one.  The player is a name, a player or an evaluator; by default the newest weights
+    two plies ahead.
+
+    Match and cube are keywords: ``length=7, score=(3, 5), cube=2, owner="me", crawford=True``, for money
+    ``jacoby=True``; the ID may hold them, too.  Plays are then valued for these, else for money without a
+    cube.
+
+    Raises `PositionError`, `PlayError`, `PlayerError` and `SettingError`, each in one line, for what makes
+    no sense.
     """
     place, state = _placed(position)
     dice, evaluator = _rolled(roll, state), _judging(player)
@@ -158,7 +166,8 @@ def rank(
 def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities:
     """The five chances of the player on roll, before the roll; ``.equity`` is the cubeless one.
 
-    The static evaluation, without lookahead, unless the player looks ahead (``"latest@2"``).
+    The static evaluation, without lookahead, unless the player looks ahead (``"latest@2"``).  Raises
+    `PositionError` and `PlayerError`.
     """
     return _evaluator(player).evaluate(Position.of(position))
 
@@ -200,7 +209,8 @@ def frame(columns: dict[str, Any]) -> Any:
 def cube(position: PositionLike, player: PlayerLike | None = None, **match: Any) -> CubeDecision:
     """Whether to double, and whether to take: ``cube("dPexAAB07zMAAA").action``.
 
-    For money with the cube in the centre, unless the ID or keywords say otherwise.
+    For money with the cube in the centre, unless the ID or keywords say otherwise; these, the player and what
+    is raised are those of `rank`.
     """
     place, state = _placed(position)
     evaluator = _judging(player)
@@ -222,7 +232,8 @@ def explain(
     """Why one play is better than another, term by term and in words: ``print(explain(ID, "31"))``.
 
     By default the best play is compared with the second best; ``versus="24/23 13/10"`` names another one.
-    The reasons are in English, or with ``language="de"`` in German.
+    The reasons are in English, or with ``language="de"`` in German.  Roll, player and the keywords of match
+    and cube are those of `rank`.
     """
     place, state = _placed(position)
     dice, evaluator = _rolled(roll, state), _judging(player)

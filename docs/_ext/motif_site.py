@@ -108,6 +108,16 @@ def tidy_signatures(app: Sphinx, doctree: nodes.document, page: str) -> None:
                     _write_over(node, *match.span(), match.expand(short))
 
 
+def readable_defaults(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None] | None:
+    """Write ``...`` for a default that is made anew each time: ``<factory>`` is no Python, and nothing of the
+    signature would be understood."""
+    if signature is None or "<factory>" not in signature:
+        return None
+    return signature.replace("<factory>", "..."), returns
+
+
 def _write_over(node: nodes.Element, start: int, end: int, text: str) -> None:
     """Put `text` in the place of a stretch of the text of `node`; links beside it stay."""
     place = 0
@@ -160,6 +170,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", make_pages)
     app.connect("source-read", as_the_site_has_it)
     app.connect("missing-reference", find_public)
+    app.connect("autodoc-process-signature", readable_defaults)
     app.connect("doctree-resolved", tidy_signatures)
     app.connect("build-finished", copy_gallery_pages)
     app.add_directive("page", EmbeddedPage)

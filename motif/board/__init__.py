@@ -8,4 +8,4 @@ from motif.board.position import Forms, Position
 from motif.board.svg import svg_diagram
 from motif.board.xgid import xgid
 
-Position.forms = Forms(gnubg_id, xgid, ogid, text_diagram, svg_diagram, lambda text: parse_position(text)[0])
+Position._forms = Forms(gnubg_id, xgid, ogid, text_diagram, svg_diagram, lambda text: parse_position(text)[0])

@@ -71,7 +71,7 @@ class Position:
 
     __slots__ = ("board",)
 
-    forms: ClassVar[Forms]
+    _forms: ClassVar[Forms]
     """Set by the package `motif.board`, so that they are there wherever a position is."""
     board: Board
     """int8[26], read-only, as the module describes."""
@@ -116,7 +116,7 @@ class Position:
 
         Raises `PositionError`, which says what is wrong with the text.
         """
-        return cls.forms.read(text)
+        return cls._forms.read(text)
 
     @classmethod
     def from_points(cls, own: Mapping[int, int], opponent: Mapping[int, int]) -> "Position":
@@ -161,23 +161,23 @@ class Position:
     @property
     def gnubg_id(self) -> str:
         """The 14 letters of the GNUbg position ID."""
-        return self.forms.gnubg_id(self)
+        return self._forms.gnubg_id(self)
 
     @property
     def xgid(self) -> str:
         """The XGID, with its prefix, for money with the cube in the centre and no roll."""
-        return self.forms.xgid(self)
+        return self._forms.xgid(self)
 
     @property
     def ogid(self) -> str:
         """The OGID, for money with the cube in the centre and no roll."""
-        return self.forms.ogid(self)
+        return self._forms.ogid(self)
 
     def __str__(self) -> str:
-        return self.forms.text(self)
+        return self._forms.text(self)
 
     def _repr_svg_(self) -> str:
-        return self.forms.svg(self)
+        return self._forms.svg(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and bool((self.board == other.board).all())

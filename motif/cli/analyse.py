@@ -32,7 +32,7 @@ _ELSEWHERE = "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at
 
 @command(
     "analyse match.mat --html match.html",
-    "analyse match.mat --moves --export annotated.sgf --export decisions.csv",
+    "analyse match.mat --moves --export all.sgf --export all.csv",
     cls=moved(("--out", "--dataset", "--positions", "--class", "--head"), _ELSEWHERE),
 )
 def analyse(

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 
 _GAMES, _MATCHES = 1000, 100
+_LUCK = 0.05
+"""A p above which nobody is said to have beaten the other."""
 _LENGTH = "Play matches to N points; 0: money games without a cube."
 _CUBE = "Whether matches have a doubling cube."
 _NO_CUBE = "--no-cube is for matches: money games have none; --length says how long"
@@ -124,8 +126,8 @@ def match(
         ],
     )
     if until_certain:
-        say(_why(result))
-    say(_sentence(result, first, second))
+        say(_why(result, first, second))
+    say(_sentence(result, first, second, until_certain))
 
 
 def _note_odd(wanted: int | None, played: int) -> None:
@@ -143,22 +145,28 @@ def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
     )
 
 
-def _sentence(result: "MatchResult", first: str, second: str) -> str:
+def _sentence(result: "MatchResult", first: str, second: str, until_certain: bool) -> str:
     points = f"{abs(result.ppg):.3f} ± {result.se:.3f} points a game over {result.games} games"
+    # p is then that of a match which may end at any time, and far larger than ± makes one think.
+    sure = f"({p_text(result.p_value)}{', however often one looks' * until_certain})"
     if result.ppg == 0:
-        return f"{first} and {second} are even: {points} ({p_text(result.p_value)})"
+        return f"{first} and {second} are even: {points} {sure}"
     winner, loser = (first, second) if result.ppg > 0 else (second, first)
-    return f"{winner} beats {loser} by {points} ({p_text(result.p_value)})"
+    return f"{winner} {'beats' if result.p_value < _LUCK else 'is ahead of'} {loser} by {points} {sure}"
 
 
-def _why(result: "MatchResult") -> str:
+def _why(result: "MatchResult", first: str, second: str) -> str:
     from motif.players.match import CERTAIN
 
     low, high = result.interval
-    ended = "it is certain who is better" if result.stopped == CERTAIN else "nothing is certain yet"
+    share = f"{100 * result.error_rate:g} %"
+    ended = f"nothing is certain yet, but for {share} of errors"
+    if result.stopped == CERTAIN:
+        better = first if low > 0 else second
+        ended = f"{better} is better, or this is one of the {share} of matches between equals that end so"
     return (
-        f"stopped after {result.games} games: {ended}, at an error rate of {result.error_rate:g}; "
-        f"from {low:+.4f} to {high:+.4f} points a game for the first player"
+        f"stopped after {result.games} games: {ended}; "
+        f"from {low:+.4f} to {high:+.4f} points a game for {first}"
     )
 
 
@@ -211,6 +219,7 @@ def tournament(
             )
         else:
             result = play_tournament(players, _GAMES if games is None else games, seed=seed, jobs=jobs)
+    _note_odd(games, result.games)
     if plot:
         from motif.reports.strength_plots import plot_ratings
 

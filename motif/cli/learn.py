@@ -253,7 +253,7 @@ _TERMS_ELSEWHERE = "`motif terms WEIGHTS` tells the terms of a weight file"
 
 @command(
     "report runs/demo",
-    "report runs/demo --html demo.html --benchmark data/bench/race.bm.gz --worst 5",
+    "report runs/demo --benchmark data/bench/race.bm.gz --worst 5",
     cls=moved(("--terms", "--data", "--positions", "--head", "--class", "--plan"), _TERMS_ELSEWHERE),
 )
 def report(

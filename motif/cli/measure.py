@@ -203,10 +203,15 @@ def print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_datas
 
 
 def print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> None:
-    """Print what `player` loses more than `versus`, on the same groups of decisions."""
+    """Print the difference between what `player` and `versus` lose, on the same groups of decisions."""
     rows = [_row(name, rate.difference, rate.se, rate.decisions) for name, rate in _named(compared)]
     print_table(("", "difference", "standard error", "decisions"), rows)
-    say(f"difference: millipoints a decision that {player} loses more than {versus}")
+    overall = compared.overall
+    more = "more" if overall.difference > 0 else "less"
+    say(
+        f"difference: millipoints a decision that {player} loses, less those that {versus} loses;\n"
+        f"over all decisions {player} loses {abs(overall.difference):.2f} ± {overall.se:.2f} {more}"
+    )
 
 
 def print_worst(decisions: "Sequence[WorstDecision]") -> None:

@@ -129,7 +129,7 @@ def plays(
     if json:
         print(json_line(record))
         return
-    print_board(position, match)
+    print_board(position, _rolled(match, roll))
     rows = [(_named(play), play["position"]) for play in record["plays"]]
     print_table(("play", "position after it"), rows, left=2)
     say(_counted(record))
@@ -190,7 +190,7 @@ def hint(
         _roll_out(
             record,
             position,
-            options.stakes_state(match),
+            _rolled(options.stakes_state(match), roll),
             judge,
             stakes,
             trials=trials,
@@ -204,7 +204,7 @@ def hint(
     if json:
         print(json_line(record))
         return
-    print_board(position, options.stakes_state(match))
+    print_board(position, _rolled(options.stakes_state(match), roll))
     ranked = record["plays"]
     best = ranked[0]["equity"]
     rows = [
@@ -272,6 +272,13 @@ def read_decision(
     if roll is None:
         raise SettingError("missing argument: D1 D2, the roll, which this ID does not hold")
     return position, match, roll
+
+
+def _rolled(match: "MatchState | None", roll: tuple[int, int]) -> "MatchState | None":
+    """`match` with the roll that is to be played, which may be another one than its own; for the board."""
+    if match is None or match.doubled:
+        return match
+    return replace(match, dice=(max(roll), min(roll)))
 
 
 def write_records(

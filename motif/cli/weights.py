@@ -48,9 +48,9 @@ TopOption = Annotated[int, option("How many terms.", min=1)]
 
 
 @command(
-    "terms motif-v2",
-    "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples --class race --top 5",
-    "terms tried.yaml --pattern home_points_vs_few_spare_pips --boards 5",
+    "terms motif-v1",
+    "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
+    "terms tried.yaml --pattern home_points_vs_few_spare_pips",
 )
 def terms(
     weights: _Weights,
@@ -323,8 +323,8 @@ def inspect(
 
 
 @command(
-    "calibrate runs/try --player bras --out bras-calibrated.yaml --plot bras.png",
-    "evaluate 4HPwATDgc/ABMA --player bras-calibrated.yaml",
+    "calibrate runs/try --player bras --out better.yaml --plot bras.png",
+    "evaluate 4HPwATDgc/ABMA --player better.yaml",
 )
 def calibrate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset made by sample.")],

@@ -148,6 +148,14 @@ def test_every_word_of_an_example_is_understood(in_workshop, name, line):
     assert options
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_into_80_columns(motif, monkeypatch, name):
+    for variable in ("COLUMNS", "TERMINAL_WIDTH"):
+        monkeypatch.setenv(variable, "80")
+    lines = motif(*name.split(), "--help").out.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+
+
 def test_every_replacement_is_needed():
     shown = [line for _, line in SHOWN]
     assert [part for part in SMALLER if not any(part in line for line in shown)] == []

@@ -88,3 +88,11 @@ def test_no_board_is_wider_than_the_terminal(terminal, width):
     lines = terminal(width, print_board, Position.start(), state)
     assert max(map(len, lines)) <= width
     assert any("(cube: 64)" in line for line in lines)
+
+
+def test_the_board_shows_the_roll_that_is_asked_about(motif):
+    start = "XGID=-b----E-C---eE---c-e----B-:0:0:1:64:3:6:0:7:10"
+    for name in ("plays", "hint"):
+        words = (name, start, *(("--player", "pubeval") * (name == "hint")))
+        assert "rolled 64" in motif(*words).out
+        assert "rolled 31" in motif(*words, 1, 3).out

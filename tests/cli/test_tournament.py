@@ -97,10 +97,27 @@ def test_a_match_says_why_it_ended(motif, motif_json):
     assert record["error_rate"] == 0.01
     assert 0 < record["interval"][0] < record["ppg"] < record["interval"][1]
     out = motif(*words).out
-    assert re.search(r"stopped after \d+ games: it is certain who is better, at an error rate of 0\.05", out)
+    ended = "pubeval is better, or this is one of the 5 % of matches between equals that end so"
+    assert re.search(
+        rf"stopped after \d+ games: {ended}; from \+\S+ to \+\S+ points a game for pubeval\n", out
+    )
+    assert re.search(r"pubeval beats random by .* \(p = 0\.0\d+, however often one looks\)", out)
+    turned = motif("match", "random", "pubeval", "--games", 500, "--until-certain", "--jobs", 1).out
+    assert re.search(r"games: pubeval is better, .*; from -\S+ to -\S+ points a game for random\n", turned)
     even = ("match", "simple", "simple", "--games", 20, "--until-certain", "--jobs", 1)
     assert "stopped after 20 games: nothing is certain yet" in motif(*even).out
     assert motif_json(*even)["stopped"] == "all games played"
+
+
+def test_who_is_ahead_by_luck_beats_nobody(motif):
+    out = motif("match", "simple", "bras", "--games", 4, "--jobs", 1).out
+    assert re.search(r"(simple|bras) is ahead of (simple|bras) by .* over 4 games \(p = 0\.[1-9]", out)
+
+
+def test_an_odd_number_of_games_is_one_more(motif):
+    for words in (("match", "pubeval", "simple"), ("tournament", "pubeval", "simple")):
+        assert "4 games instead of 3\n" in motif(*words, "--games", 3, "--jobs", 1).err
+        assert motif(*words, "--games", 4, "--jobs", 1).err == ""
 
 
 @pytest.mark.parametrize(

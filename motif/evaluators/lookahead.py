@@ -78,9 +78,7 @@ DEPTHS: dict[str, Depth] = {
     "narrow": Depth((MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)), _SHARES, 4, False),
     "normal": Depth((MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5, True),
     "wide": Depth((MoveFilter(12, 0.25), MoveFilter(6, 0.16), MoveFilter(4, 0.1)), _SHARES, 8, True),
-    "thin": Depth(
-        (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5, False, thin=True
-    ),
+    "thin": Depth((MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5, False, thin=True),
     "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
 """By the name that follows the plies: ``motif-v6@2:wide``.  ``full`` is lookahead by the book: every play,

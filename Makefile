@@ -13,7 +13,7 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers test-web bench rollout-table cube-costs players strength frontier reading-test patterns architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test patterns architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links notebook wheel lint venv
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -21,7 +21,8 @@ help:
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  compare with bgsage and gnubg, where they can be had"
 	@echo "make test-web    play, set up and analyse on the page in a real browser (Debian: apt install chromium)"
-	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had"
+	@echo "make bench       speed, beside gnubg's rollouts and bgsage's PubEval where they can be had; then bench-fit"
+	@echo "make bench-fit   seconds of fits beside scikit-learn, skglm and SciPy, into docs/explanation/fit-speed.md"
 	@echo "make rollout-table    what each option of a rollout costs and distorts, measured into docs/how-to/rollouts.md"
 	@echo "make cube-costs       what wrong cube decisions cost, beside gnubg's, measured into docs/how-to/cube.md"
 	@echo "make players     every player's error rates, points a game and speed, measured into docs/reference/players.md"
@@ -66,6 +67,13 @@ test-web: $(INSTALLED_DEV)
 bench: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,peers]' || echo "bgsage cannot be installed here: it is left out"
 	$(BIN)/python -m tools.peer_speed
+	@$(MAKE) --no-print-directory bench-fit
+
+# Some ten minutes of one core and 8 GB; SIZE=small takes a minute.  skglm is left out where it is not installed.
+SIZE ?= both
+bench-fit: $(INSTALLED_DEV)
+	@$(PIP) skglm || echo "skglm cannot be installed here: it is left out"
+	$(BIN)/python -m tools.fit_speed $(if $(filter both,$(SIZE)),docs/explanation/fit-speed.md) --size $(SIZE)
 
 # About six minutes of one core; SHARE=0.05 plays that share of the trials.
 SHARE ?= 1

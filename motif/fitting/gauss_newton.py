@@ -24,10 +24,10 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from motif.fitting.curvature import centres, curvature_over
-from motif.fitting.design import raw_predictions
+from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.objective import Objective, Point, Recorder, Solver
 from motif.fitting.problem import Problem, RankingOperator, checked_weights
-from motif.fitting.terms import FloatArray, IntArray
+from motif.fitting.terms import FloatArray, IntArray, Terms
 
 METHOD = "gauss-newton"
 ROWS_PER_WEIGHT = 24
@@ -57,7 +57,7 @@ def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Rec
     label.
     """
     objective = Objective(problem)
-    weights = _starting_weights(problem, start)
+    weights = starting_weights(problem, start)
     point = objective.at(weights)
     preconditioner, inner = None, 0
     while (stopped := recorder.record(weights, point.error, point.rmse)) is None:
@@ -120,7 +120,7 @@ class Preconditioner:
 
     def __init__(self, objective: Objective, point: Point, rows_per_weight: int = ROWS_PER_WEIGHT) -> None:
         train, terms = objective.problem.train, objective.problem.terms
-        rows, factors, operator = _sampled_rows(objective, point, rows_per_weight)
+        rows, factors, operator = sampled_rows(objective, point, terms, rows_per_weight)
         means = centres(terms, train, point.slopes**2)
         curvature = curvature_over(terms, train, rows, factors, operator, means)
         self._factor = curvature.factor(np.diag(objective.penalty))
@@ -130,7 +130,8 @@ class Preconditioner:
         return cho_solve((self._factor, False), vector, check_finite=False)
 
 
-def _starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
+def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
+    """`start` (count,), else the prior if there is one, else the bias alone that predicts the mean label."""
     if start is not None:
         return checked_weights(problem.terms, start, "start")
     weights = problem.target.copy()
@@ -168,17 +169,18 @@ def _direction(
     return direction, inner
 
 
-def _sampled_rows(
-    objective: Objective, point: Point, rows_per_weight: int
+def sampled_rows(
+    objective: Objective, point: Point, terms: Terms, rows_per_weight: int
 ) -> tuple[IntArray, FloatArray, RankingOperator]:
     """Whole decisions: their rows, the slope of each row over the root of its chance, the operator.
 
-    Each decision has a chance to be in the sample, and those with rare terms have a higher one.
+    About `rows_per_weight` rows for each weight of `terms`.  Each decision has a chance to be in the sample,
+    and those with rare terms have a higher one.
     """
     starts = objective.operator.starts
-    size = max(LEAST_ROWS, rows_per_weight * objective.problem.terms.count)
+    size = max(LEAST_ROWS, rows_per_weight * terms.count)
     lengths = np.diff(starts)
-    shares = np.add.reduceat(_leverages(objective, point), starts[:-1]) / lengths
+    shares = np.add.reduceat(_leverages(objective, terms, point), starts[:-1]) / lengths
     chances = np.minimum(1.0, size * (1 - _EVEN_SHARE) * shares + size * _EVEN_SHARE / starts[-1])
     decisions = np.flatnonzero(np.diff(np.floor(np.cumsum(chances) + 0.5), prepend=0.0))
     lengths = lengths[decisions]
@@ -190,10 +192,10 @@ def _sampled_rows(
     return rows, factors, operator
 
 
-def _leverages(objective: Objective, point: Point) -> FloatArray:
-    """(n,): each row's part of the squares of all Jacobian columns, every column counted alike; sum 1."""
-    terms, train = objective.problem.terms, objective.problem.train
-    squares = objective.term_sums(point.slopes**2, power=2)
+def _leverages(objective: Objective, terms: Terms, point: Point) -> FloatArray:
+    """(n,): each row's part of the squares of the Jacobian's columns, every column counted alike; sum 1."""
+    train = objective.problem.train
+    squares = term_sums(terms, train.features, point.slopes**2, 2, train.boards)
     inverse = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
     columns = max(1, int(np.count_nonzero(squares)))
     sums = raw_predictions(terms, train.features, inverse, 2, train.boards)

@@ -54,8 +54,12 @@ class Objective:
 
     def at(self, weights: FloatArray) -> Point:
         """Error, residuals and slopes at `weights` (count,)."""
+        return self.at_raw(weights, self._raw(weights))
+
+    def at_raw(self, weights: FloatArray, raw: FloatArray) -> Point:
+        """The same where the raw predictions (n,) of `weights` are known."""
         penalty = float(np.sum(self.penalty * (weights - self.target) ** 2))
-        return self._point(self._raw(weights), penalty)
+        return self._point(raw, penalty)
 
     def _point(self, raw: FloatArray, penalty: float) -> Point:
         link = self.problem.link

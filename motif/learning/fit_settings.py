@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from motif.evaluators.patterns import MAX_PATTERNS
-from motif.fitting import coordinate
 from motif.fitting.solve import solver
 from motif.parameters import parameter_set
 from motif.runtime.errors import FitError, check_seed, shown
@@ -96,10 +95,6 @@ class FitSettings:
             raise FitError(f"patterns must be 0 to {MAX_PATTERNS}, not {self.patterns}", "patterns")
 
     def _check_together(self) -> None:
-        if self.ranking and self.method == coordinate.METHOD:
-            raise FitError(f"ranking: {coordinate.METHOD} descent does not know the ranking term", "ranking")
-        if self.points and self.method == coordinate.METHOD:
-            raise FitError(f"points: {coordinate.METHOD} descent does not know point terms", "points")
         for name, what in (("plans", "game plans have"), ("patterns", "patterns add to")):
             if getattr(self, name) and self.heads != "all":
                 raise FitError(f"{name}: {what} equity heads, so heads must be all", name, "heads")

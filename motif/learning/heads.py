@@ -30,7 +30,7 @@ from motif.fitting.problem import Problem, decision_starts
 from motif.fitting.solve import pruned, solver
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.learning.fit_settings import FitSettings
-from motif.learning.rows import LABELS, ClassRows
+from motif.learning.rows import LABELS, ClassRows, chosen
 from motif.parameters.game_plan import PLANS, plans_of_class
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
@@ -195,22 +195,20 @@ def head_clusters(rows: ClassRows, head: str, settings: FitSettings) -> IntArray
 def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
     """What `fit_head` fits."""
     use = rows_of_head(rows.boards, head, settings)
-    # All rows are used as they lie, mapped from their file; only a choice of them is a copy.
-    which = slice(None) if use.all() else use
-    training = (np.arange(len(rows)) < rows.training)[which]
+    training = (np.arange(len(rows)) < rows.training)[use]
     equity = head == "equity"
     terms = head_terms(head, rows.features.shape[1], settings)
     return Problem(
-        rows.features[which],
-        rows.labels[which, LABELS.index(head)].astype(np.float64),
+        chosen(rows.features, use),
+        rows.labels[use, LABELS.index(head)].astype(np.float64),
         terms,
         Link(*bounds(head)),
-        decisions=rows.decisions[which],
+        decisions=chosen(rows.decisions, use),
         training=training,
         # A problem's error is a mean, so the same prior weighs less the more rows there are.
         ridge=(settings.equity_ridge if equity else settings.ridge) / np.count_nonzero(training),
         ranking=settings.equity_ranking if equity else 0.0,
-        boards=rows.boards[which] if terms.points else None,
+        boards=chosen(rows.boards, use) if terms.points else None,
     )
 
 

@@ -32,6 +32,9 @@ from motif.sampling import Samples, joined, read_column, read_parts
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
 _SIDES = ("training", "validation")
+_LEAST_MAPPED = 1 << 26
+"""Bytes of a choice of rows that are worth a file."""
+_ROWS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,26 @@ def class_rows(
                 if _path(folder, name, "decisions", _SIDES[0]).exists()
             }
         yield rows
+
+
+def chosen(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """The rows of `values` (n, ...) where `mask` (n,) is true.
+
+    All of them are `values` itself.  Many of them lie in a temporary file that is mapped into memory, as
+    those of `class_rows` do, and that is gone when the array is.  `FileError` when it cannot be written.
+    """
+    if mask.all():
+        return values
+    count = int(np.count_nonzero(mask))
+    shape = (count, *values.shape[1:])
+    if count * values[:1].nbytes <= _LEAST_MAPPED:
+        return values[mask]
+    with refusals("a temporary file"), tempfile.TemporaryFile(prefix="motif-fit-") as file:
+        for begin in range(0, len(mask), _ROWS_AT_ONCE):
+            part = slice(begin, begin + _ROWS_AT_ONCE)
+            file.write(values[part][mask[part]].tobytes())
+        file.flush()
+        return np.asarray(np.memmap(file, values.dtype, "c", shape=shape))
 
 
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:

@@ -90,7 +90,6 @@ def fault(motif):
         (("fit", "none", "--out", "x.yaml", "--plan-rows", "0"), "--plan-rows must be at least 1, not 0"),
         (("fit", "none", "--out", "x.yaml", "--plan-shrinkage", "nan"), "--plan-shrinkage must be finite"),
         (("fit", "none", "--out", "x.yaml", "--plans", "--heads", "win"), "--plans: game plans have equity"),
-        (("fit", "none", "--out", "x.yaml", "--points", "--method", "coordinate"), "--points: coordinate"),
         (("sample", "--out", "x", "--games", "1", "--trials", "35", "--stratified"), "--stratified: "),
         (("bootstrap", "--out", "x", "--preset", "none"), "no preset is called 'none'"),
     ],

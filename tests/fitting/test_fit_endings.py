@@ -70,22 +70,18 @@ def test_rising_validation_error_returns_the_best_weights(solve):
     assert result.rmse_validation == min(errors) == rmse(problem, problem.validation, result.weights)
 
 
-def test_gauss_newton_never_holds_the_matrix_of_terms():
+@pytest.mark.parametrize("solve", [solve_coordinate, solve_gauss_newton], ids=["coordinate", "gauss-newton"])
+def test_the_matrix_of_terms_is_never_held(solve):
     problem = noisy_problem(60_000, 16)
-    solve_gauss_newton(problem, max_passes=1)
+    solve(problem, max_passes=1)
     tracemalloc.start()
     try:
-        solve_gauss_newton(problem)
+        solve(problem)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     matrix = len(problem.train) * problem.terms.count * np.dtype(np.float32).itemsize
     assert peak < matrix / 2
-
-
-def test_coordinate_descent_refuses_the_ranking_term():
-    with pytest.raises(FitError, match="coordinate descent does not know the ranking term: use gauss-newton"):
-        solve_coordinate(noisy_problem(100, 3, ranking=1.0))
 
 
 def test_least_squares_refuses_what_does_not_fit_in_memory(monkeypatch):

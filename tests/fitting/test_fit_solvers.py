@@ -1,11 +1,9 @@
 """Every solver: planted weights, the same optimum, the optimality condition."""
 
-import math
-
 import numpy as np
 import pytest
 
-from motif.fitting import coordinate
+from motif.fitting import coordinate, gauss_newton
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.design import term_sums
 from motif.fitting.gauss_newton import solve_gauss_newton
@@ -69,9 +67,10 @@ def test_all_solvers_reach_the_same_error():
 
 
 @pytest.mark.parametrize("ranking", [0.0, 10.0])
-def test_gauss_newton_and_least_squares_agree_closely(ranking):
+@pytest.mark.parametrize("solve", [solve_coordinate, solve_gauss_newton], ids=["coordinate", "gauss-newton"])
+def test_solvers_agree_closely_with_least_squares(solve, ranking):
     problem = noisy_problem(6000, 8, ranking=ranking, ridge=1e-6)
-    results = [solve(problem, tolerance=1e-10) for solve in (solve_gauss_newton, solve_least_squares)]
+    results = [solver(problem, tolerance=1e-10) for solver in (solve, solve_least_squares)]
     assert results[0].history[-1].error == pytest.approx(results[1].history[-1].error, rel=1e-8)
     values = [problem.link.predict(problem.terms.expand(problem.features) @ r.weights) for r in results]
     np.testing.assert_allclose(*values, atol=1e-4)
@@ -158,18 +157,33 @@ def test_some_pairs_only(solve):
     np.testing.assert_allclose(result.weights, planted, atol=0.01)
 
 
-def test_extrapolation_does_not_change_the_answer(monkeypatch):
+def test_few_sweeps_a_pass_do_not_change_the_answer(monkeypatch):
     problem = noisy_problem(4000, 8, ridge=1e-5)
     quick = solve_coordinate(problem, tolerance=TIGHT)
-    monkeypatch.setattr(coordinate, "MEMORY", math.inf)
+    monkeypatch.setattr(coordinate, "MOST_SWEEPS", 1)
     plain = solve_coordinate(problem, tolerance=TIGHT)
     assert quick.passes < plain.passes
     assert quick.history[-1].error == pytest.approx(plain.history[-1].error, rel=1e-5)
     np.testing.assert_allclose(quick.weights, plain.weights, atol=0.05)
 
 
-def test_rare_terms_do_not_slow_gauss_newton():
-    """Terms that the preconditioner's part of the rows hardly sees."""
+def test_a_model_of_few_rows_does_not_change_the_answer(monkeypatch):
+    problem = noisy_problem(20_000, 10, ridge=1e-5)
+    every = solve_coordinate(problem, tolerance=TIGHT)
+    monkeypatch.setattr(gauss_newton, "LEAST_ROWS", 0)
+    few = solve_coordinate(problem, tolerance=TIGHT)
+    assert few.passes > every.passes
+    assert few.history[-1].error == pytest.approx(every.history[-1].error, rel=1e-7)
+    np.testing.assert_allclose(few.weights, every.weights, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("solve", "passes"),
+    [(solve_coordinate, 25), (solve_gauss_newton, 15)],
+    ids=["coordinate", "gauss-newton"],
+)
+def test_rare_terms_do_not_slow_a_fit(solve, passes):
+    """Terms that the curvature's part of the rows hardly sees."""
     count = 60_000
     features = correlated_features(count, 6)
     features[:, 3] = 0
@@ -177,7 +191,7 @@ def test_rare_terms_do_not_slow_gauss_newton():
     terms = Terms.all_pairs(6)
     weights = planted_weights(terms, features)
     labels = PROBABILITY.predict(terms.expand(features).astype(np.float64) @ weights)
-    result = solve_gauss_newton(Problem(features, labels, terms), tolerance=TIGHT)
+    result = solve(Problem(features, labels, terms), tolerance=TIGHT)
     assert result.stopped == "converged"
-    assert result.passes < 15
+    assert result.passes < passes
     assert result.rmse_train < 1e-5

@@ -136,7 +136,6 @@ WRONG: list[tuple[str, str, str]] = [
     ("terms: linear", "max_passes: 0", "max_passes must be at least 1, not 0"),
     ("terms: linear", "max_passes: few", "fit: max_passes: must be int, not 'few'"),
     ("ranking: null", "ranking: high", "fit: ranking: must be float, not 'high'"),
-    ("ranking: null", "method: coordinate, ranking: 5", "ranking: coordinate descent does not know the"),
     ("terms: linear", "seed: -1", "seed must be at least 0, not -1"),
     ("terms: linear", "seed: 9223372036854775808", "seed must be below 2**63, not 9223372036854775808"),
     ("terms: linear", "ridge: 1" + "0" * 400, "ridge must be finite and at least 0, not 1000"),
@@ -154,7 +153,6 @@ WRONG: list[tuple[str, str, str]] = [
     ("games: 5", "games: 5, fit: {ridge: -1}", "versions[1]: ridge must be finite and at least 0, not -1"),
     ("terms: linear", "plan_shrinkage: -1", "plan_shrinkage must be finite and at least 0, not -1"),
     ("terms: linear", "plan_rows: 0", "plan_rows must be at least 1, not 0"),
-    ("ranking: null", "method: coordinate, points: true", "points: coordinate descent does not know point"),
     ("ranking: null", "heads: win, plans: true", "plans: game plans have equity heads, so heads must be"),
     ("ranking: null", "prune: -1", "prune must be finite and at least 0, not -1"),
     ("ranking: null", "prune: true", "fit: prune: must be float, not True"),
@@ -205,9 +203,9 @@ def test_fit_settings_in_the_library():
         FitSettings(ridge=float("nan")).check()
 
 
-@pytest.mark.parametrize("method", ["gauss-newton", "least-squares"])
-def test_a_ranking_term_where_it_is_known(method):
-    FitSettings(method=method, ranking=5.0).check()
-    FitSettings(method="coordinate", ranking=0.0).check()
-    with pytest.raises(FitError, match="ranking: coordinate descent does not know the ranking term"):
-        FitSettings(method="coordinate", ranking=5.0).check()
+@pytest.mark.parametrize("method", ["coordinate", "gauss-newton", "least-squares"])
+def test_every_method_knows_ranking_and_points(method):
+    settings = FitSettings(method=method, ranking=5.0, points=True)
+    settings.check()
+    assert settings.equity_ranking == 5.0
+    assert FitSettings(method=method).equity_ranking == (5.0 if method == "gauss-newton" else 0.0)

@@ -18,6 +18,7 @@ from motif.fitting.link import EQUITY, Link
 from motif.fitting.problem import Problem
 from motif.fitting.solve import solver
 from motif.fitting.terms import Terms
+from motif.learning import rows as row_files
 from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.rows import held_out, pooled_parts, validation_games
@@ -331,3 +332,16 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch, folder, plain):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert same(fitted([folder]), plain)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("least", [0, 1 << 30])
+def test_a_choice_of_rows_is_the_same_in_memory_and_in_a_file(least, monkeypatch):
+    monkeypatch.setattr(row_files, "_LEAST_MAPPED", least)
+    monkeypatch.setattr(row_files, "_ROWS_AT_ONCE", 7)
+    values, mask = np.arange(120, dtype=np.float32).reshape(40, 3), np.arange(40) % 3 != 1
+    some = row_files.chosen(values, mask)
+    assert some.dtype == np.float32
+    assert some.flags.writeable
+    np.testing.assert_array_equal(some, values[mask])
+    assert row_files.chosen(values, np.ones(40, bool)) is values
+    assert len(row_files.chosen(values, np.zeros(40, bool))) == 0

@@ -27,12 +27,14 @@ from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, IntArray, fill_step_
 from motif.runtime.parallel import one_thread
 
 Single = npt.NDArray[np.float32]
-_BATCH = 512
+_BATCH = 1024
 """Rows of a batch, about."""
 _MEMORY, _SQUARE_MEMORY, _EPSILON = 0.9, 0.999, 1e-8
 """Adam's own settings."""
 _MOST_ROWS = 50_000
 """Rows that the spread of the inputs is measured on."""
+_LEAST_WEIGHT = 1e-4
+"""What is smaller than this is rounded as if it were as large."""
 _LEAST_SPREAD = 0.1
 """Inputs that hardly ever differ are not blown up beyond this."""
 
@@ -62,7 +64,7 @@ class PatternSettings:
     count: int
     passes: int = 16
     """How often each row is seen."""
-    ranking: float = 10.0
+    ranking: float = 40.0
     """Weight of the ranking term."""
     threshold: float = 0.0
     """What draws inputs, in units of their spread, to 0: each step takes this times its rate away."""
@@ -107,11 +109,15 @@ def fit_patterns(
     points = scaled[size:].T.reshape(-1, *POINT_SHAPE)
     return Patterns(
         tuple(f"p{k + 1}" for k in range(settings.count)),
-        amounts[order],
-        level[order].astype(np.float32),
-        np.ascontiguousarray(scaled[:size].T[order]),
-        np.ascontiguousarray(points[order]),
+        *(_rounded(part[order]) for part in (amounts, level, scaled[:size].T, points)),
     )
+
+
+def _rounded(weights: npt.NDArray[np.floating]) -> Single:
+    """To four digits: there are many weights, and files are read by people."""
+    digits = 3 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
+    shift = 10.0 ** np.arange(0, digits.max() + 1)[np.maximum(digits, 0)]
+    return np.ascontiguousarray(np.round(weights * shift) / shift, np.float32)
 
 
 class _Adam:

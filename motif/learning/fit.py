@@ -196,14 +196,18 @@ def fit_dataset(
             _heads_by_class(heads),
             PreFilter(_FILTER_KEEPS, steps),
             plans={
-                plan: {HEAD: head_weights(head_terms(HEAD, len(parameters), settings), result.weights)}
-                for (_, plan), result in plans.items()
+                plan: {
+                    HEAD: head_weights(
+                        head_terms(class_name, HEAD, len(parameters), settings), result.weights
+                    )
+                }
+                for (class_name, plan), result in plans.items()
             },
             bearoff=settings.bearoff,
         )
         if settings.patterns:
             ranked = [class_name for class_name, head in results if head == HEAD]
-            of_class = {name: (rows[name], name, weights, settings) for name in ranked}
+            of_class = {name: (rows[name], weights, settings) for name in ranked}
             weights = replace(weights, patterns=_each(class_patterns, of_class, f"patterns of {name}", jobs))
         choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
@@ -291,7 +295,9 @@ def class_patterns(rows: ClassRows, class_name: str, weights: WeightFile, settin
     passes, ranking = settings.pattern_passes, settings.pattern_ranking
     how = PatternSettings(settings.patterns, passes, ranking, settings.pattern_threshold, seed=settings.seed)
     patterns = fit_patterns(pattern_rows, how)
-    return replace(patterns, names=pattern_names(patterns, weights.parameters, typical_boards(class_name)))
+    return replace(
+        patterns, names=pattern_names(patterns, weights.parameters, typical_boards(rows.class_name))
+    )
 
 
 def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:

@@ -31,8 +31,8 @@ class FitSettings:
     """What is measured: motif, keith, bras, phase, or a FILE.py of one's own."""
     terms: Literal["pairs", "linear"] = "pairs"
     """Weights for pairs of parameters too, or for single ones alone."""
-    backgammons: Literal["pairs", "linear"] = "linear"
-    """The same for chances of backgammons, which rollouts see too rarely for pairs; lookahead sees enough."""
+    backgammons: Literal["pairs", "race", "linear"] = "linear"
+    """The same for chances of backgammons, too rare in rollouts for pairs; `race`: pairs in races alone."""
     points: bool = False
     """Weigh the checkers on each place too, in every head but those of backgammons."""
     heads: Literal["all", "win"] = "all"
@@ -53,11 +53,11 @@ class FitSettings:
     """A plan with fewer positions to train on keeps the weights of its class."""
     patterns: int = 0
     """Learned patterns that are added to the equity heads of contact and crashed positions, so many each."""
-    pattern_ranking: float = 10.0
+    pattern_ranking: float = 40.0
     """How much the order of a decision's plays counts in the fit of patterns."""
     pattern_passes: int = 16
     """How often the fit of patterns sees each position."""
-    pattern_threshold: float = 0.0
+    pattern_threshold: float = 0.02
     """How strongly the inputs of patterns are drawn to 0; more of it leaves fewer."""
     bearoff: bool = False
     """Leave positions that the bearoff tables cover to these, in fits and in play."""
@@ -73,8 +73,8 @@ class FitSettings:
         self._check_amounts()
         if self.terms not in ("pairs", "linear"):
             raise FitError(f"terms must be pairs or linear, not {shown(self.terms)}", "terms")
-        if self.backgammons not in ("pairs", "linear"):
-            message = f"backgammons must be pairs or linear, not {shown(self.backgammons)}"
+        if self.backgammons not in ("pairs", "race", "linear"):
+            message = f"backgammons must be pairs, race or linear, not {shown(self.backgammons)}"
             raise FitError(message, "backgammons")
         if self.heads not in ("all", "win"):
             raise FitError(f"heads must be all or win, not {shown(self.heads)}", "heads")

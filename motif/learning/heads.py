@@ -146,7 +146,7 @@ def plan_problem(
     anchors = _spread(rows) if settings.plan_shrinkage > 0 else own[:0]
     which = np.concatenate([train, anchors, validation])
     parts = np.repeat([0, 1, 2], [len(train), len(anchors), len(validation)])
-    terms = head_terms(HEAD, rows.features.shape[1], settings)
+    terms = head_terms(rows.class_name, HEAD, rows.features.shape[1], settings)
     features = rows.features[which]
     boards = rows.boards[which] if terms.points else None
     link = Link(*bounds(HEAD))
@@ -197,7 +197,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
     use = rows_of_head(rows.boards, head, settings)
     training = (np.arange(len(rows)) < rows.training)[use]
     equity = head == "equity"
-    terms = head_terms(head, rows.features.shape[1], settings)
+    terms = head_terms(rows.class_name, head, rows.features.shape[1], settings)
     return Problem(
         chosen(rows.features, use),
         rows.labels[use, LABELS.index(head)].astype(np.float64),
@@ -212,9 +212,9 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
     )
 
 
-def head_terms(head: str, size: int, settings: FitSettings) -> Terms:
-    """What is weighted in a head of a parameter set of `size` parameters."""
-    if head in _RARE_HEADS and settings.backgammons == "linear":
+def head_terms(class_name: str, head: str, size: int, settings: FitSettings) -> Terms:
+    """What is weighted in a head of a class for a parameter set of `size` parameters."""
+    if head in _RARE_HEADS and settings.backgammons not in ("pairs", class_name):
         return Terms.linear(size)
     make = Terms.all_pairs if settings.terms == "pairs" else Terms.linear
     return make(size, settings.points)

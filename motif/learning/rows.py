@@ -41,6 +41,7 @@ _ROWS_AT_ONCE = 1 << 16
 class ClassRows:
     """The n positions of one class: those that train, in the pool's order, then those held out."""
 
+    class_name: str
     features: npt.NDArray[np.float32]
     """(n, size of the parameter set), scaled."""
     labels: npt.NDArray[np.float32]
@@ -179,6 +180,7 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
     decisions_that_train = _path(folder, class_name, "decisions", _SIDES[0]).stat().st_size
     decisions: IntArray = column("decisions", np.int64)
     return ClassRows(
+        class_name,
         column("features", np.float32).reshape(-1, size),
         column("labels", np.float32).reshape(-1, len(LABELS)),
         decisions,

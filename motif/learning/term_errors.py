@@ -79,7 +79,7 @@ def term_errors(
     if part is None or not _trains(part, plan, head, settings):
         raise FitError(f"the dataset holds no {place} positions to fit the {head} weights to")
     if plan:
-        full = head_terms(head, terms.size, settings)
+        full = head_terms(class_name, head, terms.size, settings)
         of_class = _in_terms(full, *weight_vector(weights.classes[class_name][head]))
         problem, clusters = plan_problem(part, plan, of_class, settings)
         prior = _in_terms(terms, full, of_class)

@@ -35,6 +35,7 @@ def rows() -> ClassRows:
     labels = np.zeros((ROWS, len(LABELS)), np.float32)
     labels[:, -1] = EQUITY.predict((features * slopes).sum(axis=1)) + 0.1 * rng.standard_normal(ROWS)
     return ClassRows(
+        "contact",
         features,
         labels,
         decision_ids(ROWS),

@@ -286,7 +286,7 @@ def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, setting
     return plans
 
 
-def class_patterns(rows: ClassRows, class_name: str, weights: WeightFile, settings: FitSettings) -> Patterns:
+def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) -> Patterns:
     """The patterns that bring the equity heads of a class nearest to the labels that it trains on."""
     use = np.flatnonzero(rows_of_head(rows.boards[: rows.training], HEAD, settings))
     labels = rows.labels[use, LABELS.index(HEAD)]

@@ -33,6 +33,8 @@ _MEMORY, _SQUARE_MEMORY, _EPSILON = 0.9, 0.999, 1e-8
 """Adam's own settings."""
 _MOST_ROWS = 50_000
 """Rows that the spread of the inputs is measured on."""
+_LEAST_INPUT = 1e-3
+"""Inputs that move a pattern's sum by less than this in a standard deviation are left out in the end."""
 _LEAST_WEIGHT = 1e-4
 """What is smaller than this is rounded as if it were as large."""
 _LEAST_SPREAD = 0.1
@@ -62,7 +64,7 @@ class PatternSettings:
     """How patterns are fitted."""
 
     count: int
-    passes: int = 16
+    passes: int = 20
     """How often each row is seen."""
     ranking: float = 40.0
     """Weight of the ranking term."""
@@ -103,6 +105,7 @@ def fit_patterns(
                     least = np.float32(rate * settings.threshold)
                     inputs[...] = np.sign(inputs) * np.maximum(np.abs(inputs) - least, 0)
             advance(1)
+    inputs[np.abs(inputs) < _LEAST_INPUT] = 0.0
     order = np.argsort(-np.abs(amounts), kind="stable")
     scaled = inputs / spread[:, None]
     level = bias - middle @ scaled

@@ -55,9 +55,9 @@ class FitSettings:
     """Learned patterns that are added to the equity heads of contact and crashed positions, so many each."""
     pattern_ranking: float = 40.0
     """How much the order of a decision's plays counts in the fit of patterns."""
-    pattern_passes: int = 16
+    pattern_passes: int = 20
     """How often the fit of patterns sees each position."""
-    pattern_threshold: float = 0.02
+    pattern_threshold: float = 0.01
     """How strongly the inputs of patterns are drawn to 0; more of it leaves fewer."""
     bearoff: bool = False
     """Leave positions that the bearoff tables cover to these, in fits and in play."""

@@ -116,7 +116,7 @@ def test_batches_and_trials_have_limits(strict):
 @pytest.mark.parametrize(
     "name",
     [
-        "weights/motif-v6.yaml",
+        "weights/motif-v7.yaml",
         "/etc/passwd",
         "../x.yaml",
         "onnx:x",

@@ -35,7 +35,12 @@ from scipy.linalg.blas import strsv
 
 from motif.fitting.curvature import centres, centring, curvature_over
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.gauss_newton import conjugate_gradients, sampled_rows, starting_weights
+from motif.fitting.gauss_newton import (
+    conjugate_gradients,
+    leverages,
+    sampled_rows,
+    starting_weights,
+)
 from motif.fitting.moments import moment_curvature, sums_needed
 from motif.fitting.objective import Objective, Point, Recorder, Solver
 from motif.fitting.problem import Problem
@@ -43,7 +48,9 @@ from motif.fitting.terms import FloatArray, Terms
 
 METHOD = "coordinate"
 ROWS_PER_WEIGHT = 8
-"""Rows that the model's curvature is made of, for each weight; see also `gauss_newton.LEAST_ROWS`."""
+"""Rows that the model's curvature is made of, for each weight; half for the first, which soon is stale."""
+LEAST_ROWS = 16384
+"""Rows at least: with few weights they cost next to nothing."""
 MOST_SWEEPS = 60
 """Sweeps there and back in a pass."""
 _LEAST_SWEEPS = 5
@@ -104,9 +111,12 @@ class _State:
     def __init__(self, objective: Objective, weights: FloatArray) -> None:
         self.weights, self.terms = weights, objective.problem.terms
         self._objective, self._train = objective, objective.problem.train
-        self._raw = raw_predictions(self.terms, self._train.features, weights, boards=self._train.boards)
+        self._raw = np.full(len(self._train), weights[0])
+        if weights[1:].any():
+            self._raw = raw_predictions(self.terms, self._train.features, weights, boards=self._train.boards)
         self.point = objective.at_raw(weights, self._raw)
         self._model: _Model | None = None
+        self._leverages = np.empty(0)
         self._last: _Step | None = None
 
     def move_all(self) -> None:
@@ -116,12 +126,19 @@ class _State:
 
     def descend(self, tolerance: float) -> None:
         """One pass: sweeps over the model, and the step that they point to."""
-        if self._model is None or self._model.is_stale(self.point):
-            self._model = _Model(self._objective, self.terms, self.point)
+        if self._model is None:
+            self._leverages = leverages(self._objective, self.terms, self.point)
+            self._model = self._new_model(ROWS_PER_WEIGHT // 2)
+        elif self._model.is_stale(self.point):
+            self._model = self._new_model(ROWS_PER_WEIGHT)
         gradient = self._gradient()
         swept = self._model.swept(gradient, _LAST_SHARE * tolerance * self.point.error)
         raw = raw_predictions(self.terms, self._train.features, swept, boards=self._train.boards)
         self._take(self._combined(gradient, _Step(swept, raw)))
+
+    def _new_model(self, rows_per_weight: int) -> "_Model":
+        size = max(LEAST_ROWS, rows_per_weight * self.terms.count)
+        return _Model(self._objective, self.terms, self.point, self._leverages, size)
 
     def _gradient(self) -> FloatArray:
         """Half the derivative of the error by the weights that are moved."""
@@ -164,11 +181,13 @@ class _State:
 class _Model:
     """The error's quadratic model, by weights of centred features, with the bias always at its best."""
 
-    def __init__(self, objective: Objective, terms: Terms, point: Point) -> None:
+    def __init__(
+        self, objective: Objective, terms: Terms, point: Point, shares: FloatArray, size: int
+    ) -> None:
         self._squares = point.slopes**2
         train, penalty = objective.problem.train, objective.penalty[: terms.count]
         means = centres(terms, train, self._squares)
-        rows, factors, operator = sampled_rows(objective, point, terms, ROWS_PER_WEIGHT)
+        rows, factors, operator = sampled_rows(objective, point, shares, size)
         can_share = not terms.points and operator.strength == 0
         if can_share and 2 * sums_needed(terms.size) < terms.count**2:
             matrix = moment_curvature(terms, train, rows, factors, means).centred

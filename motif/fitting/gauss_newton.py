@@ -120,7 +120,9 @@ class Preconditioner:
 
     def __init__(self, objective: Objective, point: Point, rows_per_weight: int = ROWS_PER_WEIGHT) -> None:
         train, terms = objective.problem.train, objective.problem.terms
-        rows, factors, operator = sampled_rows(objective, point, terms, rows_per_weight)
+        shares = leverages(objective, terms, point)
+        size = max(LEAST_ROWS, rows_per_weight * terms.count)
+        rows, factors, operator = sampled_rows(objective, point, shares, size)
         means = centres(terms, train, point.slopes**2)
         curvature = curvature_over(terms, train, rows, factors, operator, means)
         self._factor = curvature.factor(np.diag(objective.penalty))
@@ -170,17 +172,16 @@ def _direction(
 
 
 def sampled_rows(
-    objective: Objective, point: Point, terms: Terms, rows_per_weight: int
+    objective: Objective, point: Point, leverages_of_rows: FloatArray, size: int
 ) -> tuple[IntArray, FloatArray, RankingOperator]:
     """Whole decisions: their rows, the slope of each row over the root of its chance, the operator.
 
-    About `rows_per_weight` rows for each weight of `terms`.  Each decision has a chance to be in the sample,
-    and those with rare terms have a higher one.
+    About `size` rows.  Each decision has a chance to be in the sample, and those with rare terms, which have
+    high `leverages`, have a higher one.
     """
     starts = objective.operator.starts
-    size = max(LEAST_ROWS, rows_per_weight * terms.count)
     lengths = np.diff(starts)
-    shares = np.add.reduceat(_leverages(objective, terms, point), starts[:-1]) / lengths
+    shares = np.add.reduceat(leverages_of_rows, starts[:-1]) / lengths
     chances = np.minimum(1.0, size * (1 - _EVEN_SHARE) * shares + size * _EVEN_SHARE / starts[-1])
     decisions = np.flatnonzero(np.diff(np.floor(np.cumsum(chances) + 0.5), prepend=0.0))
     lengths = lengths[decisions]
@@ -192,7 +193,7 @@ def sampled_rows(
     return rows, factors, operator
 
 
-def _leverages(objective: Objective, terms: Terms, point: Point) -> FloatArray:
+def leverages(objective: Objective, terms: Terms, point: Point) -> FloatArray:
     """(n,): each row's part of the squares of the Jacobian's columns, every column counted alike; sum 1."""
     train = objective.problem.train
     squares = term_sums(terms, train.features, point.slopes**2, 2, train.boards)

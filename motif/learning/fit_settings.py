@@ -17,7 +17,7 @@ _SIZES = (
     "prune",
     "plan_shrinkage",
     "pattern_ranking",
-    "pattern_shrinkage",
+    "pattern_threshold",
 )
 
 
@@ -57,8 +57,8 @@ class FitSettings:
     """How much the order of a decision's plays counts in the fit of patterns."""
     pattern_passes: int = 20
     """How often the fit of patterns sees each position."""
-    pattern_shrinkage: float = 10_000.0
-    """How strongly the inputs of patterns are drawn to 0; the more positions, the less it counts."""
+    pattern_threshold: float = 0.01
+    """How strongly the inputs of patterns are drawn to 0; more of it leaves fewer."""
     bearoff: bool = False
     """Leave positions that the bearoff tables cover to these, in fits and in play."""
     validation: float = 0.1

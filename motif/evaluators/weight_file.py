@@ -6,7 +6,7 @@ compute with; reading and writing again gives the same file.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ SIDES = ("own", "opponent")
 """Whose checkers they count: those of the player on roll, and the other's in his own numbering."""
 PLANS_KEY = "plans"
 """Stands among the heads of a class, before the weights of its game plans."""
+_LEAST_WEIGHT = 1e-4
 WORDS_KEY = "words"
 """Stands before the sentences of each class."""
 PATTERNS_KEY = "patterns"
@@ -175,6 +176,23 @@ class WeightFile:
         present = {head for heads in (*self.classes.values(), *self.plans.values()) for head in heads}
         return tuple(head for head in HEADS if head in present)
 
+    def rounded(self, digits: int) -> "WeightFile":
+        """These weights with so many significant digits in the heads of classes, for a shorter file."""
+        classes = {
+            class_name: {
+                name: HeadWeights(
+                    float(to_digits(np.array([head.bias]), digits)[0]),
+                    to_digits(head.linear, digits),
+                    head.pairs,
+                    to_digits(head.quadratic, digits),
+                    None if head.points is None else to_digits(head.points, digits),
+                )
+                for name, head in heads.items()
+            }
+            for class_name, heads in self.classes.items()
+        }
+        return replace(self, classes=classes)
+
     def save(self, path: Path | str) -> None:
         """Write the file, whole or not at all."""
         write_text(Path(path), "".join(self._lines()))
@@ -211,6 +229,13 @@ class WeightFile:
         if self.calibration:
             yield from _calibration_lines(self.calibration)
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
+
+
+def to_digits(weights: npt.NDArray[np.floating[Any]], digits: int) -> npt.NDArray[np.float32]:
+    """`weights` with so many significant digits; those below 1e-4 are rounded as if they were as large."""
+    places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
+    shift = 10.0 ** np.maximum(places, 0)
+    return np.ascontiguousarray(np.round(weights * shift) / shift, np.float32)
 
 
 def class_of_plan(plan: str) -> str:

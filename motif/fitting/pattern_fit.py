@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from motif.board.packed import Board
 from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
-from motif.evaluators.weight_file import Patterns
+from motif.evaluators.weight_file import Patterns, to_digits
 from motif.fitting.link import EQUITY
 from motif.fitting.problem import decision_starts
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, IntArray, fill_step_columns
@@ -35,8 +35,8 @@ _MOST_ROWS = 50_000
 """Rows that the spread of the inputs is measured on."""
 _LEAST_INPUT = 1e-3
 """Inputs that move a pattern's sum by less than this in a standard deviation are left out in the end."""
-_LEAST_WEIGHT = 1e-4
-"""What is smaller than this is rounded as if it were as large."""
+_DIGITS = 4
+"""Digits that weights of patterns have: there are many, and files are read by people."""
 _LEAST_SPREAD = 0.1
 """Inputs that hardly ever differ are not blown up beyond this."""
 
@@ -112,15 +112,8 @@ def fit_patterns(
     points = scaled[size:].T.reshape(-1, *POINT_SHAPE)
     return Patterns(
         tuple(f"p{k + 1}" for k in range(settings.count)),
-        *(_rounded(part[order]) for part in (amounts, level, scaled[:size].T, points)),
+        *(to_digits(part[order], _DIGITS) for part in (amounts, level, scaled[:size].T, points)),
     )
-
-
-def _rounded(weights: npt.NDArray[np.floating]) -> Single:
-    """To four digits: there are many weights, and files are read by people."""
-    digits = 3 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
-    shift = 10.0 ** np.arange(0, digits.max() + 1)[np.maximum(digits, 0)]
-    return np.ascontiguousarray(np.round(weights * shift) / shift, np.float32)
 
 
 class _Adam:

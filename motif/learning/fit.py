@@ -55,6 +55,8 @@ _ROWS_AT_ONCE = 1 << 16
 _FILTER_KEEPS = 8
 _FILTER_RIDGE = 1e-4
 _FILTER_ROWS_AT_ONCE = 1 << 14
+_DIGITS = 4
+"""Digits that weights beside patterns have."""
 _RARE = FitSettings().backgammons
 _Fits = dict[tuple[str, str], FitResult]
 """By class, and head or plan."""
@@ -208,7 +210,8 @@ def fit_dataset(
         if settings.patterns:
             ranked = [class_name for class_name, head in results if head == HEAD]
             of_class = {name: (rows[name], weights, settings) for name in ranked}
-            weights = replace(weights, patterns=_each(class_patterns, of_class, f"patterns of {name}", jobs))
+            patterns = _each(class_patterns, of_class, f"patterns of {name}", jobs)
+            weights = replace(weights.rounded(_DIGITS), patterns=patterns)
         choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
         whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))

@@ -295,8 +295,13 @@ def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) 
     labels = rows.labels[use, LABELS.index(HEAD)]
     raw = _raw_sums(rows.boards[use], weights).astype(np.float32)
     pattern_rows = PatternRows(rows.features, rows.boards, use, raw, labels, rows.decisions[use])
-    passes, ranking = settings.pattern_passes, settings.pattern_ranking
-    how = PatternSettings(settings.patterns, passes, ranking, settings.pattern_threshold, seed=settings.seed)
+    how = PatternSettings(
+        settings.patterns,
+        settings.pattern_passes,
+        settings.pattern_ranking,
+        settings.pattern_shrinkage / math.sqrt(len(use)),
+        seed=settings.seed,
+    )
     patterns = fit_patterns(pattern_rows, how)
     return replace(
         patterns, names=pattern_names(patterns, weights.parameters, typical_boards(rows.class_name))
@@ -319,7 +324,7 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
         "patterns": settings.patterns,
         "pattern_ranking": settings.pattern_ranking,
         "pattern_passes": settings.pattern_passes,
-        "pattern_threshold": settings.pattern_threshold,
+        "pattern_shrinkage": settings.pattern_shrinkage,
     }
     return {
         "method": settings.method,

@@ -17,7 +17,7 @@ _SIZES = (
     "prune",
     "plan_shrinkage",
     "pattern_ranking",
-    "pattern_threshold",
+    "pattern_shrinkage",
 )
 
 
@@ -57,8 +57,8 @@ class FitSettings:
     """How much the order of a decision's plays counts in the fit of patterns."""
     pattern_passes: int = 20
     """How often the fit of patterns sees each position."""
-    pattern_threshold: float = 0.01
-    """How strongly the inputs of patterns are drawn to 0; more of it leaves fewer."""
+    pattern_shrinkage: float = 10.0
+    """How strongly inputs of patterns are drawn to 0; it counts less by the root of the positions."""
     bearoff: bool = False
     """Leave positions that the bearoff tables cover to these, in fits and in play."""
     validation: float = 0.1

@@ -27,7 +27,7 @@ NOTES = {
     "pubeval": "",
     "bras": ", the Backgammon Relative Advantage Score",
     "phase": ", a course project's heuristic",
-    **dict.fromkeys(("keith-v0", "keith-v1", *(f"motif-v{version}" for version in range(7))), ""),
+    **dict.fromkeys(("keith-v0", "keith-v1", *(f"motif-v{version}" for version in range(8))), ""),
     "motif-v6@1": ", looking one ply ahead",
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",
@@ -77,8 +77,13 @@ def _games(rows: Sequence[tuple[str, Record]]) -> str:
         if record.ppg is not None:
             names.setdefault(record.conditions.games, []).append(f"`{name}`")
     usual, *others = sorted(names, key=lambda games: -len(names[games]))
-    apart = ", ".join(f"{games:,} for {' and '.join(names[games])}" for games in others)
+    apart = ", ".join(f"{games:,} for {_listed(names[games])}" for games in others)
     return f"{usual:,} a player" + (f" ({apart})" if apart else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def write_pages(root: Path = ROOT) -> None:

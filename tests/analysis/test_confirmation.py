@@ -102,6 +102,7 @@ def test_who_has_no_weights_is_believed():
     assert not can_roll_out(load_static("pubeval"))
 
 
+@pytest.mark.slow
 def test_totals_and_the_list_go_by_the_rollout():
     record = played(3)
     evaluator = load_evaluator("latest@1")

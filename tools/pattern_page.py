@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from motif.analysis.pattern_report import EQUITY, extremes, told_patterns
+from motif.analysis.explain.judged import EQUITY
+from motif.analysis.pattern_report import extremes, told_patterns
 from motif.analysis.term_report import game_boards
 from motif.evaluators import StaticEvaluator, load_static
 from motif.players.player import static_player

@@ -276,7 +276,7 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
         parts[here] = contributions(rows[here], linear, matrix)
         raw[here] = form.bias + parts[here].sum(axis=1) + form.point_sums(packed[here])
         second_degree |= len(form.pairs) > 0
-    for class_name, of in weights.patterns.items() if head == "equity" else ():
+    for class_name, of in weights.patterns_by_class.items() if head == "equity" else ():
         here = classes == CLASS_NAMES.index(class_name)
         sums, bias = of.sums(rows[here], packed[here]), of.bias.astype(np.float64)
         squashed, tangents = squash_patterns(sums), slopes_of_patterns(sums)

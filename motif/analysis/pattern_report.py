@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.evaluator_analysis import judgement
+from motif.analysis.explain.judged import EQUITY
 from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.pattern_words import words_of_patterns
@@ -18,8 +19,6 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
-EQUITY = "equity"
-"""The head that patterns add to."""
 ON = 0.5
 """From here on a squashed sum is large, and from minus this on small."""
 _TENTHS = (10, 90)
@@ -78,7 +77,7 @@ def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board
 
     Raises `DatasetError` where no board is of the class.
     """
-    patterns = weights.patterns.get(class_name)
+    patterns = weights.patterns_by_class.get(class_name)
     if patterns is None or head != EQUITY:
         return ()
     seen = _seen(weights, class_name, boards)
@@ -135,7 +134,7 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
 
 def pattern_of(weights: WeightFile, class_name: str, name: str) -> Patterns:
     """The patterns of a class, of which one is called `name`; raises `SettingError` where none is."""
-    patterns = weights.patterns.get(class_name)
+    patterns = weights.patterns_by_class.get(class_name)
     if patterns is None:
         raise SettingError(f"the weights {weights.name!r} have no patterns for {class_name} positions")
     if name not in patterns.names:
@@ -164,5 +163,5 @@ def _seen(weights: WeightFile, class_name: str, boards: Board) -> _Seen:
     if not len(own):
         raise DatasetError(f"there are no {class_name} positions to see patterns on")
     raw = judgement(weights, EQUITY, own).raw
-    sums = weights.patterns[class_name].sums(features(weights.parameters, own), pack_many(own))
+    sums = weights.patterns_by_class[class_name].sums(features(weights.parameters, own), pack_many(own))
     return _Seen(own, raw, sums)

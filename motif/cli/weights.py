@@ -191,7 +191,8 @@ def _show_pattern(
 ) -> None:
     """Print where a `pattern` (class, name) is largest and smallest among positions of a `source` (dataset,
     file, seed, jobs)."""
-    from motif.analysis.pattern_report import EQUITY, PatternBoard, extremes, pattern_of, told_patterns
+    from motif.analysis.explain.judged import EQUITY
+    from motif.analysis.pattern_report import PatternBoard, extremes, pattern_of, told_patterns
     from motif.board.identifiers import gnubg_ids
     from motif.reports.pattern_boards import facts_of, pattern_text
 

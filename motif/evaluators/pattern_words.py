@@ -106,7 +106,7 @@ def pattern_words(patterns: Patterns, parameters: ParameterSet, boards: Board) -
 def words_of_patterns(weights: WeightFile, class_name: str) -> dict[str, Told]:
     """What the patterns of a class are about, by their names, as typical positions show it; in the file's
     order.  The same for the same file."""
-    patterns = weights.patterns.get(class_name)
+    patterns = weights.patterns_by_class.get(class_name)
     return {} if patterns is None else _words_of(patterns, weights.parameters, class_name)
 
 
@@ -132,11 +132,11 @@ def _words_of(patterns: Patterns, parameters: ParameterSet, class_name: str) -> 
     return dict(zip(patterns.names, words, strict=True))
 
 
-_Chosen = list[tuple[_Input, bool]]
+_Strongest = list[tuple[_Input, bool]]
 """Inputs, the strongest first, and whether there is much of each where the pattern is large."""
 
 
-def _strongest(patterns: Patterns, parameters: ParameterSet, boards: Board) -> list[tuple[_Chosen, float]]:
+def _strongest(patterns: Patterns, parameters: ParameterSet, boards: Board) -> list[tuple[_Strongest, float]]:
     """The inputs of each pattern that it is told by, and the share of its variance that they explain."""
     packed, rows = pack_many(boards), features(parameters, boards)
     known, used, columns = _inputs(patterns, parameters, rows, checkers_by_place(packed))
@@ -150,12 +150,12 @@ def _strongest(patterns: Patterns, parameters: ParameterSet, boards: Board) -> l
     together = np.einsum("ri,rj->ij", scaled, scaled, optimize=False) / len(boards)
     along = np.einsum("ri,rk->ki", scaled, deviations, optimize=False) / len(boards)
     frequent = (columns != np.median(columns, axis=0)).mean(axis=0) >= _RARE
-    chosen = []
+    strongest = []
     for k, row in enumerate(along):
         may = frequent & used[k] & (size[k] > _STILL)
         places, share = _steps(row, together, may)
-        chosen.append(([(known[place], bool(row[place] > 0)) for place in places], share))
-    return chosen
+        strongest.append(([(known[place], bool(row[place] > 0)) for place in places], share))
+    return strongest
 
 
 def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
@@ -225,7 +225,7 @@ def _of_place(side: str, place: int) -> Iterable[_Input]:
     yield _Input(side, f"blot_{place}", f"no_blot_{place}", blot, f"no {blot}")
 
 
-def _joined(inputs: _Chosen) -> str:
+def _joined(inputs: _Strongest) -> str:
     """A name of one or two inputs."""
     if not inputs:
         return _STEADY

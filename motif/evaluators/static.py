@@ -199,7 +199,7 @@ class StaticEvaluator(Evaluator):
         row = features(parameters, position.board[None])[0]
         facts: dict[str, Any] = {"features": dict(zip(parameters.names, row.tolist(), strict=True))}
         facts["raw"] = trace.raws
-        patterns = self.weights.patterns.get(trace.class_name)
+        patterns = self.weights.patterns_by_class.get(trace.class_name)
         if patterns is not None and HEADS[EQUITY_HEAD] in trace.raws:
             sums = patterns.sums(row[None], pack_many(position.board[None]))[0]
             facts["patterns"] = dict(zip(patterns.names, squash_patterns(sums).tolist(), strict=True))
@@ -246,13 +246,13 @@ def pattern_tables(weights: WeightFile) -> PatternTables:
     if not weights.patterns:
         return no_patterns()
     size, classes = len(weights.parameters), len(CLASS_NAMES)
-    counts = {name: WIDTH * -(-len(of.names) // WIDTH) for name, of in weights.patterns.items()}
+    counts = {name: WIDTH * -(-len(of.names) // WIDTH) for name, of in weights.patterns_by_class.items()}
     longest = max(counts.values())
     padded = np.zeros(classes, np.int64)
     amounts, bias = np.zeros((2, classes, longest), np.float32)
     inputs = np.zeros((classes, size, longest), np.float32)
     points = np.zeros((classes, *TABLE_SHAPE, longest), np.float32)
-    for class_name, patterns in weights.patterns.items():
+    for class_name, patterns in weights.patterns_by_class.items():
         code, own = CLASS_NAMES.index(class_name), slice(len(patterns.names))
         padded[code] = counts[class_name]
         amounts[code, own], bias[code, own] = patterns.amounts, patterns.bias

@@ -46,6 +46,8 @@ SIDES = ("own", "opponent")
 """Whose checkers they count: those of the player on roll, and the other's in his own numbering."""
 PLANS_KEY = "plans"
 """Stands among the heads of a class, before the weights of its game plans."""
+DIGITS = 4
+"""Significant digits that rounded weights keep: there are many, and files are read by people."""
 _LEAST_WEIGHT = 1e-4
 WORDS_KEY = "words"
 """Stands before the sentences of each class."""
@@ -167,6 +169,12 @@ class WeightFile:
         """Head name -> weights of a class; one without weights of its own takes contact's."""
         return self.classes.get(class_name, self.classes["contact"])
 
+    @property
+    def patterns_by_class(self) -> dict[str, Patterns]:
+        """The patterns in force: a class without weights of its own takes contact's with contact's heads."""
+        sources = {name: name if name in self.classes else "contact" for name in CLASS_NAMES}
+        return {name: self.patterns[of] for name, of in sources.items() if of in self.patterns}
+
     def heads_at(self, class_name: str, plan: str | None) -> Mapping[str, HeadWeights]:
         """Head name -> the weights in force in a game plan of a class, or in the class where it is None."""
         return {**self.heads_of(class_name), **(self.plans.get(plan, {}) if plan else {})}
@@ -176,16 +184,16 @@ class WeightFile:
         present = {head for heads in (*self.classes.values(), *self.plans.values()) for head in heads}
         return tuple(head for head in HEADS if head in present)
 
-    def rounded(self, digits: int) -> "WeightFile":
-        """These weights with so many significant digits in the heads of classes, for a shorter file."""
+    def rounded(self) -> "WeightFile":
+        """These weights with `DIGITS` significant digits in the heads of classes, for a shorter file."""
         classes = {
             class_name: {
                 name: HeadWeights(
-                    float(to_digits(np.array([head.bias]), digits)[0]),
-                    to_digits(head.linear, digits),
+                    float(to_digits(np.array([head.bias]))[0]),
+                    to_digits(head.linear),
                     head.pairs,
-                    to_digits(head.quadratic, digits),
-                    None if head.points is None else to_digits(head.points, digits),
+                    to_digits(head.quadratic),
+                    None if head.points is None else to_digits(head.points),
                 )
                 for name, head in heads.items()
             }
@@ -231,9 +239,9 @@ class WeightFile:
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
 
 
-def to_digits(weights: npt.NDArray[np.floating[Any]], digits: int) -> npt.NDArray[np.float32]:
-    """`weights` with so many significant digits; those below 1e-4 are rounded as if they were as large."""
-    places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
+def to_digits(weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+    """`weights` with `DIGITS` significant digits; those below 1e-4 are rounded as if they were as large."""
+    places = DIGITS - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
     shift = 10.0 ** np.maximum(places, 0)
     return np.ascontiguousarray(np.round(weights * shift) / shift, np.float32)
 

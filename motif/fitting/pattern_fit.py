@@ -12,7 +12,7 @@ decisions, the rate falling as half a cosine; after each the inputs are drawn to
 leaves only those that earn their place.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,8 +35,6 @@ _MOST_ROWS = 50_000
 """Rows that the spread of the inputs is measured on."""
 _LEAST_INPUT = 1e-3
 """Inputs that move a pattern's sum by less than this in a standard deviation are left out in the end."""
-_DIGITS = 4
-"""Digits that weights of patterns have: there are many, and files are read by people."""
 _LEAST_SPREAD = 0.1
 """Inputs that hardly ever differ are not blown up beyond this."""
 
@@ -64,9 +62,9 @@ class PatternSettings:
     """How patterns are fitted."""
 
     count: int
-    passes: int = 20
+    passes: int
     """How often each row is seen."""
-    ranking: float = 40.0
+    ranking: float
     """Weight of the ranking term."""
     threshold: float = 0.0
     """What draws inputs, in units of their spread, to 0: each step takes this times its rate away."""
@@ -75,15 +73,11 @@ class PatternSettings:
     seed: int = 0
 
 
-def fit_patterns(
-    rows: PatternRows,
-    settings: PatternSettings,
-    advance: Callable[[int], object] = lambda count: None,
-) -> Patterns:
+def fit_patterns(rows: PatternRows, settings: PatternSettings) -> Patterns:
     """The patterns that bring `rows` nearest to their labels; called p1, p2, ... by the largest amount.
 
     The same rows and settings give the same bits on one machine, whatever else runs there: one thread does
-    the sums.  `advance` is told of each pass.
+    the sums.
     """
     size = rows.features.shape[1]
     random = np.random.default_rng(settings.seed)
@@ -104,7 +98,6 @@ def fit_patterns(
                 if settings.threshold:
                     least = np.float32(rate * settings.threshold)
                     inputs[...] = np.sign(inputs) * np.maximum(np.abs(inputs) - least, 0)
-            advance(1)
     inputs[np.abs(inputs) < _LEAST_INPUT] = 0.0
     order = np.argsort(-np.abs(amounts), kind="stable")
     scaled = inputs / spread[:, None]
@@ -112,7 +105,7 @@ def fit_patterns(
     points = scaled[size:].T.reshape(-1, *POINT_SHAPE)
     return Patterns(
         tuple(f"p{k + 1}" for k in range(settings.count)),
-        *(to_digits(part[order], _DIGITS) for part in (amounts, level, scaled[:size].T, points)),
+        *(to_digits(part[order]) for part in (amounts, level, scaled[:size].T, points)),
     )
 
 

@@ -55,9 +55,6 @@ _ROWS_AT_ONCE = 1 << 16
 _FILTER_KEEPS = 8
 _FILTER_RIDGE = 1e-4
 _FILTER_ROWS_AT_ONCE = 1 << 14
-_DIGITS = 4
-"""Digits that weights beside patterns have."""
-_RARE = FitSettings().backgammons
 _Fits = dict[tuple[str, str], FitResult]
 """By class, and head or plan."""
 _Place = TypeVar("_Place")
@@ -211,7 +208,7 @@ def fit_dataset(
             ranked = [class_name for class_name, head in results if head == HEAD]
             of_class = {name: (rows[name], weights, settings) for name in ranked}
             patterns = _each(class_patterns, of_class, f"patterns of {name}", jobs)
-            weights = replace(weights.rounded(_DIGITS), patterns=patterns)
+            weights = replace(weights.rounded(), patterns=patterns)
         choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
         whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
@@ -338,7 +335,7 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
         "ranking": settings.equity_ranking if settings.heads == "all" else 0.0,
         "ridge": settings.ridge,
         "equity_ridge": settings.equity_ridge,
-        **({} if settings.backgammons == _RARE else {"backgammons": settings.backgammons}),
+        **({} if settings.backgammons == "linear" else {"backgammons": settings.backgammons}),
         **({} if settings.prune is None else {"prune": settings.prune}),
         **(of_plans if settings.plans else {}),
         **(of_patterns if settings.patterns else {}),

@@ -30,7 +30,7 @@ from motif.fitting.problem import Problem, decision_starts
 from motif.fitting.solve import pruned, solver
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.learning.fit_settings import FitSettings
-from motif.learning.rows import LABELS, ClassRows, chosen
+from motif.learning.rows import LABELS, ClassRows, rows_where
 from motif.parameters.game_plan import PLANS, plans_of_class
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
@@ -199,16 +199,16 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
     equity = head == "equity"
     terms = head_terms(rows.class_name, head, rows.features.shape[1], settings)
     return Problem(
-        chosen(rows.features, use),
+        rows_where(rows.features, use),
         rows.labels[use, LABELS.index(head)].astype(np.float64),
         terms,
         Link(*bounds(head)),
-        decisions=chosen(rows.decisions, use),
+        decisions=rows_where(rows.decisions, use),
         training=training,
         # A problem's error is a mean, so the same prior weighs less the more rows there are.
         ridge=(settings.equity_ridge if equity else settings.ridge) / np.count_nonzero(training),
         ranking=settings.equity_ranking if equity else 0.0,
-        boards=chosen(rows.boards, use) if terms.points else None,
+        boards=rows_where(rows.boards, use) if terms.points else None,
     )
 
 

@@ -88,7 +88,7 @@ def class_rows(
         yield rows
 
 
-def chosen(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """The rows of `values` (n, ...) where `mask` (n,) is true.
 
     All of them are `values` itself.  Many of them lie in a temporary file that is mapped into memory, as

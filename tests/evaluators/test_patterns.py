@@ -46,6 +46,18 @@ def test_values_are_as_they_are_written(boards):
     np.testing.assert_allclose(evaluator.evaluate_many(boards), rows, atol=2e-5)
 
 
+def test_a_class_without_weights_of_its_own_has_contacts_heads_and_patterns(boards):
+    weights = made_weights(
+        "motif", classes=dict.fromkeys(("contact", "race"), HEADS), pairs=20, patterns={"contact": 9}, seed=3
+    )
+    assert set(weights.patterns_by_class) == {"contact", "crashed"}
+    crashed = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index("crashed")]
+    expected_equities = [head_equity(weights, Position(board)) for board in crashed]
+    np.testing.assert_allclose(evaluator_of(weights).equity_many(crashed), expected_equities, atol=3e-5)
+    plain = evaluator_of(replace(weights, patterns={})).equity_many(crashed)
+    assert (plain != evaluator_of(weights).equity_many(crashed)).any()
+
+
 def test_only_the_equity_of_its_class_has_a_pattern(boards):
     plain = evaluator_of(replace(MADE, patterns={})).equity_many(boards)
     other = evaluator_of(replace(MADE, patterns={"crashed": MADE.patterns["crashed"]})).equity_many(boards)

@@ -339,9 +339,9 @@ def test_a_choice_of_rows_is_the_same_in_memory_and_in_a_file(least, monkeypatch
     monkeypatch.setattr(row_files, "_LEAST_MAPPED", least)
     monkeypatch.setattr(row_files, "_ROWS_AT_ONCE", 7)
     values, mask = np.arange(120, dtype=np.float32).reshape(40, 3), np.arange(40) % 3 != 1
-    some = row_files.chosen(values, mask)
+    some = row_files.rows_where(values, mask)
     assert some.dtype == np.float32
     assert some.flags.writeable
     np.testing.assert_array_equal(some, values[mask])
-    assert row_files.chosen(values, np.ones(40, bool)) is values
-    assert len(row_files.chosen(values, np.zeros(40, bool))) == 0
+    assert row_files.rows_where(values, np.ones(40, bool)) is values
+    assert len(row_files.rows_where(values, np.zeros(40, bool))) == 0

@@ -512,7 +512,7 @@ def _term_words(terms: Terms, weights: WeightFile) -> dict[str, str]:
     there = {name for name, _ in terms}
     named = {
         pattern_term(class_name, name): about.words
-        for class_name in weights.patterns
+        for class_name in weights.patterns_by_class
         for name, about in words_of_patterns(weights, class_name).items()
     }
     return {name: words for name, words in named.items() if name in there}

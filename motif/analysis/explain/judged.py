@@ -149,7 +149,7 @@ def values_of(
 
 def _form(weights: WeightFile, class_name: str, name: str, heads: Mapping[str, HeadWeights]) -> Form:
     """The raw sum of the head called `name`, of those in force in a class, with its patterns."""
-    patterns = weights.patterns.get(class_name) if name == EQUITY else None
+    patterns = weights.patterns_by_class.get(class_name) if name == EQUITY else None
     return Form.of_head(heads[name], *([] if patterns is None else [pattern_terms(class_name, patterns)]))
 
 

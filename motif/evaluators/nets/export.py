@@ -226,17 +226,17 @@ def _form_sums(graph: GraphBuilder, forms: Sequence[HeadWeights], size: int, pla
 
 def _pattern_sums(graph: GraphBuilder, weights: WeightFile) -> str:
     """What the patterns of each row's class add to the raw sums of all heads (n, heads)."""
-    places = (-1, CHECKERS_WIDTH, FILTER_STEPS)
+    places, patterns = (-1, CHECKERS_WIDTH, FILTER_STEPS), weights.patterns_by_class
     rows = [
         np.column_stack(
             [of.inputs, of.points.reshape(places).swapaxes(1, 2).reshape(len(of.names), _POINT_TERMS)]
         )
-        for of in weights.patterns.values()
+        for of in patterns.values()
     ]
-    bias = np.concatenate([of.bias for of in weights.patterns.values()]).astype(np.float64)
+    bias = np.concatenate([of.bias for of in patterns.values()]).astype(np.float64)
     amounts = np.zeros((len(CLASS_NAMES), len(bias)))
     first = 0
-    for class_name, of in weights.patterns.items():
+    for class_name, of in patterns.items():
         amounts[CLASS_NAMES.index(class_name), first : first + len(of.names)] = of.amounts
         first += len(of.names)
     values = graph.add("Transpose", graph.cast(FEATURES_INPUT, np.float64), perm=[1, 0])

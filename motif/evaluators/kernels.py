@@ -100,7 +100,7 @@ def _equity_head(model, slot, packed, places, space):
     if model.patterns.counts.shape[0] > 0:
         code = _CLASS_OF_SLOT[slot]
         if model.patterns.counts[code] > 0:
-            raw += pattern_sum(model.patterns, code, packed, places, space.features, space.sums)
+            raw += pattern_sum(model.patterns, code, packed, places, space.features, space.sums, space.picked)
     return raw
 
 

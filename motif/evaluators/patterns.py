@@ -17,10 +17,12 @@ import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.runtime.jit import inline_kernel, trailing_zeros
-from motif.runtime.simd import LANES, WIDTH, add_weighted_rows
+from motif.runtime.simd import LANES, WIDTH, add_rows
 
 MAX_PATTERNS = 256
 """Patterns that a class may have."""
+MOST_OCCUPIED = 2 * CHECKERS
+"""Places that checkers can stand on at a time."""
 _ONE = np.uint64(1)
 PATTERN_LIMIT = 3.0
 """Sums beyond this are squashed to -1 or 1."""
@@ -66,25 +68,26 @@ def slopes_of_patterns(sums: _Floats) -> _Floats:
 
 
 @inline_kernel
-def pattern_sum(patterns, position_class, packed, places, features, sums):
+def pattern_sum(patterns, position_class, packed, places, features, sums, picked):
     """What the patterns of a class add to its equity head, a float32.
 
-    `features` are those measured, `places` the masks of occupied places of both sides, and `sums` float32
-    (MAX_PATTERNS,) is room to work in.
+    `features` are those measured, `places` the masks of occupied places of both sides; `sums` float32
+    (MAX_PATTERNS,) and `picked` int64 (MOST_OCCUPIED,) are room to work in.
     """
     count = patterns.counts[position_class]
     bias, inputs = patterns.bias[position_class], patterns.inputs[position_class]
     for k in range(count):
         sums[k] = bias[k]
-    add_weighted_rows(features, inputs, sums[:count])
+    met = 0
     for side in range(2):
         occupied, half = places[side], OPPONENT_HALF * side
+        first = (2 * position_class + side) * (PACKED_BAR + 1)
         while occupied:
             place = np.int64(trailing_zeros(occupied))
             occupied &= occupied - _ONE
-            row = patterns.points[position_class, side, place, packed[half + place]]
-            for k in range(count):
-                sums[k] += row[k]
+            picked[met] = (first + place) * (CHECKERS + 1) + packed[half + place]
+            met += 1
+    add_rows(features, inputs, picked[:met], patterns.points, sums[:count])
     amounts = patterns.amounts[position_class]
     for k in range(count):
         x = min(max(sums[k], -_LIMIT), _LIMIT)

@@ -15,6 +15,7 @@ from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, shown
 from motif.runtime.files import write_text
 from motif.runtime.yaml_text import YamlTextError, parse_yaml
 from motif.sampling import SamplePlan, SampleSettings
+from motif.sampling.dataset import ROLLOUTS
 
 CONFIG = "config.yaml"
 _SEEDS_A_RUN = 1000
@@ -22,7 +23,6 @@ _FIRST_STRENGTH_SEED = 900
 _MOST_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
 _FEWEST_STRENGTH_GAMES = 4
 _SEED_LIMIT = SEED_LIMIT // _SEEDS_A_RUN
-_ROLLOUT = "rollout"
 _LOOKAHEAD = re.compile(rf"@([1-{MAX_PLIES}])(?::(.*))?")
 _PRESETS = resources.files("motif").joinpath("data", "presets")
 
@@ -31,7 +31,7 @@ _PRESETS = resources.files("motif").joinpath("data", "presets")
 class VersionStep(SamplePlan):
     """How one version comes about: its samples, and how far back the fit reaches."""
 
-    labels: str = _ROLLOUT
+    labels: str = ROLLOUTS
     """What labels the samples: `rollout`, or lookahead by the version before, as ``@2:thin``."""
     pooled: int = 0
     """How many earlier versions' samples join this version's in the fit."""
@@ -43,9 +43,9 @@ class VersionStep(SamplePlan):
         return {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
 
     @property
-    def rolls_out(self) -> bool:
+    def is_rolled_out(self) -> bool:
         """Whether rollouts label the samples."""
-        return self.labels == _ROLLOUT
+        return self.labels == ROLLOUTS
 
     def pooled_versions(self, version: int) -> range:
         """The versions whose samples the fit takes, with its own, when the step makes this `version`."""
@@ -53,7 +53,7 @@ class VersionStep(SamplePlan):
 
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
         """Settings for sampling with `player`."""
-        label = self.labels if self.rolls_out else player + self.labels
+        label = self.labels if self.is_rolled_out else player + self.labels
         return SampleSettings(player=player, label=label, seed=seed, **self.plan())
 
 
@@ -121,7 +121,7 @@ class BootstrapConfig:
 def check_labels(labels: str, where: str) -> None:
     """Raise `SettingError` unless `labels` is ``rollout`` or lookahead, as ``@2:thin``."""
     ahead = _LOOKAHEAD.fullmatch(labels)
-    if labels != _ROLLOUT and (ahead is None or (ahead[2] or DEFAULT_DEPTH) not in DEPTHS):
+    if labels != ROLLOUTS and (ahead is None or (ahead[2] or DEFAULT_DEPTH) not in DEPTHS):
         raise SettingError(f"{where} must be rollout, or lookahead such as @2:thin, not {shown(labels)}")
 
 

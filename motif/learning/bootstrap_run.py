@@ -112,7 +112,7 @@ def _make_version(
     name = f"{config.name}-v{version}"
     seconds = {}
 
-    labels = f"{step.trials} trials each" if step.rolls_out else f"labelled by {step.labels}"
+    labels = f"{step.trials} trials each" if step.is_rolled_out else f"labelled by {step.labels}"
     tell(f"{name}: sampling {step.games} games of {_label(config, version - 1)}, {labels}")
     stopwatch = Stopwatch()
     settings = step.sample_settings(previous, config.step_seed(version))

@@ -19,8 +19,8 @@ LANES = 8
 """Columns of a tile, and what features and weights are padded to."""
 ALIGNMENT = 64
 """Arrays that begin at a multiple of so many bytes are loaded fastest; others are read all the same."""
-WIDTH = 4 * LANES
-"""Sums that `add_weighted_rows` keeps in registers."""
+WIDTH = 8 * LANES
+"""Sums that `add_rows` keeps in registers."""
 _CHAINS = 4
 """Sums that run side by side, because one multiply-add takes as long as several started after it."""
 
@@ -127,39 +127,46 @@ def weighted_form(typing_context: Any, features: Any, linear: Any, tiles: Any, b
 
 
 @intrinsic
-def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -> Any:
-    """Add to each of `sums` float32 (p,) the sum over i of factors_i rows_ip.
+def add_rows(typing_context: Any, factors: Any, rows: Any, picked: Any, table: Any, sums: Any) -> Any:
+    """Add to each of `sums` float32 (p,) the sum over i of factors_i rows_ip, then that of some of a table's
+    rows, table_(picked_j)p.
 
-    `rows` is float32 (n, p), contiguous, p a multiple of `WIDTH`, at least that of the sums that are wanted;
-    `factors` holds at least n numbers.  All of `sums` that begin a whole `WIDTH` are added to.
+    `rows` float32 (n, w) and `table` (..., w), w a multiple of `WIDTH` and at least p, are contiguous, and so
+    is `picked`, int64, which counts the rows of `table` through all its dimensions; `factors` holds at least
+    n numbers.  All of `sums` that begin a whole `WIDTH` are added to.
     """
-    signature = types.void(factors, rows, sums)
+    signature = types.void(factors, rows, picked, table, sums)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        f, w, s = (
+        f, w, chosen, t, s = (
             _data(context, builder, kind, value)
             for kind, value in zip(signature.args, arguments, strict=True)
         )
-        shape = cgutils.unpack_tuple(
-            builder, context.make_array(signature.args[1])(context, builder, arguments[1]).shape
-        )
-        wanted = context.make_array(signature.args[2])(context, builder, arguments[2]).nitems
+        arrays = [
+            context.make_array(kind)(context, builder, value)
+            for kind, value in zip(signature.args, arguments, strict=True)
+        ]
+        length, across = cgutils.unpack_tuple(builder, arrays[1].shape)
         fma_type = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
         fma = cgutils.get_or_insert_function(builder.module, fma_type, f"llvm.fma.v{LANES}f32")
-        width = ir.Constant(_INT, WIDTH)
         parts = [ir.Constant(_INT, LANES * k) for k in range(WIDTH // LANES)]
-        with cgutils.for_range(builder, builder.udiv(wanted, width)) as block:
-            first = builder.mul(block.index, width)
+        totals = [cgutils.alloca_once(builder, _VECTOR) for _ in parts]
+        with cgutils.for_range(builder, builder.udiv(arrays[4].nitems, ir.Constant(_INT, WIDTH))) as block:
+            first = builder.mul(block.index, ir.Constant(_INT, WIDTH))
             places = [builder.add(first, part) for part in parts]
-            totals = [cgutils.alloca_once(builder, _VECTOR) for _ in parts]
             for total, place in zip(totals, places, strict=True):
                 builder.store(_load(builder, s, place), total)
-            with cgutils.for_range(builder, shape[0]) as row:
+            with cgutils.for_range(builder, length) as row:
                 factor = _spread(builder, builder.load(builder.gep(f, [row.index])))
-                start = builder.mul(row.index, shape[1])
+                start = builder.mul(row.index, across)
                 for total, place in zip(totals, places, strict=True):
                     weights = _load(builder, w, builder.add(start, place))
                     builder.store(builder.call(fma, [weights, factor, builder.load(total)]), total)
+            with cgutils.for_range(builder, arrays[2].nitems) as row:
+                start = builder.mul(builder.load(builder.gep(chosen, [row.index])), across)
+                for total, place in zip(totals, places, strict=True):
+                    weights = _load(builder, t, builder.add(start, place))
+                    builder.store(builder.fadd(builder.load(total), weights), total)
             for total, place in zip(totals, places, strict=True):
                 target = builder.bitcast(builder.gep(s, [place]), _VECTOR.as_pointer())
                 builder.store(builder.load(total), target, align=_FLOAT_BYTES)

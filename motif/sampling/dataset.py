@@ -292,7 +292,9 @@ def _samples(batch: pa.RecordBatch, where: str) -> Samples:
 
 
 _LONGEST_SAID = 100
-_UNSAID = {"label": "rollout"}
+ROLLOUTS = "rollout"
+"""What labels a dataset where no evaluator does."""
+_UNSAID = {"label": ROLLOUTS}
 """Settings that datasets do not say which were made before there was a choice."""
 
 

@@ -32,7 +32,7 @@ from motif.runtime.files import working_in
 from motif.runtime.parallel import run_ordered, stop_request
 from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.version import VERSION
-from motif.sampling.dataset import Part, kept_parts, part_name, write_manifest, write_part
+from motif.sampling.dataset import ROLLOUTS, Part, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.self_play import LabelledPositions, new_record, self_play
 
 
@@ -106,7 +106,7 @@ class SampleSettings(SamplePlan):
     """Rollouts that label each position."""
     player: str = field(kw_only=True)
     """Name of the static player that plays and rolls out."""
-    label: str = "rollout"
+    label: str = ROLLOUTS
     """Who labels the positions: `rollout`, or a player that can evaluate, such as wildbg, gnubg or a weight
     file."""
     seed: int = field(default=0, kw_only=True)
@@ -114,7 +114,7 @@ class SampleSettings(SamplePlan):
     @property
     def is_rolled_out(self) -> bool:
         """Whether rollouts label the positions, and not an evaluator."""
-        return self.label == "rollout"
+        return self.label == ROLLOUTS
 
     def check(self) -> None:
         """See `SamplePlan.check`."""

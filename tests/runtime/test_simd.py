@@ -5,12 +5,17 @@ import pytest
 
 from motif.evaluators.model import aligned
 from motif.runtime.jit import kernel
-from motif.runtime.simd import LANES, blocks_of, tile_floats, tile_places, weighted_form
+from motif.runtime.simd import LANES, WIDTH, add_rows, blocks_of, tile_floats, tile_places, weighted_form
 
 
 @kernel
 def form(features, linear, tiles, blocks):
     return weighted_form(features, linear, tiles, blocks)
+
+
+@kernel
+def rows_added(factors, rows, picked, table, sums):
+    add_rows(factors, rows, picked, table, sums)
 
 
 def padded(values: np.ndarray) -> np.ndarray:
@@ -98,3 +103,17 @@ def test_aligned_copies_only_what_needs_it():
     assert aligned(good) is good
     moved = aligned(room[start + 1 : start + 33].copy())
     assert moved.ctypes.data % 64 == 0
+
+
+@pytest.mark.parametrize("wanted", [WIDTH, 2 * WIDTH])
+def test_rows_are_weighted_and_picked_ones_added(wanted):
+    rng = np.random.default_rng(3)
+    factors, rows = rng.normal(size=9).astype(np.float32), rng.normal(size=(7, 2 * WIDTH)).astype(np.float32)
+    table = rng.normal(size=(2, 3, 5, 2 * WIDTH)).astype(np.float32)
+    picked = np.array([29, 0, 17, 17])
+    sums = rng.normal(size=2 * WIDTH).astype(np.float32)
+    expected = sums + factors[:7].astype(np.float64) @ rows + table.reshape(30, -1)[picked].sum(axis=0)
+    untouched = sums[wanted:].copy()
+    rows_added(factors, rows, picked, table, sums[:wanted])
+    assert sums[:wanted] == pytest.approx(expected[:wanted], abs=1e-5)
+    assert (sums[wanted:] == untouched).all()

@@ -22,7 +22,7 @@ from motif.board.packed import (
 )
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered, is_exact
 from motif.evaluators.calibration import calibrated
-from motif.evaluators.patterns import pattern_sum
+from motif.evaluators.patterns import sum_patterns, take_in
 from motif.evaluators.point_table import points_of_side, table_score_of_mover
 from motif.evaluators.probabilities import (
     EQUITY_HEAD,
@@ -54,7 +54,7 @@ from motif.runtime.jit import (
     lean_kernel,
     words_of,
 )
-from motif.runtime.simd import weighted_form
+from motif.runtime.simd import TOGETHER, weighted_form
 from motif.runtime.streams import next_below
 
 RANDOM, TABLE, WEIGHTS = range(3)
@@ -66,6 +66,9 @@ SOURCES = ("finished game", "bearoff tables", "weights", "point table")
 FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 
 _FINISHED_SCORE = 1e6
+_COMPLETE = np.int64(-1)
+"""Instead of a slot: no pattern is missing from a score."""
+_NOWHERE = (np.uint64(0), np.uint64(0))
 _CLASS_OF_SLOT = np.array((*range(len(CLASS_NAMES)), *PLAN_CLASS))
 _RIVALS_WITHIN = 0.2
 """Plays of the same roll that are worse by more than this, in money equity without a cube, are taken to be
@@ -94,13 +97,21 @@ def _head(model, slot, head, packed, places, features):
 
 
 @inline_kernel
+def _has_patterns(model, slot):
+    """Whether patterns add to the equity head of a slot."""
+    counts = model.patterns.counts
+    return counts.shape[0] > 0 and counts[_CLASS_OF_SLOT[slot]] > 0
+
+
+@inline_kernel
 def _equity_head(model, slot, packed, places, space):
     """Raw sum of the equity head, which is present, with the patterns of its class."""
     raw = _head(model, slot, EQUITY_HEAD, packed, places, space.features)
-    if model.patterns.counts.shape[0] > 0:
+    if _has_patterns(model, slot):
         code = _CLASS_OF_SLOT[slot]
-        if model.patterns.counts[code] > 0:
-            raw += pattern_sum(model.patterns, code, packed, places, space.features, space.sums, space.picked)
+        take_in(space.patterns, 0, code, packed, places, space.features)
+        sum_patterns(model.patterns, code, space.patterns, 1)
+        raw += space.patterns.sums[0, 0]
     return raw
 
 
@@ -182,30 +193,57 @@ def _source(model, words, packed):
 
 @inline_kernel
 def _weights_score(model, words, packed, space):
-    """Score of a board by a weights model, for the player on roll: higher is better for him."""
+    """Score of a board by a weights model, for the player on roll: higher is better for him.
+
+    With it the slot whose patterns are still to be added, or `_COMPLETE`, and the occupied places.
+    """
     source, points = _source(model, words, packed)
     if source == FINISHED:
-        return _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
+        score = _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
+        return score, _COMPLETE, _NOWHERE
     if source == TABLES:
         bearoff_probabilities(model.bearoff, words, packed, space.row)
-        return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
+        score = probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
+        return score, _COMPLETE, _NOWHERE
     slot, places = _measured(model, words, packed, space)
     if model.win_only:
         raw = _head(model, slot, WIN, packed, places, space.features)
-        return calibrated(model.knots[slot], raw) if model.knots.shape[0] > 0 else raw
+        score = calibrated(model.knots[slot], raw) if model.knots.shape[0] > 0 else raw
+        return score, _COMPLETE, _NOWHERE
     if model.form[slot, EQUITY_HEAD] != ABSENT:
-        return _equity_head(model, slot, packed, places, space)
+        score = _head(model, slot, EQUITY_HEAD, packed, places, space.features)
+        return score, np.int64(slot) if _has_patterns(model, slot) else _COMPLETE, places
     _fill_probabilities(model, words, packed, slot, places, space, space.row)
     _calibrate(model, slot, space.row)
-    return equity_to_raw(equity_of(space.row))
+    return equity_to_raw(equity_of(space.row)), _COMPLETE, _NOWHERE
+
+
+@inline_kernel
+def _add_patterns(model, position_class, waiting, room, scores):
+    """Add to the scores of the boards that wait what the patterns of their class say."""
+    sum_patterns(model.patterns, position_class, room, waiting)
+    for k in range(waiting):
+        scores[room.boards[k]] += room.sums[k, 0]
 
 
 @inline_kernel
 def _score_boards(model, words, boards, order, count, space, scores):
     """Write the scores of the first `count` boards, or of those that `order` names where it is not empty."""
+    room, waiting, waiting_class = space.patterns, 0, 0
     for k in range(count):
         place = order[k] if order.shape[0] > 0 else k
-        scores[k] = _weights_score(model, words[place], boards[place], space)
+        scores[k], slot, places = _weights_score(model, words[place], boards[place], space)
+        if slot == _COMPLETE:
+            continue
+        position_class = _CLASS_OF_SLOT[slot]
+        if waiting == TOGETHER or (waiting > 0 and position_class != waiting_class):
+            _add_patterns(model, waiting_class, waiting, room, scores)
+            waiting = 0
+        take_in(room, waiting, position_class, boards[place], places, space.features)
+        room.boards[waiting] = k
+        waiting, waiting_class = waiting + 1, position_class
+    if waiting > 0:
+        _add_patterns(model, waiting_class, waiting, room, scores)
 
 
 @inline_kernel

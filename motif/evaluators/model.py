@@ -11,7 +11,7 @@ import numpy.typing as npt
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.kernels import ABSENT, RANDOM, TABLE
-from motif.evaluators.patterns import MAX_PATTERNS, MOST_OCCUPIED, PatternTables, no_patterns
+from motif.evaluators.patterns import PatternRoom, PatternTables, new_pattern_room, no_patterns
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters.own_measures import OwnFunctions, no_functions
@@ -112,10 +112,7 @@ class Workspace(NamedTuple):
     row: npt.NDArray[np.float64]
     raws: npt.NDArray[np.float64]
     """Raw sums by head, in the order of `HEADS`."""
-    sums: npt.NDArray[np.float32]
-    """Sums of the patterns, before they are squashed and after."""
-    picked: npt.NDArray[np.int64]
-    """Rows of the patterns' points that a board picks."""
+    patterns: PatternRoom
 
 
 def new_workspace() -> Workspace:
@@ -130,8 +127,7 @@ def new_workspace() -> Workspace:
         np.zeros(MAX_PLAYS),
         np.zeros(len(OUTPUTS)),
         np.zeros(len(HEADS)),
-        aligned(np.zeros(MAX_PATTERNS, np.float32)),
-        np.zeros(MOST_OCCUPIED, np.int64),
+        new_pattern_room(MAX_ROW),
     )
 
 

@@ -16,13 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
-from motif.runtime.jit import inline_kernel, trailing_zeros
-from motif.runtime.simd import LANES, WIDTH, add_rows
+from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, trailing_zeros
+from motif.runtime.simd import LANES, TOGETHER, WIDTH, add_rows, add_weighted_rows
 
 MAX_PATTERNS = 256
 """Patterns that a class may have."""
-MOST_OCCUPIED = 2 * CHECKERS
-"""Places that checkers can stand on at a time."""
 _ONE = np.uint64(1)
 PATTERN_LIMIT = 3.0
 """Sums beyond this are squashed to -1 or 1."""
@@ -67,37 +65,74 @@ def slopes_of_patterns(sums: _Floats) -> _Floats:
     return np.asarray(((9 - square) / (3 + square)) ** 2 / 9)
 
 
-@inline_kernel
-def pattern_sum(patterns, position_class, packed, places, features, sums, picked):
-    """What the patterns of a class add to its equity head, a float32.
+class PatternRoom(NamedTuple):
+    """Room for up to `TOGETHER` boards of one class whose patterns are summed together."""
 
-    `features` are those measured, `places` the masks of occupied places of both sides; `sums` float32
-    (MAX_PATTERNS,) and `picked` int64 (MOST_OCCUPIED,) are room to work in.
-    """
-    count = patterns.counts[position_class]
-    bias, inputs = patterns.bias[position_class], patterns.inputs[position_class]
-    for k in range(count):
-        sums[k] = bias[k]
+    features: npt.NDArray[np.float32]
+    """(TOGETHER, size): what was measured of each."""
+    picked: npt.NDArray[np.int64]
+    """(TOGETHER, 2 CHECKERS): the rows of the table of places that each picks."""
+    met: npt.NDArray[np.int64]
+    """(TOGETHER,): how many."""
+    boards: npt.NDArray[np.int64]
+    """(TOGETHER,): which boards they are, for whoever fills the room."""
+    sums: npt.NDArray[np.float32]
+    """(TOGETHER, MAX_PATTERNS): the sums, before they are squashed and after."""
+
+
+def new_pattern_room(size: int) -> PatternRoom:
+    """Room for rows of `size` features."""
+    return PatternRoom(
+        np.zeros((TOGETHER, size), np.float32),
+        np.zeros((TOGETHER, 2 * CHECKERS), np.int64),
+        np.zeros(TOGETHER, np.int64),
+        np.zeros(TOGETHER, np.int64),
+        np.zeros((TOGETHER, MAX_PATTERNS), np.float32),
+    )
+
+
+@inline_kernel
+def take_in(room, place, position_class, packed, places, features):
+    """Keep at a `place` of the room what the patterns of its class see of a board: the `features` measured
+    and, of `places`, the masks of occupied places of both sides, the checkers."""
+    for k in range(features.shape[0]):
+        room.features[place, k] = features[k]
     met = 0
     for side in range(2):
         occupied, half = places[side], OPPONENT_HALF * side
         first = (2 * position_class + side) * (PACKED_BAR + 1)
         while occupied:
-            place = np.int64(trailing_zeros(occupied))
+            point = np.int64(trailing_zeros(occupied))
             occupied &= occupied - _ONE
-            picked[met] = (first + place) * (CHECKERS + 1) + packed[half + place]
+            room.picked[place, met] = (first + point) * (CHECKERS + 1) + packed[half + point]
             met += 1
-    add_rows(features, inputs, picked[:met], patterns.points, sums[:count])
+    room.met[place] = met
+
+
+@lean_kernel(NOTHING)
+def sum_patterns(patterns, position_class, room, boards):
+    """Leave what the patterns of a class add to the equity heads of the first `boards` in the room at the
+    head of their ``room.sums``.
+
+    The same board gives the same bits whatever else is in the room.
+    """
+    count = patterns.counts[position_class]
+    bias, inputs = patterns.bias[position_class], patterns.inputs[position_class]
+    for board in range(boards):
+        for k in range(bias.shape[0]):
+            room.sums[board, k] = bias[k]
+    add_weighted_rows(room.features, inputs, room.sums)
     amounts = patterns.amounts[position_class]
-    for k in range(count):
-        x = min(max(sums[k], -_LIMIT), _LIMIT)
-        square = x * x
-        sums[k] = amounts[k] * (x * (_A + square) / (_A + _B * square))
-    # So many sums side by side, in one order on every machine.
-    for first in range(LANES, count, LANES):
-        for k in range(LANES):
-            sums[k] += sums[first + k]
-    total = np.float32(0.0)
-    for k in range(LANES):
-        total += sums[k]
-    return total
+    for board in range(boards):
+        sums = room.sums[board]
+        add_rows(room.picked[board, : room.met[board]], patterns.points, sums)
+        for k in range(count):
+            x = min(max(sums[k], -_LIMIT), _LIMIT)
+            square = x * x
+            sums[k] = amounts[k] * (x * (_A + square) / (_A + _B * square))
+        # So many sums side by side, in one order on every machine.
+        for first in range(LANES, count, LANES):
+            for k in range(LANES):
+                sums[k] += sums[first + k]
+        for k in range(1, LANES):
+            sums[0] += sums[k]

@@ -20,7 +20,10 @@ LANES = 8
 ALIGNMENT = 64
 """Arrays that begin at a multiple of so many bytes are loaded fastest; others are read all the same."""
 WIDTH = 8 * LANES
-"""Sums that `add_rows` keeps in registers."""
+"""Sums that are kept in registers."""
+TOGETHER = 4
+"""Boards whose rows are weighted together."""
+_VECTORS_OF_EACH = WIDTH // LANES // TOGETHER
 _CHAINS = 4
 """Sums that run side by side, because one multiply-add takes as long as several started after it."""
 
@@ -126,50 +129,89 @@ def weighted_form(typing_context: Any, features: Any, linear: Any, tiles: Any, b
     return signature, codegen
 
 
-@intrinsic
-def add_rows(typing_context: Any, factors: Any, rows: Any, picked: Any, table: Any, sums: Any) -> Any:
-    """Add to each of `sums` float32 (p,) the sum over i of factors_i rows_ip, then that of some of a table's
-    rows, table_(picked_j)p.
+def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
+    return [
+        context.make_array(kind)(context, builder, value)
+        for kind, value in zip(signature.args, arguments, strict=True)
+    ]
 
-    `rows` float32 (n, w) and `table` (..., w), w a multiple of `WIDTH` and at least p, are contiguous, and so
-    is `picked`, int64, which counts the rows of `table` through all its dimensions; `factors` holds at least
-    n numbers.  All of `sums` that begin a whole `WIDTH` are added to.
+
+def _store(builder: Any, vector: Any, pointer: Any, index: Any) -> None:
+    place = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
+    builder.store(vector, place, align=_FLOAT_BYTES)
+
+
+@intrinsic
+def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -> Any:
+    """Add to each of `sums` float32 (TOGETHER, s) the sum over i of factors_ki rows_ip, for p < w.
+
+    `rows` float32 (n, w), w a multiple of `WIDTH` and at most s, is contiguous, and so is `factors`
+    (TOGETHER, at least n).  Each row is read once for all the sums.
     """
-    signature = types.void(factors, rows, picked, table, sums)
+    signature = types.void(factors, rows, sums)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        f, w, chosen, t, s = (
-            _data(context, builder, kind, value)
-            for kind, value in zip(signature.args, arguments, strict=True)
-        )
-        arrays = [
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(signature.args, arguments, strict=True)
-        ]
-        length, across = cgutils.unpack_tuple(builder, arrays[1].shape)
+        factor_array, row_array, sum_array = _arrays(context, builder, signature, arguments)
         fma_type = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
         fma = cgutils.get_or_insert_function(builder.module, fma_type, f"llvm.fma.v{LANES}f32")
-        parts = [ir.Constant(_INT, LANES * k) for k in range(WIDTH // LANES)]
-        totals = [cgutils.alloca_once(builder, _VECTOR) for _ in parts]
-        with cgutils.for_range(builder, builder.udiv(arrays[4].nitems, ir.Constant(_INT, WIDTH))) as block:
-            first = builder.mul(block.index, ir.Constant(_INT, WIDTH))
-            places = [builder.add(first, part) for part in parts]
-            for total, place in zip(totals, places, strict=True):
-                builder.store(_load(builder, s, place), total)
+        apart, sums_apart = (
+            cgutils.unpack_tuple(builder, array.shape)[1] for array in (factor_array, sum_array)
+        )
+        length, across = cgutils.unpack_tuple(builder, row_array.shape)
+        offsets = [ir.Constant(_INT, LANES * k) for k in range(_VECTORS_OF_EACH)]
+        totals = [[cgutils.alloca_once(builder, _VECTOR) for _ in offsets] for _ in range(TOGETHER)]
+        step = ir.Constant(_INT, LANES * _VECTORS_OF_EACH)
+        with cgutils.for_range(builder, builder.udiv(across, step)) as block:
+            first = builder.mul(block.index, step)
+            places = [
+                [builder.add(builder.mul(sums_apart, ir.Constant(_INT, k)), builder.add(first, offset))]
+                for k in range(TOGETHER)
+                for offset in offsets
+            ]
+            flat = [total for own in totals for total in own]
+            for total, (place,) in zip(flat, places, strict=True):
+                builder.store(_load(builder, sum_array.data, place), total)
             with cgutils.for_range(builder, length) as row:
-                factor = _spread(builder, builder.load(builder.gep(f, [row.index])))
-                start = builder.mul(row.index, across)
+                start = builder.add(builder.mul(row.index, across), first)
+                weights = [_load(builder, row_array.data, builder.add(start, offset)) for offset in offsets]
+                for k, own in enumerate(totals):
+                    place = builder.add(builder.mul(apart, ir.Constant(_INT, k)), row.index)
+                    factor = _spread(builder, builder.load(builder.gep(factor_array.data, [place])))
+                    for total, weight in zip(own, weights, strict=True):
+                        builder.store(builder.call(fma, [weight, factor, builder.load(total)]), total)
+            for total, (place,) in zip(flat, places, strict=True):
+                _store(builder, builder.load(total), sum_array.data, place)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
+    """Add to `sums` float32 (at least w,) some rows of a table float32 (..., w), w a multiple of `WIDTH`.
+
+    `picked`, int64, counts the rows of `table` through all its dimensions; everything is contiguous.
+    """
+    signature = types.void(picked, table, sums)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        row_numbers, rows, sum_array = _arrays(context, builder, signature, arguments)
+        across = cgutils.unpack_tuple(builder, rows.shape)[-1]
+        offsets = [ir.Constant(_INT, LANES * k) for k in range(WIDTH // LANES)]
+        totals = [cgutils.alloca_once(builder, _VECTOR) for _ in offsets]
+        with cgutils.for_range(builder, builder.udiv(across, ir.Constant(_INT, WIDTH))) as block:
+            first = builder.mul(block.index, ir.Constant(_INT, WIDTH))
+            places = [builder.add(first, offset) for offset in offsets]
+            for total, place in zip(totals, places, strict=True):
+                builder.store(_load(builder, sum_array.data, place), total)
+            with cgutils.for_range(builder, row_numbers.nitems) as row:
+                number = builder.load(builder.gep(row_numbers.data, [row.index]))
+                start = builder.mul(number, across)
                 for total, place in zip(totals, places, strict=True):
-                    weights = _load(builder, w, builder.add(start, place))
-                    builder.store(builder.call(fma, [weights, factor, builder.load(total)]), total)
-            with cgutils.for_range(builder, arrays[2].nitems) as row:
-                start = builder.mul(builder.load(builder.gep(chosen, [row.index])), across)
-                for total, place in zip(totals, places, strict=True):
-                    weights = _load(builder, t, builder.add(start, place))
+                    weights = _load(builder, rows.data, builder.add(start, place))
                     builder.store(builder.fadd(builder.load(total), weights), total)
             for total, place in zip(totals, places, strict=True):
-                target = builder.bitcast(builder.gep(s, [place]), _VECTOR.as_pointer())
-                builder.store(builder.load(total), target, align=_FLOAT_BYTES)
+                _store(builder, builder.load(total), sum_array.data, place)
         return context.get_dummy_value()
 
     return signature, codegen

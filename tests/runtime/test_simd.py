@@ -5,7 +5,17 @@ import pytest
 
 from motif.evaluators.model import aligned
 from motif.runtime.jit import kernel
-from motif.runtime.simd import LANES, WIDTH, add_rows, blocks_of, tile_floats, tile_places, weighted_form
+from motif.runtime.simd import (
+    LANES,
+    TOGETHER,
+    WIDTH,
+    add_rows,
+    add_weighted_rows,
+    blocks_of,
+    tile_floats,
+    tile_places,
+    weighted_form,
+)
 
 
 @kernel
@@ -14,8 +24,13 @@ def form(features, linear, tiles, blocks):
 
 
 @kernel
-def rows_added(factors, rows, picked, table, sums):
-    add_rows(factors, rows, picked, table, sums)
+def weighted_rows_added(factors, rows, sums):
+    add_weighted_rows(factors, rows, sums)
+
+
+@kernel
+def rows_added(picked, table, sums):
+    add_rows(picked, table, sums)
 
 
 def padded(values: np.ndarray) -> np.ndarray:
@@ -105,15 +120,22 @@ def test_aligned_copies_only_what_needs_it():
     assert moved.ctypes.data % 64 == 0
 
 
-@pytest.mark.parametrize("wanted", [WIDTH, 2 * WIDTH])
-def test_rows_are_weighted_and_picked_ones_added(wanted):
+def test_rows_are_weighted_for_several_sums_at_a_time():
     rng = np.random.default_rng(3)
-    factors, rows = rng.normal(size=9).astype(np.float32), rng.normal(size=(7, 2 * WIDTH)).astype(np.float32)
+    factors, rows = rng.normal(size=(TOGETHER, 9)), rng.normal(size=(7, 2 * WIDTH)).astype(np.float32)
+    sums = rng.normal(size=(TOGETHER, 2 * WIDTH + 5)).astype(np.float32)
+    untouched = sums[:, 2 * WIDTH :].copy()
+    expected = sums[:, : 2 * WIDTH] + factors[:, :7] @ rows
+    weighted_rows_added(factors.astype(np.float32), rows, sums)
+    assert sums[:, : 2 * WIDTH] == pytest.approx(expected, abs=1e-5)
+    assert (sums[:, 2 * WIDTH :] == untouched).all()
+
+
+def test_picked_rows_of_a_table_are_added():
+    rng = np.random.default_rng(4)
     table = rng.normal(size=(2, 3, 5, 2 * WIDTH)).astype(np.float32)
     picked = np.array([29, 0, 17, 17])
     sums = rng.normal(size=2 * WIDTH).astype(np.float32)
-    expected = sums + factors[:7].astype(np.float64) @ rows + table.reshape(30, -1)[picked].sum(axis=0)
-    untouched = sums[wanted:].copy()
-    rows_added(factors, rows, picked, table, sums[:wanted])
-    assert sums[:wanted] == pytest.approx(expected[:wanted], abs=1e-5)
-    assert (sums[wanted:] == untouched).all()
+    expected = sums + table.reshape(30, -1)[picked].sum(axis=0)
+    rows_added(picked, table, sums)
+    assert sums == pytest.approx(expected, abs=1e-5)

@@ -106,7 +106,7 @@ class SampleSettings(SamplePlan):
     """Rollouts that label each position."""
     player: str = field(kw_only=True)
     """Name of the static player that plays and rolls out."""
-    label: str = ROLLOUTS
+    label: str = "rollout"
     """Who labels the positions: `rollout`, or a player that can evaluate, such as wildbg, gnubg or a weight
     file."""
     seed: int = field(default=0, kw_only=True)

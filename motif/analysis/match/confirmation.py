@@ -31,7 +31,7 @@ from motif.runtime.progress import progress
 
 DOUBTFUL = 0.008
 """Normalised equity: what the judge calls a smaller error is believed."""
-CERTAIN = 2.0
+CERTAIN = 3.0
 """Standard errors by which an error must be above 0 to be confirmed."""
 SHORT = RolloutSettings(36 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
 """The rollout of each play."""

@@ -164,12 +164,12 @@ def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -
         with cgutils.for_range(builder, builder.udiv(across, step)) as block:
             first = builder.mul(block.index, step)
             places = [
-                [builder.add(builder.mul(sums_apart, ir.Constant(_INT, k)), builder.add(first, offset))]
+                builder.add(builder.mul(sums_apart, ir.Constant(_INT, k)), builder.add(first, offset))
                 for k in range(TOGETHER)
                 for offset in offsets
             ]
             flat = [total for own in totals for total in own]
-            for total, (place,) in zip(flat, places, strict=True):
+            for total, place in zip(flat, places, strict=True):
                 builder.store(_load(builder, sum_array.data, place), total)
             with cgutils.for_range(builder, length) as row:
                 start = builder.add(builder.mul(row.index, across), first)
@@ -179,7 +179,7 @@ def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -
                     factor = _spread(builder, builder.load(builder.gep(factor_array.data, [place])))
                     for total, weight in zip(own, weights, strict=True):
                         builder.store(builder.call(fma, [weight, factor, builder.load(total)]), total)
-            for total, (place,) in zip(flat, places, strict=True):
+            for total, place in zip(flat, places, strict=True):
                 _store(builder, builder.load(total), sum_array.data, place)
         return context.get_dummy_value()
 

@@ -312,6 +312,14 @@ def test_thin_lookahead_comes_near_to_the_whole():
     assert (one[0] == one[1]).all()
 
 
+def test_who_is_not_compiled_sees_every_roll():
+    general = LookaheadEvaluator(General(load_static(default_player())), 2, "thin")
+    whole = LookaheadEvaluator(general.without_lookahead, 2, "thin")
+    whole.depth = whole.depth._replace(thin=False)
+    boards = some_boards("pubeval", 2, seed=14)
+    assert (general.equity_many(boards) == whole.equity_many(boards)).all()
+
+
 def test_the_depth_stands_in_the_name():
     assert load_evaluator("pubeval@2").name == "pubeval@2"
     assert load_evaluator("pubeval@2:normal").name == "pubeval@2"

@@ -17,15 +17,19 @@ import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, trailing_zeros
-from motif.runtime.simd import LANES, TOGETHER, WIDTH, add_rows, add_weighted_rows
+from motif.runtime.simd import (
+    PATTERN_LIMIT,
+    TOGETHER,
+    WIDTH,
+    add_rows,
+    add_weighted_rows,
+    sum_of_squashed,
+)
 
 MAX_PATTERNS = 256
 """Patterns that a class may have."""
 _ONE = np.uint64(1)
-PATTERN_LIMIT = 3.0
-"""Sums beyond this are squashed to -1 or 1."""
 _LIMIT = np.float32(PATTERN_LIMIT)
-_A, _B = np.float32(27.0), np.float32(9.0)
 
 
 class PatternTables(NamedTuple):
@@ -92,10 +96,10 @@ def new_pattern_room(size: int) -> PatternRoom:
 
 
 @inline_kernel
-def take_in(room, place, position_class, packed, places, features):
-    """Keep at a `place` of the room what the patterns of its class see of a board: the `features` measured
+def take_in(patterns, room, place, position_class, packed, places, features):
+    """Keep at a `place` of the room what the `patterns` of its class see of a board: the `features` measured
     and, of `places`, the masks of occupied places of both sides, the checkers."""
-    for k in range(features.shape[0]):
+    for k in range(patterns.inputs.shape[1]):
         room.features[place, k] = features[k]
     met = 0
     for side in range(2):
@@ -126,13 +130,4 @@ def sum_patterns(patterns, position_class, room, boards):
     for board in range(boards):
         sums = room.sums[board]
         add_rows(room.picked[board, : room.met[board]], patterns.points, sums)
-        for k in range(count):
-            x = min(max(sums[k], -_LIMIT), _LIMIT)
-            square = x * x
-            sums[k] = amounts[k] * (x * (_A + square) / (_A + _B * square))
-        # So many sums side by side, in one order on every machine.
-        for first in range(LANES, count, LANES):
-            for k in range(LANES):
-                sums[k] += sums[first + k]
-        for k in range(1, LANES):
-            sums[0] += sums[k]
+        sums[0] = sum_of_squashed(amounts, sums, count)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
@@ -20,16 +20,21 @@ LANES = 8
 ALIGNMENT = 64
 """Arrays that begin at a multiple of so many bytes are loaded fastest; others are read all the same."""
 WIDTH = 8 * LANES
-"""Sums that are kept in registers."""
+"""Sums of rows come in multiples of it."""
 TOGETHER = 4
 """Boards whose rows are weighted together."""
-_VECTORS_OF_EACH = WIDTH // LANES // TOGETHER
+_HAS_LONG_VECTORS = binding.get_host_cpu_features().get("avx512f", False)
+_LONG = 2 * LANES if _HAS_LONG_VECTORS else LANES
+"""Lanes of a sum of rows; each lane is a sum of its own, so their number changes no bit."""
+_COLUMNS = WIDTH if _HAS_LONG_VECTORS else WIDTH // TOGETHER
+"""Sums of each of several boards that are kept in registers together."""
+PATTERN_LIMIT = 3.0
+"""See `sum_of_squashed`."""
 _CHAINS = 4
 """Sums that run side by side, because one multiply-add takes as long as several started after it."""
 
 _FLOAT = ir.FloatType()
 _INT = ir.IntType(64)
-_VECTOR = ir.VectorType(_FLOAT, LANES)
 _FLOAT_BYTES = 4
 
 
@@ -55,17 +60,27 @@ def _data(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
     return context.make_array(array_type)(context, builder, value).data
 
 
-def _load(builder: Any, pointer: Any, index: Any) -> Any:
-    place = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
+def _vector(lanes: int) -> Any:
+    return ir.VectorType(_FLOAT, lanes)
+
+
+def _load(builder: Any, pointer: Any, index: Any, lanes: int = LANES) -> Any:
+    place = builder.bitcast(builder.gep(pointer, [index]), _vector(lanes).as_pointer())
     return builder.load(place, align=_FLOAT_BYTES)
 
 
-def _spread(builder: Any, number: Any) -> Any:
+def _spread(builder: Any, number: Any, lanes: int = LANES) -> Any:
     """A vector of `number` in every lane."""
-    zero = ir.Constant(ir.IntType(32), 0)
-    alone = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, zero)
-    lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(alone, ir.Constant(_VECTOR, ir.Undefined), lanes)
+    zero, nothing = ir.Constant(ir.IntType(32), 0), ir.Constant(_vector(lanes), ir.Undefined)
+    alone = builder.insert_element(nothing, number, zero)
+    return builder.shuffle_vector(
+        alone, nothing, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    )
+
+
+def _multiply_add(builder: Any, lanes: int) -> Any:
+    kind = ir.FunctionType(_vector(lanes), [_vector(lanes)] * 3)
+    return cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{lanes}f32")
 
 
 def _lane_sum(builder: Any, vector: Any) -> Any:
@@ -93,10 +108,9 @@ def weighted_form(typing_context: Any, features: Any, linear: Any, tiles: Any, b
         )
         tile_array = context.make_array(signature.args[2])(context, builder, arguments[2])
         count = builder.sext(arguments[3], _INT) if arguments[3].type.width < 64 else arguments[3]
-        fma_type = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        fma = cgutils.get_or_insert_function(builder.module, fma_type, f"llvm.fma.v{LANES}f32")
+        fma = _multiply_add(builder, LANES)
         zero, width = ir.Constant(_INT, 0), ir.Constant(_INT, LANES)
-        total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * LANES))
+        total = cgutils.alloca_once_value(builder, ir.Constant(_vector(LANES), [0.0] * LANES))
         with cgutils.for_range(builder, count) as column:
             first = builder.mul(column.index, width)
             pair = [_load(builder, w0, first), _load(builder, f, first)]
@@ -137,7 +151,7 @@ def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> list[
 
 
 def _store(builder: Any, vector: Any, pointer: Any, index: Any) -> None:
-    place = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
+    place = builder.bitcast(builder.gep(pointer, [index]), vector.type.as_pointer())
     builder.store(vector, place, align=_FLOAT_BYTES)
 
 
@@ -152,15 +166,14 @@ def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         factor_array, row_array, sum_array = _arrays(context, builder, signature, arguments)
-        fma_type = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        fma = cgutils.get_or_insert_function(builder.module, fma_type, f"llvm.fma.v{LANES}f32")
+        fma = _multiply_add(builder, _LONG)
         apart, sums_apart = (
             cgutils.unpack_tuple(builder, array.shape)[1] for array in (factor_array, sum_array)
         )
         length, across = cgutils.unpack_tuple(builder, row_array.shape)
-        offsets = [ir.Constant(_INT, LANES * k) for k in range(_VECTORS_OF_EACH)]
-        totals = [[cgutils.alloca_once(builder, _VECTOR) for _ in offsets] for _ in range(TOGETHER)]
-        step = ir.Constant(_INT, LANES * _VECTORS_OF_EACH)
+        offsets = [ir.Constant(_INT, first) for first in range(0, _COLUMNS, _LONG)]
+        totals = [[cgutils.alloca_once(builder, _vector(_LONG)) for _ in offsets] for _ in range(TOGETHER)]
+        step = ir.Constant(_INT, _COLUMNS)
         with cgutils.for_range(builder, builder.udiv(across, step)) as block:
             first = builder.mul(block.index, step)
             places = [
@@ -170,13 +183,16 @@ def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -
             ]
             flat = [total for own in totals for total in own]
             for total, place in zip(flat, places, strict=True):
-                builder.store(_load(builder, sum_array.data, place), total)
+                builder.store(_load(builder, sum_array.data, place, _LONG), total)
             with cgutils.for_range(builder, length) as row:
                 start = builder.add(builder.mul(row.index, across), first)
-                weights = [_load(builder, row_array.data, builder.add(start, offset)) for offset in offsets]
+                weights = [
+                    _load(builder, row_array.data, builder.add(start, offset), _LONG) for offset in offsets
+                ]
                 for k, own in enumerate(totals):
                     place = builder.add(builder.mul(apart, ir.Constant(_INT, k)), row.index)
-                    factor = _spread(builder, builder.load(builder.gep(factor_array.data, [place])))
+                    number = builder.load(builder.gep(factor_array.data, [place]))
+                    factor = _spread(builder, number, _LONG)
                     for total, weight in zip(own, weights, strict=True):
                         builder.store(builder.call(fma, [weight, factor, builder.load(total)]), total)
             for total, place in zip(flat, places, strict=True):
@@ -197,21 +213,59 @@ def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row_numbers, rows, sum_array = _arrays(context, builder, signature, arguments)
         across = cgutils.unpack_tuple(builder, rows.shape)[-1]
-        offsets = [ir.Constant(_INT, LANES * k) for k in range(WIDTH // LANES)]
-        totals = [cgutils.alloca_once(builder, _VECTOR) for _ in offsets]
+        offsets = [ir.Constant(_INT, first) for first in range(0, WIDTH, _LONG)]
+        totals = [cgutils.alloca_once(builder, _vector(_LONG)) for _ in offsets]
         with cgutils.for_range(builder, builder.udiv(across, ir.Constant(_INT, WIDTH))) as block:
             first = builder.mul(block.index, ir.Constant(_INT, WIDTH))
             places = [builder.add(first, offset) for offset in offsets]
             for total, place in zip(totals, places, strict=True):
-                builder.store(_load(builder, sum_array.data, place), total)
+                builder.store(_load(builder, sum_array.data, place, _LONG), total)
             with cgutils.for_range(builder, row_numbers.nitems) as row:
                 number = builder.load(builder.gep(row_numbers.data, [row.index]))
                 start = builder.mul(number, across)
                 for total, place in zip(totals, places, strict=True):
-                    weights = _load(builder, rows.data, builder.add(start, place))
+                    weights = _load(builder, rows.data, builder.add(start, place), _LONG)
                     builder.store(builder.fadd(builder.load(total), weights), total)
             for total, place in zip(totals, places, strict=True):
                 _store(builder, builder.load(total), sum_array.data, place)
         return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def sum_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any) -> Any:
+    """sum_k amounts_k s(sums_k) over k < `count`, a float32; `count` is a multiple of `LANES`.
+
+    s(x) = x (27 + x^2) / (27 + 9 x^2) for x from -`PATTERN_LIMIT` to `PATTERN_LIMIT`, and -1 or 1 beyond.
+    Arrays are float32 and contiguous.
+    """
+    signature = types.float32(amounts, sums, count)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        amount_data, sum_data = (
+            _data(context, builder, kind, value)
+            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
+        )
+        high, low, a, b = (
+            ir.Constant(_vector(LANES), [number] * LANES) for number in (PATTERN_LIMIT, -PATTERN_LIMIT, 27, 9)
+        )
+        total = cgutils.alloca_once_value(builder, ir.Constant(_vector(LANES), [0.0] * LANES))
+        step = ir.Constant(_INT, LANES)
+        with cgutils.for_range(builder, builder.udiv(arguments[2], step)) as block:
+            first = builder.mul(block.index, step)
+            x = _load(builder, sum_data, first)
+            x = builder.select(builder.fcmp_ordered(">", x, low), x, low)
+            x = builder.select(builder.fcmp_ordered("<", x, high), x, high)
+            square = builder.fmul(x, x)
+            above = builder.fmul(x, builder.fadd(a, square))
+            below = builder.fadd(a, builder.fmul(b, square))
+            part = builder.fmul(_load(builder, amount_data, first), builder.fdiv(above, below))
+            builder.store(builder.fadd(builder.load(total), part), total)
+        lanes = builder.load(total)
+        found = builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
+        for k in range(1, LANES):
+            found = builder.fadd(found, builder.extract_element(lanes, ir.Constant(ir.IntType(32), k)))
+        return found
 
     return signature, codegen

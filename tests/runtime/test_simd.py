@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
 from motif.evaluators.model import aligned
+from motif.runtime import simd
 from motif.runtime.jit import kernel
 from motif.runtime.simd import (
     LANES,
@@ -12,6 +14,7 @@ from motif.runtime.simd import (
     add_rows,
     add_weighted_rows,
     blocks_of,
+    sum_of_squashed,
     tile_floats,
     tile_places,
     weighted_form,
@@ -31,6 +34,11 @@ def weighted_rows_added(factors, rows, sums):
 @kernel
 def rows_added(picked, table, sums):
     add_rows(picked, table, sums)
+
+
+@kernel
+def squashed_sum(amounts, sums, count):
+    return sum_of_squashed(amounts, sums, count)
 
 
 def padded(values: np.ndarray) -> np.ndarray:
@@ -139,3 +147,44 @@ def test_picked_rows_of_a_table_are_added():
     expected = sums + table.reshape(30, -1)[picked].sum(axis=0)
     rows_added(picked, table, sums)
     assert sums == pytest.approx(expected, abs=1e-5)
+
+
+def test_squashed_sums_are_added_lane_by_lane():
+    rng = np.random.default_rng(7)
+    amounts, sums = rng.normal(size=(2, 3 * LANES)).astype(np.float32)
+    sums[:4] = 1e9, -1e9, 3.0, np.inf
+    three, nine, all27 = (np.float32(number) for number in (3, 9, 27))
+    x = np.clip(sums, -three, three)
+    parts = amounts * (x * (all27 + x * x) / (all27 + nine * (x * x)))
+    lanes = parts[:LANES] + parts[LANES : 2 * LANES] + parts[2 * LANES :]
+    total = lanes[0]
+    for lane in lanes[1:]:
+        total = total + lane
+    assert squashed_sum(amounts, sums, 3 * LANES) == total
+    assert parts[[0, 1, 2, 3]] == pytest.approx(amounts[:4] * [1, -1, 1, 1])
+
+
+@pytest.mark.parametrize(("lanes", "columns"), [(LANES, 2 * LANES), (2 * LANES, WIDTH)])
+def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
+    monkeypatch.setattr(simd, "_LONG", lanes)
+    monkeypatch.setattr(simd, "_COLUMNS", columns)
+    rng = np.random.default_rng(8)
+    factors = rng.normal(size=(TOGETHER, 70)).astype(np.float32)
+    rows = rng.normal(size=(70, 2 * WIDTH)).astype(np.float32)
+    picked = rng.integers(0, 70, 29)
+    sums = rng.normal(size=(TOGETHER, 2 * WIDTH)).astype(np.float32)
+    expected = sums.copy()
+
+    # Compiled here and not kept: what is on disk is of this machine's own length.
+    @njit
+    def both(factors, rows, picked, sums):
+        add_weighted_rows(factors, rows, sums)
+        add_rows(picked, rows, sums[0])
+
+    for row in range(70):
+        exact = factors[:, row, None].astype(np.longdouble) * rows[row] + expected
+        expected = exact.astype(np.float32)
+    for row in picked:
+        expected[0] += rows[row]
+    both(factors, rows, picked, sums)
+    assert (sums == expected).all()

@@ -11,13 +11,16 @@ import pytest
 
 from motif.analysis.explain import explain_choice
 from motif.analysis.explain.concepts import OFF, Event, events_between, hybrid, own_checkers, shapley
-from motif.analysis.explain.explanation import BEYOND
+from motif.analysis.explain.explanation import BEYOND, Explanation
 from motif.analysis.explain.reasons import CONCEPTS
 from motif.analysis.phrases import languages
+from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
+from motif.cube.equities import stakes_of
 from motif.evaluators import LookaheadEvaluator, load_static
+from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.yaml_text import parse_yaml
 from tests.games import some_decisions
 
@@ -204,7 +207,18 @@ TOLD = {
         "Makes the 5 point, and has 2 home points instead of 1.",
         "24/23 13/10 brings a builder to the 10 point.",
     ],
-    ("4HPwATDgc/ABMA", "61", "13/7 8/7", "13/6"): ["Makes the bar point."],
+    ("4HPwATDgc/ABMA", "61", "13/7 8/7", "13/6"): [
+        "Makes the bar point: 17 rolls of 36 play the opponent's last checker instead of 24.",
+    ],
+    ("4LsdAAbhzuADIA", "22", "13/9(2)", "13/9 8/6(2)"): [
+        "Leaves 7 shots instead of 18.",
+        "Makes the 9 point: 14 rolls of 36 play the opponent's last checker instead of 28.",
+        "Keeps the 8 point.",
+    ],
+    ("bNsGAQbKnsEANA", "33", "13/7(2)", "13/10(2) 6/3(2)"): [
+        "Has 10 pips to play before a point breaks, instead of 2.",
+        "13/10(2) 6/3(2) makes the 10 point: 15 rolls of 36 play the opponent's last checker instead of 20.",
+    ],
     ("z92DAADNdgEwGA", "21", "18/15*", "6/3"): [
         "Hits on the 15 point and sends a checker back.",
         "6/3 leaves no shot, while 13 rolls hit after 18/15*.",
@@ -220,6 +234,24 @@ def test_reasons_in_words(decision):
     better, worse = (find_play(text, plays) for text in two)
     told = explain_choice(load_static("motif-v6"), position, (int(roll[0]), int(roll[1])), better, worse)
     assert list(told.sentences) == TOLD[decision]
+
+
+def test_gammons_are_told_where_they_decide():
+    position = Position.from_id("nw0AAF/27gAAAA")
+    plays = legal_plays(position, (5, 3))
+    two = [find_play(text, plays) for text in ("5/off 3/off", "5/2 5/off")]
+    evaluator = load_static("motif-v6")
+
+    def told(length: int, language: str = "en") -> Explanation:
+        stakes = stakes_of(MatchState(length=length)) if length else NO_CUBE
+        return explain_choice(evaluator, position, (5, 3), *two, stakes=stakes, language=language)
+
+    money = told(0)
+    assert money.gammons == "5/off 3/off wins a gammon in 87 of 100 games, 5/2 5/off in 77."
+    assert money.gammons in money.lines
+    assert told(0, "de").gammons == "5/off 3/off gewinnt ein Gammon in 87 von 100 Spielen, 5/2 5/off in 77."
+    # The only point of the match: a gammon wins no more.
+    assert told(1).gammons == ""
 
 
 def test_lookahead_tells_which_rolls_hit():

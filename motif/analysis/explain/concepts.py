@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from math import factorial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,13 +33,18 @@ from motif.board.moves import Play
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.probabilities import turned_equities
-from motif.parameters.motif_set import HITTING, MOTIF_SET
+from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.named_sets import features
+from motif.runtime.streams import THROWS
 
 _MOST = 8
 """Events that are told apart: with their exposure, 512 positions."""
 _SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")
 """Parameters that measure what may be hit, by whatever set."""
+_COUNTED = [
+    MOTIF_SET.names.index(name) for name in ("hitting_rolls", "contained_opponent", "spare_pips_opponent")
+]
+"""What the mover counts, who is not on roll any more."""
 Moves = Sequence[tuple[int, int]]
 OFF = 0
 """Where a checker that was borne off stands, as in notation."""
@@ -74,6 +80,22 @@ class Event:
         return Event(self.moves + other.moves, self.hits + other.hits, self.missed + other.missed)
 
 
+class Counted(NamedTuple):
+    """What a player counts on the board that the mover leaves; or how much more of it there is."""
+
+    safe: float
+    """Rolls of 36 that do not hit him."""
+    held: float
+    """Rolls of 36 that the opponent's last checker cannot play in full because of his points."""
+    spare: float
+    """Pips that he can play before he breaks a point or moves his back checkers."""
+
+    @property
+    def turned(self) -> "Counted":
+        """How much less of it there is."""
+        return Counted(*(-number for number in self))
+
+
 @dataclass(frozen=True)
 class Part:
     """What one thing brings of the difference of two plays."""
@@ -82,8 +104,9 @@ class Part:
     """None for the exposure."""
     amount: float
     """In the evaluator's values; below 0 where it speaks for the second play."""
-    shots: float
-    """About how many rolls of 36 that hit the first play leaves fewer because of it."""
+    gain: Counted
+    """About how much more there is of each after the first play because of it; the exposure has nothing but
+    safe rolls, and all of them."""
 
 
 def own_checkers(board: Board) -> npt.NDArray[np.int64]:
@@ -129,19 +152,23 @@ def parts_between(static: StaticEvaluator, first: Play, second: Play, fewer: int
         for number in range(1 << len(events))
     ]
     seen = np.ascontiguousarray(-np.array(mixed)[:, ::-1])
+    gains = [Counted(*gain) for gain in zip(*map(shapley, counted_on(seen).T), strict=True)]
     exposed = _exposed(static)
     if fewer and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
         if exposure * fewer > 0:
-            parts = [Part(event, amount, 0.0) for event, amount in zip(events, amounts, strict=True)]
-            return (*parts, Part(None, exposure, float(fewer)))
-    amounts = shapley(turned_equities(values_of(static, seen)))
-    return tuple(map(Part, events, amounts, shapley(-shots_on(seen))))
+            gains = [gain._replace(safe=0.0) for gain in gains]
+            return (*map(Part, events, amounts, gains), Part(None, exposure, Counted(fewer, 0.0, 0.0)))
+    return tuple(map(Part, events, shapley(turned_equities(values_of(static, seen))), gains))
 
 
-def shots_on(boards: Board) -> FloatArray:
-    """With how many rolls of 36 the player on roll can hit a blot on `boards` (n, 26): (n,)."""
-    return np.round(features(MOTIF_SET, boards)[:, HITTING].astype(np.float64) / MOTIF_SET.scales[HITTING])
+def counted_on(boards: Board) -> FloatArray:
+    """What a player counts who has left `boards` (n, 26) to the player on roll: (n, 3), as in `Counted`."""
+    measured = np.round(
+        features(MOTIF_SET, boards)[:, _COUNTED].astype(np.float64) / MOTIF_SET.scales[_COUNTED]
+    )
+    measured[:, 0] = THROWS - measured[:, 0]
+    return measured
 
 
 def shapley(values: FloatArray) -> list[float]:

@@ -45,8 +45,8 @@ from motif.board.position import Position
 from motif.board.svg import svg_diagram
 from motif.evaluators import Evaluator, LookaheadEvaluator, WeightFile
 from motif.evaluators.pattern_words import pattern_term, words_of_patterns
-from motif.evaluators.probabilities import turned_equities
-from motif.evaluators.stakes import NO_CUBE, Stakes
+from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
+from motif.evaluators.stakes import CUBELESS, EVEN, NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
 from motif.runtime.layout import html_lines, side_by_side
 
@@ -59,7 +59,10 @@ _MOST_FOR, _MOST_AGAINST = 3, 2
 _LEAST_SHARE, _LEAST_OF_WEAK = 0.1, 0.25
 """What a reason that is told brings at least, of the largest; and one that says little."""
 _TOLD_CHANGE, _LARGE_SHARE = 0.02, 0.5
-"""What score or lookahead must change to be told: so many points, and such a share of the difference."""
+"""What score, lookahead or gammons must change to be told: so many points, and such a share of the
+difference."""
+_POINTS = np.arange(-EVEN, EVEN + 1)
+"""What games are worth for money, as in `Stakes.worth`."""
 _SHOWN = 0.0005
 """The least difference that is not nothing in the digits that are shown."""
 _SURE = (("clear", 8.0), ("likely", 2.0))
@@ -101,6 +104,8 @@ class Explanation:
     parts: tuple[Part, ...] = field(repr=False)
     """The same without the words."""
     summary: str
+    gammons: str
+    """How the plays differ in gammons, in a sentence; empty where that makes little of the difference."""
     certainty: str
     """How sure it is, in a sentence; empty where nobody knows."""
     words: Phrases = field(repr=False)
@@ -209,7 +214,7 @@ class Explanation:
     @property
     def lines(self) -> tuple[str, ...]:
         """All that it says in words."""
-        return tuple(filter(None, (self.summary, *self.sentences, self.certainty)))
+        return tuple(filter(None, (self.summary, *self.sentences, self.gammons, self.certainty)))
 
     @property
     def detailed_lines(self) -> tuple[str, ...]:
@@ -249,6 +254,7 @@ class Explanation:
             "unit": self.unit,
             "summary": self.summary,
             "reasons": [reason.to_dict() for reason in self.reasons],
+            "gammons": self.gammons,
             "certainty": self.certainty,
             "grid": self.grid,
             "values": self.values_in_words,
@@ -368,6 +374,7 @@ def explain_choice(
         parts=parts,
         reasons=tuple(sorted(reasons, key=lambda reason: -reason.amount)),
         summary=_verdict(names, steps[-1], scale.win_only and staked is None, words),
+        gammons=_gammons(evaluator, (better, worse), stakes, steps[-1], names, words),
         certainty=_certainty(evaluator.name, steps[-1], words),
         words=words,
         scale=scale,
@@ -412,6 +419,34 @@ def _beyond(
             told = seen.in_words(change, names, words)
         reasons.append(Reason(concept, side, abs(change), told))
     return tuple(reasons)
+
+
+def _gammons(
+    evaluator: Evaluator,
+    plays: tuple[Play, Play],
+    stakes: Stakes,
+    difference: float,
+    names: tuple[str, str],
+    words: Phrases,
+) -> str:
+    """How often the `plays` win gammons, or lose them, where that is a good part of their `difference`.
+
+    A gammon counts what it is worth beyond a single game for the `stakes`; backgammons are gammons, too.
+    """
+    worth = _POINTS if stakes.kind == CUBELESS else stakes.worth[0, 0]
+    after = np.array([play.position.board for play in plays])
+    chances = turned(evaluator.evaluate_many(after)).astype(np.float64)
+    won, lost = (chances[:, OUTPUTS.index(output)].tolist() for output in ("win_gammon", "lose_gammon"))
+    amounts = (
+        (worth[EVEN + 2] - worth[EVEN + 1]) * _difference(won),
+        (worth[EVEN - 2] - worth[EVEN - 1]) * _difference(lost),
+    )
+    which = int(abs(amounts[1]) > abs(amounts[0]))
+    if abs(amounts[which]) < max(_TOLD_CHANGE, _LARGE_SHARE * abs(difference)):
+        return ""
+    first, second = (f"{100 * share:.0f}" for share in (won, lost)[which])
+    key = "lost" if which else "won"
+    return words.say("gammons", key, better=names[0], worse=names[1], first=first, second=second)
 
 
 def _verdict(names: tuple[str, str], difference: float, win_only: bool, words: Phrases) -> str:

@@ -12,10 +12,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.concepts import OFF, Event, Moves, Part, own_checkers, whole_ways
+from motif.analysis.explain.concepts import (
+    OFF,
+    Counted,
+    Event,
+    Moves,
+    Part,
+    counted_on,
+    own_checkers,
+    whole_ways,
+)
 from motif.analysis.phrases import Phrases, sentence
 from motif.board.moves import Play
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
+from motif.runtime.streams import THROWS
 
 Side = Literal["better", "worse"]
 CONCEPTS: Mapping[str, str] = {
@@ -35,6 +45,8 @@ CONCEPTS: Mapping[str, str] = {
     "keep_prime": "prime",
     "bar_point": "block",
     "block": "block",
+    "bar_point_contains": "block",
+    "block_contains": "block",
     "keep_block": "block",
     "keep_bar_point": "block",
     "midpoint": "safety",
@@ -54,6 +66,7 @@ CONCEPTS: Mapping[str, str] = {
     "unstack": "stack",
     "step_up": "mobility",
     "stay_back": "timing",
+    "timing": "timing",
     "builder": "builder",
     "keep_builder": "builder",
     "slot": "make_point",
@@ -76,6 +89,12 @@ _DEEP, _STACK, _PRIME, _LOW = 2, 5, 4, 5
 """The last point where a checker is buried; at least: checkers of a stack, points of a prime, its end."""
 _TOLD_SHOTS = 2
 """Shots that an event must save for that to be what it is about."""
+_TOLD_HELD, _TOLD_SPARE = 3, 3
+"""Rolls that must be taken from the opponent's last checker, and pips that must be kept, to be told."""
+_HELD = 18
+"""Rolls that he cannot play in full if he is held."""
+_SOON = 3
+"""Rolls within which points that break break soon."""
 _NOTHING = 1e-9
 _PIPS_A_ROLL = 49 / 6
 _NEAR = 0.6
@@ -132,8 +151,10 @@ class Sight:
     """From where to where this play moved its checkers."""
     shots: tuple[int, int]
     """Rolls of 36 that hit after this play, and after the other."""
-    fewer: float
-    """How many fewer of them because of the event; see `Part.shots`."""
+    counted: tuple[Counted, Counted]
+    """What is counted after this play, and after the other."""
+    gain: Counted
+    """How much more of it because of the event; see `Part.gain`."""
 
     def facts(self) -> Iterator[Fact]:
         """What this play has of the event, what matters most first; at least one fact."""
@@ -150,6 +171,7 @@ class Sight:
             self._in_play,
             self._home,
             self._brought,
+            self._timed,
             self._placed,
         )
         for some in kinds:
@@ -226,6 +248,9 @@ class Sight:
                 yield Fact("prime", {"point": point, "length": length})
             elif point <= HOME:
                 yield self._home_point(point)
+            elif point in (_BAR_POINT, *_BLOCKS) and (rolls := self._held):
+                phrase = "bar_point_contains" if point == _BAR_POINT else "block_contains"
+                yield Fact(phrase, {"point": point, "rolls": rolls[0], "others": rolls[1]})
             elif point == _BAR_POINT:
                 yield Fact("bar_point", {})
             elif point in _BLOCKS:
@@ -234,6 +259,13 @@ class Sight:
                 yield Fact("midpoint", {})
             else:
                 yield Fact("landing_point" if point < _BACK else "anchor", {"point": point})
+
+    @property
+    def _held(self) -> tuple[int, int] | None:
+        """Rolls that play the opponent's last checker, here and after the other play, if this holds him."""
+        own, other = (int(counted.held) for counted in self.counted)
+        more = min(self.gain.held, own - other)
+        return (THROWS - own, THROWS - other) if more >= _TOLD_HELD and own >= _HELD else None
 
     def _home_point(self, point: int) -> Fact:
         homes = [int((own[1 : HOME + 1] >= 2).sum()) for own in (self._own, self._other)]
@@ -313,7 +345,7 @@ class Sight:
             yield Fact("past", {"count": len(past)})
 
     def _shots(self) -> Iterator[Fact]:
-        if self.fewer >= _TOLD_SHOTS and self.shots[0] < self.shots[1]:
+        if self.gain.safe >= _TOLD_SHOTS and self.shots[0] < self.shots[1]:
             yield shots_fact(self.shots)
         for at, to in self.event.moves:
             alone = OFF < at <= _BACK and self._other[at] == 1 and self._own[at] != 1
@@ -321,7 +353,7 @@ class Sight:
                 continue
             if self._had[at] == 1 and self._own[at] == 0 and at > to > OFF and self._own[to] >= 2:
                 yield Fact("to_safety", {"source": at, "point": to})
-            elif self.fewer > 0:
+            elif self.gain.safe > 0:
                 yield Fact("no_blot", {"point": at})
 
     def _in_play(self) -> Iterator[Fact]:
@@ -341,6 +373,13 @@ class Sight:
                 yield Fact("slot", {"point": to})
             if OFF < at < OWN_BAR and self._other[at] >= _STACK and self._own[at] < self._other[at]:
                 yield Fact("unstack", {"point": at})
+
+    def _timed(self) -> Iterator[Fact]:
+        """That more can be played before a point breaks, where it will soon."""
+        own, other = self.counted
+        enough = min(self.gain.spare, own.spare - other.spare) >= _TOLD_SPARE
+        if self._contact and enough and other.spare <= _SOON * _PIPS_A_ROLL:
+            yield Fact("timing", {"pips": int(own.spare), "others": int(other.spare)})
 
     def _home(self) -> Iterator[Fact]:
         home = sum((at > HOME >= to) - (to > HOME >= at) for at, to in self.event.moves)
@@ -393,6 +432,7 @@ def reasons_of(
     names = [play.notation or words.say("no_move") for play in plays]
     ways = [whole_ways(play.moves) for play in plays]
     before, *after = boards
+    counted = [Counted(*row) for row in counted_on(-np.array(after)[:, ::-1])]
     amounts: dict[tuple[Side, str, Any], float] = {}
     told: dict[tuple[Side, str, Any], tuple[str, bool]] = {}
     for part in sorted(parts, key=lambda part: -abs(part.amount)):
@@ -403,8 +443,8 @@ def reasons_of(
             fact = shots_fact(seen)
         else:
             event = part.event if first else part.event.turned
-            fewer = part.shots if first else -part.shots
-            fact = next(Sight(event, before, after[own], after[other], ways[own], seen, fewer).facts())
+            both, gain = (counted[own], counted[other]), part.gain if first else part.gain.turned
+            fact = next(Sight(event, before, after[own], after[other], ways[own], seen, both, gain).facts())
         phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[other])
         text = sentence(phrase) if first else words.say("against", play=names[1], phrase=phrase)
         # Two checkers that a play has more on one point are one matter.

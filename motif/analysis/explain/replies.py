@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.concepts import shots_on
+from motif.analysis.explain.concepts import counted_on
 from motif.analysis.explain.form import FloatArray
 from motif.analysis.phrases import Phrases
 from motif.board.movegen import ROLL_COUNTS, ROLLS
@@ -17,9 +17,9 @@ from motif.board.outcome import outcome
 from motif.board.packed import OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.stakes import Stakes
+from motif.runtime.streams import THROWS
 
 DICE = 6
-THROWS = int(ROLL_COUNTS.sum())
 _NAMED = 3
 """Rolls that are named."""
 _SHARE = 0.5
@@ -171,7 +171,9 @@ def _risky_rolls(evaluator: LookaheadEvaluator, plays: Sequence[Play]) -> tuple[
     boards = _before_replies(plays)
     mine = np.ascontiguousarray(-boards[:, ::-1])
     played = static.best_plays(mine, np.tile(ROLLS, (len(plays), 1))).boards
-    first, second = ((shots_on(played) > 0).reshape(len(plays), len(ROLLS)) @ ROLL_COUNTS).tolist()
+    first, second = (
+        (counted_on(played)[:, 0] < THROWS).reshape(len(plays), len(ROLLS)) @ ROLL_COUNTS
+    ).tolist()
     return first, second
 
 

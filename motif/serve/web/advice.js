@@ -111,7 +111,8 @@ export function whyPanel(answer) {
   const better = playName(answer.better.notation), worse = playName(answer.worse.notation);
   const reasons = answer.reasons ?? [];
   const parts = reasons.length
-    ? [h("p", {}, answer.summary), ...reasonBars(reasons, better, worse), answer.certainty && h("p", {}, answer.certainty)]
+    ? [h("p", {}, answer.summary), ...reasonBars(reasons, better, worse),
+       ...[answer.gammons, answer.certainty].filter(Boolean).map((one) => h("p", {}, one))]
     : [h("p", {}, answer.summary), groupBars(answer.groups ?? []),
        h("ul", { class: "sentences" }, (answer.sentences ?? []).map((one) => h("li", {}, one)))];
   const replies = answer.replies?.sentences ?? [];

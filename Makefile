@@ -29,7 +29,7 @@ help:
 	@echo "make strength    the table of strength in every page that has it, from what make players has kept"
 	@echo "make frontier    error against time a decision, motif's ways beside gnubg and wildbg, into docs/explanation/frontier.md"
 	@echo "make reading-test     plays and reasons of textbooks beside motif's, into docs/explanation/reading-test.md"
-	@echo "make patterns    the newest version's patterns, with boards, into docs/explanation/patterns.md"
+	@echo "make patterns    the patterns of the version that is there to be read, with boards, into docs/explanation/patterns.md"
 	@echo "make architecture  the picture of the floors and the list of files in docs/dev/architecture.md"
 	@echo "make fuzz        20,000 damaged inputs for each parser and reader; FUZZ_SEED=1 gives others"
 	@echo "make serve-load  requests and positions a second that serve http answers, measured into docs/how-to/serve.md"
@@ -105,7 +105,7 @@ reading-test: $(INSTALLED_DEV)
 
 # WEIGHTS=FILE tells another file's.
 patterns: $(INSTALLED_DEV)
-	$(BIN)/python -m tools.pattern_page docs/explanation/patterns.md $(WEIGHTS)
+	$(BIN)/python -m tools.pattern_page docs/explanation/patterns.md $(or $(WEIGHTS),motif-v7)
 
 architecture: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.architecture

@@ -44,6 +44,7 @@ def ways(own: str) -> list[str]:
         own,
         *(f"{own}@{plies}{depth}" for plies in (1, 2) for depth in (":narrow", "", ":wide")),
         *(f"{own}@3{depth}" for depth in (":narrow", "")),
+        *(f"{own}@{plies}:rollout" for plies in (2, 3)),
         *(rollouts + trials for trials in ("324", "1296")),
         "wildbg",
         *("gnubg", "gnubg@1", "gnubg@2"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 JUDGE = f"{default_player()}@2"
 """Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
-_DEEP = "@2:wide"
+_DEEP = "@2:rollout"
 COMPARABLE = 10
 """Best plays of a roll that who judges sees equally deep, so that they can be compared."""
 

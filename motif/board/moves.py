@@ -78,6 +78,12 @@ class PlayBatch(NamedTuple):
         rows = np.repeat(self.offsets[decisions] - (ends - lengths), lengths) + np.arange(lengths.sum())
         return PlayBatch(np.concatenate([[0], ends]), self.boards[rows], self.paths[rows]), rows
 
+    def only(self, wanted: npt.NDArray[np.bool_]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
+        """The `wanted` plays (m,), as a batch of the decisions that have any; and which these are."""
+        decisions, counts = np.unique(self.decision[wanted], return_counts=True)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        return PlayBatch(offsets, self.boards[wanted], self.paths[wanted]), decisions
+
 
 def thread_play_buffer() -> PlayBuffer:
     """The calling thread's own generator buffer."""

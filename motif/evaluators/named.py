@@ -17,6 +17,7 @@ from motif.runtime.errors import PlayerError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
+    from motif.evaluators.lookahead import Rolled
     from motif.evaluators.static import StaticEvaluator
 
 
@@ -117,14 +118,19 @@ class Entry:
         return _made(self.home)(*match.groups())
 
 
-_ENDINGS = "motif.rollout.rollout_evaluator:endings_of"
-"""What plays late endings out."""
+_ROLLOUTS = "motif.rollout.rollout_evaluator:"
 
 
 def _endings_of(evaluator: "StaticEvaluator") -> "Evaluator":
-    """Imported when a late ending is seen: it takes a while."""
-    endings: Evaluator = _made(_ENDINGS)(evaluator)
+    """Who plays late endings out; imported when one is seen: it takes a while."""
+    endings: Evaluator = _made(_ROLLOUTS + "endings_of")(evaluator)
     return endings
+
+
+def _rolled_by(evaluator: "StaticEvaluator", rolled: "Rolled") -> "Evaluator":
+    """Who rolls out what lookahead has left."""
+    rollouts: Evaluator = _made(_ROLLOUTS + "rolled_by")(evaluator, rolled)
+    return rollouts
 
 
 def _made(home: str) -> Any:
@@ -273,6 +279,7 @@ def load_evaluator(name: str) -> "Evaluator":
     if not int(plies):
         return static
     ahead = LookaheadEvaluator(static, int(plies), depth or DEFAULT_DEPTH)
+    ahead = ahead.with_rollouts(partial(_rolled_by, static))
     if ahead.takes_endings and static.weights is not None:
         return ahead.with_endings(partial(_endings_of, static))
     return ahead

@@ -18,6 +18,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_static
 from motif.evaluators.evaluator import best_few, with_closer_look
+from motif.evaluators.lookahead import Rolled
 from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import Stakes, staked_values
@@ -206,6 +207,12 @@ ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
 def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:
     """Who values late endings: `evaluator`, playing each of them to its end, with the same dice for all."""
     return RolloutEvaluator(evaluator.name, evaluator, ENDING, one_deal=True)
+
+
+def rolled_by(evaluator: StaticEvaluator, rolled: Rolled) -> RolloutEvaluator:
+    """Who rolls out, by `evaluator`, what lookahead has left, with the same dice for all."""
+    settings = RolloutSettings(rolled.trials, cut=rolled.cut, stratified=True)
+    return RolloutEvaluator(evaluator.name, evaluator, settings, one_deal=True)
 
 
 DEFAULT_TRIALS = 36

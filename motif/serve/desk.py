@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from motif.evaluators import Evaluator
 
 _Result = TypeVar("_Result")
-_PLIES = re.compile(r"(@[12](:(narrow|normal|wide))?)?")
+_PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
 """Lookahead that a request may ask for."""
 _A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)

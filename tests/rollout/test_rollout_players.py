@@ -1,5 +1,7 @@
 """Rollouts as evaluators and players, by name."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -12,15 +14,17 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.cube.equities import stakes_of
 from motif.evaluators import LookaheadEvaluator, load_evaluator, load_static
+from motif.evaluators.lookahead import MoveFilter, Rolled
 from motif.evaluators.probabilities import equities
 from motif.evaluators.stakes import NO_CUBE
+from motif.parameters.position_class import RACE, classify_many
 from motif.players import EvaluatorPlayer, load
 from motif.players.match import play_match
 from motif.rollout import RolloutEvaluator, RolloutSettings, load_rollout, rollout
 from motif.rollout.rollout_evaluator import ENDING, items_of
 from motif.runtime.errors import PlayerError, SettingError, WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights
-from tests.games import some_boards
+from tests.games import some_boards, some_decisions
 from tests.rollout.exact import single_trials
 
 MADE = evaluator_of(made_weights("keith", pairs=12, seed=1))
@@ -262,3 +266,76 @@ def test_a_decision_that_leads_partly_into_tables_is_judged_as_one(judge):
     values = judge.play_equities(board, plays)
     covered = -judge.equity_many(plays.boards[~late])
     np.testing.assert_allclose(values[~late], covered, atol=1e-9)
+
+
+def rolled_after(name: str, rolled: Rolled) -> LookaheadEvaluator:
+    """The lookahead called `name`, with rollouts like `rolled`."""
+    evaluator = load_evaluator(name)
+    assert isinstance(evaluator, LookaheadEvaluator)
+    evaluator.depth = evaluator.depth._replace(rollout=rolled)
+    return evaluator
+
+
+SOME = Rolled(MoveFilter(3, 0.2), trials=72, cut=4, share=0.6)
+
+
+def test_a_short_rollout_has_its_share_in_what_lookahead_says():
+    evaluator = rolled_after("motif-v1@1:rollout", SOME)
+    plain, static = load_evaluator("motif-v1@1"), load_static("motif-v1")
+    boards = some_boards("pubeval", 60, seed=4)
+    race = classify_many(pack_many(boards)) == RACE
+    assert 0 < race.sum() < 40
+    contact = boards[~race]
+    trials = RolloutSettings(72, cut=4, stratified=True)
+    player = RolloutEvaluator("trials", static, trials, one_deal=True)
+    expected = 0.4 * plain.equity_many(contact) + 0.6 * player.equity_many(contact)
+    np.testing.assert_allclose(evaluator.equity_many(contact), expected, atol=1e-12)
+    chances = 0.4 * plain.evaluate_many(contact) + 0.6 * player.evaluate_many(contact)
+    np.testing.assert_allclose(evaluator.evaluate_many(contact), chances, atol=1e-6)
+    assert (evaluator.equity_many(boards[race]) == plain.equity_many(boards[race])).all()
+
+
+def test_plays_that_come_near_are_rolled_out():
+    evaluator = rolled_after("motif-v1@1:rollout", SOME)
+    plain = load_evaluator("motif-v1@1")
+    boards, rolls = some_decisions("pubeval", 25, seed=8)
+    (plays,) = play_batches(boards, rolls)
+    before, after = (one.play_equities(boards, plays) for one in (plain, evaluator))
+    race = classify_many(pack_many(plays.boards)) == RACE
+    changed = 0
+    for first, last in pairwise(plays.offsets):
+        rows = np.arange(first, last)
+        near = rows[before[rows] >= before[rows].max() - 0.2]
+        near = near[np.argsort(-before[near], kind="stable")][:3]
+        near = near[~race[near]]
+        others = np.setdiff1d(rows, near)
+        assert (after[others] <= before[others]).all()
+        # With this number of trials nobody is dropped but who is far behind.
+        best = near[np.argmax(after[near])] if len(near) else rows[np.argmax(after[rows])]
+        assert after[best] == after[rows].max()
+        values = -evaluator.equity_many(plays.boards[near])
+        assert (np.isclose(after[near], values, atol=1e-9) | (after[near] < after[best])).all()
+        changed += len(near) > 0
+    assert changed > 10
+    best = evaluator.best_plays(boards, rolls).boards
+    assert (best == evaluator.best_plays(boards, rolls).boards).all()
+
+
+def test_rollouts_after_lookahead_know_the_score():
+    evaluator = rolled_after("motif-v1@1:rollout", SOME)
+    stakes = stakes_of(MatchState(length=3, own_score=2, crawford=True))
+    boards = some_boards("pubeval", 20, seed=4)
+    boards = boards[classify_many(pack_many(boards)) != RACE]
+    player = RolloutEvaluator(
+        "trials", load_static("motif-v1"), RolloutSettings(72, cut=4, stratified=True), one_deal=True
+    )
+    plain = load_evaluator("motif-v1@1")
+    expected = 0.4 * plain.staked_equities(boards, stakes, 0) + 0.6 * player.staked_equities(
+        boards, stakes, 0
+    )
+    np.testing.assert_allclose(evaluator.staked_equities(boards, stakes, 0), expected, atol=1e-9)
+
+
+def test_nets_are_not_rolled_out():
+    with pytest.raises(PlayerError, match="wildbg@2:rollout: only a static evaluator can be rolled out"):
+        load_evaluator("wildbg@2:rollout")

@@ -85,14 +85,15 @@ class Rolled(NamedTuple):
     """Of each play."""
     cut: int
     """Plies of a trial, at whose end the static value stands."""
-    share: float
-    """How much of it there is in the value of a play; the rest is what lookahead says."""
+    shares: tuple[float, ...]
+    """How much of it there is in the value of a play after 1, 2, ... plies; the rest is what these say."""
 
     def mixed(
-        self, values: npt.NDArray[np.float64], means: npt.NDArray[np.floating]
+        self, plies: int, values: npt.NDArray[np.float64], means: npt.NDArray[np.floating]
     ) -> npt.NDArray[np.float64]:
-        """What lookahead says, with the share of the `means` of the rollout."""
-        return np.asarray((1 - self.share) * values + self.share * means)
+        """What `plies` of lookahead say, with the share of the `means` of the rollout."""
+        share = self.shares[plies - 1]
+        return np.asarray((1 - share) * values + share * means)
 
 
 _EVERY = MoveFilter(1 << 30, np.inf)
@@ -107,10 +108,10 @@ _LABEL_SHARES = (0.3, 0.2, 0.5)
 _NORMAL = Depth(
     (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5, endings=True, thin=True
 )
-# On the 905 decisions two plies lose 4.2, rollouts of 1,296 trials 3.5 with 6 plies and 3.5 with 8, half of
-# each 3.4, and with three plies in place of two 3.1 (differences are sure to .25); with 432 trials 3.7 to 4.0.
-# Filters that let twice as many plays through gain nothing.
-_ROLLED = Rolled(MoveFilter(4, 0.06), trials=1296, cut=6, share=0.5)
+# On the 905 decisions two plies lose 4.2, rollouts of 1,296 trials 3.5 with 6 plies and 3.5 with 8; with
+# three tenths of two plies the former lose 3.3, with half of what three plies say, mixed with two, 3.1 (all
+# sure to .25).  432 trials lose 3.7 to 4.0.  Filters that let twice as many plays through gain nothing.
+_ROLLED = Rolled(MoveFilter(4, 0.06), trials=1296, cut=6, shares=(0.7, 0.7, 0.5))
 DEPTHS: dict[str, Depth] = {
     "narrow": Depth(
         (MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)), _SHARES, 4, endings=False, thin=True
@@ -306,7 +307,9 @@ class LookaheadEvaluator(Evaluator):
         some, decisions = plays.only(rolled)
         player = self._rollout(self.depth.rollout).staked(*view)
         means = player.play_equities(before[decisions], some)
-        return with_closer_look(values, plays, rolled, self.depth.rollout.mixed(values[rolled], means))
+        return with_closer_look(
+            values, plays, rolled, self.depth.rollout.mixed(self.plies, values[rolled], means)
+        )
 
     def _judged(self, before: Board, plays: PlayBatch, view: View) -> npt.NDArray[np.float64]:
         """Values (m,) of plays to the side of `view`, of which the best are played out in late endings."""
@@ -355,7 +358,7 @@ class LookaheadEvaluator(Evaluator):
         if contact.any():
             player, some = self._rollout(self.depth.rollout), boards[contact]
             means = player.evaluate_many(some) if rows else player.staked(*view).equity_many(some)
-            mixed[contact] = self.depth.rollout.mixed(values[contact], means)
+            mixed[contact] = self.depth.rollout.mixed(self.plies, values[contact], means)
         return mixed
 
     def _mixture(

@@ -276,7 +276,7 @@ def rolled_after(name: str, rolled: Rolled) -> LookaheadEvaluator:
     return evaluator
 
 
-SOME = Rolled(MoveFilter(3, 0.2), trials=72, cut=4, share=0.6)
+SOME = Rolled(MoveFilter(3, 0.2), trials=72, cut=4, shares=(0.6,))
 
 
 def test_a_short_rollout_has_its_share_in_what_lookahead_says():

@@ -28,6 +28,7 @@ NOTES = {
     "bras": ", the Backgammon Relative Advantage Score",
     "phase": ", a course project's heuristic",
     **dict.fromkeys(("keith-v0", "keith-v1", *(f"motif-v{version}" for version in range(9))), ""),
+    "motif-v8-plain": ", without patterns",
     "motif-v6@1": ", looking one ply ahead",
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",

@@ -36,8 +36,8 @@ _VERSION = re.compile(r"motif-v(\d+)")
 def shipped_weights() -> dict[str, Path]:
     """Short name (``motif-v2``) -> weight file; empty where none came with this motif."""
     folder = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
-    paths = (path for path in sorted(folder.glob("*")) if path.name.endswith(WEIGHT_SUFFIXES))
-    return {path.name.partition(".")[0]: path for path in paths}
+    paths = (path for path in folder.glob("*") if path.name.endswith(WEIGHT_SUFFIXES))
+    return dict(sorted((path.name.partition(".")[0], path) for path in paths))
 
 
 def default_player() -> str:

@@ -13,9 +13,8 @@ Late endings are the static evaluator's blind spot: an ace-point game against th
 backgammons in a race.  Games are short there, and values come from somebody who plays them to the end, where
 he is given (`LookaheadEvaluator.with_endings`).
 
-The same somebody may be asked of the plays that are left in the end (`Depth.rollout`): what lookahead by so
-many plies says and the mean of short games from there err in other ways, so that a mixture is better than
-either, again.
+The plays that are left in the end may be rolled out (`Depth.rollout`, by who comes `with_rollouts`): what
+lookahead says and the mean of short games from there err in other ways, so a mixture is better than either.
 
 Whoever chooses the best of several estimates overrates it.  At odd plies the opponent was the last to choose,
 at even ones the player: so values of plies that follow each other err in opposite directions, and a mixture
@@ -193,7 +192,7 @@ class LookaheadEvaluator(Evaluator):
         self._depth_name = depth
         self._base = base
         self._endings: Callable[[], Evaluator] | None = None
-        self._rollout: Callable[[Rolled], Evaluator] | None = None
+        self._rollouts: Callable[[Rolled], Evaluator] | None = None
         self._to_the_end = _TO_THE_END
         self._replies = base
         if isinstance(base, StaticEvaluator) and self.depth.replies:
@@ -229,8 +228,14 @@ class LookaheadEvaluator(Evaluator):
     def with_rollouts(self, rollout: Callable[[Rolled], Evaluator]) -> "LookaheadEvaluator":
         """This evaluator with short rollouts by what `rollout` makes, if its depth wants any."""
         further = copy(self)
-        further._rollout = rollout
+        further._rollouts = rollout
         return further
+
+    @property
+    def _rolled(self) -> tuple[Rolled, Evaluator] | None:
+        """How plays are rolled out, and by whom; None where they are not."""
+        rolled = self.depth.rollout
+        return None if rolled is None or self._rollouts is None else (rolled, self._rollouts(rolled))
 
     def plays_out(self, boards: Board) -> npt.NDArray[np.bool_]:
         """Which of `boards` (n, 26) are late endings that somebody plays out for it: (n,)."""
@@ -296,20 +301,19 @@ class LookaheadEvaluator(Evaluator):
             mixture = self._mixture(plays.boards[seen], ply, deeper, unmixed[seen])
             unmixed[seen] = deeper
             values = with_closer_look(values, plays, seen, mixture)
-        if self._rollout is None or self.depth.rollout is None:
+        rolling = self._rolled
+        if rolling is None:
             return values
-        rolled = _let_through(values, plays, worth, self.depth.rollout.filter)
+        how, player = rolling
+        rolled = _let_through(values, plays, worth, how.filter)
         rolled[rolled] = classify_many(pack_many(plays.boards[rolled])) != RACE
         if not alone_too:
             rolled &= (_count(rolled, plays) > 1)[plays.decision]
         if not rolled.any():
             return values
         some, decisions = plays.only(rolled)
-        player = self._rollout(self.depth.rollout).staked(*view)
-        means = player.play_equities(before[decisions], some)
-        return with_closer_look(
-            values, plays, rolled, self.depth.rollout.mixed(self.plies, values[rolled], means)
-        )
+        means = player.staked(*view).play_equities(before[decisions], some)
+        return with_closer_look(values, plays, rolled, how.mixed(self.plies, values[rolled], means))
 
     def _judged(self, before: Board, plays: PlayBatch, view: View) -> npt.NDArray[np.float64]:
         """Values (m,) of plays to the side of `view`, of which the best are played out in late endings."""
@@ -352,13 +356,15 @@ class LookaheadEvaluator(Evaluator):
 
         Races have none, here and in `_deepened`: lookahead knows them better.
         """
-        if self._rollout is None or self.depth.rollout is None:
+        rolling = self._rolled
+        if rolling is None:
             return values
+        how, player = rolling
         mixed, contact = values.copy(), classify_many(pack_many(boards)) != RACE
         if contact.any():
-            player, some = self._rollout(self.depth.rollout), boards[contact]
+            some = boards[contact]
             means = player.evaluate_many(some) if rows else player.staked(*view).equity_many(some)
-            mixed[contact] = self.depth.rollout.mixed(self.plies, values[contact], means)
+            mixed[contact] = how.mixed(self.plies, values[contact], means)
         return mixed
 
     def _mixture(

@@ -7,7 +7,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 
-from motif.runtime.version import VERSION  # noqa: E402
+from motif.runtime.package import VERSION  # noqa: E402
 
 project = "motif"
 author = "the motif authors"

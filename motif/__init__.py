@@ -23,7 +23,7 @@ a `MotifError` of one line.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.lazy_names import functions, lazy_names
+from motif.runtime.package import functions, lazy_names
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
@@ -67,7 +67,7 @@ _from_its_home = lazy_names(
         "motif.rollout": ("RolloutResult", "RolloutSettings"),
         "motif.runtime.errors": ("MotifError",),
         "motif.runtime.parallel": ("working_on",),
-        "motif.runtime.version": ("__version__=VERSION",),
+        "motif.runtime.package": ("__version__=VERSION",),
         "motif.sampling": ("SampleResult", "SampleSettings", "sample"),
     },
 )

@@ -21,6 +21,7 @@ from motif.analysis.judge import JUDGE, MatchOptions, for_match
 from motif.analysis.match import MatchAnalysis, analyse_match
 from motif.analysis.phrases import LANGUAGE
 from motif.analysis.position_records import hints
+from motif.board.diagram import svg_diagram
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_file import read_match
@@ -29,7 +30,6 @@ from motif.board.moves import Play, RollLike, as_roll, legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_position
 from motif.board.position import Position, PositionLike, Positions, as_boards
-from motif.board.svg import svg_diagram
 from motif.cube import CubeDecision, cube_decision_by
 from motif.cube.decision import check_somebody_doubles
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities

@@ -28,7 +28,7 @@ COMPILERS = [
     *(path.relative_to(ROOT) for path in sorted((ROOT / "motif" / "runtime").glob("kernel*.py"))),
     Path("motif/runtime/jit.py"),
     Path("motif/runtime/simd.py"),
-    Path("motif/parameters/board_functions.py"),
+    Path("motif/parameters/own_measures.py"),
 ]
 ONLY_IN = {
     "joblib": [Path("motif/runtime/parallel.py")],

@@ -9,7 +9,7 @@ from shutil import rmtree
 
 from motif.evaluators.named import default_player
 from motif.runtime.files import write_text
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from tools.tutorial import COMMANDS, ROOT, Block, blocks, command_lines, run
 
 PAGE = ROOT / "docs" / "gallery.md"

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import motif
-from motif.runtime.lazy_names import functions
+from motif.runtime.package import functions
 
 _EXCEPTION, _CLASS, _FUNCTION, _DATA = "exception", "class", "function", "data"
 _MEMBERS = "   :members:\n   :undoc-members:\n   :member-order: bysource\n   :inherited-members: {without}\n"

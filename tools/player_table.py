@@ -29,7 +29,7 @@ from motif.rollout.rollout_settings import check_count
 from motif.runtime import documents
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
 from motif.runtime.files import write_text
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from tools.marked_page import region, write_region
 
 CLASSES = ("contact", "crashed", "race")

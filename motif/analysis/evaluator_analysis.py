@@ -33,13 +33,12 @@ from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.evaluators.weight_file import HEAD_WORDS
 from motif.parameters import ParameterSet
-from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, classify_many, plans_many
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import csv_text
+from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread
-from motif.runtime.version import VERSION
 
 FORMAT = "motif-analysis/1"
 MOST_IMPORTANT = 6

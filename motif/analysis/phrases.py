@@ -52,7 +52,7 @@ class Phrases:
 def phrases(language: str = LANGUAGE) -> Phrases:
     """The words of `language`; raises `SettingError` for one that there is not."""
     # A command that only lists the languages needs no YAML.
-    from motif.runtime.yaml_text import parse_yaml
+    from motif.runtime.documents import parse_yaml
 
     known = languages()
     if language not in known:

@@ -31,9 +31,8 @@ from motif.learning.heads import rows_of_head
 from motif.learning.rows import class_rows
 from motif.learning.term_errors import settings_of, term_errors
 from motif.parameters import Parameter, ParameterSet
-from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many, plans_many
 from motif.players import Player
 from motif.runtime.errors import DatasetError, PlayerError, SettingError, shown
 from motif.runtime.parallel import one_thread

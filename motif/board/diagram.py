@@ -1,20 +1,46 @@
-"""A position drawn in characters, the way gnubg prints it."""
+"""A position drawn in characters, the way gnubg prints it, and as one self-contained SVG image.
+
+The player on roll has the light checkers and plays from the 24 point (top right) to the 1 point
+(bottom right).  Light checkers have a dark outline, dark ones a light inner ring, so that the sides
+differ without colour.  The drawing has no script, no style sheet, no font of its own and no id, so
+that several fit on one page.
+"""
 
 import textwrap
+from collections.abc import Sequence
+from html import escape
+from math import hypot
 
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
-from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR
+from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS
 from motif.board.position import Position
+from motif.runtime.errors import SettingError
 
 _ROWS = 5
 """Checkers drawn of a stack; the innermost shows the number of a higher one."""
-_TOP = " +13-14-15-16-17-18------19-20-21-22-23-24-+"
-_MIDDLE = "v|                  |BAR|                  |"
-_BOTTOM = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
+_TOP_LINE = " +13-14-15-16-17-18------19-20-21-22-23-24-+"
+_BAR_LINE = "v|                  |BAR|                  |"
+_BOTTOM_LINE = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
 _NOTES_FROM = 49
 _WIDEST_NOTE = 31
 """Letters that stand beside the board on a terminal of 80 columns."""
+
+_COLUMN, _RADIUS, _STEP = 46, 20, 41
+_LEFT, _BAR, _RIGHT = 88, 364, 410
+"""Left edges of the left half, the bar and the right half."""
+_CUBE_X, _TRAY_X, _TRAY_WIDTH = 51, 696, 58
+_TOP, _BOTTOM, _RIM = 64, 538, 24
+_MIDDLE = (_TOP + _BOTTOM) / 2
+_WIDTH, _HEIGHT = 778, 602
+_SLAB = 13
+"""Height of a checker in the tray."""
+
+_FRAME, _BAR_COLOUR, _FIELD, _TRAY = "#4a3b32", "#7a6656", "#ece1cc", "#cdbb9c"
+_POINT_COLOURS = ("#b58a60", "#d3b78f")
+_LIGHT, _DARK, _ARROW, _PAPER = "#fffaf0", "#2f2b2a", "#b3202c", "#ffffff"
+_PIPS = {1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi"}
+"""Where a die shows its pips: rows abc, def, ghi."""
 
 
 def text_diagram(
@@ -37,11 +63,11 @@ def text_diagram(
         position = position.switch_sides()
     notes = _notes(position, match, names, turned=turned)
     rows = [
-        _TOP,
+        _TOP_LINE,
         *(_row(position, row, top=True) for row in range(_ROWS)),
-        _MIDDLE,
+        _BAR_LINE,
         *(_row(position, row, top=False) for row in reversed(range(_ROWS))),
-        _BOTTOM,
+        _BOTTOM_LINE,
     ]
     lines += [f"{row:{_NOTES_FROM}}{note}".rstrip() for row, note in zip(rows, notes, strict=True)]
     return "\n".join(lines)
@@ -144,3 +170,217 @@ def _notes(
 def _inward(rim: int, lines: int) -> int:
     """The line so many `lines` away from the top (0) or bottom (-1) one."""
     return lines if rim == 0 else rim - lines
+
+
+def svg_diagram(
+    position: Position,
+    match: MatchState | None = None,
+    moves: Sequence[tuple[int, int]] = (),
+    *,
+    size: int = 640,
+    title: str | None = None,
+) -> str:
+    """An SVG document of `position`, `size` pixels wide.
+
+    `match` adds score, cube, dice and whose decision it is; each of `moves` (from, to), legal for the
+    player on roll, becomes an arrow.  `title` (default: the GNUbg ID) and a description in words are
+    there for screen readers.  Raises `SettingError` for a `size` below 1.
+    """
+    if size < 1:
+        raise SettingError(f"a diagram must be at least 1 pixel wide, not {size}")
+    height = round(size * _HEIGHT / _WIDTH)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{height}" '
+        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" font-family="Helvetica, Arial, sans-serif">',
+        f"<title>{escape(title or f'Backgammon position {gnubg_id(position)}')}</title>",
+        f"<desc>{escape(_description(position, match))}</desc>",
+        _rect(0, 0, _WIDTH, _HEIGHT, _PAPER),
+        *_empty_board(),
+        *_checkers(position),
+        *_captions(position, match),
+    ]
+    if match is not None:
+        parts += _cube(match) + _dice(match)
+    parts += _arrows(position, moves)
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _description(position: Position, match: MatchState | None) -> str:
+    sides = []
+    for name, view, pips, off in (
+        ("Player on roll (light)", position, position.pip_count, position.own_off),
+        ("Opponent (dark)", position.switch_sides(), position.pip_count_opponent, position.opponent_off),
+    ):
+        places = [
+            f"{count} on {'the bar' if place == OWN_BAR else place}"
+            for place, count in reversed(list(enumerate(view.board)))
+            if count > 0
+        ]
+        sides.append(
+            f"{name}, counted from his own side: {', '.join(places) or 'none'}; {off} off; {pips} pips."
+        )
+    if match is not None:
+        owner = {"centre": "in the centre", "me": "of the player on roll", "opponent": "of the opponent"}
+        sides.append(
+            f"{describe_rules(match)}, score {match.own_score} to {match.opponent_score}, "
+            f"cube {match.cube} {owner[match.cube_owner]}; the player on roll: {describe_turn(match)}."
+        )
+    return " ".join(sides)
+
+
+def _empty_board() -> list[str]:
+    """Frame, field, points with their numbers, and trays."""
+    depth, inner = _BOTTOM - _TOP, 6 * _COLUMN
+    parts = [_rect(10, _TOP - _RIM, _WIDTH - 20, depth + 2 * _RIM, _FRAME, rx=8)]
+    for left, width, colour in (
+        (_BAR, _COLUMN, _BAR_COLOUR),
+        (_LEFT, inner, _FIELD),
+        (_RIGHT, inner, _FIELD),
+        (_TRAY_X, _TRAY_WIDTH, _TRAY),
+        (_CUBE_X - 27, 54, _TRAY),
+    ):
+        parts.append(_rect(left, _TOP, width, depth, colour))
+    for point in range(1, POINTS + 1):
+        x, top = _centre(point), point > POINTS // 2
+        rim, tip = (_TOP, _TOP + _ROWS * _STEP) if top else (_BOTTOM, _BOTTOM - _ROWS * _STEP)
+        half = _COLUMN / 2
+        outline = f"M{x - half:g} {rim}H{x + half:g}L{x:g} {tip}Z"
+        parts.append(_element("path", d=outline, fill=_POINT_COLOURS[point % 2]))
+        parts.append(_text(x, _TOP - 7 if top else _BOTTOM + 18, str(point), 15, _FIELD))
+    return parts
+
+
+def _checkers(position: Position) -> list[str]:
+    parts = []
+    for place, signed in enumerate(position.board):
+        count, light = abs(int(signed)), signed > 0
+        for slot in range(min(count, _ROWS)):
+            parts.append(_checker(*_slot(place, slot), light))
+        if count > _ROWS:
+            x, y = _slot(place, _ROWS - 1)
+            parts.append(_text(x, y + 6, str(count), 17, _DARK if light else _LIGHT, weight="bold"))
+    for light, off in ((True, position.own_off), (False, position.opponent_off)):
+        fill, line = (_LIGHT, _DARK) if light else (_DARK, _LIGHT)
+        for slab in range(off):
+            y = _BOTTOM - (slab + 1) * _SLAB if light else _TOP + slab * _SLAB
+            parts.append(_rect(_TRAY_X + 4, y, _TRAY_WIDTH - 8, _SLAB, fill, rx=3, stroke=line))
+        if off:
+            y = _BOTTOM - off * _SLAB - 8 if light else _TOP + off * _SLAB + 18
+            parts.append(_text(_TRAY_X + _TRAY_WIDTH / 2, y, f"{off} off", 14, _DARK))
+    return parts
+
+
+def _checker(x: float, y: float, light: bool) -> str:
+    if light:
+        return _circle(x, y, _RADIUS - 1, _LIGHT, stroke=_DARK, stroke_width=2)
+    ring = _circle(x, y, _RADIUS - 5, "none", stroke=_LIGHT, stroke_width=1.5)
+    return _circle(x, y, _RADIUS, _DARK) + ring
+
+
+def _captions(position: Position, match: MatchState | None) -> list[str]:
+    """The lines above and below the board."""
+    top = f"Opponent (dark): {position.pip_count_opponent} pips"
+    bottom = f"On roll (light): {position.pip_count} pips"
+    parts = []
+    if match is not None:
+        top, bottom = f"{top}, score {match.opponent_score}", f"{bottom}, score {match.own_score}"
+        parts.append(_text(_WIDTH - 12, 27, describe_rules(match), 17, _DARK, anchor="end"))
+        parts.append(_text(_WIDTH - 12, _HEIGHT - 14, describe_turn(match), 17, _DARK, anchor="end"))
+    parts.append(_text(12, 27, top, 17, _DARK, anchor="start"))
+    parts.append(_text(12, _HEIGHT - 14, bottom, 17, _DARK, anchor="start"))
+    return parts
+
+
+def _cube(match: MatchState) -> list[str]:
+    y = {"opponent": _TOP + 30, "centre": _MIDDLE, "me": _BOTTOM - 30}[match.cube_owner]
+    value = str(match.cube)
+    return [
+        _rect(_CUBE_X - 21, y - 21, 42, 42, _PAPER, rx=6, stroke=_DARK, stroke_width=2),
+        _text(_CUBE_X, y + 7, value, 22 if len(value) < 3 else 14, _DARK, weight="bold"),
+    ]
+
+
+def _dice(match: MatchState) -> list[str]:
+    parts = []
+    for number, die in enumerate(match.dice or ()):
+        x, y = _RIGHT + 3 * _COLUMN - 42 + 46 * number, _MIDDLE - 19
+        parts.append(_rect(x, y, 38, 38, _LIGHT, rx=7, stroke=_DARK, stroke_width=2))
+        for pip in _PIPS[die]:
+            row, column = divmod(ord(pip) - ord("a"), 3)
+            parts.append(_circle(x + 9 + 10 * column, y + 9 + 10 * row, 3.6, _DARK))
+    return parts
+
+
+def _arrows(position: Position, moves: Sequence[tuple[int, int]]) -> list[str]:
+    """An arrow for each of `moves`, from the checker that leaves to the place where it lands."""
+    counts = [max(int(count), 0) for count in position.board]
+    counts[0] = 0
+    parts = []
+    for start, end in moves:
+        counts[start] = max(counts[start] - 1, 0)
+        x1, y1 = _slot(start, min(counts[start], _ROWS - 1))
+        if end:
+            x2, y2 = _slot(end, min(counts[end], _ROWS - 1))
+            counts[end] += 1
+            line: dict[str, float | str] = {"stroke": _ARROW, "stroke_width": 2.5, "stroke_dasharray": "5 4"}
+            parts.append(_circle(x2, y2, _RADIUS - 1, "none", **line))
+        else:
+            x2, y2 = _TRAY_X + _TRAY_WIDTH / 2, _BOTTOM - 40
+        parts.append(_arrow(x1, y1, x2, y2))
+    return parts
+
+
+def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
+    """A line with a head, cased in white so that it stands out from every checker."""
+    length = hypot(x2 - x1, y2 - y1) or 1.0
+    ux, uy = (x2 - x1) / length, (y2 - y1) / length
+    # From the rim of the checker on, so that the number of a stack stays readable.
+    x1, y1, xb, yb = x1 + _RADIUS * ux, y1 + _RADIUS * uy, x2 - 15 * ux, y2 - 15 * uy
+    line = f"M{x1:.1f} {y1:.1f}L{xb:.1f} {yb:.1f}"
+    head = f"M{x2:.1f} {y2:.1f}L{xb - 9 * uy:.1f} {yb + 9 * ux:.1f}L{xb + 9 * uy:.1f} {yb - 9 * ux:.1f}Z"
+    return (
+        _element("path", d=line, stroke=_PAPER, stroke_width=8, stroke_linecap="round")
+        + _element("path", d=head, fill=_ARROW, stroke=_PAPER, stroke_width=2)
+        + _element("path", d=line, stroke=_ARROW, stroke_width=4.5, stroke_linecap="round")
+    )
+
+
+def _centre(point: int) -> float:
+    """Horizontal middle of a point."""
+    column = (point - 13) % 12 if point > POINTS // 2 else POINTS // 2 - point
+    return (_LEFT if column < 6 else _RIGHT) + (column % 6 + 0.5) * _COLUMN
+
+
+def _slot(place: int, slot: int) -> tuple[float, float]:
+    """Middle of the checker number `slot` of a place; checkers on the bar start in the middle."""
+    if place in (OWN_BAR, OPPONENT_BAR):
+        way = 30 + slot * _STEP
+        return (_BAR + _RIGHT) / 2, _MIDDLE + (way if place == OWN_BAR else -way)
+    way = _RADIUS + 1 + slot * _STEP
+    return _centre(place), _TOP + way if place > POINTS // 2 else _BOTTOM - way
+
+
+def _rect(x: float, y: float, width: float, height: float, fill: str, **more: float | str) -> str:
+    return _element("rect", x=x, y=y, width=width, height=height, fill=fill, **more)
+
+
+def _circle(x: float, y: float, radius: float, fill: str, **more: float | str) -> str:
+    return _element("circle", cx=x, cy=y, r=radius, fill=fill, **more)
+
+
+def _element(name: str, **attributes: float | str) -> str:
+    """An element without content; an underscore in an attribute's name stands for a hyphen."""
+    words = (
+        f'{key.replace("_", "-")}="{value if isinstance(value, str) else format(round(value, 1), "g")}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name} {' '.join(words)}/>"
+
+
+def _text(
+    x: float, y: float, text: str, size: int, colour: str, *, anchor: str = "middle", weight: str = "normal"
+) -> str:
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" '
+        f'text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
+    )

@@ -39,7 +39,7 @@ from motif.board.notation import OFF, find_play
 from motif.board.packed import OWN_BAR, POINTS
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.files import content_of, decoded, write_text
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 
 _COLOURS = "WB"
 """Of players 0 and 1."""

@@ -23,7 +23,7 @@ from motif.board.mat_file import mat_name
 from motif.board.moves import checked_roll, legal_plays
 from motif.board.ogid import position_from_ogid
 from motif.runtime.errors import MotifError, RecordError, plain_text
-from motif.runtime.version import install_command
+from motif.runtime.package import install_command
 
 EXTRA = "xg"
 XG_MAGIC = b"RGMH"

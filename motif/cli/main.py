@@ -137,7 +137,7 @@ app = typer.Typer(
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        from motif.runtime.version import VERSION
+        from motif.runtime.package import VERSION
 
         typer.echo(f"motif {VERSION}")
         raise typer.Exit

@@ -19,7 +19,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import complain
 from motif.runtime.errors import SettingError
-from motif.runtime.version import install_command
+from motif.runtime.package import install_command
 
 if TYPE_CHECKING:
     from motif.serve.serve_settings import ServeSettings

@@ -11,7 +11,7 @@ from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
 from motif.cube.equities import cubeful_equities, cubeful_equity, turned_state
 from motif.cube.exact import ExactEquities, exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
-from motif.runtime.lazy_names import callable_package
+from motif.runtime.package import callable_package
 
 callable_package(__name__)
 

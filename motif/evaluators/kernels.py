@@ -41,8 +41,7 @@ from motif.evaluators.probabilities import (
     turn_value,
 )
 from motif.evaluators.stakes import CUBELESS, staked_value, value_for_side
-from motif.parameters.game_plan import NO_PLAN, PLAN_CLASS, plan_of
-from motif.parameters.position_class import CLASS_NAMES, classify
+from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLAN_CLASS, classify, plan_of
 from motif.parameters.sets import measure, take_places
 from motif.runtime.jit import (
     DOUBLE,

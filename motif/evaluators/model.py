@@ -14,8 +14,8 @@ from motif.evaluators.kernels import ABSENT, RANDOM, TABLE
 from motif.evaluators.patterns import PatternRoom, PatternTables, new_pattern_room, no_patterns
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
+from motif.parameters.named_sets import OwnSet
 from motif.parameters.own_measures import OwnFunctions, no_functions
-from motif.parameters.own_set import OwnSet
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import KNOWN, MAX_PARAMETERS
 from motif.runtime.simd import ALIGNMENT, LANES, blocks_of

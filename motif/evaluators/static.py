@@ -49,10 +49,8 @@ from motif.evaluators.probabilities import (
 from motif.evaluators.stakes import Stakes
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
-from motif.parameters.game_plan import PLAN_CLASS, PLANS
-from motif.parameters.named_sets import features
-from motif.parameters.own_set import OwnSet
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.named_sets import OwnSet, features
+from motif.parameters.position_class import CLASS_NAMES, PLAN_CLASS, PLANS, classify_many
 from motif.parameters.sets import code_of
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.simd import LANES, WIDTH, blocks_of, tile_floats, tile_places

@@ -18,8 +18,7 @@ from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.point_table import table_sums, tables_of
 from motif.evaluators.probabilities import HEADS
 from motif.parameters import ParameterSet
-from motif.parameters.game_plan import PLAN_CLASS, PLANS
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, PLAN_CLASS, PLANS
 from motif.runtime.errors import WeightFileError, shown
 from motif.runtime.files import write_text
 

@@ -28,12 +28,10 @@ from motif.evaluators.weight_file import (
     class_of_plan,
 )
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
-from motif.parameters.game_plan import PLANS
-from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.documents import Entry
+from motif.parameters.position_class import CLASS_NAMES, PLANS
+from motif.runtime.documents import Entry, YamlTextError, parse_large_yaml
 from motif.runtime.errors import ParameterError, WeightFileError, plain_text, shown
 from motif.runtime.files import reading
-from motif.runtime.yaml_text import YamlTextError, parse_large_yaml
 
 _NEEDED_KEYS = ("name", "version", "parameters", "classes")
 _TOP_KEYS = (

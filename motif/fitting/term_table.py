@@ -20,8 +20,7 @@ from motif.evaluators.weight_file import PAIR, SIDES, HeadWeights
 from motif.fitting.significance import TermStatistics
 from motif.fitting.terms import POINT_SHAPE, FloatArray, Terms
 from motif.parameters import ParameterSet
-from motif.parameters.game_plan import PLANS
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, PLANS
 from motif.runtime.errors import DatasetError, shown
 from motif.runtime.files import replacing
 

@@ -10,10 +10,9 @@ import yaml
 
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
 from motif.learning.fit import FitSettings
-from motif.runtime.documents import Entry
+from motif.runtime.documents import Entry, YamlTextError, parse_yaml
 from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, shown
 from motif.runtime.files import write_text
-from motif.runtime.yaml_text import YamlTextError, parse_yaml
 from motif.sampling import SamplePlan, SampleSettings
 from motif.sampling.dataset import ROLLOUTS
 

@@ -44,9 +44,9 @@ from motif.learning.term_errors import heads_in, term_errors
 from motif.parameters import parameter_set
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.tally import error_over_groups
+from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
-from motif.runtime.version import VERSION
 from motif.sampling import dataset_fingerprint
 
 ALL = "all"

@@ -31,8 +31,7 @@ from motif.fitting.solve import pruned, solver
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.rows import LABELS, ClassRows, rows_where
-from motif.parameters.game_plan import PLANS, plans_of_class
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, PLANS, plans_of_class
 from motif.runtime.errors import FitError
 
 HEAD = "equity"

@@ -34,9 +34,9 @@ from motif.learning.rows import validation_games
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.tally import error_over_groups
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
+from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.version import VERSION
 from motif.sampling import dataset_fingerprint, read_manifest_positions, read_parts
 
 FEWEST_POSITIONS = 100

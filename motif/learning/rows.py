@@ -21,9 +21,8 @@ from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.evaluators import OUTPUTS
 from motif.fitting.terms import IntArray
 from motif.parameters import ParameterSet
-from motif.parameters.game_plan import plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, plans_many
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
 from motif.runtime.streams import derive_states
@@ -53,7 +52,7 @@ class ClassRows:
     games: npt.NDArray[np.int32]
     """(n,): the game of the pool that each comes from."""
     plans: npt.NDArray[np.int16]
-    """(n,): its game plan, a number of `motif.parameters.game_plan.PLANS`, or `NO_PLAN`."""
+    """(n,): its game plan, a number of `motif.parameters.position_class.PLANS`, or `NO_PLAN`."""
     training: int
     """Number of rows that train."""
 

@@ -14,7 +14,7 @@ from motif.fitting.terms import FloatArray, Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, head_clusters, head_problem, head_terms, plan_problem, rows_of_head
 from motif.learning.rows import ClassRows
-from motif.parameters.game_plan import PLANS
+from motif.parameters.position_class import PLANS
 from motif.runtime.errors import FitError, MotifError
 
 _KEPT_FACTS = (

@@ -1,7 +1,6 @@
 """What is measured on a board: named parameters, in sets, from one registry."""
 
-from motif.parameters.named_sets import KNOWN_SETS, fitted_set, parameter_set
-from motif.parameters.own_set import extend
+from motif.parameters.named_sets import KNOWN_SETS, extend, fitted_set, parameter_set
 from motif.parameters.registry import Parameter, ParameterSet
 from motif.parameters.sets import DEFAULT_SET, PARAMETER_SETS
 

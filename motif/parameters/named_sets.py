@@ -1,16 +1,389 @@
-"""Parameter sets by name, those of motif and files of one's own, and what they measure on boards."""
+"""Parameter sets by name, what they measure on boards, and sets of one's own: Python files that extend a set.
 
-from collections.abc import Collection
+    from motif.parameters import extend
+
+    mine = extend("keith")
+
+    @mine.side("blots of {side} in {other}'s home board", unit="blots", full=2, group="safety")
+    def blots_back(board):
+        return sum(board[point] == 1 for point in range(19, 25))
+
+A function gets the board as motif's positions have it, int8 (26,), seen by the side that is measured:
+``board[24]`` to ``board[1]`` are the points on its way home, positive numbers its own checkers and
+negative ones the other's, ``board[25]`` its checkers on the bar and ``board[0]`` the other's.  It
+returns a number, and is compiled by numba: numbers, loops and numpy, no dictionaries, no text.  Before
+that it is tried in Python, where a mistake can be named.
+
+The file is read, run, and found again by the weights that were fitted to it.
+"""
+
+import ast
+import hashlib
+import importlib.util
+import json
+import math
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from types import ModuleType
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import Board, pack_many
-from motif.parameters.own_set import SUFFIX, find_own_set, load_own_set
-from motif.parameters.registry import ParameterSet
-from motif.parameters.sets import PARAMETER_SETS, code_of, measure_packed
-from motif.runtime.errors import ParameterError
+from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS, Board, pack_many
+from motif.board.position import Position
+from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, BoardFunction, OwnFunctions
+from motif.parameters.registry import OPPONENT_SUFFIX, ParameterSet, SetBuilder
+from motif.parameters.sets import MAX_PARAMETERS, PARAMETER_SETS, code_of, measure_packed
+from motif.runtime.errors import MotifError, ParameterError, plain_text, shown
+from motif.runtime.files import cache_root, reading, write_text
+
+_BOARDS = 60
+_BAR = BOARD_SIZE - 1
+
+
+class _Watched(np.ndarray):
+    """A board that refuses a place outside of it: Python would count a negative one from the end."""
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, int | np.integer) and not 0 <= place < BOARD_SIZE:
+            raise IndexError(f"there is no board[{place}]; the places are 0 to {_BAR}")
+        return super().__getitem__(place)
+
+
+@cache
+def _trial_boards() -> npt.NDArray[np.int64]:
+    """The position at the start, and others: with checkers anywhere or at home alone, on bars and borne off.
+
+    In the last two one side has none left.
+    """
+    rng = np.random.default_rng(0)
+    boards = np.zeros((_BOARDS, BOARD_SIZE), np.int64)
+    boards[0] = Position.start().board
+    for number, board in enumerate(boards[1:]):
+        owners = rng.choice((-1, 1), POINTS)
+        if number % 3 == 0:
+            owners[:HOME], owners[HOME:-HOME], owners[-HOME:] = 1, 0, -1
+        for sign, bar in ((1, _BAR), (-1, 0)):
+            points = 1 + np.flatnonzero(owners == sign)
+            # The last share are those borne off.
+            shares = np.ones(len(points) + 2) / (len(points) + 2)
+            *on_points, on_bar, _ = rng.multinomial(CHECKERS, shares)
+            board[points], board[bar] = sign * np.array(on_points, np.int64), sign * on_bar
+    boards[-2] = boards[-2].clip(min=0)
+    boards[-1] = boards[-1].clip(max=0)
+    # At home alone, nobody is on the bar.
+    boards[1::3, [0, _BAR]] = 0
+    return boards
+
+
+def try_function(function: Callable[[Any], Any]) -> None:
+    """Raise `ParameterError` when `function` reads outside of a board or gives no finite number."""
+    name = function.__name__
+    for board in _trial_boards():
+        watched = board.view(_Watched)
+        try:
+            with np.errstate(divide="raise", invalid="raise", over="raise"):
+                value = function(watched)
+        except IndexError as error:
+            raise ParameterError(f"{name}: {error}") from None
+        except ArithmeticError as error:
+            raise ParameterError(f"{name}: {error}, on the board {board.tolist()}") from None
+        except Exception:
+            # What it calls may be compiled, and take no watched board: the compiler has the last word.
+            return
+        if not isinstance(value, int | float | np.number | np.bool_) or not math.isfinite(value):
+            raise ParameterError(f"{name}: gives {value!r}, no finite number, on the board {board.tolist()}")
+
+
+_Measure = TypeVar("_Measure", bound=Callable[[Any], Any])
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSet(ParameterSet):
+    """A set from a file; its name is the file's."""
+
+    base: ParameterSet | None
+    """The set of motif's that it extends."""
+    text: str
+    """The file's text, from which workers make the set anew."""
+    kinds: tuple[int, ...]
+    compiled: tuple[BoardFunction, ...] = field(compare=False, repr=False)
+    """The functions of the file in its order, as their `kinds`."""
+
+    def __reduce__(self) -> tuple[Callable[..., "OwnSet"], tuple[str, str, tuple[str, ...]]]:
+        # Addresses mean nothing to another process: it makes the set from its text.
+        return _own_set_again, (self.name, self.text, self.names)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the text of the file, and with the base."""
+        return own_fingerprint(self.text, self.base)
+
+    @property
+    def compiled_name(self) -> str | None:
+        """See `ParameterSet.compiled_name`."""
+        return None if self.base is None else self.base.name
+
+    @property
+    def functions(self) -> OwnFunctions:
+        """See `motif.parameters.own_measures`."""
+        if self.whole is not None:
+            return self.whole.functions
+        functions = np.zeros((2 + len(self.kinds), 2), np.int64)
+        if self.base is not None:
+            functions[0] = self.base.side_count, len(self.base) - 2 * self.base.side_count
+        functions[1] = self.kinds.count(SIDE), len(self.kinds) - self.kinds.count(SIDE)
+        functions[2:, 0] = self.kinds
+        functions[2:, 1] = [function.address for function in self.compiled]
+        return functions
+
+    def known_to(self, names: Collection[str]) -> Self:
+        """See `ParameterSet.known_to`: only the base can have grown."""
+        if self.base is None:
+            return self
+        known = super().known_to({*names, *(set(self.names) - set(self.base.names))})
+        return known if known is self else replace(known, base=self.base.known_to(names))
+
+
+def own_fingerprint(text: str, base: ParameterSet | None) -> str:
+    """The fingerprint of the set in a file of this `text` that extends `base`; it runs nothing."""
+    facts = [text, base.fingerprint if base is not None else None]
+    return "sha256:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+class Extension:
+    """What a file declares: all parameters of a base, and some of one's own."""
+
+    def __init__(self, base: ParameterSet | None) -> None:
+        self.base = base
+        self._builder = SetBuilder("", 0, base)
+        self._declared: list[tuple[int, Callable[[Any], Any]]] = []
+        self._names = set(base.names) if base is not None else set()
+
+    def side(self, sentence: str, *, unit: str, full: float, group: str) -> Callable[[_Measure], _Measure]:
+        """Declare the function below as a parameter of one side, measured for both.
+
+        In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one;
+        `full` is a large value of it in `unit`, and `group` what players would file it under, as
+        race, safety, blocking, attack, timing, mobility or back game.
+        """
+        return self._declared_by(SIDE, sentence, unit, full, group)
+
+    def difference(
+        self, sentence: str, *, unit: str, full: float, group: str
+    ) -> Callable[[_Measure], _Measure]:
+        """Like `side`, for one parameter: the player on roll's value minus the opponent's."""
+        return self._declared_by(DIFFERENCE, sentence, unit, full, group)
+
+    def shared(self, sentence: str, *, unit: str, full: float, group: str) -> Callable[[_Measure], _Measure]:
+        """Declare a parameter that speaks of both, measured once, on the board of the player on roll."""
+        return self._declared_by(SHARED, sentence, unit, full, group)
+
+    def _declared_by(
+        self, kind: int, sentence: str, unit: str, full: float, group: str
+    ) -> Callable[[_Measure], _Measure]:
+        def declare(function: _Measure) -> _Measure:
+            name = function.__name__
+            self._check(name, sentence, unit, full, group)
+            add = {SIDE: self._builder.side, SHARED: self._builder.shared}.get(kind, self._builder.difference)
+            add(name, sentence, unit=unit, full=full, group=group)
+            self._names |= {name, name + OPPONENT_SUFFIX} if kind == SIDE else {name}
+            self._declared.append((kind, function))
+            return function
+
+        return declare
+
+    def _check(self, name: str, sentence: str, unit: str, full: float, group: str) -> None:
+        if not _NAME.fullmatch(name) or name.endswith(OPPONENT_SUFFIX):
+            raise ParameterError(
+                f"{name}: a parameter's name has small letters, digits and _, and no {OPPONENT_SUFFIX} behind"
+            )
+        if name in self._names:
+            raise ParameterError(f"{name}: the set has a parameter of this name")
+        texts = {"sentence": sentence, "unit": unit, "group": group}
+        for key, value in texts.items():
+            if not isinstance(value, str) or not value.strip() or not value.isprintable():
+                raise ParameterError(f"{name}: {key} must be text on one line, not {value!r}")
+        try:
+            sentence.format(side="", other="")
+        except (LookupError, ValueError):
+            raise ParameterError(f"{name}: only {{side}} and {{other}} may stand in braces") from None
+        if not isinstance(full, int | float) or not 0 < full < math.inf:
+            raise ParameterError(f"{name}: full must be a number above 0, not {full!r}")
+
+    def finish(self, file_name: str, text: str) -> OwnSet:
+        """Compile what was declared; raises `ParameterError`."""
+        if not self._declared:
+            raise ParameterError("declares no parameter")
+        declared = self._builder.build()
+        if len(declared) > MAX_PARAMETERS:
+            raise ParameterError(f"a set has at most {MAX_PARAMETERS} parameters, not {len(declared)}")
+        return OwnSet(
+            file_name,
+            0,
+            declared.parameters,
+            declared.side_count,
+            base=self.base,
+            text=text,
+            kinds=tuple(kind for kind, _ in self._declared),
+            compiled=tuple(_compiled(function) for _, function in self._declared),
+        )
+
+
+def _compiled(function: Callable[[Any], Any]) -> BoardFunction:
+    try_function(function)
+    try:
+        return BoardFunction(function, BOARD_SIZE)
+    except ValueError as error:
+        raise ParameterError(f"{function.__name__}: {error}") from None
+
+
+FOLDERS_VARIABLE = "MOTIF_PARAMETERS"
+"""Names folders in which weights find the file that they were fitted to."""
+SUFFIX = ".py"
+_FILE_NAME = re.compile(r"[A-Za-z_][\w-]*\.py", re.ASCII)
+
+
+def extend(base: str | None = None) -> Extension:
+    """Begin a set of one's own with all parameters of the set called `base`, or with none.
+
+    Raises `ParameterError` when motif has no such set.
+    """
+    return Extension(_base(base))
+
+
+def load_own_set(path: Path | str) -> OwnSet:
+    """The set in the file at `path`; raises `ParameterError`."""
+    return _own_set(Path(path).name, _text(Path(path)), str(path))
+
+
+def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection[str]) -> OwnSet:
+    """The set that weights over `names`, in `folder`, were fitted to, whose file is called `name`.
+
+    It may lie in `folder` or one above it, in the current folder, or in one of MOTIF_PARAMETERS.  Nothing
+    but a file of the very text that belongs to `fingerprint` is run.  Raises `ParameterError`.
+    """
+    if not _FILE_NAME.fullmatch(name):
+        raise ParameterError(f"{shown(name)} is no name of a file of parameters, NAME{SUFFIX}")
+    others = {}
+    for path in _places(name, folder):
+        text = _text(path)
+        base = _base(_base_in(text, str(path)))
+        others[path] = own_fingerprint(text, base)
+        if fingerprint in (others[path], own_fingerprint(text, base and base.known_to(names))):
+            return _own_set(name, text, str(path)).fitted(fingerprint, names)
+    for path, other in others.items():
+        raise ParameterError(
+            f"fitted to another {name} than {path}: they say {shown(fingerprint)}, this is {other}"
+        )
+    raise ParameterError(
+        f"no {name} in {folder} or a folder above it, here, or in a folder of {FOLDERS_VARIABLE}"
+    )
+
+
+def _places(name: str, folder: Path) -> list[Path]:
+    """The files called `name` where weights in `folder` look for it, each once."""
+    named = [Path(entry) for entry in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if entry]
+    folder = folder.absolute()
+    folders = dict.fromkeys((folder, *folder.parents, Path.cwd(), *named))
+    return [path for path in (place / name for place in folders) if path.is_file()]
+
+
+def _text(path: Path) -> str:
+    where = plain_text(str(path))
+    if not _FILE_NAME.fullmatch(path.name):
+        raise ParameterError(
+            f"{where}: a file of parameters is called NAME{SUFFIX}, with letters, digits, _ and -"
+        )
+    with reading(path, ParameterError, "no such file of parameters"):
+        return path.read_text(encoding="utf-8")
+
+
+def _base(name: str | None) -> ParameterSet | None:
+    if name is None:
+        return None
+    if name not in PARAMETER_SETS:
+        raise ParameterError(f"no set to extend is called {name!r}; there are {', '.join(PARAMETER_SETS)}")
+    return PARAMETER_SETS[name]
+
+
+def _base_in(text: str, where: str) -> str | None:
+    """The base that a file's call of `extend` names, found without running the file."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise ParameterError(f"{where}{line}: {getattr(error, 'msg', error)}") from None
+    calls = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == extend.__name__
+    ]
+    if len(calls) != 1:
+        raise ParameterError(f"{where}: calls extend {len(calls)} times; a file of parameters does once")
+    given = [*calls[0].args, *(keyword.value for keyword in calls[0].keywords)]
+    if not given:
+        return None
+    if len(given) > 1 or not isinstance(given[0], ast.Constant) or not isinstance(given[0].value, str | None):
+        raise ParameterError(f'{where}:{calls[0].lineno}: name the set itself, as in extend("motif")')
+    return given[0].value
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+@cache
+def _own_set(name: str, text: str, where: str) -> OwnSet:
+    base = _base_in(text, where)
+    # Run from a folder named after the text, where it stays as it is while the user edits his file.
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    kept = cache_root() / "parameters" / digest / name
+    if not kept.is_file():
+        write_text(kept, text)
+    try:
+        module = _run(kept, f"motif_parameters_{digest}")
+        extensions = {id(value): value for value in vars(module).values() if isinstance(value, Extension)}
+        if len(extensions) != 1:
+            raise ParameterError("what extend gives must be kept under a name")
+        (extension,) = extensions.values()
+        if (extension.base.name if extension.base is not None else None) != base:
+            raise ParameterError("extends another set than its call of extend names")
+        return extension.finish(name, text)
+    except MotifError as error:
+        raise ParameterError(f"{where}: {error}") from None
+    except (Exception, SystemExit) as error:
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(kept)
+        ]
+        line = f":{lines[-1]}" if lines else ""
+        raise ParameterError(f"{where}{line}: {type(error).__name__}: {error}") from None
+
+
+def _run(path: Path, module_name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = writes
+    return module
+
+
+def _own_set_again(name: str, text: str, names: Collection[str]) -> OwnSet:
+    """The set of a file that another process has read, as far as it is known there."""
+    return _own_set(name, text, name).known_to(names)
+
 
 KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
 """What may stand where a set is named."""

@@ -1,16 +1,26 @@
 """How parameters of one's own are measured: by functions that kernels know by their addresses alone.
 
+A kernel holds what it calls since it was compiled.  A function that is handed to it as a number, the
+address of its machine code in this process, needs no kernel to be compiled anew.
+
 An array int64 (2 + n, 2) tells a kernel what to call: the base's numbers of side and of shared
 parameters; those of one's own; then for each of these n its kind and its function's address.  Empty, it
 stands for a set that is motif's own.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba import carray, cfunc
+from numba.core import types
+from numba.core.errors import NumbaError
+from numba.extending import intrinsic
 
 from motif.board.packed import BOARD_SIZE, unpack
-from motif.parameters.board_functions import call_board_function
-from motif.runtime.jit import WHOLE, bytes_of, inline_kernel, lean_kernel
+from motif.runtime.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, lean_kernel
 
 SIDE, SHARED, DIFFERENCE = range(3)
 """Kinds of parameters: one value for each side, one for both, and own minus opponent's."""
@@ -21,6 +31,50 @@ LARGEST = 1e30
 
 OwnFunctions = npt.NDArray[np.int64]
 """(2 + n, 2), or (0, 2)."""
+
+_SIGNATURE = types.float64(types.CPointer(types.int8))
+
+
+class BoardFunction:
+    """A compiled function of a board; its address holds for as long as the object lives."""
+
+    def __init__(self, function: Callable[[Any], Any], size: int) -> None:
+        """Compile `function`, which gets a board int8 (size,) and returns a number.
+
+        Raises `ValueError`, in one line, for a function that cannot be compiled.
+        """
+        inner = checked_kernel(function)
+
+        def call(pointer: Any) -> Any:
+            return inner(carray(pointer, (size,)))
+
+        try:
+            self._compiled = cfunc(_SIGNATURE)(call)
+        except NumbaError as error:
+            raise ValueError(_in_one_line(str(error))) from None
+        self.address: int = self._compiled.address or 0
+
+
+def _in_one_line(message: str) -> str:
+    """What numba complains of, without its advice and without where in its pipeline it happened."""
+    lines = [line.strip() for line in message.splitlines()]
+    reasons = [line for line in lines if line and not line.startswith(("Failed in", "During:", "- "))]
+    return reasons[0] if reasons else "cannot be compiled"
+
+
+@intrinsic
+def call_board_function(typing_context: Any, address: Any, board: Any) -> Any:
+    """The float64 that the `BoardFunction` at `address` gives for `board` int8, contiguous."""
+    signature = types.float64(address, board)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[1])(context, builder, arguments[1]).data
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.DoubleType(), [byte])
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        return builder.call(function, [builder.bitcast(data, byte)])
+
+    return signature, codegen
 
 
 def no_functions() -> OwnFunctions:

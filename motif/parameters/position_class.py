@@ -1,11 +1,16 @@
-"""Position classes: race, contact, crashed (gnubg's definitions)."""
+"""Position classes: race, contact, crashed (gnubg's definitions); and game plans, what each side is about.
+
+A plan is what a player would say of a position at a glance: he is holding a point, I have one man back.
+Each side has an aim; the own aim and the opponent's together are the plan of a contact position.  In a
+crashed position the plan says whose board has crashed, and who still has checkers back.  Races have none.
+"""
 
 import numpy as np
 
 from motif.board.outcome import checkers_on_board
-from motif.board.packed import OPPONENT_HALF, PACKED_WORDS, occupied, pack_many
+from motif.board.packed import OPPONENT_HALF, PACKED_WORDS, checkers_in, made, occupied, pack_many
 from motif.board.position import Position, as_boards
-from motif.runtime.jit import inline_kernel, kernel, leading_zeros, words_of
+from motif.runtime.jit import WHOLE, inline_kernel, kernel, leading_zeros, lean_kernel, popcount, words_of
 
 CLASS_NAMES = ("contact", "crashed", "race")
 CONTACT, CRASHED, RACE = range(3)
@@ -13,6 +18,29 @@ CONTACT, CRASHED, RACE = range(3)
 _FEW = 6
 # Two rearmost places, each in its side's numbering, that add up to this or more are in contact.
 _CONTACT_SUM = 24
+
+AIMS = ("free", "straggler", "split", "anchor", "deep anchor", "back game")
+"""No checker in the opponent's home board or on the bar; one; more but no anchor; one anchor, on his bar,
+six, five or four point; one deeper than that; two anchors or more."""
+FREE, STRAGGLER, SPLIT, ANCHOR, DEEP_ANCHOR, BACK_GAME = range(6)
+
+WRECKS = ("own board", "opponent's board", "both boards")
+BACK = ("nobody", "player", "opponent", "both")
+"""Who has checkers in the other's home board or on the bar, in a crashed position."""
+
+PLANS = (
+    *(f"{own} against {other}" for own in AIMS for other in AIMS),
+    *(f"crashed {wreck}, {back} back" for wreck in WRECKS for back in BACK),
+)
+"""Names of the plans by their numbers."""
+PLAN_CLASS = (*(CONTACT for _ in range(len(AIMS) ** 2)), *(CRASHED for _ in range(len(WRECKS) * len(BACK))))
+"""Class of each plan, as a number of `CLASS_NAMES`."""
+NO_PLAN = -1
+_FIRST_CRASHED = len(AIMS) ** 2
+
+_ANCHORS = np.uint64(0xFE0000)
+_HIGH_ANCHORS = np.uint64(0x1E0000)
+_S16 = np.uint64(16)
 
 
 @inline_kernel
@@ -68,3 +96,59 @@ def classify_many(packed):
 def position_class(position: Position) -> str:
     """Name of the position's class, one of `CLASS_NAMES`."""
     return CLASS_NAMES[int(classify_many(pack_many(as_boards(position.board[None])))[0])]
+
+
+@inline_kernel
+def _checkers_back(words, first):
+    """Checkers back of the side whose half of the packed board starts at word `first`."""
+    return checkers_in(np.uint64(words[first + 2]) >> _S16) + words[first + 3]
+
+
+@inline_kernel
+def _aim(words, first, own_made):
+    """Aim of the side whose half of the packed board starts at word `first`."""
+    back = _checkers_back(words, first)
+    if back == 0:
+        return FREE
+    anchors = own_made & _ANCHORS
+    count = np.int64(popcount(anchors))
+    if count >= 2:
+        return BACK_GAME
+    if count == 1:
+        return ANCHOR if anchors & _HIGH_ANCHORS else DEEP_ANCHOR
+    return STRAGGLER if back == 1 else SPLIT
+
+
+@lean_kernel(WHOLE)
+def plan_of(words, packed, own_made, other_made, position_class):
+    """Number of the plan of a packed board (int64[8], the same as int8[64]), or `NO_PLAN`."""
+    half = PACKED_WORDS // 2
+    if position_class == CONTACT:
+        return len(AIMS) * _aim(words, 0, own_made) + _aim(words, half, other_made)
+    if position_class == CRASHED:
+        wreck = 0
+        if side_is_crashed(words, packed, 1):
+            wreck = 2 if side_is_crashed(words, packed, 0) else 1
+        back = np.int64(_checkers_back(words, 0) > 0) + 2 * np.int64(_checkers_back(words, half) > 0)
+        return _FIRST_CRASHED + len(BACK) * wreck + back
+    return NO_PLAN
+
+
+@kernel
+def plans_many(packed):
+    """Numbers of the plans int16 (n,) of packed boards int8 (n, 64)."""
+    words = words_of(packed)
+    plans = np.empty(packed.shape[0], np.int16)
+    for row in range(packed.shape[0]):
+        board = words[row]
+        own, other = occupied(board, 0), occupied(board, PACKED_WORDS // 2)
+        position_class = classify(board, packed[row], own, other)
+        own_made, other_made = made(board, 0), made(board, PACKED_WORDS // 2)
+        plans[row] = plan_of(board, packed[row], own_made, other_made, position_class)
+    return plans
+
+
+def plans_of_class(class_name: str) -> tuple[str, ...]:
+    """Names of the plans that a class has."""
+    code = CLASS_NAMES.index(class_name)
+    return tuple(name for name, its_class in zip(PLANS, PLAN_CLASS, strict=True) if its_class == code)

@@ -15,8 +15,8 @@ from motif.evaluators.nets.description import FEATURES, NetDescription, describe
 from motif.evaluators.nets.net import EXTRA, onnx_package, onnx_runtime
 from motif.parameters.phase_set import PHASE_SET
 from motif.runtime.errors import SettingError
+from motif.runtime.package import install_command
 from motif.runtime.parallel import one_thread
-from motif.runtime.version import install_command
 
 HIDDEN = (64, 64)
 _INTERRUPTED = "Training interrupted by user"

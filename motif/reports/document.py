@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.position import Position
-from motif.board.svg import svg_diagram
 from motif.board.xgid import xgid
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 
 if TYPE_CHECKING:
     from jinja2 import Environment

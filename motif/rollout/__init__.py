@@ -7,7 +7,7 @@ from motif.rollout.comparison import ComparedPlay, Comparison, compare_plays
 from motif.rollout.rollout_evaluator import RolloutEvaluator, load_rollout
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.trials import RESULT_NAMES, RolloutResult, rollout
-from motif.runtime.lazy_names import callable_package
+from motif.runtime.package import callable_package
 
 callable_package(__name__)
 

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from motif.runtime.errors import ClusterError
-from motif.runtime.version import VERSION, install_command
+from motif.runtime.package import VERSION, install_command
 
 if TYPE_CHECKING:
     from distributed import Client, Future

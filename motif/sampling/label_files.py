@@ -36,7 +36,7 @@ from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import classify_many
 from motif.runtime.errors import DatasetError, PositionError, SettingError
 from motif.runtime.files import content_of, decoded, replacing, working_in
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from motif.sampling.dataset import (
     OUTPUTS,
     Part,

@@ -29,9 +29,9 @@ from motif.rollout.rollout_settings import PlayoutRules, check_count, playout_ru
 from motif.rollout.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
+from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, stop_request
 from motif.runtime.progress import Stopwatch, progress
-from motif.runtime.version import VERSION
 from motif.sampling.dataset import ROLLOUTS, Part, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.self_play import LabelledPositions, new_record, self_play
 

@@ -20,8 +20,7 @@ from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import match_id
-from motif.board.moves import Play
-from motif.board.play_tree import play_tree
+from motif.board.moves import Play, play_tree
 from motif.board.position import Position
 from motif.board.xgid import xgid
 from motif.runtime.errors import FileError, MotifError, RecordError, SettingError

@@ -30,7 +30,7 @@ from motif.board.moves import Play
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.runtime.errors import MotifError, PositionError, SettingError
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from motif.serve.opponent import Opponent
 
 _LONGEST_LINE = 4096

@@ -21,8 +21,8 @@ from starlette.exceptions import HTTPException
 from uvicorn.supervisors import Multiprocess
 
 from motif.runtime.errors import TRACEBACK_VARIABLE, MotifError, SettingError, plain_text
+from motif.runtime.package import VERSION
 from motif.runtime.parallel import handled
-from motif.runtime.version import VERSION
 from motif.serve import bgweb_api, motif_api, route_pages, wildbg_api
 from motif.serve.desk import BusyError, Desk
 from motif.serve.guard import Guard

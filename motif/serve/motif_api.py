@@ -34,7 +34,7 @@ from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
 from motif.rollout import RolloutSettings
 from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from motif.serve.desk import Desk
 from motif.serve.questions import (
     CubeBatch,

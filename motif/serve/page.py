@@ -14,6 +14,7 @@ from pydantic_core import to_json
 
 from motif.analysis.match.confirmation import confirmed_by
 from motif.analysis.match.review import Review
+from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_file import parse_match
 from motif.board.match_state import MatchState, match_id
@@ -23,7 +24,6 @@ from motif.board.ogid import ogid
 from motif.board.outcome import outcome
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.board.svg import svg_diagram
 from motif.board.xgid import xgid
 from motif.runtime.errors import MotifError, PlayError, RecordError
 from motif.runtime.files import state_root

@@ -27,7 +27,7 @@ from motif.board.position import Position
 from motif.board.xgid import PREFIX as XGID_PREFIX
 from motif.evaluators.lookahead import MAX_PLIES
 from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from motif.serve.opponent import Opponent
 
 BAD_COMMAND, BAD_VALUE, BAD_STATE, UNSUPPORTED = "bad_command", "bad_value", "bad_state", "unsupported"

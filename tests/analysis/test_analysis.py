@@ -11,9 +11,8 @@ from motif.evaluators.bras import SIGMA, WEIGHTS, bras_scores
 from motif.evaluators.static import with_bearoff
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
-from motif.parameters.game_plan import PLANS
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import classify_many
+from motif.parameters.position_class import PLANS, classify_many
 from motif.runtime.errors import PlayerError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.written_out import raw_sum

@@ -19,9 +19,8 @@ from motif.evaluators import OUTPUTS, StaticEvaluator, load_evaluator, load_stat
 from motif.evaluators.patterns import squash_patterns
 from motif.evaluators.static import weights_model, with_bearoff
 from motif.evaluators.weight_file import Patterns
-from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, classify_many, plans_many
 from motif.reports.term_pages import explanation_page
 from motif.runtime.errors import PlayerError, PlayError
 from tests.evaluators.made_weights import made_weights

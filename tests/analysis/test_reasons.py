@@ -21,7 +21,7 @@ from motif.board.position import Position
 from motif.cube.equities import stakes_of
 from motif.evaluators import LookaheadEvaluator, load_static
 from motif.evaluators.stakes import NO_CUBE
-from motif.runtime.yaml_text import parse_yaml
+from motif.runtime.documents import parse_yaml
 from tests.games import some_decisions
 
 NEWEST = load_static("latest")

@@ -21,9 +21,15 @@ from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.fitting.term_table import term_names, weight_vector, write_terms
 from motif.parameters import parameter_set
-from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many, plans_of_class
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import (
+    CLASS_NAMES,
+    NO_PLAN,
+    PLANS,
+    classify_many,
+    plans_many,
+    plans_of_class,
+)
 from motif.players.player import CompiledPlayer
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from tests.reports.made_run import made_boards

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motif.board.moves import legal_plays
+from motif.board.moves import legal_plays, play_tree
 from motif.board.outcome import outcome
-from motif.board.play_tree import play_tree
 from motif.board.position import Position
 from tests.strategies import positions
 

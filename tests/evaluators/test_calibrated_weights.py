@@ -16,8 +16,7 @@ from motif.evaluators.calibration import calibrated_chances, knot_fault, raw_kno
 from motif.evaluators.nets import exported
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import model_fingerprint, with_bearoff, without_calibration
-from motif.parameters.game_plan import PLANS
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many
 from motif.players.player import CompiledPlayer
 from motif.rollout.rollout_settings import playing_for
 from motif.runtime.errors import PlayerError, WeightFileError

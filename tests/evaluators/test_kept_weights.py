@@ -8,7 +8,7 @@ import pytest
 
 from motif.evaluators import kept_weights, read_weight_file, weight_reader
 from motif.evaluators.weight_file import WeightFile
-from motif.parameters.game_plan import PLANS
+from motif.parameters.position_class import PLANS
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import made_weights
 

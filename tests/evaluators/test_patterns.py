@@ -13,9 +13,8 @@ from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import model_fingerprint, weights_model
 from motif.evaluators.weight_reader import read_weight_file
-from motif.parameters.game_plan import PLANS
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.written_out import expected, head_equity, pattern_sum

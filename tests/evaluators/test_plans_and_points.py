@@ -11,9 +11,8 @@ from motif.evaluators.bearoff import bearoff_chances
 from motif.evaluators.probabilities import HEADS, equities
 from motif.evaluators.static import forms_of, model_fingerprint, weights_model, with_bearoff
 from motif.evaluators.weight_file import class_of_plan
-from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many, plans_many
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights, random_steps
 from tests.evaluators.written_out import expected, head_equity, raw_sum, row_sum

@@ -12,7 +12,7 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Probabilities, StaticEvaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import filtered, model_fingerprint, weights_model
-from motif.parameters.game_plan import PLANS
+from motif.parameters.position_class import PLANS
 from motif.players import CompiledPlayer
 from motif.runtime.errors import PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights

@@ -8,8 +8,7 @@ from motif.board.position import Position
 from motif.evaluators.kernels import SOURCES
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import pubeval, with_bearoff
-from motif.parameters.game_plan import PLANS, plans_many
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many, plans_many
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.written_out import raw_sum
 from tests.games import some_boards

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from motif.evaluators import OUTPUTS, WeightFile, load_static, read_weight_file
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.weight_file import HeadWeights, class_of_plan
-from motif.parameters.game_plan import PLANS
+from motif.parameters.position_class import PLANS
 from tests.evaluators.made_weights import FIT, evaluator_of, made_weights
 from tests.games import some_boards
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from motif.evaluators import load_static, read_weight_file
-from motif.parameters.game_plan import PLANS
+from motif.parameters.position_class import PLANS
 from motif.runtime.errors import WeightFileError
 from tests.evaluators.made_weights import made_weights
 from tests.evaluators.test_weight_file import same_content

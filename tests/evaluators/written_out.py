@@ -9,8 +9,8 @@ from motif.board.packed import OPPONENT_BAR, OWN_BAR, POINTS, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Probabilities, WeightFile
 from motif.evaluators.weight_file import HeadWeights
-from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.named_sets import features
+from motif.parameters.position_class import PLANS, plans_many
 from tests.parameters import reference
 
 

@@ -13,7 +13,7 @@ from motif.fitting.significance import term_statistics
 from motif.fitting.term_table import SCHEMA, HeadTerms, read_terms, term_names, weight_vector, write_terms
 from motif.fitting.terms import Terms
 from motif.parameters import parameter_set
-from motif.parameters.game_plan import plans_of_class
+from motif.parameters.position_class import plans_of_class
 from motif.runtime.errors import DatasetError
 from tests.evaluators.written_out import row_sum
 from tests.reports.made_run import made_boards

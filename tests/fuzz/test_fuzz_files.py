@@ -9,7 +9,7 @@ import yaml
 from hypothesis import strategies as st
 
 from motif.learning import load_preset
-from motif.parameters.game_plan import PLANS
+from motif.parameters.position_class import PLANS
 from tests.evaluators.made_weights import made_weights
 from tests.fuzz import checks
 from tests.fuzz.mutations import ODD_TOKENS, mutated, mutated_file, mutated_tree

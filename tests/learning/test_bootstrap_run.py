@@ -17,7 +17,7 @@ from motif.learning import run_bootstrap
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions
 from motif.sampling.dataset import read_manifest
 from tests.faults.made_runs import STEP, TINY, unlike

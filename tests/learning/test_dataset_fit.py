@@ -23,9 +23,8 @@ from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.rows import held_out, pooled_parts, validation_games
 from motif.parameters import parameter_set
-from motif.parameters.game_plan import PLANS, plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, PLANS, plans_many
 from motif.runtime.errors import DatasetError, FileError, FitError
 from motif.sampling import Samples, SampleSettings, dataset, read_column, read_dataset, read_parts
 from tests.learning.stored import put_behind, stored

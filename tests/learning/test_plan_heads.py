@@ -12,7 +12,7 @@ from motif.learning import heads as plan_problem_module
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import fit_plans, head_problem, plan_problem, plans_to_fit
 from motif.learning.rows import LABELS, ClassRows
-from motif.parameters.game_plan import PLANS, plans_of_class
+from motif.parameters.position_class import PLANS, plans_of_class
 from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids, random_boards
 from tests.fitting.joint_reference import joint_minimum, ranked
 

@@ -17,8 +17,7 @@ from motif.learning.term_errors import (
     settings_of,
     term_errors,
 )
-from motif.parameters.game_plan import PLANS
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, PLANS
 from motif.runtime.errors import FitError
 from tests.reports.made_run import POSITIONS_A_GAME, made_samples, write_samples
 

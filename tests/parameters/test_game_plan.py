@@ -6,17 +6,18 @@ from hypothesis import given, settings
 
 from motif.board.packed import pack_many
 from motif.board.position import Position, as_boards
-from motif.parameters.game_plan import (
+from motif.parameters.position_class import (
     AIMS,
     BACK,
+    CLASS_NAMES,
     NO_PLAN,
     PLAN_CLASS,
     PLANS,
     WRECKS,
+    classify_many,
     plans_many,
     plans_of_class,
 )
-from motif.parameters.position_class import CLASS_NAMES, classify_many
 from tests.games import some_boards
 from tests.parameters import reference
 from tests.parameters.reference import PlainBoard, other_view, own

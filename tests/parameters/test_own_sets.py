@@ -51,7 +51,7 @@ def apart(board):
 @pytest.fixture(autouse=True)
 def kept_elsewhere(tmp_path_factory, monkeypatch):
     """A cache folder would keep the files of these tests for ever; kernels of motif's stay where they are."""
-    monkeypatch.setattr("motif.parameters.own_set.cache_root", lambda: tmp_path_factory.mktemp("cache"))
+    monkeypatch.setattr("motif.parameters.named_sets.cache_root", lambda: tmp_path_factory.mktemp("cache"))
 
 
 def written(folder, text=None, base="keith", name=FILE):

@@ -29,7 +29,7 @@ from motif.fitting.term_table import write_terms
 from motif.learning import BootstrapConfig, VersionStep
 from motif.learning.rows import class_rows, held_out
 from motif.learning.term_errors import settings_of, term_errors
-from motif.parameters.game_plan import PLANS
+from motif.parameters.position_class import PLANS
 from motif.players import load
 from motif.reports.next_version import advice, next_commands
 from motif.reports.run_files import RunBenchmark

@@ -27,7 +27,7 @@ event.register("numba:compile", Named())
 from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.parameters.game_plan import PLANS, plans_many
+from motif.parameters.position_class import PLANS, plans_many
 from motif.parameters.position_class import classify_many
 
 packed = pack_many(Position.start().board[None])
@@ -103,7 +103,7 @@ def test_words_and_plain_functions_compile_nothing(kept, tmp_path):
             "_CONTACT_SUM = 25",
             ["classify_many", "plans_many"],
         ),
-        ("parameters/game_plan.py", "if count >= 2:", "if count > 1:", ["plan_of", "plans_many"]),
+        ("parameters/position_class.py", "if count >= 2:", "if count > 1:", ["plan_of", "plans_many"]),
         ("board/outcome.py", "return 3 if occupied", "return 4 if occupied", ["finished_points_many"]),
     ],
 )

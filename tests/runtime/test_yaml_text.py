@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from motif.runtime.yaml_text import MAX_DEPTH, YamlTextError, parse_large_yaml, parse_yaml
+from motif.runtime.documents import MAX_DEPTH, YamlTextError, parse_large_yaml, parse_yaml
 
 
 def refusal(text: str) -> str:

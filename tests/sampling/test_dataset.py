@@ -14,7 +14,7 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FileError
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions, read_parts
 from motif.sampling.dataset import SCHEMA, Part, checksum, read_manifest, write_manifest, write_part
 from tests.sampling.folders import QUICK, files, made, on_call

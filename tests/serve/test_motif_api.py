@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from motif.cli.main import main
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 
 OPENING = "4HPwATDgc/ABMA"
 RACE = "dPexAAB07zMAAA"

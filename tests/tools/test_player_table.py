@@ -14,7 +14,7 @@ from motif.evaluators.named import shipped_weights
 from motif.players import load
 from motif.players.match import play_match
 from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, SettingError
-from motif.runtime.version import VERSION
+from motif.runtime.package import VERSION
 from tests.evaluators.made_weights import made_weights
 from tools import player_table
 from tools.marked_page import marks

@@ -36,13 +36,13 @@ from motif.analysis.explain.words import (
 from motif.analysis.judge import COMPARABLE, known_error_rate
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.benchmark.losses import MILLIPOINTS
+from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.movegen import ROLL_COUNTS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.notation import NO_MOVE
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.board.svg import svg_diagram
 from motif.evaluators import Evaluator, LookaheadEvaluator, WeightFile
 from motif.evaluators.pattern_words import pattern_term, words_of_patterns
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities

@@ -25,9 +25,8 @@ from motif.evaluators.probabilities import (
 )
 from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.link import PROBABILITY
-from motif.parameters.game_plan import NO_PLAN, PLANS, plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
+from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, RACE, classify_many, plans_many
 from motif.runtime.errors import PlayerError
 from motif.runtime.jit import kernel
 

@@ -21,7 +21,7 @@ from motif.board.outcome import outcome
 from motif.board.packed import HOME, PACKED_BAR, POINTS
 from motif.evaluators.bearoff import race_distribution
 from motif.parameters import Parameter, ParameterSet
-from motif.parameters.game_plan import AIMS
+from motif.parameters.position_class import AIMS
 from motif.parameters.registry import OF_BACK, OF_BAR, OF_REAR
 
 _ON_ROLL, _OPPONENT = "the player on roll", "the opponent"

@@ -23,8 +23,7 @@ from typing import NoReturn
 
 from motif.evaluators.nets.net import onnx_package
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
-from motif.parameters.game_plan import PLANS
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, PLANS
 from motif.runtime.errors import ParameterError, PlayerError, shown
 
 FORMAT = "motif-net/1"

@@ -49,8 +49,7 @@ from motif.evaluators.probabilities import (
 )
 from motif.evaluators.static import forms_of
 from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, WeightFile
-from motif.parameters.game_plan import NO_PLAN
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, NO_PLAN
 from motif.runtime.errors import PlayerError
 from motif.runtime.files import replacing
 

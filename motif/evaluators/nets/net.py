@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.files import reading
-from motif.runtime.version import install_command
+from motif.runtime.package import install_command
 
 EXTRA = "onnx"
 

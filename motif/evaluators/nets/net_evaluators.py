@@ -19,9 +19,8 @@ from motif.evaluators.nets.net import Net
 from motif.evaluators.point_table import checkers_by_place
 from motif.evaluators.probabilities import OUTPUTS, WIN, equities, turned_equities, write_finished
 from motif.parameters import ParameterSet
-from motif.parameters.game_plan import plans_many
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many, plans_many
 from motif.runtime.jit import kernel, words_of
 
 FEATURES_INPUT, CLASS_INPUT, OFF_INPUT = "features", "position_class", "checkers_off"
@@ -47,7 +46,8 @@ def graph_inputs(
 
     With `inputs`, what the net's description says, `PLANNED_INPUTS` also
 
-    * ``game_plan`` int64 (n,): index into `motif.parameters.game_plan.PLANS`; -1 for a position without one.
+    * ``game_plan`` int64 (n,): index into `motif.parameters.position_class.PLANS`; -1 for a position without
+      one.
     * ``checkers`` int64 (n, 50): checkers of the player on roll on his points 1 to 24 and his bar, then the
       opponent's on the opponent's points 1 to 24 and bar.
 

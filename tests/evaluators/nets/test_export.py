@@ -15,8 +15,7 @@ from motif.evaluators import OUTPUTS, StaticEvaluator, load_static
 from motif.evaluators.named import shipped_weights
 from motif.evaluators.nets import PLANNED_INPUTS, exported, graph_inputs, load_net, write_exported
 from motif.evaluators.probabilities import HEADS
-from motif.parameters.game_plan import PLANS, plans_many
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many, plans_many
 from motif.players.player import EvaluatorPlayer
 from motif.runtime.errors import FileError, PlayerError, PositionError
 from tests.evaluators.made_weights import evaluator_of, made_weights

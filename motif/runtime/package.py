@@ -1,10 +1,24 @@
-"""Names that are imported when they are first asked for (PEP 562), and packages that are functions."""
+"""The package itself: its version, names that are imported late, and packages that are functions."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import Any
+
+DISTRIBUTION = "motif-backgammon"
+"""Name on the package index, where ``motif`` is somebody else's."""
+
+try:
+    VERSION = version(DISTRIBUTION)
+except PackageNotFoundError:  # run from a checkout that was never installed
+    VERSION = "unknown"
+
+
+def install_command(extra: str) -> str:
+    """What installs motif with one of its extras, for a person to type."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:

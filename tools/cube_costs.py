@@ -24,9 +24,8 @@ from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.cube.cubeful_rollout import cube_maker
-from motif.cube.efficiency import DEFAULT_EFFICIENCY, efficiency_classes
 from motif.cube.efficiency_fit import self_play
-from motif.cube.equities import CubeEquities, cube_equities
+from motif.cube.equities import DEFAULT_EFFICIENCY, CubeEquities, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import equities

@@ -13,7 +13,7 @@ from motif.board.position import Position
 from motif.cube import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
 from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, bras_percent, score_action
 from motif.cube.decision import Window, check_somebody_doubles
-from motif.cube.efficiency import efficiency_class
+from motif.cube.equities import efficiency_class
 from motif.cube.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
 

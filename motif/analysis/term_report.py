@@ -22,14 +22,12 @@ from motif.evaluators import WeightFile
 from motif.evaluators.pattern_words import typical_boards
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.weight_file import HEAD_NAMES, HeadWeights, class_of_plan
-from motif.fitting.link import Link
-from motif.fitting.significance import term_statistics
-from motif.fitting.term_table import HeadTerms, read_terms, term_names, weight_vector
+from motif.fitting.problem import Link
+from motif.fitting.significance import HeadTerms, read_terms, term_names, term_statistics, weight_vector
 from motif.fitting.terms import POINT_SHAPE, Terms
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import rows_of_head
+from motif.learning.heads import rows_of_head, settings_of, term_errors
 from motif.learning.rows import class_rows
-from motif.learning.term_errors import settings_of, term_errors
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many, plans_many
@@ -127,7 +125,7 @@ class ToldTerm:
     """One term of a head; numbers that nobody knows are NaN."""
 
     name: str
-    """See `motif.fitting.term_table.term_names`."""
+    """See `motif.fitting.significance.term_names`."""
     sentence: str
     """What the term's parameters do along the positions that occur; of a pair, how one changes the other."""
     full: tuple[str, ...]

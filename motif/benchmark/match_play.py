@@ -27,9 +27,9 @@ from motif.evaluators import Evaluator
 from motif.players.match import blocks_of_pairs
 from motif.players.player import Player, cube_evaluator
 from motif.players.tournament import Pairing, TournamentResult, everyone_plays
-from motif.rollout.cube_states import CubeStates, stakes_in
 from motif.rollout.games import (
     CubePlayer,
+    CubeStates,
     Dice,
     Games,
     Rolls,
@@ -37,6 +37,7 @@ from motif.rollout.games import (
     States,
     games_with_cube,
     rolls_of_games,
+    stakes_in,
     starts,
 )
 from motif.rollout.rollout_settings import check_count

@@ -26,9 +26,8 @@ from motif.cli.printing import json_line, note, print_table, say
 from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
-    from motif.benchmark.choices import Choices, ErrorRates
+    from motif.benchmark.choices import Choices, ErrorRates, WorstDecision
     from motif.benchmark.losses import ByGroup, Losses, PairedRate
-    from motif.benchmark.worst_decisions import WorstDecision
 
 _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
 """Decisions on a page of the worst ones."""
@@ -71,9 +70,8 @@ def benchmark(
     between players on the same dataset much; --versus tells them, with their standard errors. Weights
     that were fitted to a dataset have an advantage on it: take another one.
     """
-    from motif.benchmark.choices import summary
+    from motif.benchmark.choices import summary, worst_decisions
     from motif.benchmark.losses import paired
-    from motif.benchmark.worst_decisions import worst_decisions
 
     paths, names = list(dict.fromkeys(files)), [player] if versus is None else [player, versus]
     shown = worst or (_USUALLY_SHOWN if html else 0)

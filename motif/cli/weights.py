@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from motif.analysis.term_report import ToldEffect, ToldTerm
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
-    from motif.fitting.term_table import HeadTerms
+    from motif.fitting.significance import HeadTerms
     from motif.learning.recalibration import Calibration, Change, Measured
 
 _OWN_GAMES = 2000

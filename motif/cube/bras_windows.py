@@ -14,9 +14,8 @@ from scipy.special import expit
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
-from motif.cube.efficiency import DEFAULT_EFFICIENCY, efficiency_classes
 from motif.cube.efficiency_fit import self_play
-from motif.cube.equities import Floats, cube_equities
+from motif.cube.equities import DEFAULT_EFFICIENCY, Floats, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator
 from motif.evaluators.bras import SIGMA, bras_scores
 from motif.parameters.position_class import RACE

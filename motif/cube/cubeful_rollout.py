@@ -17,13 +17,20 @@ from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.cube.decision import best_action
-from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency
-from motif.cube.equities import DOUBLE_PASS, Scale, may_double, scale, stakes_of
+from motif.cube.equities import (
+    DEFAULT_EFFICIENCY,
+    DOUBLE_PASS,
+    Efficiency,
+    Scale,
+    may_double,
+    scale,
+    stakes_of,
+)
 from motif.cube.exact import MONEY_COLUMNS, cube_levels, match_values
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
 from motif.evaluators.stakes import DEAD, NO_CUBE, Stakes
-from motif.rollout.cube_states import NO_DOUBLE, CubeStates
+from motif.rollout.games import NO_DOUBLE, CubeStates
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
 from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials

@@ -13,17 +13,19 @@ from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points_many, outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.cube.efficiency import DEFAULT_EFFICIENCY, Efficiency, efficiency_class
 from motif.cube.equities import (
+    DEFAULT_EFFICIENCY,
     DOUBLE_PASS,
     DOUBLED_WORTH,
     CubeCurves,
     Curve,
+    Efficiency,
     Floats,
     Outcomes,
     chosen_efficiency,
     cube_curves,
     cube_is_useful,
+    efficiency_class,
     may_double,
     outcomes,
     scale,
@@ -229,7 +231,7 @@ def cube_decision(
     """The decision of the player on roll in `state`, before he rolls, from his cubeless chances.
 
     The cube efficiency is `efficiency`, or that of `position_class` (one of
-    `motif.cube.efficiency.EFFICIENCY_CLASSES`; a ``race`` needs the `pips` of the player on roll too).
+    `motif.cube.equities.EFFICIENCY_CLASSES`; a ``race`` needs the `pips` of the player on roll too).
     A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for what are no
     probabilities, no efficiency or no class, and for a match that is over.
     """

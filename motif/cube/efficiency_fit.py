@@ -19,8 +19,14 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.cube.cubeful_rollout import cube_maker
-from motif.cube.efficiency import DEFAULT_EFFICIENCY, EFFICIENCY_CLASSES, Efficiency, efficiency_classes
-from motif.cube.equities import Floats, cubeful_equities
+from motif.cube.equities import (
+    DEFAULT_EFFICIENCY,
+    EFFICIENCY_CLASSES,
+    Efficiency,
+    Floats,
+    cubeful_equities,
+    efficiency_classes,
+)
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
 from motif.evaluators.probabilities import WIN
 from motif.rollout.games import Ply, lockstep, starts, stream_dice

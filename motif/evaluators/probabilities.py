@@ -7,7 +7,7 @@ of it, and nothing else does.
 
 A raw sum x is squashed to a value between two bounds: y = low + (high - low) (tanh x + 1) / 2.  Source:
 Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1.  Fits use the same squash as
-`motif.fitting.link.Link`; a test holds the two together.
+`motif.fitting.problem.Link`; a test holds the two together.
 """
 
 import math

@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import strsv
 
-from motif.fitting.curvature import centres, centring, curvature_over
+from motif.fitting.curvature import centres, centring, curvature_over, moment_curvature, sums_needed
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.gauss_newton import (
     conjugate_gradients,
@@ -41,7 +41,6 @@ from motif.fitting.gauss_newton import (
     sampled_rows,
     starting_weights,
 )
-from motif.fitting.moments import moment_curvature, sums_needed
 from motif.fitting.objective import Objective, Point, Recorder, Solver
 from motif.fitting.problem import Problem
 from motif.fitting.terms import FloatArray, Terms

@@ -21,8 +21,7 @@ import numpy.typing as npt
 from motif.board.packed import Board
 from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
 from motif.evaluators.weight_file import Patterns, to_digits
-from motif.fitting.link import EQUITY
-from motif.fitting.problem import decision_starts
+from motif.fitting.problem import EQUITY, decision_starts
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, IntArray, fill_step_columns
 from motif.runtime.parallel import one_thread
 

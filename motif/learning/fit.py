@@ -26,7 +26,7 @@ from motif.fitting.curvature import decision_chunks
 from motif.fitting.objective import CONVERGED, FitResult
 from motif.fitting.pattern_fit import PatternRows, PatternSettings, fit_patterns
 from motif.fitting.problem import decision_starts
-from motif.fitting.term_table import write_terms
+from motif.fitting.significance import write_terms
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, FloatArray, step_columns
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import (
@@ -36,11 +36,12 @@ from motif.learning.heads import (
     fit_plans,
     head_terms,
     head_weights,
+    heads_in,
     heads_to_fit,
     rows_of_head,
+    term_errors,
 )
 from motif.learning.rows import LABELS, ClassRows, class_rows
-from motif.learning.term_errors import heads_in, term_errors
 from motif.parameters import parameter_set
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.tally import error_over_groups
@@ -169,7 +170,7 @@ def fit_dataset(
 ) -> FittedWeights:
     """Fit a weight file to the datasets in `folders`, pooled.
 
-    `term_table` is a file for the table of terms with their standard errors (`motif.fitting.term_table`).
+    `term_table` is a file for the table of terms with their standard errors (`motif.fitting.significance`).
     The same data and settings give the same weights for any number of `jobs`.  Raises `DatasetError`
     for data that cannot be read, `FitError` for data that cannot be fitted, `FileError` when a file cannot
     be written.

@@ -9,10 +9,13 @@ weights w are drawn to those of its class, w_class, by the penalty (c / m) |M X 
 of m positions of the whole class, where X are their terms and M is the ranking operator.  In `plan_problem`
 these are rows like others, whose labels are what the class's head predicts and whose sample weights add up
 to c.
+
+And the standard errors of the weights in a weight file, from the datasets that they were fitted to.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,19 +23,19 @@ import numpy.typing as npt
 from motif.board.packed import CHECKERS, Board
 from motif.evaluators import OUTPUTS
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
-from motif.evaluators.probabilities import bounds
-from motif.evaluators.weight_file import HeadWeights
+from motif.evaluators.probabilities import HEADS, bounds
+from motif.evaluators.weight_file import HeadWeights, WeightFile, class_of_plan
 from motif.fitting.design import raw_predictions
 from motif.fitting.joint import MOST_PASSES, solve_jointly
-from motif.fitting.link import Link
 from motif.fitting.objective import FitResult, rmse
-from motif.fitting.problem import Problem, decision_starts
+from motif.fitting.problem import Link, Problem, decision_starts
+from motif.fitting.significance import HeadTerms, significance, term_names, term_statistics, weight_vector
 from motif.fitting.solve import pruned, solver
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.rows import LABELS, ClassRows, rows_where
 from motif.parameters.position_class import CLASS_NAMES, PLANS, plans_of_class
-from motif.runtime.errors import FitError
+from motif.runtime.errors import FitError, MotifError
 
 HEAD = "equity"
 """The head that a plan has of its own."""
@@ -41,6 +44,11 @@ _NEEDED_CLASSES = ("contact", "race")
 # In rollouts too rare for second-degree weights, and for those of points.
 _RARE_HEADS = ("win_backgammon", "lose_backgammon")
 _MOST_CLASS_ROWS = 20_000
+
+_KEPT_FACTS = (
+    "ranking", "ridge", "equity_ridge", "prune", "plan_shrinkage", "plan_rows", "validation", "seed",
+)  # fmt: skip
+"""Settings that a weight file tells of its fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,3 +256,98 @@ def _spread(rows: ClassRows) -> IntArray:
     mask = np.zeros(len(lengths), np.bool_)
     mask[::step] = True
     return np.flatnonzero(np.repeat(mask, lengths))
+
+
+def settings_of(weights: WeightFile) -> FitSettings:
+    """How a weight file was fitted, as far as it says; the rest as the defaults are.
+
+    Raises `FitError` for facts that no fit could have had.
+    """
+    heads: list[HeadWeights] = []
+    for group in (*weights.classes.values(), *weights.plans.values()):
+        heads += group.values()
+    facts: dict[str, Any] = {name: weights.fit[name] for name in _KEPT_FACTS if name in weights.fit}
+    settings = FitSettings(
+        parameters=weights.parameters.name,
+        points=any(head.points is not None for head in heads),
+        plans=bool(weights.plans),
+        bearoff=weights.bearoff,
+        **facts,
+    )
+    try:
+        settings.check()
+    except (MotifError, TypeError, ValueError) as error:
+        raise FitError(f"the weights {weights.name!r} tell of a fit that cannot have been: {error}") from None
+    return settings
+
+
+def heads_in(weights: WeightFile) -> Iterator[tuple[str, str, str]]:
+    """Class, plan (or nothing) and head of all weights in a file, in its order."""
+    for class_name, heads in weights.classes.items():
+        yield from ((class_name, "", head) for head in HEADS if head in heads)
+        for plan in PLANS:
+            if plan in weights.plans and class_of_plan(plan) == class_name:
+                yield from ((class_name, plan, head) for head in HEADS if head in weights.plans[plan])
+
+
+def term_errors(
+    rows: Mapping[str, ClassRows],
+    weights: WeightFile,
+    settings: FitSettings,
+    class_name: str,
+    plan: str,
+    head: str,
+) -> HeadTerms:
+    """The terms of one of the heads in `weights` (see `heads_in`), with standard errors from `rows`.
+
+    `rows` are those of `class_rows`, by class.  The errors are NaN where the rows that train come from a
+    single game.  Raises `FitError` when there are none for this head.
+    """
+    place = " ".join(filter(None, (class_name, plan)))
+    part = rows.get(class_name)
+    own = weights.plans[plan][head] if plan else weights.classes[class_name][head]
+    terms, vector = weight_vector(own)
+    if plan and (head != HEAD or head not in weights.classes[class_name]):
+        raise FitError(
+            f"no fit leads to the {head} weights of {plan!r}: a plan's are drawn to its class's {HEAD}"
+        )
+    if part is None or not _trains(part, plan, head, settings):
+        raise FitError(f"the dataset holds no {place} positions to fit the {head} weights to")
+    if plan:
+        full = head_terms(class_name, head, terms.size, settings)
+        of_class = _in_terms(full, *weight_vector(weights.classes[class_name][head]))
+        problem, clusters = plan_problem(part, plan, of_class, settings)
+        prior = _in_terms(terms, full, of_class)
+    else:
+        problem, prior = head_problem(part, head, settings), None
+        clusters = head_clusters(part, head, settings)
+    boards = problem.boards if terms.points else None
+    problem = replace(problem, terms=terms, prior=prior, boards=boards)
+    train = problem.train
+    games = np.unique(clusters[: len(train)])
+    if np.count_nonzero(games >= 0) > 1:
+        statistics = significance(problem, vector, clusters)
+    else:
+        statistics = term_statistics(
+            terms, vector, problem.link, train.features, train.boards, train.sample_weights
+        )
+    return HeadTerms(class_name, plan, head, term_names(terms, weights.parameters), statistics)
+
+
+def _trains(rows: ClassRows, plan: str, head: str, settings: FitSettings) -> bool:
+    here = slice(rows.training)
+    if plan:
+        return bool((rows.plans[here] == PLANS.index(plan)).any())
+    return bool(rows_of_head(rows.boards[here], head, settings).any())
+
+
+def _in_terms(target: Terms, terms: Terms, weights: FloatArray) -> FloatArray:
+    """`weights` of `terms` as weights of `target`: 0 where `terms` have none."""
+    parts, out = terms.split(weights), np.zeros(target.count)
+    out[: 1 + terms.size] = weights[: 1 + terms.size]
+    by_pair = dict(zip(map(tuple, terms.pairs.tolist()), parts.quadratic.tolist(), strict=True))
+    pairs = [by_pair.get(tuple(pair), 0.0) for pair in target.pairs.tolist()]
+    out[1 + terms.size : target.first_point] = pairs
+    if target.points and terms.points:
+        out[target.first_point :] = parts.points.ravel()
+    return out

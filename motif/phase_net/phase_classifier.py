@@ -11,8 +11,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from motif.evaluators.nets.description import FEATURES, NetDescription, described
-from motif.evaluators.nets.net import EXTRA, onnx_package, onnx_runtime
+from motif.evaluators.nets.net import EXTRA, FEATURES, NetDescription, described, onnx_package, onnx_runtime
 from motif.parameters.phase_set import PHASE_SET
 from motif.runtime.errors import SettingError
 from motif.runtime.package import install_command

@@ -8,13 +8,11 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from motif.benchmark import BenchmarkFile, ErrorRate, ErrorRates
-from motif.benchmark.choices import player_choices, summary
-from motif.benchmark.worst_decisions import WorstDecision, worst_decisions
+from motif.benchmark.choices import WorstDecision, player_choices, summary, worst_decisions
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
 from motif.learning import BootstrapConfig, load_config
-from motif.learning.bootstrap_config import CONFIG
-from motif.learning.bootstrap_run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
+from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, WEIGHTS
 from motif.players.player import static_player
 from motif.reports.convergence import Rows
 from motif.runtime.documents import Entry

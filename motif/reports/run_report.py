@@ -25,10 +25,9 @@ from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import class_of_plan
 from motif.learning import BootstrapConfig, VersionStep, load_config
-from motif.learning.bootstrap_config import CONFIG
-from motif.learning.bootstrap_run import TERMS, WEIGHTS
+from motif.learning.bootstrap_run import CONFIG, TERMS, WEIGHTS
+from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
-from motif.learning.term_errors import settings_of, term_errors
 from motif.players import static_player
 from motif.reports.calibration_plots import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence

@@ -7,9 +7,8 @@ from tempfile import TemporaryDirectory
 
 from matplotlib.axes import Axes
 
-from motif.benchmark.choices import ErrorRate, ErrorRates
+from motif.benchmark.choices import ErrorRate, ErrorRates, JudgedPlay, WorstDecision
 from motif.benchmark.losses import LossDistribution
-from motif.benchmark.worst_decisions import JudgedPlay, WorstDecision
 from motif.board.notation import NO_MOVE
 from motif.reports.document import Choice, Decision, Picture, html_page
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture

@@ -23,7 +23,7 @@ from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import Stakes, staked_values
 from motif.evaluators.static import prepared
-from motif.rollout.elimination import Numbers, eliminated
+from motif.rollout.comparison import Numbers, eliminated
 from motif.rollout.playout import COLUMNS, roll_out, roll_trials
 from motif.rollout.rollout_settings import (
     RolloutSettings,

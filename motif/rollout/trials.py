@@ -17,16 +17,18 @@ from motif.evaluators.model import Model
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
-from motif.rollout.cube_states import CubeStates, choose_with_cubes, trial_states
 from motif.rollout.games import (
     CubePlayer,
     CubeRules,
+    CubeStates,
     Dice,
     Games,
     Rolls,
     States,
+    choose_with_cubes,
     games_with_cube,
     stream_dice,
+    trial_states,
 )
 from motif.rollout.playout import FIXED_ROLLS, ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities

@@ -19,7 +19,7 @@ from motif.analysis.term_report import (
 from motif.board.packed import Board, pack_many
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import HeadWeights, WeightFile
-from motif.fitting.term_table import term_names, weight_vector, write_terms
+from motif.fitting.significance import term_names, weight_vector, write_terms
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import (

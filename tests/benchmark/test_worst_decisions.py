@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from motif.benchmark import read_benchmark
-from motif.benchmark.choices import Choices, player_choices
-from motif.benchmark.worst_decisions import worst_decisions
+from motif.benchmark.choices import Choices, player_choices, worst_decisions
 from motif.board.identifiers import gnubg_id, position_key
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play

@@ -18,7 +18,7 @@ from motif.cube.bras_windows import (
     measured_window,
     score_action,
 )
-from motif.cube.efficiency import efficiency_classes
+from motif.cube.equities import efficiency_classes
 from motif.evaluators import Probabilities
 from motif.evaluators.bras import BrasEvaluator
 from motif.evaluators.static import pubeval

@@ -18,7 +18,7 @@ from motif.cube import (
     cubeful_equity,
     turned_state,
 )
-from motif.cube.efficiency import efficiency_class
+from motif.cube.equities import efficiency_class
 from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import SettingError
 from tests.cube.chances import SHARES, STATES, money_states, probabilities

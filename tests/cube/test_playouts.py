@@ -6,8 +6,8 @@ import pytest
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.cube import DEFAULT_EFFICIENCY
-from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
 from motif.cube.efficiency_fit import cubeful_results, drawn_positions, fit_efficiency
+from motif.cube.equities import EFFICIENCY_CLASSES, efficiency_classes
 from motif.evaluators import load_static
 from motif.evaluators.named import default_player
 from motif.evaluators.static import pubeval

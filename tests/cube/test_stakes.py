@@ -10,8 +10,7 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.cube import DEFAULT_EFFICIENCY, cubeful_equity, turned_state
-from motif.cube.efficiency import EFFICIENCY_CLASSES, efficiency_classes
-from motif.cube.equities import scale, stakes_of
+from motif.cube.equities import EFFICIENCY_CLASSES, efficiency_classes, scale, stakes_of
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Probabilities
 from motif.evaluators.probabilities import certain, turned

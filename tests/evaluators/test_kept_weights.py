@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from motif.evaluators import kept_weights, read_weight_file, weight_reader
+from motif.evaluators import read_weight_file, weight_reader
 from motif.evaluators.weight_file import WeightFile
 from motif.parameters.position_class import PLANS
 from motif.runtime.errors import WeightFileError
@@ -16,7 +16,7 @@ from tests.evaluators.made_weights import made_weights
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty cache folder, in which files of any size are kept."""
-    monkeypatch.setattr(kept_weights, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(weight_reader, "cache_root", lambda: tmp_path)
     monkeypatch.setattr(weight_reader, "_LARGE", 0)
     return tmp_path / "weights"
 
@@ -125,7 +125,7 @@ def test_a_damaged_file_is_made_anew(folder, tmp_path, damage):
 
 
 def test_few_are_kept(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_weights, "_MOST_KEPT", 2)
+    monkeypatch.setattr(weight_reader, "_MOST_KEPT", 2)
     for seed in range(4):
         read_weight_file(saved(tmp_path, seed))
     assert len(list(folder.iterdir())) == 2

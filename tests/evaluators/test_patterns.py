@@ -8,11 +8,10 @@ import pytest
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import WeightFile
-from motif.evaluators.kept_weights import keep_weights, kept_weights
 from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import model_fingerprint, weights_model
-from motif.evaluators.weight_reader import read_weight_file
+from motif.evaluators.weight_reader import keep_weights, kept_weights, read_weight_file
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many
 from motif.runtime.errors import WeightFileError

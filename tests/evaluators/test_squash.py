@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from motif.evaluators.probabilities import EQUITY_BOUND, bounds, equity_to_raw, squash_probability
-from motif.fitting.link import EQUITY, PROBABILITY, Link
+from motif.fitting.problem import EQUITY, PROBABILITY, Link
 from motif.runtime.jit import kernel
 
 

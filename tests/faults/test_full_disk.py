@@ -9,7 +9,7 @@ import pytest
 from motif.cli.main import main
 from motif.evaluators import read_weight_file
 from motif.learning import run_bootstrap
-from motif.learning.bootstrap_config import CONFIG
+from motif.learning.bootstrap_run import CONFIG
 from motif.reports.convergence import plot_convergence
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, MotifError

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from motif.fitting.link import PROBABILITY, Link
-from motif.fitting.problem import Problem
+from motif.fitting.problem import PROBABILITY, Link, Problem
 from motif.fitting.terms import Terms
 
 PLAYS = 10

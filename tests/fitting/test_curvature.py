@@ -5,9 +5,8 @@ import pytest
 
 from motif.fitting import design
 from motif.fitting.curvature import curvature
-from motif.fitting.link import EQUITY
 from motif.fitting.objective import Objective, Point
-from motif.fitting.problem import Problem
+from motif.fitting.problem import EQUITY, Problem
 from motif.fitting.terms import Terms
 from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids, random_boards
 from tests.fitting.joint_reference import curvature_root

@@ -9,9 +9,8 @@ import pytest
 from motif.fitting import design
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.gauss_newton import solve_gauss_newton
-from motif.fitting.least_squares import solve_least_squares
 from motif.fitting.objective import rmse
-from motif.fitting.solve import SOLVERS, solver
+from motif.fitting.solve import SOLVERS, solve_least_squares, solver
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import decision_ids, noisy_problem
 
@@ -85,7 +84,7 @@ def test_the_matrix_of_terms_is_never_held(solve):
 
 
 def test_least_squares_refuses_what_does_not_fit_in_memory(monkeypatch):
-    monkeypatch.setattr("motif.fitting.least_squares.MOST_NUMBERS", 999)
+    monkeypatch.setattr("motif.fitting.solve.MOST_NUMBERS", 999)
     message = "100 samples with 10 weights are too many for least-squares: use gauss-newton"
     with pytest.raises(FitError, match=message):
         solve_least_squares(noisy_problem(100, 3))

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from motif.fitting.link import EQUITY
 from motif.fitting.objective import Objective, rmse
-from motif.fitting.problem import Problem, RankingOperator, decision_starts
+from motif.fitting.problem import EQUITY, Problem, RankingOperator, decision_starts
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import correlated_features, decision_ids, noisy_problem

@@ -7,11 +7,9 @@ from motif.fitting import coordinate
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.design import term_sums
 from motif.fitting.gauss_newton import solve_gauss_newton
-from motif.fitting.least_squares import solve_least_squares
-from motif.fitting.link import EQUITY, PROBABILITY
 from motif.fitting.objective import Objective
-from motif.fitting.problem import Problem
-from motif.fitting.solve import SOLVERS
+from motif.fitting.problem import EQUITY, PROBABILITY, Problem
+from motif.fitting.solve import SOLVERS, solve_least_squares
 from motif.fitting.terms import Terms
 from tests.fitting.fitting_samples import (
     correlated_features,

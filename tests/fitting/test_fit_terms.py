@@ -6,7 +6,7 @@ import pytest
 from motif.fitting import design
 from motif.fitting.curvature import centring, decision_chunks
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.link import EQUITY, INVERSE_MARGIN, PROBABILITY, Link, fast_tanh
+from motif.fitting.problem import EQUITY, INVERSE_MARGIN, PROBABILITY, Link, fast_tanh
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from motif.runtime.jit import kernel

@@ -9,9 +9,8 @@ import pytest
 from motif.fitting import design, joint
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.joint import solve_jointly
-from motif.fitting.link import EQUITY, PROBABILITY
 from motif.fitting.objective import Objective
-from motif.fitting.problem import Problem
+from motif.fitting.problem import EQUITY, PROBABILITY, Problem
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import (

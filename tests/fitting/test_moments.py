@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from motif.fitting import design, moments
-from motif.fitting.curvature import centres, curvature_over
-from motif.fitting.moments import moment_curvature, sums_needed
+from motif.fitting import curvature, design
+from motif.fitting.curvature import centres, curvature_over, moment_curvature, sums_needed
 from motif.fitting.problem import Problem, RankingOperator
 from motif.fitting.terms import Terms
 from tests.fitting.fitting_samples import correlated_features
@@ -16,7 +15,7 @@ SOME = [[0, 3], [1, 1], [2, 6], [6, 6]]
 @pytest.mark.parametrize("group", [1, 20, 1000])
 @pytest.mark.parametrize("terms", [Terms.all_pairs(7), Terms(7, SOME), Terms.linear(3), Terms.all_pairs(1)])
 def test_it_is_the_curvature_of_the_terms(terms, group, monkeypatch):
-    monkeypatch.setattr(moments, "_LEAST_COLUMNS", group)
+    monkeypatch.setattr(curvature, "_LEAST_COLUMNS", group)
     count, rng = 5000, np.random.default_rng(1)
     problem = Problem(correlated_features(count, terms.size), np.zeros(count), terms)
     rows = np.flatnonzero(rng.random(count) < 0.9)

@@ -4,8 +4,8 @@ import numpy as np
 
 from motif.board.packed import pack_many
 from motif.evaluators.patterns import squash_patterns
-from motif.fitting.link import EQUITY
 from motif.fitting.pattern_fit import PatternRows, PatternSettings, fit_patterns
+from motif.fitting.problem import EQUITY
 from tests.games import some_boards
 
 SIZE = 6

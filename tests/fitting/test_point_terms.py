@@ -11,9 +11,8 @@ from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.curvature import centring
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.gauss_newton import solve_gauss_newton
-from motif.fitting.least_squares import solve_least_squares
-from motif.fitting.link import EQUITY
-from motif.fitting.problem import Problem
+from motif.fitting.problem import EQUITY, Problem
+from motif.fitting.solve import solve_least_squares
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, Terms, step_columns
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import correlated_features, decision_ids, planted_weights, random_boards

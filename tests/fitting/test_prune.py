@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from motif.fitting.gauss_newton import solve_gauss_newton
-from motif.fitting.link import PROBABILITY
-from motif.fitting.problem import Problem
+from motif.fitting.problem import PROBABILITY, Problem
 from motif.fitting.significance import significance
 from motif.fitting.solve import SOLVERS, pruned
 from motif.fitting.terms import Terms

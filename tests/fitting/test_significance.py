@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from motif.fitting.gauss_newton import solve_gauss_newton
-from motif.fitting.link import EQUITY, PROBABILITY, Link
-from motif.fitting.problem import Problem, decision_starts
+from motif.fitting.problem import EQUITY, PROBABILITY, Link, Problem, decision_starts
 from motif.fitting.significance import significance, term_statistics
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError

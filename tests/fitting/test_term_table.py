@@ -8,9 +8,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from motif.evaluators.weight_file import HeadWeights
-from motif.fitting.link import PROBABILITY
-from motif.fitting.significance import term_statistics
-from motif.fitting.term_table import SCHEMA, HeadTerms, read_terms, term_names, weight_vector, write_terms
+from motif.fitting.problem import PROBABILITY
+from motif.fitting.significance import (
+    SCHEMA,
+    HeadTerms,
+    read_terms,
+    term_names,
+    term_statistics,
+    weight_vector,
+    write_terms,
+)
 from motif.fitting.terms import Terms
 from motif.parameters import parameter_set
 from motif.parameters.position_class import plans_of_class

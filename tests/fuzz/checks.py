@@ -39,7 +39,7 @@ from motif.board.xg_file import parse_xg
 from motif.board.xgid import position_from_xgid, xgid
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
 from motif.evaluators.weight_reader import read_weight_file
-from motif.learning.bootstrap_config import CONFIG, load_config
+from motif.learning.bootstrap_run import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import PositionError

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from motif.learning import BootstrapConfig, VersionStep, load_config, load_preset, preset_names, with_seed
-from motif.learning.bootstrap_config import parse_config
+from motif.learning.bootstrap_run import parse_config
 from motif.learning.fit import FitSettings
 from motif.runtime.errors import FitError, SettingError
 from motif.sampling import SampleSettings

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from motif.evaluators import read_weight_file
-from motif.fitting.term_table import read_terms
+from motif.fitting.significance import read_terms
 from motif.learning import run_bootstrap
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version

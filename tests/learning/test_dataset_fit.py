@@ -14,8 +14,7 @@ from motif.evaluators import OUTPUTS, StaticEvaluator, read_weight_file
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import weights_model
 from motif.fitting.design import raw_predictions
-from motif.fitting.link import EQUITY, Link
-from motif.fitting.problem import Problem
+from motif.fitting.problem import EQUITY, Link, Problem
 from motif.fitting.solve import solver
 from motif.fitting.terms import Terms
 from motif.learning import rows as row_files

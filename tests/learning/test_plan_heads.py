@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from motif.fitting import joint
-from motif.fitting.link import EQUITY
 from motif.fitting.objective import Objective
+from motif.fitting.problem import EQUITY
 from motif.learning import heads as plan_problem_module
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import fit_plans, head_problem, plan_problem, plans_to_fit

@@ -8,14 +8,13 @@ import pytest
 from motif.analysis.term_report import dataset_terms
 from motif.evaluators import StaticEvaluator, read_weight_file
 from motif.evaluators.static import weights_model
-from motif.fitting.link import EQUITY
+from motif.fitting.problem import EQUITY
+from motif.fitting.significance import read_terms, weight_vector
 from motif.fitting.solve import solver
-from motif.fitting.term_table import read_terms, weight_vector
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import head_problem
+from motif.learning.heads import head_problem, heads_in, settings_of, term_errors
 from motif.learning.rows import class_rows
-from motif.learning.term_errors import heads_in, settings_of, term_errors
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from tests.reports.made_run import made_samples, write_samples

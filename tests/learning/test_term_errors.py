@@ -10,13 +10,15 @@ from motif.evaluators.weight_file import class_of_plan
 from motif.fitting.significance import significance
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import head_clusters, head_problem, plan_problem
-from motif.learning.rows import class_rows
-from motif.learning.term_errors import (
+from motif.learning.heads import (
+    head_clusters,
+    head_problem,
     heads_in,
+    plan_problem,
     settings_of,
     term_errors,
 )
+from motif.learning.rows import class_rows
 from motif.parameters.position_class import CLASS_NAMES, PLANS
 from motif.runtime.errors import FitError
 from tests.reports.made_run import POSITIONS_A_GAME, made_samples, write_samples

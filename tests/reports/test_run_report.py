@@ -20,15 +20,14 @@ from motif.analysis.term_report import (
     told_terms,
 )
 from motif.benchmark import ErrorRate, ErrorRates, error_rates, read_benchmark
-from motif.benchmark.choices import player_choices
+from motif.benchmark.choices import player_choices, worst_decisions
 from motif.benchmark.losses import loss_distribution
-from motif.benchmark.worst_decisions import worst_decisions
 from motif.evaluators import read_weight_file
 from motif.evaluators.weight_file import class_of_plan
-from motif.fitting.term_table import write_terms
+from motif.fitting.significance import write_terms
 from motif.learning import BootstrapConfig, VersionStep
+from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
-from motif.learning.term_errors import settings_of, term_errors
 from motif.parameters.position_class import PLANS
 from motif.players import load
 from motif.reports.next_version import advice, next_commands

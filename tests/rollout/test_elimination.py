@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from motif.board.position import Position
 from motif.players import load
 from motif.rollout import RolloutSettings, compare_plays
-from motif.rollout.elimination import eliminated, looks
+from motif.rollout.comparison import eliminated, looks
 from motif.runtime.errors import PlayerError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 

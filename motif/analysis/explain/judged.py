@@ -24,7 +24,7 @@ from motif.evaluators.probabilities import (
     probability_to_raw,
 )
 from motif.evaluators.weight_file import HeadWeights
-from motif.fitting.link import PROBABILITY
+from motif.fitting.problem import PROBABILITY
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, RACE, classify_many, plans_many
 from motif.runtime.errors import PlayerError

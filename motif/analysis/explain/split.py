@@ -42,7 +42,7 @@ from motif.evaluators.pattern_words import pattern_term
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, turned_equities
 from motif.evaluators.weight_file import PAIR, SIDES, WeightFile
-from motif.fitting.link import PROBABILITY
+from motif.fitting.problem import PROBABILITY
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, RACE

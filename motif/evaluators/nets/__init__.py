@@ -1,9 +1,8 @@
 """Neural nets as players, by onnxruntime, and fitted evaluators as ONNX graphs."""
 
-from motif.evaluators.nets.description import EVALUATOR_INPUTS, PLANNED_INPUTS, NetDescription, described
 from motif.evaluators.nets.export import exported, write_exported
-from motif.evaluators.nets.loading import load_net, load_wildbg
-from motif.evaluators.nets.net_evaluators import graph_inputs
+from motif.evaluators.nets.net import EVALUATOR_INPUTS, PLANNED_INPUTS, NetDescription, described
+from motif.evaluators.nets.net_evaluators import graph_inputs, load_net, load_wildbg
 
 __all__ = [
     "EVALUATOR_INPUTS",

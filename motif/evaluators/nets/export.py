@@ -14,15 +14,15 @@ import numpy.typing as npt
 
 from motif.board.packed import CHECKERS
 from motif.evaluators.kernels import ABSENT
-from motif.evaluators.nets.description import (
+from motif.evaluators.nets.net import (
     BY_EQUITY,
     BY_WIN,
     EVALUATOR_INPUTS,
     PLANNED_INPUTS,
     NetDescription,
     described,
+    onnx_package,
 )
-from motif.evaluators.nets.net import onnx_package
 from motif.evaluators.nets.net_evaluators import (
     CHECKERS_INPUT,
     CHECKERS_WIDTH,

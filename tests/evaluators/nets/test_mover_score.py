@@ -11,7 +11,7 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import load_evaluator
 from motif.evaluators.nets import NetDescription, described
-from motif.evaluators.nets.description import FEATURES
+from motif.evaluators.nets.net import FEATURES
 from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
 from motif.players import load

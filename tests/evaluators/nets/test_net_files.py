@@ -13,15 +13,15 @@ from onnx import TensorProto, helper
 import motif
 from motif.board.position import Position
 from motif.evaluators.nets import NetDescription, described, load_net, load_wildbg
-from motif.evaluators.nets.description import (
+from motif.evaluators.nets.net import (
     EVALUATOR_INPUTS,
     FEATURES,
     INPUTS,
     PLANNED_INPUTS,
     WILDBG_RACE,
+    Net,
     read_description,
 )
-from motif.evaluators.nets.net import Net
 from motif.parameters import PARAMETER_SETS, parameter_set
 from motif.parameters.phase_set import PHASE_SET
 from motif.players import load

@@ -10,7 +10,7 @@ from motif.board.position import Position
 from motif.cli.main import main
 from motif.evaluators import load_static
 from motif.evaluators.nets import load_net
-from motif.evaluators.nets.description import FORMAT, INPUTS, OUTPUTS_OF
+from motif.evaluators.nets.net import FORMAT, INPUTS, OUTPUTS_OF
 from tests.evaluators.nets.made_nets import score_net
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "nets.md").read_text(encoding="utf-8")

@@ -41,7 +41,7 @@ ONLY_IN = {
     "sklearn": [
         Path("motif/phase_net/phase_classifier.py"),
         Path("motif/learning/recalibration.py"),
-        Path("motif/analysis/statistics.py"),
+        Path("motif/analysis/evaluator_analysis.py"),
     ],
     "llvmlite": COMPILERS,
     "jinja2": [Path("motif/reports/document.py")],

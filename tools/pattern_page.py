@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from motif.analysis.explain.judged import EQUITY
-from motif.analysis.pattern_report import extremes, told_patterns
+from motif.analysis.pattern_report import extremes, pattern_markdown, told_patterns
 from motif.analysis.term_report import game_boards
 from motif.evaluators import StaticEvaluator, load_static
 from motif.players.player import static_player
-from motif.reports.pattern_boards import pattern_markdown
 from motif.runtime.errors import MotifError
 from tools.marked_page import region, write_region
 

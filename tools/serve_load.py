@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motif.analysis.trial_positions import self_play_positions
+from motif.analysis.evaluator_analysis import self_play_positions
 from motif.board.identifiers import gnubg_ids
 from motif.players import load
 from tools.marked_page import write_region

@@ -1,29 +1,26 @@
 """What an analysis finds out about one head of an evaluator, as numbers: its tables and their summary.
 
+The positions that it looks at come from a player's own games, or from a dataset.
+
 Raw sums and values have names and units of their own: x and a chance in percent, or BRAS's D and S.
+
+Everywhere `features` is float64 (n, p), a row a position.  The raw sum is
+``x = bias + sum w_i f_i + sum_{i<=j} w_ij f_i f_j``; written with a symmetric matrix G that holds w_ij
+off the diagonal and 2 w_ii on it, ``x = bias + w.f + f.Gf / 2``, so that ``dx/df = w + Gf``.
 """
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields
+from functools import partial
+from itertools import count as count_from
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.statistics import (
-    Clusters,
-    Components,
-    Floats,
-    clusters,
-    contributions,
-    correlations,
-    interactions,
-    principal_components,
-    slopes,
-    variance_inflation,
-    varying,
-)
 from motif.benchmark.losses import rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
@@ -31,14 +28,18 @@ from motif.evaluators.bras import SIGMA, BrasEvaluator
 from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import BEAROFF_SUFFIX
-from motif.evaluators.weight_file import HEAD_WORDS
+from motif.evaluators.weight_file import HEAD_WORDS, HeadWeights
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, classify_many, plans_many
-from motif.runtime.errors import PlayerError, SettingError
+from motif.players import Player
+from motif.rollout.games import SeededDice, lockstep, starts
+from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from motif.runtime.files import csv_text
 from motif.runtime.package import VERSION
-from motif.runtime.parallel import one_thread
+from motif.runtime.parallel import one_thread, run_ordered
+from motif.runtime.progress import progress
+from motif.sampling import read_parts
 
 FORMAT = "motif-analysis/1"
 MOST_IMPORTANT = 6
@@ -52,6 +53,136 @@ _NO_STEP = 1e-9
 _QUANTILES = (5, 25, 50, 75, 95)
 _PERCENT = 100
 _FEW_UNITS = 10
+
+Floats = npt.NDArray[np.float64]
+
+_SINGULAR = 1e-10
+"""Share of a feature's variance below which a combination of features is rounding, not variation."""
+_TAKES_PART = 1e-4
+"""Coefficient above which a feature belongs to such a combination."""
+
+EVERY = 10
+"""One position in so many of a game is taken: its neighbours resemble it."""
+FEWEST = 100
+"""Positions below which statistics of many features mean nothing."""
+
+_GAMES_AT_ONCE = 64
+_GAMES_A_POSITION = 10
+"""Games after which a player who hardly ever reaches the class is given up, for each position wanted."""
+
+
+def interactions(weights: HeadWeights) -> Floats:
+    """The symmetric matrix G (p, p) of a head; zeros for a linear one."""
+    size = len(weights.linear)
+    matrix = np.zeros((size, size))
+    low, high = weights.pairs.T
+    # A square's weight is added twice, as its derivative has it.
+    np.add.at(matrix, (low, high), weights.quadratic)
+    np.add.at(matrix, (high, low), weights.quadratic)
+    return matrix
+
+
+def slopes(features: Floats, linear: Floats, matrix: Floats) -> Floats:
+    """What x gains a unit of each feature, at each position: dx/df (n, p)."""
+    return np.asarray(linear + features @ matrix)
+
+
+def contributions(features: Floats, linear: Floats, matrix: Floats) -> Floats:
+    """What each feature adds to x (n, p), half of a pair's term to each of the two; rows sum to x - bias."""
+    return np.asarray(features * (linear + features @ matrix / 2))
+
+
+def varying(features: Floats) -> npt.NDArray[np.bool_]:
+    """Whether each feature (p,) has more than one value."""
+    return np.asarray(np.ptp(features, axis=0) > 0)
+
+
+def correlations(features: Floats) -> Floats:
+    """Pearson's correlations (p, p); NaN for a feature that is constant."""
+    free = varying(features)
+    matrix = np.full((len(free), len(free)), np.nan)
+    if free.any():
+        values = np.atleast_2d(np.corrcoef(features[:, free], rowvar=False))
+        matrix[np.ix_(free, free)] = np.clip(values, -1, 1)
+    return matrix
+
+
+def variance_inflation(matrix: Floats) -> Floats:
+    """Variance inflation factors (p,) of features whose `correlations` are given.
+
+    That of a feature is 1 / (1 - R^2) of its regression on all others, the diagonal of the inverse of
+    the correlation matrix (Marquardt 1970): 1 for one that nothing else tells, infinity for one that
+    others tell exactly, NaN for a constant.
+    """
+    free = ~np.isnan(np.diag(matrix))
+    values, vectors = np.linalg.eigh(matrix[np.ix_(free, free)])
+    null = values < _SINGULAR
+    # A feature outside every exact combination has its factor in the pseudo-inverse: what the others
+    # span is the same without those that repeat.
+    factors = ((vectors[:, ~null] ** 2) / values[~null]).sum(axis=1)
+    factors[np.linalg.norm(vectors[:, null], axis=1) > _TAKES_PART] = np.inf
+    inflation = np.full(len(free), np.nan)
+    inflation[free] = np.maximum(factors, 1)
+    return inflation
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal components of standardised features, the one that explains most first."""
+
+    shares: Floats
+    """(k,): share of all variance that each explains; they add up to 1."""
+    loadings: Floats
+    """(k, p): correlation of each feature with each component; NaN for a constant feature."""
+
+    def needed(self, share: float) -> int:
+        """How many components together explain at least `share` of the variance."""
+        return int(np.searchsorted(np.cumsum(self.shares), share - 1e-12)) + 1
+
+
+def principal_components(features: Floats) -> Components:
+    """Principal components, by scikit-learn; at least one feature must vary."""
+    from sklearn.decomposition import PCA
+
+    free = varying(features)
+    columns = features[:, free]
+    standardised = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+    pca = PCA(svd_solver="full").fit(standardised)
+    # The variance of a standardised feature is 1 over n, that of a component is taken over n - 1.
+    spread = np.sqrt(pca.explained_variance_ * (len(features) - 1) / len(features))
+    loadings = np.full((len(spread), len(free)), np.nan)
+    loadings[:, free] = pca.components_ * spread[:, None]
+    return Components(pca.explained_variance_ratio_, loadings)
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Features ordered so that those that go together, or against each other, stand side by side."""
+
+    order: tuple[int, ...]
+    """Numbers of the features that vary, in that order."""
+    branches: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]
+    """The tree: of each joint four places (0, 1, ... along `order`) and four distances, 1 - |r|."""
+
+
+def clusters(matrix: Floats) -> Clusters:
+    """Average linkage of features whose `correlations` are given, at the distance 1 - |r|."""
+    from scipy.cluster.hierarchy import dendrogram, linkage
+    from scipy.spatial.distance import squareform
+
+    free = np.flatnonzero(~np.isnan(np.diag(matrix)))
+    if len(free) < 2:
+        return Clusters(tuple(int(k) for k in free), ())
+    distance = 1 - np.abs(matrix[np.ix_(free, free)])
+    np.fill_diagonal(distance, 0)
+    tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
+    drawing = dendrogram(tree, no_plot=True)
+    # scipy puts leaf k at 5 + 10 k.
+    branches = [
+        (tuple((place - 5) / 10 for place in places), tuple(map(float, heights)))
+        for places, heights in zip(drawing["icoord"], drawing["dcoord"], strict=True)
+    ]
+    return Clusters(tuple(int(free[k]) for k in drawing["leaves"]), tuple(branches))
 
 
 @dataclass(frozen=True)
@@ -390,3 +521,66 @@ def _cell(value: Any) -> str:
     if not isinstance(value, float | np.floating):
         return str(value)
     return "" if math.isnan(value) else format(value, _DIGITS)
+
+
+def self_play_positions(
+    player: Player, wanted: int, class_name: str | None, *, seed: int, jobs: int | None = None
+) -> Board:
+    """`wanted` positions (n, 26) before a roll, of one class or of all, from `player`'s money games.
+
+    The same `seed` gives the same ones for any number of `jobs`.  Raises `PlayerError` when positions
+    of the class hardly occur.
+    """
+    most_games = _GAMES_AT_ONCE + _GAMES_A_POSITION * wanted
+    calls = ((first, _GAMES_AT_ONCE) for first in count_from(0, _GAMES_AT_ONCE))
+    pieces: list[Board] = []
+    count = games = 0
+    with (
+        progress(f"positions from games of {player.name}", wanted) as advance,
+        closing(run_ordered(partial(_game_positions, player, seed), calls, jobs)) as played,
+    ):
+        for boards in played:
+            piece = _of_class(boards, class_name)[: wanted - count]
+            pieces.append(piece)
+            count += len(piece)
+            games += _GAMES_AT_ONCE
+            advance(len(piece))
+            if count == wanted or games >= most_games:
+                break
+    if count < wanted:
+        raise PlayerError(
+            f"{games} games of {player.name!r} hold {count} {class_name or ''} positions, not {wanted}"
+        )
+    return np.concatenate(pieces)
+
+
+def dataset_positions(folder: Path, most: int, class_name: str | None) -> Board:
+    """At most `most` positions (n, 26) of a dataset, of one class or of all, evenly spread over it.
+
+    Raises `DatasetError` for a dataset that cannot be read, or holds fewer than `FEWEST`.
+    """
+    boards = np.concatenate([_of_class(piece.boards, class_name) for piece in read_parts(folder)])
+    if len(boards) < FEWEST:
+        kind = f"{class_name} " if class_name else ""
+        raise DatasetError(
+            f"{folder}: an analysis needs at least {FEWEST} {kind}positions, not {len(boards)}"
+        )
+    return boards[np.linspace(0, len(boards) - 1, min(most, len(boards))).astype(np.int64)]
+
+
+def _of_class(boards: Board, class_name: str | None) -> Board:
+    if class_name is None or not len(boards):
+        return boards
+    return boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
+
+
+def _game_positions(player: Player, seed: int, first: int, games: int) -> Board:
+    """One in `EVERY` of the positions of the games first .. first + games - 1, game by game."""
+    taken = []
+    dice = SeededDice(seed).of(np.arange(first, first + games))
+    for ply in lockstep(player.choose_many, dice, starts(games)):
+        # Games begin to count at different plies, so that all stages of games occur.
+        due = (ply.points == 0) & ((ply.number + first + ply.games) % EVERY == 0)
+        taken.append((ply.games[due], ply.boards[due]))
+    numbers, boards = (np.concatenate(column) for column in zip(*taken, strict=True))
+    return boards[np.argsort(numbers, kind="stable")]

@@ -16,8 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import Analysis, Judgement, judgement
-from motif.analysis.statistics import Floats
+from motif.analysis.evaluator_analysis import Analysis, Floats, Judgement, judgement
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds

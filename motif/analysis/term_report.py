@@ -14,9 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from motif.analysis.evaluator_analysis import judgement
+from motif.analysis.evaluator_analysis import FEWEST, dataset_positions, judgement, self_play_positions
 from motif.analysis.observed_effects import Observed, Step, observed
-from motif.analysis.trial_positions import FEWEST, dataset_positions, self_play_positions
 from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.pattern_words import typical_boards

@@ -73,10 +73,9 @@ def analyse(
     player's totals come last; with --json they are `players`, and the matches the list `matches`.
     """
     from motif.analysis.match import analyse_match
-    from motif.analysis.match.confirmation import confirmed_by
+    from motif.analysis.match.decision_errors import confirmed_by
     from motif.board.match_file import read_match
-    from motif.reports.match_export import write_export
-    from motif.reports.match_report import match_page
+    from motif.reports.match_report import match_page, write_export
     from motif.runtime.files import write_text
 
     paths, exports = _checked(files, export or [], html)
@@ -112,7 +111,7 @@ def analyse(
 def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple[list[Path], list[Path]]:
     """The matches to read, folders looked into, and what to write; raises `SettingError`."""
     from motif.board.match_file import STDIN, match_paths
-    from motif.reports.match_export import check_export
+    from motif.reports.match_report import check_export
 
     for path in files:
         is_weights = path.name.endswith(WEIGHT_SUFFIXES) or not path.suffix

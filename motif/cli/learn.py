@@ -29,7 +29,7 @@ from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
     from motif.learning.fit_settings import FitSettings
-    from motif.phase_net.phase_settings import PhaseNetSettings
+    from motif.phase_net.phase_run import PhaseNetSettings
     from motif.reports.run_report import RunReport
     from motif.sampling.sample import SampleSettings
 
@@ -210,7 +210,7 @@ def bootstrap(
 def train_phase_net(
     out: Annotated[Path, option("An empty folder, or one to make.", "DIR")],
     settings: Annotated[
-        "PhaseNetSettings", Settings("motif.phase_net.phase_settings", without=("batch", "patience", "gain"))
+        "PhaseNetSettings", Settings("motif.phase_net.phase_run", without=("batch", "patience", "gain"))
     ],
     json: JsonOption = False,
     jobs: JobsOption = None,
@@ -221,7 +221,7 @@ def train_phase_net(
     onnx:DIR/refined.onnx; DIR/pretrained.onnx is the net after the first stage.
     """
     from motif.phase_net import train_phase_net as train
-    from motif.reports.phase_net_plots import draw_training
+    from motif.reports.convergence import draw_training
 
     with resumable("the same command begins anew"):
         training = train(out, settings, jobs=jobs, tell=tell)

@@ -115,7 +115,7 @@ def terms(
     )
     notes = reading(sentences, head_name)
     if html is not None:
-        from motif.reports.effect_plots import effects_picture
+        from motif.reports.analysis_plots import effects_picture
         from motif.runtime.files import write_text
 
         shown = effects_picture(seen, effects, f"{evaluator.weights.name}: what more of it is worth")
@@ -192,9 +192,15 @@ def _show_pattern(
     """Print where a `pattern` (class, name) is largest and smallest among positions of a `source` (dataset,
     file, seed, jobs)."""
     from motif.analysis.explain.judged import EQUITY
-    from motif.analysis.pattern_report import PatternBoard, extremes, pattern_of, told_patterns
+    from motif.analysis.pattern_report import (
+        PatternBoard,
+        extremes,
+        facts_of,
+        pattern_of,
+        pattern_text,
+        told_patterns,
+    )
     from motif.board.identifiers import gnubg_ids
-    from motif.reports.pattern_boards import facts_of, pattern_text
 
     (class_name, name), weights = pattern, evaluator.weights
     assert weights is not None

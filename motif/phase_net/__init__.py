@@ -7,7 +7,6 @@ loser's, in games of `best-of-four`; training goes in rounds, on a buffer that n
 old ones leave by lot.
 """
 
-from motif.phase_net.phase_run import PhaseNetTraining, train_phase_net
-from motif.phase_net.phase_settings import PhaseNetSettings
+from motif.phase_net.phase_run import PhaseNetSettings, PhaseNetTraining, train_phase_net
 
 __all__ = ["PhaseNetSettings", "PhaseNetTraining", "train_phase_net"]

@@ -1,25 +1,216 @@
-"""The whole training: both stages, the matches that watch over it, and the files that it leaves.
+"""The whole training: its settings, what the network is shown, both stages, the matches that watch over it.
 
 A match is told as the share of games won, which is what the source reports.
+
+Stage 1 learns the heuristic's scores of a random player's boards; stage 2 learns who won, from boards of
+best-of-four's games.  Of these a replay buffer holds the last ones and some old ones: new boards push out old
+ones by lot, so that a board in a full buffer is still there after k rounds of m new ones with the chance
+(1 - m / size)**k.  The source trims its file of samples to a size; which of them go it does not say.
 """
 
 import json
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import Board
 from motif.evaluators.nets.net import Net
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
+from motif.evaluators.phase import phase_scores
+from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
 from motif.phase_net.phase_classifier import PhaseNet, check_packages, onnx_bytes
-from motif.phase_net.phase_samples import ReplayBuffer, Samples, heuristic_samples, outcome_samples
-from motif.phase_net.phase_settings import PhaseNetSettings
 from motif.players import EvaluatorPlayer, Player, load
+from motif.players.best_of_four import best_of_four
 from motif.players.match import match_points, match_result
-from motif.runtime.errors import SettingError
+from motif.players.player import random_player
+from motif.rollout.games import SeededDice, lockstep, starts
+from motif.rollout.rollout_settings import check_count
+from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
 from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
 from motif.runtime.progress import Stopwatch, progress
+
+_SEEDS_A_RUN = 10_000
+_FIRST_ROUND_SEED = 100
+_MOST_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
+
+
+@dataclass(frozen=True)
+class PhaseNetSettings:
+    """All that is needed to repeat a training run.
+
+    Stage 1, the buffer and the batch are the source's.  Its stage 2 has 100 epochs a round, and no word
+    of another learning rate; so trained the net soon loses to the heuristic that it came from.  One
+    label a game and small steps make it better instead.
+    """
+
+    seed: int = 0
+    games: int = 5000
+    """Games of random play whose boards teach the heuristic."""
+    boards: int = 100_000
+    """Boards of these games at most, taken evenly; every tenth of them is held out."""
+    epochs: int = 200
+    """Passes over them at most."""
+    rate: float = 0.001
+    """Adam's learning rate while the heuristic is taught."""
+    batch: int = 50
+    """Boards a step."""
+    patience: int = 10
+    """Stage 1 ends after so many epochs that do not better the best one by `gain`."""
+    gain: float = 0.0001
+    """What an epoch must gain, in squared errors added up, as in the source."""
+    rounds: int = 20
+    """Rounds of stage 2 at most; winning every game of a round's match ends it too."""
+    round_games: int = 5000
+    """Games of best-of-four that a round adds."""
+    boards_a_game: int = 1
+    """Boards of each of them that enter the buffer: those of one game share an outcome."""
+    buffer: int = 10_000
+    """Boards that are kept."""
+    round_epochs: int = 10
+    """Passes over the buffer in a round."""
+    round_rate: float = 0.00003
+    """Adam's learning rate in stage 2."""
+    test_games: int = 2000
+    """Games of each match after a round; the refined net is chosen by them."""
+    final_games: int = 10_000
+    """Games of each match at the end, with dice that chose nothing."""
+
+    def check(self) -> None:
+        """Raise `SettingError` for a number out of range."""
+        check_seed(self.seed)
+        if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:
+            raise SettingError(f"seed must be below {SEED_LIMIT // _SEEDS_A_RUN}, not {self.seed}", "seed")
+        least = dict.fromkeys(("test_games", "final_games"), 4) | dict.fromkeys(
+            ("boards", "buffer"), 2 * self.batch
+        )
+        for item in fields(self):
+            if item.type is int and item.name != "seed":
+                check_count(item.name, getattr(self, item.name), least.get(item.name, 1))
+        if self.rounds > _MOST_ROUNDS:
+            raise SettingError(f"rounds must be at most {_MOST_ROUNDS}, not {self.rounds}", "rounds")
+        for name in ("rate", "round_rate"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and 0 < value <= 1):
+                raise SettingError(f"{name} must be above 0 and at most 1, not {value:g}", name)
+        if not self.gain >= 0:
+            raise SettingError(f"gain must be at least 0, not {self.gain:g}", "gain")
+
+    def step_seed(self, step: int) -> int:
+        """Seed of one step of the run; every step has its own."""
+        return self.seed * _SEEDS_A_RUN + step
+
+    def round_seed(self, number: int) -> int:
+        """Seed of the games of round `number`, from 1 on."""
+        return self.step_seed(_FIRST_ROUND_SEED + number - 1)
+
+
+@dataclass(frozen=True)
+class PlayedBoards:
+    """Boards after plays, game by game and in the order of play; finished ones are left out."""
+
+    boards: Board
+    """int8 (n, 26), seen by the next player on roll."""
+    game: npt.NDArray[np.int64]
+    """(n,): number of the game."""
+    won: npt.NDArray[np.bool_]
+    """(n,): whether the player who made the board won in the end."""
+
+
+def play_games(player: Player, games: int, seed: int) -> PlayedBoards:
+    """Every board of `games` games; those that do not end in `MAX_PLIES` plies are left out."""
+    # 1 where the player who makes the even plies has won, -1 where the other one has.
+    winners = np.zeros(games, np.int64)
+    kept: list[tuple[Board, npt.NDArray[np.int64], int]] = []
+    for ply in lockstep(player.choose_many, SeededDice(seed).of(np.arange(games)), starts(games)):
+        winners[ply.games] = np.sign(ply.points)
+        if ply.number:
+            going = ply.points == 0
+            kept.append((ply.boards[going], ply.games[going], 1 if ply.number % 2 else -1))
+    every = np.concatenate([rows for rows, _, _ in kept])
+    game = np.concatenate([numbers for _, numbers, _ in kept])
+    sides = np.repeat([side for _, _, side in kept], [len(rows) for rows, _, _ in kept])
+    order = np.argsort(game, kind="stable")
+    order = order[winners[game[order]] != 0]
+    return PlayedBoards(every[order], game[order], (winners[game] == sides)[order])
+
+
+def evenly(count: int, wanted: int) -> npt.NDArray[np.int64]:
+    """`wanted` of the numbers below `count`, as far apart as can be; all of them where there are fewer."""
+    wanted = min(wanted, count)
+    return (np.arange(wanted) * count + count // 2) // max(wanted, 1)
+
+
+def drawn_of_each_game(
+    played: PlayedBoards, boards_a_game: int, random: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Rows of `boards_a_game` boards of each game, drawn by lot; all of a game that has fewer."""
+    lots = np.lexsort((random.random(len(played.game)), played.game))
+    starts = np.searchsorted(played.game, played.game)
+    return np.asarray(lots[np.arange(len(lots)) - starts < boards_a_game])
+
+
+_HELD_OUT = 10
+"""One board in so many teaches nothing and measures the error."""
+
+
+class Samples(NamedTuple):
+    """Boards as the network sees them."""
+
+    inputs: npt.NDArray[np.float32]
+    """(n, 48): the features of the set ``phase``."""
+    targets: npt.NDArray[np.float32]
+    """(n,), 0 to 1: how good the board is for the player who has just moved."""
+
+
+def heuristic_samples(settings: PhaseNetSettings, seed: int) -> tuple[Samples, Samples]:
+    """Boards of random play with the scores of the heuristic: those for training, and those held out."""
+    boards = play_games(random_player(), settings.games, seed).boards
+    boards = boards[evenly(len(boards), settings.boards)]
+    held_out = np.arange(len(boards)) % _HELD_OUT == _HELD_OUT - 1
+    return _scored(boards[~held_out]), _scored(boards[held_out])
+
+
+def outcome_samples(settings: PhaseNetSettings, seed: int) -> Samples:
+    """Boards of one round's games of best-of-four: 1 for those that the winner made, 0 for the loser's."""
+    played = play_games(best_of_four(), settings.round_games, seed)
+    rows = drawn_of_each_game(played, settings.boards_a_game, np.random.default_rng(seed))
+    return Samples(features(PHASE_SET, played.boards[rows]), played.won[rows].astype(np.float32))
+
+
+def _scored(boards: Board) -> Samples:
+    return Samples(features(PHASE_SET, boards), phase_scores(boards).astype(np.float32))
+
+
+class ReplayBuffer:
+    """At most `size` boards, with what they came to."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self.size = size
+        self.samples: Samples | None = None
+        self._random = np.random.default_rng(seed)
+
+    def add(self, new: Samples) -> Samples:
+        """Take in `new` ones and return what the buffer holds; of more than `size`, so many by lot."""
+        new = self._some(new, self.size)
+        if self.samples is None:
+            self.samples = new
+        else:
+            kept = self._some(self.samples, self.size - len(new.targets))
+            self.samples = Samples(*map(np.concatenate, zip(kept, new, strict=True)))
+        return self.samples
+
+    def _some(self, samples: Samples, most: int) -> Samples:
+        count = len(samples.targets)
+        if count <= most:
+            return samples
+        rows = self._random.choice(count, most, replace=False)
+        return Samples(*(column[rows] for column in samples))
 
 
 def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | None) -> dict[str, Any]:

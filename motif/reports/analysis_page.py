@@ -10,27 +10,31 @@ from typing import Any
 import numpy as np
 
 from motif.analysis.evaluator_analysis import (
+    EVERY,
+    FEWEST,
     HIGH_VIF,
     MOST_IMPORTANT,
     Analysis,
+    Floats,
     analysis_of,
     checked_weights,
     components_csv,
     correlation_csv,
+    dataset_positions,
     features_csv,
     rounded,
+    self_play_positions,
     summary,
 )
 from motif.analysis.observed_effects import observed_in
-from motif.analysis.statistics import Floats
 from motif.analysis.term_report import ToldEffect, told_effects
-from motif.analysis.trial_positions import EVERY, FEWEST, dataset_positions, self_play_positions
 from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player
 from motif.reports.analysis_plots import (
     MOST_COMPONENTS,
     draw_components,
     draw_correlations,
+    draw_effects,
     draw_histograms,
     draw_importance,
     draw_inflation,
@@ -38,11 +42,11 @@ from motif.reports.analysis_plots import (
     draw_scores,
     draw_sensitivity,
     draw_transform,
+    effects_shown,
     feature_pages,
     title_of,
 )
 from motif.reports.document import Picture, html_page
-from motif.reports.effect_plots import draw_effects, effects_shown
 from motif.reports.term_pages import effect_rows, effects_reading
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed

@@ -1,5 +1,6 @@
-"""Pictures of an analysis: of scores, of features, of their weights, and of how they hang together."""
+"""Pictures of an analysis: of scores, of features, of their weights, effects and how they hang together."""
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
@@ -9,16 +10,19 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from motif.analysis.evaluator_analysis import HIGH_VIF, MOST_IMPORTANT, Analysis
-from motif.analysis.statistics import Floats
+from motif.analysis.evaluator_analysis import HIGH_VIF, MOST_IMPORTANT, Analysis, Floats
+from motif.analysis.observed_effects import Observed
+from motif.analysis.term_report import ToldEffect
+from motif.evaluators.weight_file import HEAD_NAMES
 from motif.parameters.position_class import CLASS_NAMES
-from motif.reports.style import BLUE, DASHED, FAINT, GREEN, INK, SMALL, VERMILION, picture, sample_line
+from motif.reports.document import Picture
+from motif.reports.style import BLUE, DASHED, FAINT, GREEN, INK, SMALL, SOLID, VERMILION, picture, sample_line
 
 CLASS_LOOKS: dict[str, dict[str, Any]] = dict(
     zip(
@@ -40,6 +44,12 @@ _FRAME_HEIGHT = 1.75
 _OWN_LINE = 3
 _BINS = 24
 _MOST_VALUES = 40
+
+DRAWN = 8
+"""Parameters of a picture at most."""
+_CURVES_HEIGHT, _CURVES_FRAME_HEIGHT = 1.75, 0.7
+_LONG_EFFECT = 24
+_PERCENT = 100
 
 
 def title_of(analysis: Analysis, what: str) -> str:
@@ -474,3 +484,50 @@ def draw_inflation(analysis: Analysis, path: Path) -> None:
         name_rows(axes, [names[k] for k in order])
         axes.xaxis.set_major_formatter("{x:,g}")
         axes.set_xlabel(f"variance inflation factor; dashed: {HIGH_VIF:g}")
+
+
+def draw_effects(positions: Observed, effects: Sequence[ToldEffect], path: Path, title: str) -> None:
+    """Draw the curves of the first `DRAWN` of `effects`, each over the spread of `positions`, to `path`."""
+    drawn = effects[:DRAWN]
+    rows = max(1, ceil(len(drawn) / 2))
+    with picture(path, _CURVES_FRAME_HEIGHT + _CURVES_HEIGHT * rows, title) as figure:
+        cells = np.ravel(np.asarray(figure.subfigures(rows, 2)))
+        for place, (cell, effect) in enumerate(zip(cells, drawn, strict=False), 1):
+            _draw_effect(cell, positions, effect, place)
+        percent = "" if positions.head == "equity" else " in %"
+        figure.supylabel(f"{HEAD_NAMES[positions.head]}{percent}, and below how often", fontsize=SMALL)
+
+
+def effects_picture(positions: Observed, effects: Sequence[ToldEffect], title: str) -> Picture:
+    """The picture of `draw_effects`, with what it shows."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "effects.png"
+        draw_effects(positions, effects, path, title)
+        return effects_shown(path, positions)
+
+
+def effects_shown(path: Path, positions: Observed) -> Picture:
+    """The picture at `path`, with what it shows."""
+    caption = (
+        f"The {HEAD_NAMES[positions.head]} of the player on roll by the value of each parameter, with what "
+        "is held still at its average, and below how often each value occurs; numbers are those of the list. "
+        f"From {len(positions.values):,} positions: where few of them lie, a curve says little."
+    )
+    return Picture("What more of it is worth", path.read_bytes(), f"Plot: {caption}", caption)
+
+
+def _draw_effect(cell: SubFigure | Figure, positions: Observed, effect: ToldEffect, number: int) -> None:
+    curve, spread = cell.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    curve.set_title(broken_name(f"{number}. {effect.name}", _LONG_EFFECT), fontsize=SMALL)
+    factor = 1 if positions.head == "equity" else _PERCENT
+    curve.plot([step.value for step in effect.curve], [factor * step.worth for step in effect.curve], **SOLID)
+    curve.yaxis.set_major_locator(MaxNLocator(3))
+    place = positions.parameters.names.index(effect.name)
+    values = positions.features[:, place] / positions.parameters.parameters[place].scale
+    edges = bins_of(values)
+    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
+    spread.stairs(counts, edges, fill=True, color=BLUE, alpha=0.5)
+    spread.set_yticks([])
+    spread.grid(visible=False)
+    spread.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    spread.tick_params(axis="x", color=FAINT)

@@ -1,9 +1,16 @@
-"""The report of a bootstrap run: plots of each version, plots and a page of the whole run."""
+"""The report of a bootstrap run: its files, plots of each version, plots and a page of the whole run.
 
+How the version after the last could be made is told with what the numbers say would help.
+"""
+
+import csv
+import json
 import math
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, fields
+from itertools import takewhile
+from pathlib import Path, PurePath
 from typing import Any
 
 from motif.analysis.pattern_report import ToldPattern, told_patterns
@@ -19,31 +26,22 @@ from motif.analysis.term_report import (
     told_effects,
     told_terms,
 )
-from motif.benchmark import BenchmarkFile
+from motif.benchmark import BenchmarkFile, ErrorRate, ErrorRates
+from motif.benchmark.choices import WorstDecision, player_choices, summary, worst_decisions
 from motif.benchmark.losses import MILLIPOINTS
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import class_of_plan
+from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
 from motif.learning import BootstrapConfig, VersionStep, load_config
-from motif.learning.bootstrap_run import CONFIG, TERMS, WEIGHTS
+from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS
 from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
 from motif.players import static_player
+from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
-from motif.reports.convergence import plot_convergence, plot_run_convergence
+from motif.reports.convergence import Rows, plot_convergence, plot_run_convergence
 from motif.reports.document import Groups, Picture, html_page
-from motif.reports.effect_plots import effects_picture
-from motif.reports.next_version import advice, next_commands
-from motif.reports.run_files import (
-    FIGURES,
-    STEPS,
-    RunBenchmark,
-    RunFiles,
-    fitted_pools,
-    read_history,
-    read_run,
-    run_benchmark,
-)
 from motif.reports.strength_plots import plot_strength
 from motif.reports.term_pages import (
     effect_rows,
@@ -54,7 +52,23 @@ from motif.reports.term_pages import (
     term_rows,
 )
 from motif.reports.worst_page import shown_decision
+from motif.runtime.documents import Entry
+from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text
+from motif.sampling.dataset import MANIFEST
+
+STEPS = ("sample", "fit", "measure")
+"""What a version's seconds are spent on."""
+_NUMBER, _MAYBE = (int, float), (int, float, type(None))
+FIGURES: dict[str, tuple[type, ...]] = {
+    "version": (int,), "name": (str,), "positions": (int,), "trials": (int,), "seconds_by_step": (dict,),
+    "rmse_train": _NUMBER, "rmse_validation": _MAYBE, "sweeps": (int,), "stopped": (str,),
+    "choice_error": (dict,), "choice_error_se": (dict,),
+    "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
+}  # fmt: skip
+"""What a report tells of a version, and its types."""
+_MAY_LACK = ("choice_error", "choice_error_se", "heads")
+"""Mappings that summaries of earlier programs do not have."""
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 REPORT = "report.html"
@@ -88,6 +102,141 @@ _LINES = (
 )
 _STEP_NAMES = dict(zip(STEPS, ("sampling", "fitting", "measuring"), strict=True))
 _UNKNOWN = "\N{EN DASH}"
+
+_WIDE_GAP = 1.1
+"""Validation error over training error from which the samples count as too few."""
+_CLEAR = 2.0
+"""Standard errors that a difference must exceed to count."""
+_RATES = {"crashed": "--crashed-rate", "race": "--race-rate"}
+"""Options by which there are more samples of a class that games alone give few of."""
+_NAMES = {"prune": "prune_z"}
+"""Options that are not called as their fields are."""
+# Said in other ways than by an option.
+_NOT_OPTIONS = {"games", "trials", "pooled", "fit", "max_passes"}
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """A run as far as its versions are finished."""
+
+    folder: Path
+    config: BootstrapConfig
+    config_text: str
+    """Its config.yaml."""
+    summaries: Sequence[dict[str, Any]]
+    """One a finished version, in order; see `motif.learning.bootstrap_run`."""
+    weights: Sequence[WeightFile]
+    """One a finished version, in order."""
+
+    @property
+    def homes(self) -> list[Path]:
+        """The folders of the finished versions."""
+        return [self.folder / f"v{version}" for version in range(len(self.summaries))]
+
+    @property
+    def last(self) -> int:
+        """The number of the last finished version."""
+        return len(self.summaries) - 1
+
+    @property
+    def pools(self) -> list[Path] | None:
+        """The datasets that the last version was fitted to; None when one of them is not there any more."""
+        return fitted_pools(self.folder, self.config, self.last)
+
+
+def read_run(folder: Path) -> RunFiles:
+    """Read the run in `folder`, but for its samples and histories.
+
+    Raises `SettingError` when it is no run, has no finished version or holds what cannot be read, and
+    `WeightFileError` for weights that cannot be.
+    """
+    path = folder / CONFIG
+    if folder.is_dir() and not path.exists():
+        raise SettingError(f"{path}: cannot be read: there is no such file, so this is no bootstrap run")
+    config = load_config(path)
+    summaries = _summaries(folder, config)
+    weights = [read_weight_file(folder / f"v{version}" / WEIGHTS) for version in range(len(summaries))]
+    return RunFiles(folder, config, path.read_text(encoding="utf-8"), summaries, weights)
+
+
+def read_history(home: Path) -> Rows:
+    """The rows of a version's history.csv; raises `SettingError`."""
+    try:
+        with open(home / HISTORY, encoding="utf-8", newline="") as handle:
+            return list(csv.DictReader(handle))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingError(f"{home / HISTORY}: cannot be read: {error}") from None
+
+
+def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
+    """The datasets that a version was fitted to; None when one of them is not there any more."""
+    pools = [folder / f"v{k}" / SAMPLES for k in config.versions[version].pooled_versions(version)]
+    return pools if all((pool / MANIFEST).exists() for pool in pools) else None
+
+
+def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
+    summaries = []
+    for version in range(len(config.versions)):
+        path = folder / f"v{version}" / SUMMARY
+        try:
+            summary = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            break
+        except (OSError, ValueError, RecursionError) as error:
+            raise SettingError(f"{path}: cannot be read: {error}") from None
+        _check(Entry(summary, str(path), SettingError), version)
+        summaries.append(summary)
+    if not summaries:
+        raise SettingError(f"{folder}: no version is finished yet")
+    return summaries
+
+
+def _check(summary: Entry, version: int) -> None:
+    """Raise `SettingError` for a summary that lacks what a report tells."""
+    if not isinstance(summary.value, dict):
+        summary.fail("is no summary of a version")
+    for name, kind in {**FIGURES, "heads": (dict,)}.items():
+        if name in summary.value or name not in _MAY_LACK:
+            summary[name].of(*kind)
+    for step in STEPS:
+        summary["seconds_by_step"][step].of(*_NUMBER)
+    if summary["version"].value != version:
+        summary["version"].fail(f"must be {version}, not {summary['version'].value}")
+
+
+@dataclass(frozen=True)
+class RunBenchmark:
+    """What measuring a run's versions on benchmark files gave."""
+
+    rates: Sequence[ErrorRates]
+    """Error rates of each version."""
+    worst: Sequence[WorstDecision]
+    """Decisions of the last version, the one that cost most first."""
+
+    def rows(self) -> dict[str, list[ErrorRate]]:
+        """The error rates of the versions by file, and on all files together where there are several."""
+        paths = list(self.rates[0].files)
+        names = dict(zip(paths, _short_names(paths), strict=True))
+        rows = {name: [rates.files[path] for rates in self.rates] for path, name in names.items()}
+        return rows if len(rows) == 1 else {**rows, "all": [rates.overall for rates in self.rates]}
+
+
+def run_benchmark(
+    versions: Sequence[WeightFile], files: Sequence[BenchmarkFile], worst: int
+) -> RunBenchmark | None:
+    """Measure all `versions` on `files`, and find the `worst` decisions of the last; None for no file."""
+    if not files:
+        return None
+    # Less work than it is to start processes: static evaluators play thousands of decisions a second.
+    players = [static_player(from_weights(weights)) for weights in versions]
+    choices = [[player_choices(player, file, jobs=1) for file in files] for player in players]
+    return RunBenchmark(list(map(summary, choices)), worst_decisions(choices[-1], worst))
+
+
+def _short_names(paths: Sequence[str]) -> list[str]:
+    """The names of files without folders and endings, where these still differ."""
+    names = [PurePath(path).name.partition(".")[0] for path in paths]
+    return names if all(names) and len(set(names)) == len(names) else list(paths)
 
 
 @dataclass(frozen=True)
@@ -414,3 +563,113 @@ def _ending(step: VersionStep) -> str:
     ends += ["contact"] if step.stop_at_race else []
     ends += ["bearoff"] if step.stop_at_bearoff else []
     return " or ".join(ends) or "the game"
+
+
+def next_commands(config: BootstrapConfig, last: int) -> list[str]:
+    """Commands, for the run's folder, that make the version after `last` as `last` itself was made."""
+    step, version = config.versions[last], last + 1
+    weights, previous = f"v{version}/{WEIGHTS}", f"v{last}/{WEIGHTS}"
+    sample: list[object] = ["sample", "--out", f"v{version}/{SAMPLES}", "--player", previous]
+    sample += ["--games", step.games, "--trials", step.trials]
+    sample += _options(
+        {f.name: getattr(step, f.name) for f in fields(step) if getattr(step, f.name) != f.default}
+    )
+    sample += ["--seed", config.seed * 1000 + version]
+    pools = [f"v{k}/{SAMPLES}" for k in step.pooled_versions(version)]
+    fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
+    fit += ["--version", version, "--parent", f"{config.name}-v{last}", "--seed", config.seed]
+    fit += _options({**config.fit, **step.fit})
+    fit += ["--term-table", f"v{version}/{TERMS}"] if config.terms else []
+    match = ["match", weights, previous, "--games", config.strength_games]
+    return [_command(words) for words in (sample, fit, match)]
+
+
+def _options(settings: Mapping[str, object]) -> list[object]:
+    """Options of the command line for settings of a fit or of samples."""
+    words: list[object] = []
+    for name, value in settings.items():
+        if name not in _NOT_OPTIONS and value is not None and value is not False:
+            words += ["--" + _NAMES.get(name, name).replace("_", "-"), *([] if value is True else [value])]
+    return words
+
+
+def _command(words: Sequence[object]) -> str:
+    """A line for the shell, broken before each option so that it fits a narrow page."""
+    line = "motif"
+    for word in map(str, words):
+        line += (" \\\n  " if word.startswith("--") else " ") + shlex.quote(word)
+    return line
+
+
+def advice(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Sentences about what would help, from the numbers of a run's versions, of the last above all."""
+    last = summaries[-1]
+    return [*_on_samples(last), *_on_passes(last), _on_another_round(summaries)]
+
+
+def _on_samples(last: Mapping[str, Any]) -> Iterator[str]:
+    """On gaps between training and validation: together, in a class of positions, in game plans."""
+    ratio = _ratio(last)
+    if ratio is None:
+        return
+    side = "above" if ratio > 1 else "below"
+    gap = f"The validation error of the win chance is {abs(ratio - 1):.0%} {side} the training error"
+    if ratio > _WIDE_GAP:
+        yield f"{gap}: more games, or a larger ridge, would help."
+    else:
+        yield (f"{gap}: more games would change little; more trials a position or other parameters might.")
+    heads = last.get("heads", {})
+    classes = {name: _ratio(heads.get(f"{name}.win", {})) or 0.0 for name in _RATES}
+    widest = max(classes, key=lambda name: classes[name])
+    if classes[widest] > _WIDE_GAP:
+        yield (
+            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more of them among the samples "
+            f"({_RATES[widest]}) would help there."
+        )
+    plans = last.get("plans", {})
+    wide = [name for name, facts in plans.items() if (_ratio(facts) or 0.0) > _WIDE_GAP]
+    if wide:
+        yield (
+            f"In {len(wide)} of {len(plans)} game plans the validation error is more than "
+            f"{_WIDE_GAP - 1:.0%} above the training error: they have too few positions, and more games, or "
+            "a larger plan_shrinkage, would help."
+        )
+
+
+def _on_passes(last: Mapping[str, Any]) -> Iterator[str]:
+    """On fits that ended before they converged."""
+    if last["stopped"] == PASS_LIMIT:
+        yield (
+            f"A fit of {last['name']} ended at its limit of passes before it converged: a higher max_passes "
+            "may lower its error."
+        )
+    elif last["stopped"] == VALIDATION_RISES:
+        yield (
+            f"A fit of {last['name']} ended because its validation error rose: more games, or a larger "
+            "ridge, would let it go on."
+        )
+
+
+def _on_another_round(summaries: Sequence[Mapping[str, Any]]) -> str:
+    last = summaries[-1]
+    level = len(list(takewhile(lambda summary: not _clearly_gains(summary), reversed(summaries))))
+    if not level:
+        return f"{last['name']} clearly beats what it learned from, so learning from it may gain again."
+    text = f"{last['name']} does not clearly beat what it learned from"
+    if level > 1:
+        text += f", and neither did the {_times(level - 1)} before it"
+    return f"{text}: another round of the same kind will hardly gain."
+
+
+def _clearly_gains(summary: Mapping[str, Any]) -> bool:
+    return bool(summary["ppg_vs_previous"] > _CLEAR * summary["ppg_vs_previous_se"])
+
+
+def _times(count: int) -> str:
+    return "version" if count == 1 else f"{count} versions"
+
+
+def _ratio(errors: Mapping[str, Any]) -> float | None:
+    """Validation error over training error; None where one is not known."""
+    train, validation = errors.get("rmse_train"), errors.get("rmse_validation")
+    return validation / train if train and validation else None

@@ -15,7 +15,7 @@ from motif.analysis.cube_records import cube_answers
 from motif.analysis.explain import explain_choice
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match
-from motif.analysis.match.confirmation import confirmed_by
+from motif.analysis.match.decision_errors import confirmed_by
 from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import (
     RolloutQuestion,

@@ -12,7 +12,7 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
-from motif.analysis.match.confirmation import confirmed_by
+from motif.analysis.match.decision_errors import confirmed_by
 from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id

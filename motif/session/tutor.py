@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays
+from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
 from motif.analysis.match.record_walk import CubeChance, walk
-from motif.analysis.match.totals import MILLIPOINTS, Errors, errors_of
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play, play_batches
 from motif.evaluators import Evaluator

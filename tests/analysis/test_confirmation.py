@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 
 from motif.analysis.match import analyse_match
-from motif.analysis.match.confirmation import DOUBTFUL, can_roll_out, rolled_errors
-from motif.analysis.match.decision_errors import JudgedPlay, judge_cube, judge_plays, stakes_of
+from motif.analysis.match.decision_errors import (
+    DOUBTFUL,
+    JudgedPlay,
+    can_roll_out,
+    judge_cube,
+    judge_plays,
+    rolled_errors,
+    stakes_of,
+)
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays

@@ -7,8 +7,8 @@ import pytest
 
 from motif.analysis.match import analyse_match
 from motif.analysis.match.decision_errors import CLOSE, KINDS, judge_cube, judge_plays, roll_luck, stakes_of
+from motif.analysis.match.decisions import rating
 from motif.analysis.match.record_walk import PlayedRoll, walk
-from motif.analysis.match.totals import rating
 from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn, jacoby_rule
 from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState

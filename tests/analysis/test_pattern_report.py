@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from motif.analysis.evaluator_analysis import judgement
-from motif.analysis.pattern_report import extremes, told_patterns
+from motif.analysis.pattern_report import extremes, pattern_markdown, told_patterns
 from motif.analysis.term_report import board_terms
 from motif.board.packed import pack_many
 from motif.board.position import Position
@@ -14,7 +14,6 @@ from motif.evaluators.patterns import squash_patterns
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.reports.pattern_boards import pattern_markdown
 from motif.runtime.errors import DatasetError, SettingError
 from tests.evaluators.made_weights import made_weights
 from tests.evaluators.written_out import raw_sum

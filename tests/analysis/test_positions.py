@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from motif.analysis import trial_positions as positions
-from motif.analysis.trial_positions import dataset_positions, self_play_positions
+from motif.analysis import evaluator_analysis as positions
+from motif.analysis.evaluator_analysis import dataset_positions, self_play_positions
 from motif.board.packed import pack_many
 from motif.board.position import first_bad_board
 from motif.parameters.position_class import CLASS_NAMES, classify_many

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.analysis.statistics import (
+from motif.analysis.evaluator_analysis import (
     clusters,
     contributions,
     correlations,

@@ -11,7 +11,7 @@ import pytest
 from motif.cli.main import HOMES, _command
 from motif.cli.options import settings_fields
 from motif.learning.fit_settings import FitSettings
-from motif.phase_net.phase_settings import PhaseNetSettings
+from motif.phase_net.phase_run import PhaseNetSettings
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.sampling.sample import SampleSettings
 

@@ -18,13 +18,16 @@ from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
 from motif.phase_net import PhaseNetSettings, train_phase_net
 from motif.phase_net.phase_classifier import PhaseNet, onnx_bytes
-from motif.phase_net.phase_run import ALL_EPOCHS, SMALL_GAIN, duel, learn_heuristic
-from motif.phase_net.phase_samples import (
+from motif.phase_net.phase_run import (
+    ALL_EPOCHS,
+    SMALL_GAIN,
     ReplayBuffer,
     Samples,
     drawn_of_each_game,
+    duel,
     evenly,
     heuristic_samples,
+    learn_heuristic,
     outcome_samples,
     play_games,
 )

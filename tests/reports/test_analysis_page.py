@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from motif.analysis.evaluator_analysis import analysis_of
-from motif.analysis.trial_positions import self_play_positions
+from motif.analysis.evaluator_analysis import analysis_of, self_play_positions
 from motif.evaluators import load_static
 from motif.players import load
 from motif.reports import analysis_page as report

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from motif.reports.phase_net_plots import IMPROVEMENT, LOSS, WIN_RATE, draw_training
+from motif.reports.convergence import IMPROVEMENT, LOSS, WIN_RATE, draw_training
 from motif.runtime.errors import FileError
 
 NAMES = {LOSS, WIN_RATE, IMPROVEMENT}

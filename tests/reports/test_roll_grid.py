@@ -8,8 +8,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
-from motif.reports.roll_grid import roll_grid
-from motif.reports.term_pages import explanation_page
+from motif.reports.term_pages import explanation_page, roll_grid
 
 GRID = [[0.01 * (row - column) for column in range(6)] for row in range(6)]
 

@@ -30,9 +30,7 @@ from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
 from motif.parameters.position_class import PLANS
 from motif.players import load
-from motif.reports.next_version import advice, next_commands
-from motif.reports.run_files import RunBenchmark
-from motif.reports.run_report import draw_run, draw_version, duration
+from motif.reports.run_report import RunBenchmark, advice, draw_run, draw_version, duration, next_commands
 from motif.runtime.errors import DatasetError, MotifError
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.analysis.match import analyse_match
+from motif.analysis.match.decisions import THRESHOLDS, WORST
 from motif.analysis.match.review import Review, ReviewedRoll
-from motif.analysis.match.totals import THRESHOLDS, WORST
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import MatchState
 from motif.cube.decision import best_action

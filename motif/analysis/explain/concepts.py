@@ -27,8 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.form import FloatArray
-from motif.analysis.explain.judged import explainable, values_of
+from motif.analysis.explain.judged import FloatArray, explainable, values_of
 from motif.board.moves import Play
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import StaticEvaluator

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from motif.analysis.explain.concepts import Part, parts_between
-from motif.analysis.explain.form import FloatArray
-from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
+from motif.analysis.explain.judged import FloatArray, both_races, bound_of, explainable, judged
 from motif.analysis.explain.reasons import Reason, Side, reasons_of
 from motif.analysis.explain.replies import Replies, hit_rolls, replies
 from motif.analysis.explain.split import Terms, split

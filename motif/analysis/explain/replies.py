@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.explain.concepts import counted_on
-from motif.analysis.explain.form import FloatArray
+from motif.analysis.explain.judged import FloatArray
 from motif.analysis.phrases import Phrases
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import Play

@@ -34,8 +34,19 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.form import Change, FloatArray, Form, Seen, combined
-from motif.analysis.explain.judged import EQUITY, FINISHED, TABLES, WEIGHTS, Judged, calibrated_raw
+from motif.analysis.explain.judged import (
+    EQUITY,
+    FINISHED,
+    TABLES,
+    WEIGHTS,
+    Change,
+    FloatArray,
+    Form,
+    Judged,
+    Seen,
+    calibrated_raw,
+    combined,
+)
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS, pack_many
 from motif.evaluators import OUTPUTS
 from motif.evaluators.pattern_words import pattern_term

@@ -1,7 +1,7 @@
 """Matches that were played, analysed: error rates, luck, cube mistakes, and the worst decisions explained."""
 
+from motif.analysis.match.decisions import PlayerAnalysis
 from motif.analysis.match.match_analysis import WORST, MatchAnalysis, analyse_match, over_all
-from motif.analysis.match.totals import PlayerAnalysis
 
 __all__ = [
     "WORST",

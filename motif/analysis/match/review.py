@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from motif.analysis.match.confirmation import SHORT
-from motif.analysis.match.decision_errors import judge_cube, roll_luck, stakes_of
+from motif.analysis.match.decision_errors import SHORT, judge_cube, roll_luck, stakes_of
 from motif.analysis.match.decisions import MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, judged_plays, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk

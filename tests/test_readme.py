@@ -12,7 +12,7 @@ from shutil import copyfile
 import pytest
 import yaml
 
-from motif.players.gnubg.process import installed_gnubg
+from motif.players.gnubg_process import installed_gnubg
 from motif.runtime.errors import PlayerError
 from tools.house import ROOT
 from tools.tutorial import blocks

@@ -11,7 +11,7 @@ from motif.board.identifiers import gnubg_ids
 from motif.board.match_state import MatchState, match_id
 from motif.board.position import Position
 from motif.evaluators import Probabilities
-from motif.players.gnubg.process import gnubg_path as gnubg_path
+from motif.players.gnubg_process import gnubg_path as gnubg_path
 
 _TWO_PEOPLE_PLAYER_1_ON_ROLL = [
     "set automatic game off",

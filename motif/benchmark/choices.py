@@ -29,11 +29,11 @@ from motif.benchmark.losses import (
     mean_and_error,
 )
 from motif.board.identifiers import gnubg_id, position_key
+from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.board.xgid import xgid
 from motif.evaluators import Evaluator
 from motif.evaluators.evaluator import first_best
 from motif.evaluators.probabilities import turned_equities

@@ -2,9 +2,8 @@
 
 from motif.board.diagram import svg_diagram, text_diagram
 from motif.board.identifiers import gnubg_id
-from motif.board.ogid import ogid
+from motif.board.match_ids import ogid, xgid
 from motif.board.parsing import parse_position
 from motif.board.position import Forms, Position
-from motif.board.xgid import xgid
 
 Position._forms = Forms(gnubg_id, xgid, ogid, text_diagram, svg_diagram, lambda text: parse_position(text)[0])

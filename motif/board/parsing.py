@@ -10,12 +10,11 @@ from motif.board.identifiers import (
     position_from_key,
     quoted,
 )
+from motif.board.match_ids import XGID_PREFIX, looks_like_ogid, position_from_ogid, position_from_xgid
 from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_from_id
 from motif.board.moves import parse_roll
-from motif.board.ogid import looks_like_ogid, position_from_ogid
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
-from motif.board.xgid import PREFIX, position_from_xgid
 from motif.runtime.errors import PositionError
 
 FORMS = (
@@ -36,7 +35,7 @@ def parse_position(text: str) -> tuple[Position, MatchState | None]:
     fields = text.split(":")
     if looks_like_ogid(text):
         return position_from_ogid(text)
-    if text[: len(PREFIX)].upper() == PREFIX or len(fields) > 2 or len(fields[0]) == BOARD_SIZE:
+    if text[: len(XGID_PREFIX)].upper() == XGID_PREFIX or len(fields) > 2 or len(fields[0]) == BOARD_SIZE:
         return position_from_xgid(text)
     if len(fields) == 2 and len(fields[0]) == ID_LENGTH:
         return position_from_gnubg_id(fields[0]), match_state_from_id(fields[1])

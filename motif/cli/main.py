@@ -1,10 +1,15 @@
-"""The application: its commands, and how each way of ending becomes one line and an exit code."""
+"""The application: its commands, and how each way of ending becomes one line and an exit code.
+
+Long work that is interrupted ends with one line that says what is done and how to go on.
+"""
 
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -12,9 +17,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from motif.cli.interruption import INTERRUPTED, Interrupted, interrupted_line
 from motif.cli.printing import complain, one_line
 from motif.runtime.errors import TRACEBACK_VARIABLE, MotifError
+from motif.runtime.parallel import REQUESTS, handled
 
 try:
     from typer import TyperException as UsageFault  # the root of click's errors in a typer that has its own
@@ -41,7 +46,7 @@ HOMES = {
     "speed": "measure",
     "warm": "measure",
     "analyse": "analyse",
-    "convert": "convert",
+    "convert": "analyse",
     "report": "learn",
     "terms": "weights",
     "inspect": "weights",
@@ -62,6 +67,11 @@ GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}
 # An XGID may lack its prefix; then it often starts with a dash, as options do.
 _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
 _PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
+
+INTERRUPTED = 130
+"""The exit code: 128 and the number of SIGINT, as shells have it."""
+
+_SECONDS_TO_LEAVE = 2.0
 
 
 @cache
@@ -203,3 +213,60 @@ def _discard_output() -> None:
     """Point stdout to nowhere, so that flushing it again at exit says nothing."""
     with suppress(OSError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Ctrl-C or SIGTERM in long work; the message says how to go on."""
+
+
+def interrupted_line(said: str) -> str:
+    """The last line of a command that was interrupted, without the program's name."""
+    return f"interrupted; {said}"
+
+
+@contextmanager
+def resumable(how: str) -> Iterator[None]:
+    """Turn Ctrl-C and SIGTERM into `Interrupted`, which says `how` to go on.
+
+    After a second one the program ends within seconds, whatever it is at.
+    """
+    try:
+        with handled((signal.SIGTERM,), signal.default_int_handler), _at_once_after_two(how):
+            yield
+    except KeyboardInterrupt as interrupt:
+        raise Interrupted("; ".join(filter(None, (str(interrupt), how)))) from None
+
+
+@contextmanager
+def _at_once_after_two(how: str) -> Iterator[None]:
+    """End the process when two signals have come and the block has still not been left.
+
+    Compiled work keeps Python's handlers waiting, but not the system's, which write to a pipe.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    left = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(reader, left, how), daemon=True)
+    previous = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    watcher.start()
+    try:
+        yield
+    finally:
+        left.set()
+        signal.set_wakeup_fd(previous)
+        os.close(writer)
+        watcher.join()
+        os.close(reader)
+
+
+def _watch(reader: int, left: threading.Event, how: str) -> None:
+    heard = 0
+    while number := os.read(reader, 1):
+        heard += number[0] in REQUESTS
+        if heard >= 2 and not left.wait(_SECONDS_TO_LEAVE):
+            with suppress(OSError):
+                os.write(sys.stderr.fileno(), f"motif: {interrupted_line(how)}\n".encode())
+            os._exit(INTERRUPTED)

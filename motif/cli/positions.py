@@ -70,9 +70,8 @@ def evaluate(
     g(D) and the scores S.
     """
     from motif.analysis.position_records import details, evaluations, read_positions
-    from motif.board.ogid import ogid
+    from motif.board.match_ids import ogid, xgid
     from motif.board.parsing import parse_position
-    from motif.board.xgid import xgid
 
     check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)

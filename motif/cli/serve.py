@@ -7,7 +7,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import JUDGE
-from motif.cli.interruption import resumable
+from motif.cli.main import resumable
 from motif.cli.options import (
     DEFAULT_PLAYER,
     JudgeOption,

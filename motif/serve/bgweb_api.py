@@ -18,10 +18,9 @@ from motif.evaluators import Probabilities
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.errors import PositionError
-from motif.serve.desk import Desk
+from motif.serve.desk import Desk, moves_of, play_batch, ranked_plays
 from motif.serve.motif_api import ERRORS, desk_of, json_answer
 from motif.serve.questions import Die
-from motif.serve.ranked_plays import moves_of, play_batch, ranked_plays
 
 Record = dict[str, Any]
 router = APIRouter(tags=["bgweb-api"])

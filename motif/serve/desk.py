@@ -1,18 +1,31 @@
-"""Where requests are answered: players that are loaded once, threads that compute, and who has to wait."""
+"""Where requests are answered: players that are loaded once, threads that compute, and who has to wait.
 
+Long work that somebody waits for is heard of while it goes on, and called off when nobody does.
+
+The plays of a roll are ranked, with moves, equity and chances of each, as other programs want them.
+"""
+
+import asyncio
 import re
 from asyncio import get_running_loop
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from secrets import token_hex
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from motif.analysis.cube_records import cube_answers
-from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
+from motif.analysis.judge import COMPARABLE, MatchOptions, evaluator_of, judge_of
 from motif.analysis.position_records import boards_of, evaluations, hint
 from motif.board.match_state import MatchState
+from motif.board.moves import decode_path, play_batches
+from motif.board.outcome import outcome
 from motif.board.position import Position
+from motif.evaluators import Evaluator, Probabilities
+from motif.evaluators.evaluator import PlayBatch
 from motif.evaluators.named import (
     Kind,
     default_player,
@@ -22,10 +35,12 @@ from motif.evaluators.named import (
     static_words,
     without_plies,
 )
+from motif.evaluators.probabilities import turned, turned_equities
+from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.evaluators.static import BEAROFF_SUFFIX, StaticEvaluator
-from motif.runtime.errors import MotifError, PlayerError
+from motif.runtime.errors import MotifError, PlayerError, PositionError
 from motif.runtime.parallel import worker_count
-from motif.serve.jobs import Job, Record
+from motif.runtime.progress import heard_by
 from motif.serve.serve_settings import ServeSettings
 
 if TYPE_CHECKING:
@@ -36,6 +51,101 @@ _PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
 """Lookahead that a request may ask for."""
 _A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)
+
+Record = dict[str, Any]
+
+
+class CalledOffError(MotifError):
+    """Work ended before it was done, because somebody wanted that."""
+
+
+class Job:
+    """One piece of work, done by a thread."""
+
+    def __init__(self, work: Callable[[], Record]) -> None:
+        """Made in the event loop, before a thread runs it."""
+        self.id = token_hex(8)
+        self._work = work
+        self._loop = asyncio.get_running_loop()
+        self._is_called_off = Event()
+        self._news = asyncio.Event()
+        self._latest: Record | None = None
+        self._end: asyncio.Future[Record] = self._loop.create_future()
+        # Whoever waits for it may have gone.
+        self._end.add_done_callback(lambda end: end.exception())
+
+    def call_off(self) -> None:
+        """Let it end at its next step."""
+        self._is_called_off.set()
+
+    def run(self) -> None:
+        """Do the work; for a thread."""
+        try:
+            with heard_by(self._hear):
+                result = self._work()
+        except BaseException as error:  # whatever it is, somebody waits for it
+            self._tell(self._fail, error)
+        else:
+            self._tell(self._finish, result)
+
+    def _hear(self, what: str, done: int, total: int) -> None:
+        if self._is_called_off.is_set():
+            raise CalledOffError("called off")
+        self._tell(self._note, {"what": what, "done": done, "total": total})
+
+    def _tell(self, function: Callable[[Any], None], news: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(function, news)
+        except RuntimeError:
+            self.call_off()  # the loop has ended
+
+    def _note(self, progress: Record) -> None:
+        self._latest = progress
+        self._news.set()
+
+    def _finish(self, result: Record) -> None:
+        if not self._end.done():
+            self._end.set_result(result)
+        self._news.set()
+
+    def _fail(self, error: BaseException) -> None:
+        if not self._end.done():
+            self._end.set_exception(error)
+        self._news.set()
+
+    async def events(self) -> AsyncIterator[Record]:
+        """What is heard of it: its ID, the latest progress now and then, at last its result or an error.
+
+        Who stops listening calls it off.
+        """
+        try:
+            yield {"job": self.id}
+            while not self._end.done():
+                await self._news.wait()
+                self._news.clear()
+                if self._latest is not None and not self._end.done():
+                    latest, self._latest = self._latest, None
+                    yield {"progress": latest}
+            try:
+                yield {"result": self._end.result()}
+            except MotifError as error:
+                yield {"error": str(error)}
+            except Exception as error:
+                yield {"error": f"internal error: {type(error).__name__}"}
+        finally:
+            self.call_off()
+
+    async def result(self, has_gone: Callable[[], Any], seconds_between_looks: float = 0.5) -> Record:
+        """What it has come to; it is called off as soon as `has_gone`, awaited, says that nobody waits."""
+        try:
+            while True:
+                done, _ = await asyncio.wait([self._end], timeout=seconds_between_looks)
+                if done:
+                    return self._end.result()
+                if await has_gone():
+                    raise CalledOffError("called off")
+        finally:
+            self.call_off()
 
 
 class BusyError(MotifError):
@@ -151,3 +261,45 @@ class Desk:
                 f"no player to ask is called {player[:60]!r}; there are {names}, also with @1 or @2"
             )
         return name
+
+
+class RankedPlay(NamedTuple):
+    """A play and what it is worth to the mover."""
+
+    moves: tuple[tuple[int, int], ...]
+    """Moves of single dice (from, to): 25 is the bar, 0 is off."""
+    equity: float
+    chances: Probabilities
+    is_deep: bool
+    """Whether it was seen to the full depth, as the best are."""
+
+
+def play_batch(position: Position, roll: tuple[int, int]) -> PlayBatch:
+    """The legal plays of `roll`, the higher die first; raises `PositionError` when the game is over."""
+    if outcome(position):
+        raise PositionError("no plays: the game is over, one player has borne off all checkers")
+    return next(play_batches(position.board[None], np.array([roll])))
+
+
+def moves_of(batch: PlayBatch, roll: tuple[int, int]) -> list[tuple[tuple[int, int], ...]]:
+    """The moves of each play of `batch`."""
+    return [decode_path(path, roll)[0] for path in batch.paths.tolist()]
+
+
+def ranked_plays(
+    position: Position, roll: tuple[int, int], evaluator: Evaluator, stakes: Stakes = NO_CUBE
+) -> list[RankedPlay]:
+    """The legal plays of `roll`, the best first, valued for `stakes`; a dance is one play without moves."""
+    batch = play_batch(position, roll)
+    judge = evaluator.staked(stakes).thorough(COMPARABLE)
+    values = judge.play_equities(position.board[None], batch)
+    order = np.argsort(turned_equities(values), kind="stable")
+    # Deep chances cost as much as deep equities: only the best have them.
+    rows = evaluator.without_lookahead.evaluate_many(batch.boards)
+    rows[order[:COMPARABLE]] = evaluator.evaluate_many(batch.boards[order[:COMPARABLE]])
+    chances = turned(rows.astype(np.float64)).tolist()
+    moves, equities = moves_of(batch, roll), values.tolist()
+    return [
+        RankedPlay(moves[row], equities[row], Probabilities(*chances[row]), rank < COMPARABLE)
+        for rank, row in enumerate(order.tolist())
+    ]

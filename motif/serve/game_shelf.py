@@ -1,8 +1,10 @@
-"""Games that the server keeps, a file each, so that they survive a restart; and what a page is told of them.
+"""Games that the server keeps, a file each, so that they survive a restart; and their routes, /api/v1/games.
 
 A game's file holds its settings and its events (`motif.session.kept_game`), written whole after every
 decision and again after the program's reply.  Its revision is the number of events: who decides names the
 revision that he has seen, so that two pages cannot play one game against each other.
+
+The routes are the page's own, and change with it: the schema of the interface leaves them out.
 """
 
 import json
@@ -12,21 +14,36 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
 
 from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
 from motif.board.mat_file import mat_text, parse_mat
+from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
 from motif.board.moves import Play, play_tree
 from motif.board.position import Position
-from motif.board.xgid import xgid
 from motif.runtime.errors import FileError, MotifError, RecordError, SettingError
 from motif.runtime.files import make_folder, reason, write_text
-from motif.session.kept_game import GameSettings, KeptGame, Objection, check_opponent, judge, settings_of
-from motif.session.session import SessionRules
+from motif.serve.desk import Desk
+from motif.serve.motif_api import desk_of, json_answer
+from motif.session.kept_game import (
+    GameSettings,
+    KeptGame,
+    Objection,
+    check_opponent,
+    judge,
+    opponents,
+    settings_of,
+)
+from motif.session.session import LONGEST_MATCH, SessionRules
 
 FORMAT = "motif-game/1"
 MOST_GAMES = 500
@@ -36,6 +53,12 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{12}")
 _NAME_BYTES = 9
 _SEEDS = 2**31
 _SUFFIX = ".json"
+
+router = APIRouter(prefix="/api/v1/games", include_in_schema=False)
+_LONGEST_FILE = 2_000_000
+
+Opponent = Annotated[str, Field(max_length=60, description="Who plays: a name of /api/v1/games/opponents.")]
+Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Of the dice; a new one by default.")]
 
 
 class UnknownGame(MotifError):  # noqa: N818
@@ -398,3 +421,145 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return facts.st_mtime_ns, facts.st_size
+
+
+class _Wish(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NewGame(_Wish):
+    """A game that is to begin."""
+
+    opponent: Opponent
+    length: Annotated[int, Field(ge=0, le=LONGEST_MATCH, description="Points of the match; 0: money.")] = 0
+    cube: bool = True
+    jacoby: bool = False
+    beavers: bool = False
+    raccoons: bool = False
+    name: Annotated[str, Field(max_length=40, description="What you are called in records.")] = "You"
+    seed: Seed = None
+
+
+class LoadedGame(_Wish):
+    """A .mat file that is to be gone on with."""
+
+    opponent: Opponent
+    mat: Annotated[str, Field(max_length=_LONGEST_FILE, description="The text of the file.")]
+    seat: Annotated[int, Field(ge=0, le=1, description="Which of its players you are.")] = 0
+    seed: Seed = None
+
+
+class Decision(_Wish):
+    """What you do, and at which revision of the game."""
+
+    revision: Annotated[int, Field(ge=0)]
+    do: Literal["roll", "play", "double", "take", "drop", "beaver", "raccoon", "resign", "undo", "next"]
+    play: Annotated[str, Field(max_length=60, description="The play, for `play`.")] = ""
+    lose: Annotated[str, Field(max_length=20, description="single, gammon or backgammon, for `resign`.")] = ""
+    tutor: Annotated[
+        float | None, Field(ge=0, description="Nothing is done that costs more, and the answer says why.")
+    ] = None
+
+
+def shelf_of(request: Request) -> GameShelf:
+    """Where the application that has got `request` keeps games."""
+    shelf: GameShelf = request.app.state.shelf
+    return shelf
+
+
+def _desk_and_shelf(request: Request) -> tuple[Desk, GameShelf]:
+    return desk_of(request), shelf_of(request)
+
+
+@router.get("")
+async def games(request: Request) -> Response:
+    """The games that are kept, those last played first."""
+    desk, shelf = _desk_and_shelf(request)
+    return json_answer({"games": await desk.compute(shelf.listed)})
+
+
+@router.get("/opponents")
+async def all_opponents() -> Response:
+    """Whom one can play against."""
+    return json_answer({"opponents": opponents()})
+
+
+@router.post("")
+async def begin(wish: NewGame, request: Request) -> Response:
+    """A new game: the opening roll, and the opponent's play where he begins."""
+    desk, shelf = _desk_and_shelf(request)
+    rules = SessionRules(wish.length, wish.cube, wish.jacoby, wish.beavers or wish.raccoons, wish.raccoons)
+    settings = new_settings(wish.opponent, rules, wish.seed, date.today().isoformat(), wish.name)
+    _, state = await desk.compute(shelf.begin, settings)
+    return _created(state)
+
+
+@router.post("/loaded")
+async def load(wish: LoadedGame, request: Request) -> Response:
+    """The games of a .mat file, to be gone on with where they end."""
+    desk, shelf = _desk_and_shelf(request)
+    _, state = await desk.compute(
+        shelf.load, wish.mat, wish.opponent, wish.seat, wish.seed, date.today().isoformat()
+    )
+    return _created(state)
+
+
+@router.get("/{game}")
+async def state(game: str, request: Request) -> Response:
+    """Where a game stands, with every legal way to go on."""
+    desk, shelf = _desk_and_shelf(request)
+    return json_answer(await desk.compute(shelf.state, game))
+
+
+@router.post("/{game}")
+async def decide(game: str, wish: Decision, request: Request) -> Response:
+    """Roll, play, turn the cube, resign, take back: and where the game stands after the opponent's reply."""
+    desk, shelf = _desk_and_shelf(request)
+    detail = wish.play if wish.do == "play" else wish.lose
+    return json_answer(await desk.compute(shelf.decide, game, wish.revision, wish.do, detail, wish.tutor))
+
+
+@router.get("/{game}/mat")
+async def mat(game: str, request: Request) -> Response:
+    """All that was played, as a .mat file."""
+    desk, shelf = _desk_and_shelf(request)
+    text = await desk.compute(shelf.mat, game)
+    name = f"motif-{game}.mat"
+    return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+@router.get("/{game}/rolls")
+async def rolls(game: str, request: Request) -> Response:
+    """Every roll of the games that have ended."""
+    desk, shelf = _desk_and_shelf(request)
+    return json_answer(await desk.compute(shelf.rolls, game))
+
+
+@router.delete("/{game}")
+async def forget(game: str, request: Request) -> Response:
+    """Keep a game no longer."""
+    desk, shelf = _desk_and_shelf(request)
+    await desk.compute(shelf.forget, game)
+    return json_answer({"game": game})
+
+
+def _created(state: dict[str, object]) -> Response:
+    answer = json_answer(state)
+    answer.status_code = 201
+    answer.headers["location"] = f"{router.prefix}/{state['game']}"
+    return answer
+
+
+def _status(error: Exception) -> int:
+    return 404 if isinstance(error, UnknownGame) else 409
+
+
+async def problem(_: Request, error: Exception) -> Response:
+    """The answer to a game that is unknown, or that went on elsewhere."""
+    answer = json_answer({"message": str(error)})
+    answer.status_code = _status(error)
+    return answer
+
+
+PROBLEMS = (UnknownGame, GameWentOn)
+"""Errors with a status of their own; the others are bad requests."""

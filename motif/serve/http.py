@@ -26,10 +26,9 @@ from motif.runtime.parallel import handled
 from motif.serve import bgweb_api, motif_api, route_pages, wildbg_api
 from motif.serve.desk import BusyError, Desk
 from motif.serve.guard import Guard
-from motif.serve.motif_api import json_answer
+from motif.serve.motif_api import Shortcut, json_answer
 from motif.serve.page import add_page
 from motif.serve.serve_settings import ServeSettings
-from motif.serve.shortcut import Shortcut
 
 _SECONDS_TO_END = 3
 """Until answers that are under way are cut off when the server ends."""
@@ -148,7 +147,7 @@ def configuration(make_app: Callable[[], FastAPI], settings: ServeSettings) -> u
     return uvicorn.Config(
         make_app,
         factory=True,
-        http="motif.serve.patient_protocol:PatientProtocol",
+        http="motif.serve.guard:PatientProtocol",
         ws="none",
         workers=settings.workers,
         limit_concurrency=settings.connections,

@@ -17,18 +17,17 @@ from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.match_file import parse_match
+from motif.board.match_ids import ogid, xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import as_roll, legal_plays
 from motif.board.notation import find_play
-from motif.board.ogid import ogid
 from motif.board.outcome import outcome
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.board.xgid import xgid
 from motif.runtime.errors import MotifError, PlayError, RecordError
 from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
-from motif.serve import game_routes
+from motif.serve import game_shelf
 from motif.serve.desk import Desk
 from motif.serve.game_shelf import GameShelf
 from motif.serve.motif_api import desk_of, json_answer
@@ -75,10 +74,10 @@ def add_page(app: FastAPI, settings: ServeSettings) -> None:
     """Let `app` keep games and serve the page."""
     folder = Path(settings.games) if settings.games else state_root() / "games"
     app.state.shelf = GameShelf(folder)
-    app.include_router(game_routes.router)
+    app.include_router(game_shelf.router)
     app.include_router(router)
-    for error in game_routes.PROBLEMS:
-        app.add_exception_handler(error, game_routes.problem)
+    for error in game_shelf.PROBLEMS:
+        app.add_exception_handler(error, game_shelf.problem)
     files = _Files(directory=FILES)
     for path in sorted(FILES.rglob("*.*")):
         name = path.relative_to(FILES).as_posix()

@@ -20,9 +20,8 @@ from motif.cube.equities import stakes_of
 from motif.evaluators import Probabilities
 from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.errors import PlayError, PositionError
-from motif.serve.desk import Desk
+from motif.serve.desk import Desk, ranked_plays
 from motif.serve.motif_api import ErrorMessage, desk_of, json_answer
-from motif.serve.ranked_plays import ranked_plays
 
 Record = dict[str, Any]
 router = APIRouter(tags=["wildbg"])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from motif.board.match_ids import looks_like_ogid, ogid, position_from_ogid
 from motif.board.match_state import MatchState
-from motif.board.ogid import looks_like_ogid, ogid, position_from_ogid
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.runtime.errors import PositionError

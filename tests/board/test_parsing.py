@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motif.board.identifiers import gnubg_id, position_key
+from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import parse_roll
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.board.xgid import xgid
 from motif.runtime.errors import PlayError, PositionError
 from tests.strategies import positions, rolls
 

@@ -15,8 +15,8 @@ from motif.board.game_record import (
     Turn,
 )
 from motif.board.mat_file import mat_text
+from motif.board.match_file import parse_bgf, parse_xg
 from motif.board.moves import legal_plays
-from motif.board.xg_file import parse_bgf, parse_xg
 from motif.runtime.errors import RecordError
 from tests.board.xg_writer import xg_content
 

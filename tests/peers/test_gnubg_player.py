@@ -17,7 +17,7 @@ from motif.board.position import Position
 from motif.cli.main import main
 from motif.evaluators import OUTPUTS
 from motif.players import Player, load
-from motif.players.gnubg.process import idle_processes
+from motif.players.gnubg_process import idle_processes
 from motif.players.match import play_match
 from motif.runtime.parallel import REQUESTS
 from tests.board.oracle import legal_results

@@ -20,11 +20,10 @@ import pytest
 from motif.board.identifiers import gnubg_id
 from motif.board.moves import Play, legal_plays
 from motif.board.position import Position
-from motif.players import load
-from motif.players.gnubg import process
-from motif.players.gnubg import process as idle
-from motif.players.gnubg import process as program
-from motif.players.gnubg.process import idle_processes
+from motif.players import gnubg_process, load
+from motif.players import gnubg_process as idle
+from motif.players import gnubg_process as program
+from motif.players.gnubg_process import idle_processes
 from motif.runtime.errors import PlayerError, PositionError
 from tests.board.fibs_lines import fibs_board
 from tests.peers.games import decisions
@@ -292,7 +291,7 @@ def test_one_that_cannot_start_says_why(fake):
 
 
 def test_one_that_never_listens_is_given_up(fake, monkeypatch):
-    monkeypatch.setattr(process, "_SECONDS_TO_START", 0.5)
+    monkeypatch.setattr(gnubg_process, "_SECONDS_TO_START", 0.5)
     fake.does(fails="to listen")
     with pytest.raises(PlayerError, match=r"gnubg has not begun to listen within 0\.5 s"):
         load("gnubg").evaluate(START)
@@ -300,7 +299,7 @@ def test_one_that_never_listens_is_given_up(fake, monkeypatch):
 
 
 def test_one_that_never_answers_is_given_up(fake, monkeypatch):
-    monkeypatch.setattr(process, "_SECONDS_TO_ANSWER", 0.3)
+    monkeypatch.setattr(gnubg_process, "_SECONDS_TO_ANSWER", 0.3)
     fake.does(fails="to answer")
     with pytest.raises(PlayerError, match=r"gnubg has not answered within 0\.3 s to 'board:you"):
         load("gnubg").choose(START, (3, 1))
@@ -411,7 +410,7 @@ def test_one_that_never_gets_a_port_says_why(fake):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there a port can be reserved")
 def test_nobody_else_is_given_a_reserved_port():
-    with process._free_port() as port, process._free_port() as other, socket.socket() as third:
+    with gnubg_process._free_port() as port, gnubg_process._free_port() as other, socket.socket() as third:
         assert port != other
         with pytest.raises(OSError, match="in use"):
             third.bind(("127.0.0.1", port))
@@ -423,17 +422,17 @@ def test_nobody_else_is_given_a_reserved_port():
 ASKING = """
 import sys, time
 from motif.players import load
-from motif.players.gnubg import process
+from motif.players import gnubg_process
 from motif.board.position import Position
-process.SECONDS_TO_WAIT = 1000
+gnubg_process.SECONDS_TO_WAIT = 1000
 load("gnubg").evaluate(Position.start())
 print("asked", flush=True)
 if sys.argv[1] == "idle":
     time.sleep(1000)
 """
 WITHOUT_SIGNALS_OF_PIPES = """
-from motif.players.gnubg import process
-process.fcntl, process._kill_without_writer = None, lambda reader, pid: None
+from motif.players import gnubg_process
+gnubg_process.fcntl, gnubg_process._kill_without_writer = None, lambda reader, pid: None
 """
 
 

@@ -19,7 +19,7 @@ from motif.board.fibs_board import fibs_lines, parse_fibs_board
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.evaluators.probabilities import Probabilities
-from motif.players.gnubg.gnubg_player import board_after, chances, evaluation_questions
+from motif.players.gnubg import board_after, chances, evaluation_questions
 from motif.runtime.errors import PlayerError, SettingError
 from motif.serve.gnubg_server import Conversation, GnubgServer, Rules
 from motif.serve.opponent import Opponent

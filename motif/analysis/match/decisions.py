@@ -31,11 +31,11 @@ from motif.analysis.match.record_walk import Moment, PlayedRoll
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.game_record import Mark, Note
 from motif.board.identifiers import gnubg_id
+from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
 from motif.board.moves import legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.packed import pack_many
-from motif.board.xgid import xgid
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 
 MARKS: tuple[tuple[float, Mark], ...] = ((0.12, "very bad"), (0.06, "bad"), (0.03, "doubtful"))

@@ -35,10 +35,10 @@ from motif.analysis.match.record_walk import Moment, PlayedRoll, walk
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.game_record import MatchRecord, Note, crawford_game, jacoby_rule
 from motif.board.identifiers import gnubg_id
+from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import Play, legal_plays
 from motif.board.notation import NO_MOVE
-from motif.board.xgid import xgid
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies

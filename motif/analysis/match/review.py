@@ -14,8 +14,8 @@ from motif.analysis.match.match_analysis import both_players, judged_plays, resu
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_id
+from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
-from motif.board.xgid import xgid
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator
 from motif.rollout.rollout_settings import RolloutSettings

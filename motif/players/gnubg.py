@@ -1,5 +1,6 @@
-"""gnubg as a player and as an evaluator: what it is asked over its socket, and what its answers mean."""
+"""GNU Backgammon itself as a player and as an evaluator: a real process, asked over a socket."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,9 +17,13 @@ from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import write_finished
 from motif.evaluators.stakes import CUBELESS, Stakes
 from motif.parameters.position_class import RACE, classify_many
-from motif.players.gnubg.process import idle_processes, installed_gnubg
+from motif.players.gnubg_process import gnubg_path, idle_processes, installed_gnubg
 from motif.players.player import EvaluatorPlayer, Player
 from motif.runtime.errors import PlayerError, PlayError, PositionError
+
+__all__ = ["GnubgEvaluator", "GnubgPlayer", "gnubg_path", "load_gnubg"]
+
+_NAME = re.compile(r"gnubg(?:@([0-9]))?")
 
 # gnubg's own numbers in an evaluation: the five, and the equity.
 _NUMBERS = len(OUTPUTS) + 1
@@ -205,3 +210,16 @@ class GnubgPlayer(Player):
 
 def _identifier(board: Board) -> str:
     return gnubg_ids(board[None])[0]
+
+
+def load_gnubg(name: str = "gnubg") -> GnubgPlayer:
+    """The player called ``gnubg`` (0-ply), or ``gnubg@2`` for lookahead, up to 3 plies in gnubg's count.
+
+    Raises `PlayerError` for another name, and when gnubg is not installed.
+    """
+    match = _NAME.fullmatch(name)
+    if not match:
+        raise PlayerError(
+            f"no player is called {quoted(name)}; there are gnubg and gnubg@1 to gnubg@{MAX_PLIES}"
+        )
+    return GnubgPlayer(int(match[1] or 0))

@@ -1,4 +1,19 @@
-"""OGIDs: position and match state in one line, as OpenGammon, HedgeHog and GammonView exchange them.
+"""XGIDs and OGIDs: position and match state in one line, as programs exchange them.
+
+An XGID is eXtreme Gammon's and gnubg's.
+
+``XGID=board:cube:owner:turn:dice:S1:S2:CJ:len:max``.  The board has 26 characters, seen by the
+player who is written in capitals: his opponent's bar, his points 1 to 24, his bar; ``A`` to ``P``
+are 1 to 16 checkers of his, ``a`` to ``p`` the opponent's, ``-`` is empty.  cube and max are powers
+of two; owner and turn are 1 for capitals, -1 for small letters (0: the cube is centred); dice are
+``00`` before the roll, ``D`` when the player on roll has doubled; S1 is the capitals' score; CJ is
+1 in the Crawford game of a match, and in money play 1 for the Jacoby rule plus 2 for beavers.
+
+Read as gnubg 1.07 reads it: max has no effect, and turn -1 leaves the board in the capitals' view.
+Always written with the player on roll in capitals (turn 1) and XG's usual max of 10; resignations,
+finished games and beavered cubes have no form in an XGID.
+
+An OGID is OpenGammon's, HedgeHog's and GammonView's.
 
 ``WHITE:BLACK:CUBE:DICE:COLOUR:STATE:SCORE_WHITE:SCORE_BLACK:LENGTH:MOVE[:CHECKERS]``.  WHITE and BLACK
 name the place of every checker by a letter of its own, 0 to 9 and a to p for 0 to 25 (q: borne off): 0 is
@@ -26,9 +41,27 @@ from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Boar
 from motif.board.position import Position
 from motif.runtime.errors import PositionError
 
+XGID_PREFIX = "XGID="
+
+_XGID_FIELDS = ("board", "cube", "owner", "turn", "dice", "S1", "S2", "CJ", "len", "max")
+_OWN_LETTERS = "ABCDEFGHIJKLMNOP"
+_OPPONENT_LETTERS = _OWN_LETTERS.lower()
+_USUAL_MAX = 10
+_LONGEST_NUMBER = 9
+
 OGID_PREFIX = "OGID="
 
-_FIELDS = ("white", "black", "cube", "dice", "colour", "state", "white's score", "black's score", "length")
+_OGID_FIELDS = (
+    "white",
+    "black",
+    "cube",
+    "dice",
+    "colour",
+    "state",
+    "white's score",
+    "black's score",
+    "length",
+)
 _FEWEST_FIELDS, _MOST_FIELDS = 3, 11
 _PLACES = "0123456789abcdefghijklmnop"
 _OFF = "q"
@@ -41,6 +74,110 @@ _STATE = re.compile(r"[A-Z]{0,3}", re.ASCII)
 _NOT_BEGUN, _ROLLED, _DOUBLED, _TO_ROLL = "IW", "R", "D", "C"
 _OVER: dict[str, GameState] = {"G": "over", "M": "over", "F": "over", "RG": "resigned", "RM": "resigned"}
 _PASSED = "P"
+
+
+def xgid(position: Position, match: MatchState | None = None) -> str:
+    """The XGID, with its prefix, of `position` and `match` (None: money play, the cube in the centre)."""
+    state = match or MatchState()
+    board = "".join(_letter(int(count)) for count in position.board)
+    owner = {"centre": 0, "me": 1, "opponent": -1}[state.cube_owner]
+    dice = "D" if state.doubled else "".join(map(str, state.dice or (0, 0)))
+    rules = int(state.crawford) if state.length else state.jacoby + 2 * state.beavers
+    cube = state.cube.bit_length() - 1
+    scores = f"{state.own_score}:{state.opponent_score}"
+    return f"{XGID_PREFIX}{board}:{cube}:{owner}:1:{dice}:{scores}:{rules}:{state.length}:{_USUAL_MAX}"
+
+
+def position_from_xgid(text: str) -> tuple[Position, MatchState]:
+    """The position and the match state, both seen by the player on roll, that an XGID holds.
+
+    The prefix may be missing.  Raises `PositionError` naming the field that is wrong.
+    """
+    try:
+        return _read_xgid(
+            text[len(XGID_PREFIX) :] if text[: len(XGID_PREFIX)].upper() == XGID_PREFIX else text
+        )
+    except PositionError as error:
+        reason = str(error).removeprefix("no position: ").removeprefix("no match state: ")
+        raise PositionError(f"no position in {quoted(text)}: {reason}") from None
+
+
+def _read_xgid(text: str) -> tuple[Position, MatchState]:
+    """`position_from_xgid` without the prefix; error messages do not repeat `text`."""
+    parts = text.split(":")
+    if len(parts) != len(_XGID_FIELDS):
+        names = ":".join(_XGID_FIELDS)
+        raise PositionError(f"an XGID has {len(_XGID_FIELDS)} fields ({names}), this has {len(parts)}")
+    fields = dict(zip(_XGID_FIELDS, parts, strict=True))
+    board = _read_board(fields["board"])
+    cube = _xgid_number(fields, "cube", 0, LARGEST_CUBE.bit_length() - 1)
+    turn = _xgid_number(fields, "turn", -1, 1)
+    if not turn:
+        raise PositionError("the turn is '0', not 1 or -1")
+    owner = _xgid_number(fields, "owner", -1, 1) * turn
+    scores = _xgid_number(fields, "S1", 0), _xgid_number(fields, "S2", 0)
+    length = _xgid_number(fields, "len", 0)
+    rules = _xgid_number(fields, "CJ", 0, 1 if length else 3)
+    _xgid_number(fields, "max", 0)
+    doubled = fields["dice"] == "D"
+    owners: dict[int, CubeOwner] = {0: "centre", 1: "me", -1: "opponent"}
+    state = MatchState(
+        length=length,
+        own_score=scores[0] if turn == 1 else scores[1],
+        opponent_score=scores[1] if turn == 1 else scores[0],
+        cube=1 << cube,
+        cube_owner=owners[owner],
+        crawford=bool(length and rules),
+        dice=None if doubled else _xgid_dice(fields["dice"]),
+        doubled=doubled,
+        jacoby=not length and bool(rules & 1),
+        beavers=not length and bool(rules & 2),
+        decision="opponent" if doubled else "me",
+        player=1 if turn == 1 else 0,
+    )
+    return Position(board if turn == 1 else -board[::-1]), state
+
+
+def _letter(count: int) -> str:
+    if count == 0:
+        return "-"
+    return _OWN_LETTERS[count - 1] if count > 0 else _OPPONENT_LETTERS[-count - 1]
+
+
+def _read_board(text: str) -> Board:
+    if len(text) != BOARD_SIZE:
+        raise PositionError(f"the board of an XGID has {BOARD_SIZE} characters, this has {len(text)}")
+    board = np.zeros(BOARD_SIZE, np.int8)
+    for place, letter in enumerate(text):
+        if letter in _OWN_LETTERS and place != OPPONENT_BAR:
+            board[place] = 1 + _OWN_LETTERS.index(letter)
+        elif letter in _OPPONENT_LETTERS and place != OWN_BAR:
+            board[place] = -1 - _OPPONENT_LETTERS.index(letter)
+        elif letter != "-":
+            allowed = {OPPONENT_BAR: "a to p or -", OWN_BAR: "A to P or -"}.get(place, "A to P, a to p or -")
+            raise PositionError(f"character {place + 1} of the board, {quoted(letter)}, is not {allowed}")
+    return board
+
+
+def _xgid_number(fields: dict[str, str], name: str, lowest: int, highest: int | None = None) -> int:
+    text = fields[name]
+    digits = text.removeprefix("-")
+    # Limited, because a number of thousands of digits is refused by int() itself.
+    if digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER:
+        value = int(text)
+        if value >= lowest and (highest is None or value <= highest):
+            return value
+    allowed = f"{lowest} to {highest}" if highest is not None else f"a number from {lowest} on"
+    raise PositionError(f"the field {name} is {quoted(text)}, not {allowed}")
+
+
+def _xgid_dice(text: str) -> tuple[int, int] | None:
+    if text == "00":
+        return None
+    if len(text) == 2 and all(die in "123456" for die in text):
+        return int(text[0]), int(text[1])
+    hint = " (beavers and raccoons cannot be read)" if text in ("B", "R") else ""
+    raise PositionError(f"the dice are {quoted(text)}, not two of 1 to 6, 00 or D{hint}")
 
 
 def looks_like_ogid(text: str) -> bool:
@@ -86,17 +223,17 @@ def position_from_ogid(text: str) -> tuple[Position, MatchState]:
     """
     begun = text[: len(OGID_PREFIX)].upper() == OGID_PREFIX
     try:
-        return _read(text[len(OGID_PREFIX) :] if begun else text)
+        return _read_ogid(text[len(OGID_PREFIX) :] if begun else text)
     except PositionError as error:
         reason = str(error).removeprefix("no position: ").removeprefix("no match state: ")
         raise PositionError(f"no position in {quoted(text)}: {reason}") from None
 
 
-def _read(text: str) -> tuple[Position, MatchState]:
+def _read_ogid(text: str) -> tuple[Position, MatchState]:
     """`position_from_ogid` without the prefix; error messages do not repeat `text`."""
     parts = text.split(":")
     if not _FEWEST_FIELDS <= len(parts) <= _MOST_FIELDS:
-        names = ":".join(_FIELDS)
+        names = ":".join(_OGID_FIELDS)
         raise PositionError(
             f"an OGID has {_FEWEST_FIELDS} to {_MOST_FIELDS} fields ({names}:move:checkers), "
             f"this has {len(parts)}"
@@ -105,13 +242,13 @@ def _read(text: str) -> tuple[Position, MatchState]:
         raise PositionError(f"the checkers of a side are {quoted(parts[-1])}, not {CHECKERS}")
     if len(parts) >= _MOST_FIELDS - 1:
         _matched(_NUMBER, parts[_MOST_FIELDS - 2], "the number of the move", "a number")
-    fields = dict(zip(_FIELDS, [*parts, *[""] * _MOST_FIELDS], strict=False))
+    fields = dict(zip(_OGID_FIELDS, [*parts, *[""] * _MOST_FIELDS], strict=False))
     cube = _matched(_CUBE, fields["cube"], "the cube", "its owner (W, B, N), a power of two and N, O, T or P")
-    dice = _dice(fields["dice"])
+    dice = _ogid_dice(fields["dice"])
     kind = _matched(_STATE, fields["state"], "the state", "letters such as R or IW")[0]
     doubled = cube["action"] == "O"
     on_roll = _on_roll(fields["colour"], doubled, kind in ("", _NOT_BEGUN) and dice is None)
-    white, black = _number(fields["white's score"]), _number(fields["black's score"])
+    white, black = _ogid_number(fields["white's score"]), _ogid_number(fields["black's score"])
     length = _matched(_LENGTH, fields["length"] or "0", "the length", "a number, and C in the Crawford game")
     power = int(cube["power"])
     if power >= LARGEST_CUBE.bit_length():
@@ -176,11 +313,11 @@ def _matched(form: re.Pattern[str], text: str, what: str, wanted: str) -> re.Mat
     return match
 
 
-def _number(text: str) -> int:
+def _ogid_number(text: str) -> int:
     return int(_matched(_NUMBER, text or "0", "a score", "a number")[0])
 
 
-def _dice(text: str) -> tuple[int, int] | None:
+def _ogid_dice(text: str) -> tuple[int, int] | None:
     if not text:
         return None
     _matched(_ROLL, text, "the roll", "two dice of 1 to 6, or nothing")

@@ -1,7 +1,6 @@
 """The page of the HTTP interface, as the site has it: made from the interface's own schema."""
 
-from motif.serve.http import create_app
-from motif.serve.route_pages import Route, fields, routes, schema_of
+from motif.serve.http import Route, create_app, fields, routes, schema_of
 from motif.serve.serve_settings import ServeSettings
 
 _BASE = "http://127.0.0.1:8080"

@@ -40,7 +40,7 @@ EXTRA = "onnx"
 FORMAT = "motif-net/1"
 
 WILDBG_CONTACT = "wildbg-contact"
-"""202 numbers of any position, see `motif.evaluators.nets.wildbg`."""
+"""202 numbers of any position, see `motif.evaluators.nets.net_evaluators`."""
 WILDBG_RACE = "wildbg-race"
 """186 numbers of a race."""
 FEATURES = "features"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from motif.board.position import Position
-from motif.evaluators.nets.wildbg import contact_inputs, race_inputs
+from motif.evaluators.nets.net_evaluators import contact_inputs, race_inputs
 from motif.parameters.position_class import position_class
 from tests.games import some_boards
 

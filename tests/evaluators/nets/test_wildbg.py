@@ -14,7 +14,7 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.evaluators import load_evaluator
 from motif.evaluators.nets import load_net, load_wildbg
-from motif.evaluators.nets.wildbg import contact_inputs, race_inputs
+from motif.evaluators.nets.net_evaluators import contact_inputs, race_inputs
 from motif.parameters.position_class import position_class
 from motif.players import load
 from motif.runtime.errors import PositionError

@@ -41,12 +41,13 @@ _FULL_ROLLOUTS = [
 ]
 
 
-_TABLE = Path(motif.__file__).parent / "data" / "met" / "Kazaross-XG2.xml"
+TABLE = Path(motif.__file__).parent / "data" / "met" / "Kazaross-XG2.xml"
+"""The match equity table that gnubg decides by, the same as motif's."""
 _CUBE_SETTINGS = [
     "set output digits 6",
     "set output matchpc off",
     "set output winpc off",
-    f"set met {_TABLE}",
+    f"set met {TABLE}",
     *(
         f"set evaluation cubedecision evaluation {what}"
         for what in ("plies 0", "cubeful on", "prune off", "noise 0")

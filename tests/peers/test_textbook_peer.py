@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cube.test_textbook import BOOK, CUBE_ACTIONS, Textbook
-from tests.peers.test_cube_peer import TABLE
+from tools.text_gnubg import TABLE
 
 _SETTINGS = [
     "set output digits 4",

@@ -9,7 +9,8 @@ vary less.  It belongs to all five probabilities, as the player on roll at first
 With stratified dice the first two rolls of the trials run evenly through all that can come.  Trials are
 dealt in cycles of 1,296, each cycle an arrangement of its own: a 36 x 36 Latin square whose rows,
 columns and symbols are shuffled.  Each 36 trials in a row of it hold every first throw once and every
-second throw once; the whole cycle holds every pair of throws once.
+second throw once; the whole cycle holds every pair of throws once.  So few positions begin the trials of
+a board (21, then 441) that their plays are chosen once and kept.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, copy_words, occupied
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.kernels import choose, choose_within, trace_value
+from motif.evaluators.kernels import RANDOM, choose, choose_within, trace_value
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, turn_probabilities
 from motif.parameters.position_class import in_contact
 from motif.runtime.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
@@ -90,6 +91,13 @@ def place_throws(arrangement, place, throws):
     throws[1] = arrangement[1, (column + arrangement[2, row]) % THROWS]
 
 
+@inline_kernel
+def _roll_number(throw):
+    """The row of `ROLLS` of a throw, 0 to 35."""
+    high, low = dice_of(throw)
+    return high * (high - 1) // 2 + low - 1
+
+
 @kernel
 def _roll_numbers(seed, item, first_trial, numbers):
     arrangement = np.empty(ARRANGEMENT_SHAPE, np.int64)
@@ -103,8 +111,7 @@ def _roll_numbers(seed, item, first_trial, numbers):
             arranged = cycle
         place_throws(arrangement, (first_trial + k) % CYCLE, throws)
         for roll in range(FIXED_ROLLS):
-            high, low = dice_of(throws[roll])
-            numbers[k, roll] = high * (high - 1) // 2 + low - 1
+            numbers[k, roll] = _roll_number(throws[roll])
 
 
 def first_rolls(seed: int, item: int, first_trial: int, trials: int) -> npt.NDArray[np.int64]:
@@ -118,7 +125,9 @@ MAX_PLIES = 3000
 """A game that lasts longer is broken off as a draw; real ones end within a few hundred plies."""
 COLUMNS = len(OUTPUTS) + 1
 """The five probabilities, then equity."""
-_TRIALS_AT_ONCE = 256
+_TRIALS_AT_ONCE = CYCLE
+_FIRST_POSITIONS = len(ROLLS) + len(ROLLS) ** 2
+"""After the first roll, and after the first two."""
 
 
 @inline_kernel
@@ -126,38 +135,54 @@ def _is_race(words):
     return not in_contact(occupied(words, 0), occupied(words, PACKED_WORDS // 2))
 
 
+@inline_kernel
+def _dice(rules, throws, ply, stream):
+    """The roll at a ply, and where among the first positions it leads; -1 where it leads to none of them."""
+    if not rules.stratified or ply >= FIXED_ROLLS:
+        high, low = next_roll(stream)
+        return high, low, -1
+    high, low = dice_of(throws[ply])
+    first = _roll_number(throws[0])
+    return high, low, first if ply == 0 else ROLLS.shape[0] * (1 + first) + _roll_number(throws[1])
+
+
+@inline_kernel
+def _ends(model, rules, words, board, ply, contact, space, row):
+    """Whether a trial ends at a ply; if so, its value stands in `row` (5,)."""
+    finished = finished_points(words)
+    if finished != 0:
+        certain(finished, row)
+    elif covered(rules.tables, words, board):
+        bearoff_probabilities(rules.tables, words, board, row)
+    elif (0 < rules.cut <= ply) or (contact and ply > 0 and _is_race(words)):
+        trace_value(model, words, board, space, row)
+    elif ply == MAX_PLIES:
+        certain(0, row)
+        row[WIN] = 0.5
+    else:
+        return False
+    return True
+
+
 @lean_kernel(NOTHING)
-def _play_out(model, rules, words, board, throws, following, space, stream, luck, row):
+def _play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row):
     """Play from the packed board `words` (int64[8], overwritten; `board` is the same bytes) to the end.
 
     Writes the five probabilities of the player who was on roll at first, less the luck of his rolls
     and his opponent's where the `rules` say so.  With stratified dice the first rolls are those of
-    `throws`.  `following` int64[8] and `luck` float64 (2, 5) are room to work.
+    `throws`; what is played there stands in `kept` int64 (_FIRST_POSITIONS, 8) for other trials from the
+    same board, where it is `known` (_FIRST_POSITIONS,).  `following` int64[8] and `luck` float64 (2, 5)
+    are room to work.
     """
     ply = 0
     contact = rules.stop_at_race and not _is_race(words)
     adjustment = luck[0]
     adjustment[:] = 0.0
-    while True:
-        finished = finished_points(words)
-        if finished != 0:
-            certain(finished, row)
-            break
-        if covered(rules.tables, words, board):
-            bearoff_probabilities(rules.tables, words, board, row)
-            break
-        if (0 < rules.cut <= ply) or (contact and ply > 0 and _is_race(words)):
-            trace_value(model, words, board, space, row)
-            break
-        if ply == MAX_PLIES:
-            certain(0, row)
-            row[WIN] = 0.5
-            break
-        if rules.stratified and ply < FIXED_ROLLS:
-            high, low = dice_of(throws[ply])
-        else:
-            high, low = next_roll(stream)
-        if ply < rules.luck_plies:
+    while not _ends(model, rules, words, board, ply, contact, space, row):
+        high, low, place = _dice(rules, throws, ply, stream)
+        if place >= 0 and known[place]:
+            copy_words(kept[place], words)
+        elif ply < rules.luck_plies:
             play_without_luck(
                 model, rules, words, board, high, low, ply, space, stream, following, luck[1], adjustment
             )
@@ -165,6 +190,10 @@ def _play_out(model, rules, words, board, throws, following, space, stream, luck
         else:
             play, _ = choose_within(model, words, board, high, low, space, stream)
             copy_words(space.plays.words[play], words)
+            # Who plays at random, or whose luck is asked for at this ply, plays each trial anew.
+            if place >= 0 and model.kind != RANDOM:
+                copy_words(words, kept[place])
+                known[place] = True
         ply += 1
     if ply % 2 == 1:
         turn_probabilities(row)
@@ -185,6 +214,8 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
     luck = np.zeros((2, len(OUTPUTS)))
     arrangement = np.zeros(ARRANGEMENT_SHAPE, np.int64)
     throws = np.zeros(FIXED_ROLLS, np.int64)
+    first_positions = _FIRST_POSITIONS if rules.stratified else 0
+    kept, known = np.empty((first_positions, PACKED_WORDS), np.int64), np.zeros(first_positions, np.bool_)
     arranged = -1
     for number in range(results.shape[0]):
         trial = first_trial + number
@@ -196,7 +227,8 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
             place_throws(arrangement, trial % CYCLE, throws)
         stream[0] = derive(np.uint64(seed), np.uint64(item), np.uint64(trial))
         copy_words(start, words)
-        _play_out(model, rules, words, board, throws, following, space, stream, luck, results[number])
+        row = results[number]
+        _play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row)
 
 
 @kernel

@@ -4,14 +4,19 @@ import numpy as np
 import pytest
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator
-from motif.evaluators.probabilities import turned
+from motif.evaluators.model import Model, random_model
+from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.static import prepared
 from motif.players import CompiledPlayer
 from motif.rollout import RolloutSettings, rollout
-from motif.rollout.playout import CYCLE, ROUND, first_rolls
+from motif.rollout.playout import CYCLE, ROUND, first_rolls, roll_trials
+from motif.rollout.rollout_settings import playout_rules
 from motif.rollout.tally import Tally
 from tests.evaluators.made_weights import evaluator_of, made_weights
+from tests.rollout.exact import single_trials
 
 MADE = evaluator_of(made_weights("keith", pairs=12, seed=1))
 PAIR_COUNTS = np.outer(ROLL_COUNTS, ROLL_COUNTS)
@@ -74,6 +79,21 @@ def test_two_plies_are_exact_after_a_cycle():
     plain = rollout(Position.start(), MADE, RolloutSettings(CYCLE, cut=2), jobs=1)
     assert (plain.se > 1e-4).all()
     assert (result.se < 1e-9).all()
+
+
+@pytest.mark.parametrize("model", [MADE.model, random_model()], ids=["weights", "random"])
+@pytest.mark.parametrize("luck_plies", [0, 1, 2])
+def test_what_is_kept_of_the_first_plies_changes_no_trial(model: Model, luck_plies: int):
+    """Trials rolled out together choose the plays of the first rolls once; each by itself chooses anew."""
+    rules = {"stratified": True, "cut": 4, "luck_plies": luck_plies}
+    boards = np.array([Position.start().board, Position.from_points({8: 3, 6: 4, 3: 2}, {20: 2, 6: 5}).board])
+    together = np.zeros((len(boards), 3 * ROUND, len(OUTPUTS)))
+    ready, space = prepared(model)
+    items = np.array([7, 8])
+    roll_trials(ready, playout_rules(**rules), pack_many(boards), items, 2, 0, space, together)
+    for board, item, results in zip(boards, items, together, strict=True):
+        alone = single_trials(board, item, 3 * ROUND, model, seed=2, **rules)
+        np.testing.assert_array_equal(results, alone[:, : len(OUTPUTS)])
 
 
 class Made:

@@ -23,6 +23,7 @@ of the two is better than either.
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from threading import local
 from typing import NamedTuple
 
@@ -71,6 +72,9 @@ class Depth(NamedTuple):
     thin: bool = False
     """Whether the last of several plies sees a third of its rolls only, in turn, so that each comes as often
     as it should; of what is not compiled it sees them all."""
+    returns: bool = False
+    """Whether plays that were left behind are seen after all where the best ones turn out worse than these
+    looked."""
     rollout: "Rolled | None" = None
     """How the plays that are left are rolled out; None where they are not."""
 
@@ -100,24 +104,45 @@ _EVERY = MoveFilter(1 << 30, np.inf)
 # 8.2 millipoints a decision with 0, 7.8 with 1 and 4.2 with 2 plies; a mixture of 1 ply loses 6.7, one of
 # 2 plies 4.6.  Of 3 plies (motif-v6) the RMSE of an equity is .055 alone and .044 mixed.
 _SHARES = (0.3, 0.0, 0.5)
-# Those that motif-v7 and motif-v8 were labelled with: the same labels whatever is found to be better later.
+# What motif-v7 and motif-v8 were labelled with: the same labels whatever is found to be better later.
 _LABEL_SHARES = (0.3, 0.2, 0.5)
-# On the same 905 decisions two thin plies lose 4.23 where whole ones lose 4.16 (.07 +- .20 apart), in a third
-# of the time; wider filters lose 4.22.
+_LABEL_FILTERS = (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06))
+# `make frontier` decides how wide: on 1,600 lines of data/bench with contact, on which this was chosen,
+# motif-v8@2 loses 3.57 with 5 replies and plays (8, .16), (4, .1), .36 +- .14 less with 12 replies, .45 +-
+# .14 with wider plays, too.  16 replies, or twice as many plays for the second ply, are level with that.
+# That the last ply is thin costs .07 +- .08, in a third of the time.
 _NORMAL = Depth(
-    (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06)), _SHARES, 5, endings=True, thin=True
+    (MoveFilter(12, 0.25), MoveFilter(4, 0.1), MoveFilter(3, 0.06)),
+    _SHARES,
+    12,
+    endings=True,
+    thin=True,
+    returns=True,
 )
-# On the 905 decisions two plies lose 4.2, rollouts of 1,296 trials 3.5 with 6 plies and 3.5 with 8; with
+# On 905 own decisions two plies lose 4.2, rollouts of 1,296 trials 3.5 with 6 plies and 3.5 with 8; with
 # three tenths of two plies the former lose 3.3, with half of what three plies say, mixed with two, 3.1 (all
-# sure to .25).  432 trials lose 3.7 to 4.0.  Filters that let twice as many plays through gain nothing.
-_ROLLED = Rolled(MoveFilter(4, 0.06), trials=1296, cut=6, shares=(0.7, 0.7, 0.5))
+# sure to .25).  432 trials lose 3.7 to 4.0.  On 1,750 lines of data/bench 8 plies, or the first filters
+# half as wide again, change nothing (.01 +- .11, .02 +- .10); on 3,000 others trials of 4 plies take half
+# the time and lose .15 more, twice as many of them .14.
+_ROLLED = Rolled(MoveFilter(4, 0.08), trials=1296, cut=6, shares=(0.7, 0.7, 0.5))
 DEPTHS: dict[str, Depth] = {
     "narrow": Depth(
-        (MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)), _SHARES, 4, endings=False, thin=True
+        (MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)),
+        _SHARES,
+        4,
+        endings=False,
+        thin=True,
+        returns=True,
     ),
     "normal": _NORMAL,
-    "wide": Depth((MoveFilter(12, 0.25), MoveFilter(6, 0.16), MoveFilter(4, 0.1)), _SHARES, 8, True),
-    "thin": _NORMAL._replace(shares=_LABEL_SHARES, endings=False),
+    "wide": Depth(
+        (MoveFilter(16, 0.3), MoveFilter(6, 0.16), MoveFilter(4, 0.1)),
+        _SHARES,
+        16,
+        endings=True,
+        returns=True,
+    ),
+    "thin": Depth(_LABEL_FILTERS, _LABEL_SHARES, 5, endings=False, thin=True),
     "rollout": _NORMAL._replace(rollout=_ROLLED),
     "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
@@ -293,27 +318,74 @@ class LookaheadEvaluator(Evaluator):
     ) -> npt.NDArray[np.float64]:
         """Values (m,) of plays to the side of `view`, those that are worth it seen deeper and deeper."""
         values = self._base.staked(*view).play_equities(before, plays)
-        unmixed, worth = values.copy(), np.ones(len(values), np.bool_)
+        latest, unmixed, plies_of = values.copy(), values.copy(), np.zeros(len(values), np.int64)
+        worth = np.ones(len(values), np.bool_)
+
+        def at(ply: int, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+            skipped = rows & (plies_of < ply - 1) & (self.depth.shares[ply - 1] > 0)
+            if skipped.any():
+                unmixed[skipped] = turned_equities(
+                    self._seen(plays.boards[skipped], ply - 1, view.turned(), rows=False)
+                )
+            deeper = turned_equities(self._seen(plays.boards[rows], ply, view.turned(), rows=False))
+            mixture = self._mixture(plays.boards[rows], ply, deeper, unmixed[rows])
+            unmixed[rows], plies_of[rows] = deeper, ply
+            return mixture
+
         for ply in range(1, self.plies + 1):
-            worth = _let_through(values, plays, worth, self.depth.filters[ply - 1])
+            limits = self.depth.filters[ply - 1]
+            worth = _let_through(values, plays, worth, limits)
             seen = worth if alone_too else worth & (_count(worth, plays)[plays.decision] > 1)
-            deeper = turned_equities(self._seen(plays.boards[seen], ply, view.turned(), rows=False))
-            mixture = self._mixture(plays.boards[seen], ply, deeper, unmixed[seen])
-            unmixed[seen] = deeper
-            values = with_closer_look(values, plays, seen, mixture)
+            values, seen = self._closer(values, latest, plays, seen, limits, partial(at, ply))
+            worth |= seen
         rolling = self._rolled
         if rolling is None:
             return values
         how, player = rolling
+
+        def rolled_out(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+            shallow = rows & (plies_of < self.plies)
+            if shallow.any():
+                latest[shallow] = at(self.plies, shallow)
+            some, decisions = plays.only(rows)
+            means = player.staked(*view).play_equities(before[decisions], some)
+            return how.mixed(self.plies, latest[rows], means)
+
         rolled = _let_through(values, plays, worth, how.filter)
-        rolled[rolled] = classify_many(pack_many(plays.boards[rolled])) != RACE
+        contact = classify_many(pack_many(plays.boards)) != RACE
+        rolled &= contact
         if not alone_too:
             rolled &= (_count(rolled, plays) > 1)[plays.decision]
-        if not rolled.any():
-            return values
-        some, decisions = plays.only(rolled)
-        means = player.staked(*view).play_equities(before[decisions], some)
-        return with_closer_look(values, plays, rolled, how.mixed(self.plies, values[rolled], means))
+        return self._closer(values, latest, plays, rolled, how.filter, rolled_out, contact)[0]
+
+    def _closer(
+        self,
+        values: npt.NDArray[np.float64],
+        latest: npt.NDArray[np.float64],
+        plays: PlayBatch,
+        seen: npt.NDArray[np.bool_],
+        limits: MoveFilter,
+        look: Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.float64]],
+        among: npt.NDArray[np.bool_] | np.bool_ = np.True_,
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """`values` (m,) of plays after a closer `look` at those to be `seen`, and which were seen in the end.
+
+        The best of several may turn out worse than others looked that a filter left behind: these, if they
+        are `among` (m,) those to be seen at all, are seen, too.
+        `latest` (m,) is what each play was last seen to be worth, and is brought up to date.
+        """
+        several = (_count(seen, plays) > 1)[plays.decision]
+        seen, more = seen.copy(), seen
+        while more.any():
+            latest[more] = look(more)
+            seen |= more
+            if not self.depth.returns:
+                break
+            known = np.where(seen, latest, -np.inf)
+            best = np.maximum.reduceat(known, plays.offsets[:-1])[plays.decision]
+            behind = among & several & ~seen & (latest > best)
+            more = behind & best_few(np.where(behind, latest, -np.inf), plays, limits.plays)
+        return with_closer_look(values, plays, seen, latest[seen]), seen
 
     def _judged(self, before: Board, plays: PlayBatch, view: View) -> npt.NDArray[np.float64]:
         """Values (m,) of plays to the side of `view`, of which the best are played out in late endings."""

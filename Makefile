@@ -4,8 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --no-compile
-# pip compiles what it installs on one core.
-COMPILED := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
+# pip compiles what it installs on one core, and the tests that packages bring along.
+COMPILED := $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib
 # What is installed in .venv: a stamp is as old as the pyproject.toml that it was made from.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev

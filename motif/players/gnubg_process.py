@@ -28,7 +28,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,27 +71,28 @@ class GnubgProcess:
         _remove_left_folders()
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         try:
-            for _ in range(_PORTS_TO_TRY - 1):
-                with suppress(_PortTakenError):
-                    self._start(program, settings, folder)
-                    return
-            self._start(program, settings, folder)
+            # Every port that was tried is held until one serves: it would be given out again.
+            with ExitStack() as ports:
+                for _ in range(_PORTS_TO_TRY - 1):
+                    with suppress(_PortTakenError):
+                        self._start(program, settings, folder, ports.enter_context(_free_port()))
+                        return
+                self._start(program, settings, folder, ports.enter_context(_free_port()))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _start(self, program: str, settings: tuple[str, ...], folder: Path) -> None:
+    def _start(self, program: str, settings: tuple[str, ...], folder: Path, port: int) -> None:
         """Start it and call it; raises `_PortTakenError` when it has quit because it could not listen."""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - `_end` closes it
         held: list[Any] = [self._said]
-        with _free_port() as port:
-            self._process = _started(program, (*settings, f"external {_HOST}:{port}", "quit"), folder, held)
-            processes = [*_killers(self._process.pid, held), self._process]
-            self._end = weakref.finalize(self, _end, os.getpid(), processes, held)
-            try:
-                self._socket = self._connected(port)
-            except BaseException:
-                self.end()
-                raise
+        self._process = _started(program, (*settings, f"external {_HOST}:{port}", "quit"), folder, held)
+        processes = [*_killers(self._process.pid, held), self._process]
+        self._end = weakref.finalize(self, _end, os.getpid(), processes, held)
+        try:
+            self._socket = self._connected(port)
+        except BaseException:
+            self.end()
+            raise
         held.append(self._socket)
 
     def ask(self, question: str) -> str:

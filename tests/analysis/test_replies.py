@@ -50,12 +50,12 @@ def batch(position, roll):
 
 def test_where_lookahead_overrules_the_terms_it_says_so():
     evaluator = LookaheadEvaluator(load_static("motif-v6"), 2)
-    plays = legal_plays(START, (6, 4))
-    one, other = (find_play(text, plays) for text in ("8/2 6/2", "24/14"))
-    told = explain_choice(evaluator, START, (6, 4), one, other)
+    plays = legal_plays(START, (4, 4))
+    one, other = (find_play(text, plays) for text in ("24/20 13/9(3)", "24/20(2) 13/5"))
+    told = explain_choice(evaluator, START, (4, 4), one, other)
     assert told.ahead is not None
     assert told.equity_difference < 0 < told.ahead[0] - told.ahead[1]
-    assert "That overrules the terms, by which 24/14 is better." in told.ahead_in_words[0]
+    assert "That overrules the terms, by which 24/20(2) 13/5 is better." in told.ahead_in_words[0]
     assert told.to_dict()["overruled"]
 
 

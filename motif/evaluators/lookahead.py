@@ -107,10 +107,11 @@ _SHARES = (0.3, 0.0, 0.5)
 # What motif-v7 and motif-v8 were labelled with: the same labels whatever is found to be better later.
 _LABEL_SHARES = (0.3, 0.2, 0.5)
 _LABEL_FILTERS = (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06))
-# `make frontier` decides how wide: on 1,600 lines of data/bench with contact, on which this was chosen,
-# motif-v8@2 loses 3.57 with 5 replies and plays (8, .16), (4, .1), .36 +- .14 less with 12 replies, .45 +-
-# .14 with wider plays, too.  16 replies, or twice as many plays for the second ply, are level with that.
-# That the last ply is thin costs .07 +- .08, in a third of the time.
+# `make frontier` decides how wide.  On the 1,600 lines of data/bench on which this was chosen motif-v8@2
+# loses 3.57 with 5 replies and plays (8, .16), (4, .1), .36 +- .14 less with 12 replies, .45 +- .14 with
+# wider plays, too; 16 replies, or twice as many plays for the second ply, are level with that.  On 4,800
+# other lines all of it is worth .07 +- .08.  That the last ply is thin costs .07 +- .08, in a third of the
+# time.
 _NORMAL = Depth(
     (MoveFilter(12, 0.25), MoveFilter(4, 0.1), MoveFilter(3, 0.06)),
     _SHARES,

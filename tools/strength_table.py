@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
+from motif.evaluators.named import shipped_weights
 from motif.runtime.errors import BenchmarkError, MotifError
 from tools import player_table
 from tools.house import ROOT
@@ -27,7 +28,7 @@ NOTES = {
     "pubeval": "",
     "bras": ", the Backgammon Relative Advantage Score",
     "phase": ", a course project's heuristic",
-    **dict.fromkeys(("keith-v0", "keith-v1", *(f"motif-v{version}" for version in range(9))), ""),
+    **dict.fromkeys(shipped_weights(), ""),
     "motif-v8-plain": ", without patterns",
     "motif-v6@1": ", looking one ply ahead",
     "wildbg": "'s nets",

@@ -376,7 +376,7 @@ class _Table:
         rows = np.repeat(np.arange(count), every)
         after = self.after(self.boards[rows], rows, np.tile(ROLLS, (count, 1)), seeds[rows])
         worth = self.worth(after, self.states[rows], 1 - self.sides[rows], True).reshape(count, every, -1)
-        thrown = np.array([_number_of(high, low) for high, low in rolls.tolist()])
+        thrown = (rolls[:, None] == ROLLS).all(axis=2).argmax(axis=1)
         here = np.arange(count)
         luck[self.games] += np.einsum("r,nrc->nc", _ROLL_SHARES, worth) - worth[here, thrown]
         self.boards = after.reshape(count, every, -1)[here, thrown]
@@ -384,11 +384,6 @@ class _Table:
 
 
 _ROLL_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
-
-
-def _number_of(high: int, low: int) -> int:
-    """The row of `ROLLS` that has these dice."""
-    return high * (high - 1) // 2 + low - 1
 
 
 def _for_first(results: Values, sides: npt.NDArray[np.int64]) -> Values:

@@ -112,6 +112,11 @@ def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluato
 
     if fast and deep:
         raise SettingError("--fast and --deep: one of them")
+    if player is None:
+        # Only now: it takes a while to import.
+        from motif.runtime.helper import fill_beside
+
+        fill_beside("motif.evaluators.lookahead:rehearse")
     name = JUDGE if player is None else player
     if fast or deep:
         name = without_plies(name) + _DEEP * deep

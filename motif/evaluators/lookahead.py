@@ -33,16 +33,18 @@ import numpy.typing as npt
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
-from motif.board.packed import PACKED_SIZE, PACKED_WORDS, Board, pack_many
+from motif.board.packed import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.evaluator import Evaluator, best_few, with_closer_look
-from motif.evaluators.kernels import look_ahead_many
+from motif.evaluators.kernels import look_ahead, look_ahead_many, score_boards
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes
-from motif.evaluators.static import StaticEvaluator, filtered, prepared
+from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
+from motif.parameters.motif_set import measure_motif
 from motif.parameters.position_class import RACE, classify_many
 from motif.runtime.errors import PlayerError
+from motif.runtime.kernel import compile_ahead
 
 MAX_PLIES = 3
 _POSITIONS_AT_ONCE = 512
@@ -500,6 +502,19 @@ def _looked_ahead(
     model, space = prepared(evaluator.model)
     look_ahead_many(model, *view, packed, plies, thin, space, _thread_tree(), equities, probabilities)
     return probabilities if rows else equities
+
+
+def rehearse() -> None:
+    """Compile what lookahead by weights comes to last.
+
+    For a process beside one that looks ahead for the first time, which meanwhile reads weights, makes tables,
+    and compiles from the other end.
+    """
+    # It has the kernels of every other, and needs no file to be read.
+    evaluator = simple()
+    # Of no position: what is compiled does not run.
+    _looked_ahead(evaluator, np.empty((0, BOARD_SIZE), np.int8), 1, False, _MONEY, rows=False)
+    compile_ahead([look_ahead, score_boards, measure_motif])
 
 
 def _count(worth: npt.NDArray[np.bool_], plays: PlayBatch) -> npt.NDArray[np.int64]:

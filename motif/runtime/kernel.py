@@ -14,7 +14,7 @@ import gc
 import hashlib
 import traceback
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Protocol
@@ -56,6 +56,9 @@ class Callee(Protocol):
 
     def address(self, arguments: Arguments) -> int:
         """Address of the machine code for arguments of these types."""
+
+    def prepare(self, arguments: Arguments) -> None:
+        """Make that machine code now, unless another process is at it."""
 
     def cell_name(self, arguments: Arguments) -> str:
         """Name of the cell for arguments of these types."""
@@ -136,6 +139,15 @@ def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
     return function
 
 
+def compile_ahead(wanted: Iterable[Any]) -> None:
+    """Compile those of the kernels that compiled ones may call, each before it is reached, but for what
+    another process compiles meanwhile."""
+    for kernel in wanted:
+        for callee, arguments, _ in list(_cells.values()):
+            if callee is kernel:
+                callee.prepare(arguments)
+
+
 def cells_in(library: Any) -> list[tuple[str, Any, Arguments]]:
     """The cells that machine code refers to: name, kernel and arguments."""
     names = [variable.name for variable in library._final_module.global_variables]
@@ -198,6 +210,14 @@ class Kernel(_Dispatcher):
                 result = self._native[arguments] = self._kept(arguments, for_python=False)
         return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
+    def prepare(self, arguments: Arguments) -> None:
+        """Do now what `address` would have to do, unless another process is at it."""
+        with global_compiler_lock:
+            if arguments not in self.overloads and arguments not in self._native:
+                result = self._kept(arguments, for_python=False, wait=False)
+                if result is not None:
+                    self._native[arguments] = result
+
     def cell_name(self, arguments: Arguments) -> str:
         """Name of the cell through which kernels call this one."""
         return CELL + self._key(arguments, for_python=False)
@@ -234,8 +254,8 @@ class Kernel(_Dispatcher):
     def _unique(self) -> str:
         return uuid.uuid4().hex
 
-    def _kept(self, arguments: Arguments, for_python: bool) -> Any:
-        """Load or compile."""
+    def _kept(self, arguments: Arguments, for_python: bool, wait: bool = True) -> Any:
+        """Load or compile; without `wait` None while another process compiles."""
         key = self._key(arguments, for_python)
 
         def make() -> tuple[Any, Any]:
@@ -259,7 +279,7 @@ class Kernel(_Dispatcher):
             rtsys.initialize(self.targetctx)
             return compiler.CompileResult._rebuild(self.targetctx, *reduced)
 
-        return make()[0] if self.digest is None else load_or_make(key, rebuild, make)
+        return make()[0] if self.digest is None else load_or_make(key, rebuild, make, wait)
 
     def _compiled(self, arguments: Arguments, key: str = "", library: Any = None, **settings: bool) -> Any:
         flags = _Flags()

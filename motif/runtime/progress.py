@@ -145,6 +145,15 @@ class Compilation:
             self._timer.cancel()
             self._timer = None
 
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Something is compiled, or waited for, in the block."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
     def announce(self) -> None:
         """Say that kernels are being compiled, unless that was said."""
         if not self.is_said:

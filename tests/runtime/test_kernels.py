@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from motif.runtime import helper
+from motif.runtime.parallel import worker_count
+
 PACKAGE = Path(__file__).resolve().parent.parent.parent / "motif"
 
 COUNTING = """
@@ -36,6 +39,52 @@ classify_many(packed)
 assert PLANS[plans_many(packed)[0]] == "deep anchor against deep anchor"
 """
 ALL = ["classify_many", "finished_points_many", "plan_of", "plans_many"]
+LISTENING = COUNTING[: COUNTING.index("from motif.board.outcome")]
+AHEAD = (
+    LISTENING
+    + """
+import numpy as np
+from motif.parameters.position_class import plan_of, plans_many
+from motif.runtime.kernel import compile_ahead
+
+plans_many(np.empty((0, 64), np.int8))
+print("ahead", flush=True)
+compile_ahead([plans_many, plan_of])
+"""
+)
+HELD = """
+import sys
+from filelock import FileLock
+
+with FileLock(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+BESIDE = """
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+from motif.runtime.helper import fill_beside
+
+fill_beside("helper:help_out")
+place = Path(sys.argv[1]) / "number"
+while not place.is_file():
+    time.sleep(0.01)
+"""
+HELPER = """
+import os
+import time
+from pathlib import Path
+
+def help_out():
+    place = Path(__file__).parent / "number"
+    print("to nobody")
+    place.with_suffix(".new").write_text(str(os.getpid()))
+    place.with_suffix(".new").replace(place)
+    time.sleep(600)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +99,22 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def started(folder: Path, cache: Path) -> subprocess.Popen[str]:
+def started(folder: Path, cache: Path, script: str = COUNTING, *words: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    command = [sys.executable, "-c", COUNTING]
+    command = [sys.executable, "-c", script, *words]
     return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 def compiled(folder: Path, cache: Path) -> list[str]:
     """The kernels that a new process compiles, in the order of their names."""
-    with started(folder, cache) as process:
+    return sorted(said_by(folder, cache, COUNTING))
+
+
+def said_by(folder: Path, cache: Path, script: str, *words: str) -> list[str]:
+    with started(folder, cache, script, *words) as process:
         said, _ = process.communicate()
     assert process.returncode == 0
-    return sorted(said.split())
+    return said.split()
 
 
 def changed(folder: Path, module: str, old: str, new: str) -> None:
@@ -128,3 +181,54 @@ def test_damaged_files_are_written_anew_and_no_folder_is_no_error(kept, tmp_path
     assert compiled(folder, cache) == []
     (tmp_path / "file").write_text("no folder")
     assert compiled(folder, tmp_path / "file") == ALL
+
+
+def test_what_is_compiled_ahead_is_there_before_it_is_reached(tmp_path):
+    folder = copied(tmp_path)
+    assert said_by(folder, tmp_path / "cache", AHEAD) == ["plans_many", "ahead", "plan_of"]
+    assert said_by(folder, tmp_path / "cache", AHEAD) == ["ahead"]
+
+
+def test_what_another_process_compiles_is_not_compiled_ahead(tmp_path):
+    folder, cache = copied(tmp_path), tmp_path / "cache"
+    said_by(folder, cache, AHEAD)
+    (kept,) = (cache / "kernels").glob("plan_of-*")
+    kept.unlink()
+    command = [sys.executable, "-c", HELD, f"{kept}.lock"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as holder:
+        assert holder.stdout.readline() == "held\n"
+        assert said_by(folder, cache, AHEAD) == ["ahead"]
+        holder.stdin.close()
+    assert said_by(folder, cache, AHEAD) == ["ahead", "plan_of"]
+
+
+@pytest.mark.skipif(worker_count(None) == 1, reason="this machine has one core")
+def test_a_process_that_fills_an_empty_cache_ends_with_the_one_beside_it(tmp_path):
+    folder = copied(tmp_path)
+    (tmp_path / "helper.py").write_text(HELPER)
+    assert said_by(folder, tmp_path / "cache", BESIDE, str(tmp_path)) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "number").read_text()), 0)
+
+
+def test_nothing_is_started_beside_where_kernels_are_kept(monkeypatch, tmp_path):
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "one.kernel").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(helper.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
+    helper.fill_beside("helper:help_out")
+
+
+@pytest.mark.slow
+def test_what_lookahead_compiles_beside_is_what_a_hint_needs(tmp_path):
+    folder = copied(tmp_path)
+    shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
+    shutil.copytree(PACKAGE.parent / "weights", folder / "weights")
+    beside = LISTENING + "from motif.evaluators.lookahead import rehearse\nrehearse()\n"
+    compiled_beside = said_by(folder, tmp_path / "cache", beside)
+    assert compiled_beside == ["look_ahead_many", "look_ahead", "score_boards", "measure_motif"]
+    hint = LISTENING + "import sys\nfrom motif.cli.main import main\nmain(sys.argv[1:])\n"
+    said = said_by(folder, tmp_path / "cache", hint, "hint", "4HPwATDgc/ABMA", "3", "1", "--json")
+    assert "generate_with_steps" in said
+    assert not set(compiled_beside) & set(said)

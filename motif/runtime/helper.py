@@ -1,0 +1,30 @@
+"""A second process that compiles kernels beside one that starts on a new machine."""
+
+import atexit
+import subprocess
+import sys
+from contextlib import suppress
+
+from motif.runtime.kernel_cache import kept_kernels
+from motif.runtime.parallel import worker_count
+
+
+def fill_beside(function: str) -> None:
+    """Where no kernel is kept yet, and this machine has a second core, let a second process call `function`,
+    ``module:name``, which compiles what this one will need.
+
+    It shares nothing with this process but the folder, says nothing, and ends with it at the latest.
+    """
+    if worker_count(None) == 1 or kept_kernels():
+        return
+    module, _, name = function.partition(":")
+    call = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}()"
+    nowhere = subprocess.DEVNULL
+    with suppress(OSError):
+        beside = subprocess.Popen([sys.executable, "-c", call], stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        atexit.register(_end, beside)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()

@@ -397,25 +397,28 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
     classes, plans = classify_many(packed), plans_many(packed)
     raw = np.zeros(len(rows))
     slope, parts = np.zeros_like(rows), np.zeros_like(rows)
-    second_degree, patterns = False, 0
+    second_degree, patterns = False, dict[str, int]()
     for code, plan in np.unique(np.stack([classes, plans], axis=1), axis=0):
-        form = weights.heads_at(CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan])[head]
+        at = CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan]
+        form = weights.heads_at(*at)[head]
         here = (classes == code) & (plans == plan)
         linear, matrix = form.linear.astype(np.float64), interactions(form)
         slope[here] = slopes(rows[here], linear, matrix)
         parts[here] = contributions(rows[here], linear, matrix)
         raw[here] = form.bias + parts[here].sum(axis=1) + form.point_sums(packed[here])
         second_degree |= len(form.pairs) > 0
-    for class_name, of in weights.patterns_by_class.items() if head == "equity" else ():
-        here = classes == CLASS_NAMES.index(class_name)
+        of = weights.patterns_at(*at) if head == "equity" else None
+        if of is None:
+            continue
         sums, bias = of.sums(rows[here], packed[here]), of.bias.astype(np.float64)
         squashed, tangents = squash_patterns(sums), slopes_of_patterns(sums)
         raw[here] += squashed @ of.amounts
         slope[here] += (tangents * of.amounts) @ of.inputs
         secants = _secants(sums - bias, squashed - squash_patterns(bias), tangents)
         parts[here] += rows[here] * ((secants * of.amounts) @ of.inputs)
-        patterns += len(of.names) if here.any() else 0
-    return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree, patterns)
+        patterns[at[0]] = len(of.names)
+    count = sum(patterns.values())
+    return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree, count)
 
 
 def _secants(

@@ -20,7 +20,7 @@ from motif.evaluators.patterns import squash_patterns
 from motif.evaluators.probabilities import EQUITY_BOUND
 from motif.evaluators.weight_file import Patterns
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, classify_many, plans_many
 from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
@@ -89,21 +89,21 @@ def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board
     about = words_of_patterns(weights, class_name)
     slope = float((EQUITY_BOUND * (1 - np.tanh(seen.raw) ** 2)).mean())
     squashed = squash_patterns(seen.sums)
-    means, least, most = squashed.mean(axis=0), *np.percentile(squashed, _TENTHS, axis=0)
-    worth = slope * patterns.amounts.astype(np.float64)
+    least, most = np.percentile(squashed, _TENTHS, axis=0)
+    adds = slope * seen.amounts * squashed
 
     def beyond(column: int, where: npt.NDArray[np.bool_]) -> float:
-        return float(worth[column] * (squashed[where, column].mean() - means[column])) + 0.0
+        return float(adds[where, column].mean() - adds[:, column].mean()) + 0.0
 
     told = [
         ToldPattern(
             name=name,
             words=about[name].words,
             share=about[name].share,
-            amount=float(patterns.amounts[k]),
+            amount=float(seen.amounts[:, k].mean()),
             on=float((squashed[:, k] >= ON).mean()),
             off=float((squashed[:, k] <= -ON).mean()),
-            moves=float(abs(worth[k]) * squashed[:, k].std()),
+            moves=float(adds[:, k].std()),
             high=beyond(k, squashed[:, k] >= most[k]),
             low=beyond(k, squashed[:, k] <= least[k]),
         )
@@ -123,7 +123,7 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
     seen = _seen(weights, class_name, np.unique(boards, axis=0))
     place = patterns.names.index(name)
     squashed = squash_patterns(seen.sums[:, place])
-    amounts = float(patterns.amounts[place]) * (squashed - squashed.mean())
+    amounts = seen.amounts[:, place] * (squashed - squashed.mean())
     values = EQUITY_BOUND * np.tanh(seen.raw)
     adds = values - EQUITY_BOUND * np.tanh(seen.raw - amounts)
 
@@ -161,6 +161,8 @@ class _Seen:
     """(n,): the raw sums of the equity head, with all patterns."""
     sums: _Floats
     """(n, m), before they are squashed."""
+    amounts: _Floats
+    """(n, m): what each adds to the raw sum where it is 1."""
 
 
 def _seen(weights: WeightFile, class_name: str, boards: Board) -> _Seen:
@@ -168,8 +170,12 @@ def _seen(weights: WeightFile, class_name: str, boards: Board) -> _Seen:
     if not len(own):
         raise DatasetError(f"there are no {class_name} positions to see patterns on")
     raw = judgement(weights, EQUITY, own).raw
-    sums = weights.patterns_by_class[class_name].sums(features(weights.parameters, own), pack_many(own))
-    return _Seen(own, raw, sums)
+    packed = pack_many(own)
+    sums = weights.patterns_by_class[class_name].sums(features(weights.parameters, own), packed)
+    plans, plan_of = np.unique(plans_many(packed), return_inverse=True)
+    at = [weights.patterns_at(class_name, None if plan == NO_PLAN else PLANS[plan]) for plan in plans]
+    amounts = np.array([of.amounts for of in at if of is not None], np.float64)[plan_of]
+    return _Seen(own, raw, sums, amounts)
 
 
 def facts_of(pattern: ToldPattern) -> str:

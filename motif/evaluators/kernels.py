@@ -108,7 +108,7 @@ def _equity_head(model, slot, packed, places, space):
     raw = _head(model, slot, EQUITY_HEAD, packed, places, space.features)
     if _has_patterns(model, slot):
         code = _CLASS_OF_SLOT[slot]
-        take_in(model.patterns, space.patterns, 0, code, packed, places, space.features)
+        take_in(model.patterns, space.patterns, 0, code, slot, packed, places, space.features)
         sum_patterns(model.patterns, code, space.patterns, 1)
         raw += space.patterns.sums[0, 0]
     return raw
@@ -238,7 +238,7 @@ def _score_boards(model, words, boards, order, count, space, scores):
         if waiting == TOGETHER or (waiting > 0 and position_class != waiting_class):
             _add_patterns(model, waiting_class, waiting, room, scores)
             waiting = 0
-        take_in(model.patterns, room, waiting, position_class, boards[place], places, space.features)
+        take_in(model.patterns, room, waiting, position_class, slot, boards[place], places, space.features)
         room.boards[waiting] = k
         waiting, waiting_class = waiting + 1, position_class
     if waiting > 0:

@@ -2,7 +2,7 @@
 
 A pattern is large where several things come together, as an own prime that faces a straggler while the spare
 pips run out; no product of two parameters can say that.  Those of a class add to its equity head, and to
-those of its game plans:
+those of its game plans, each of which may have amounts of its own:
 
     x = (the head's own terms) + sum over patterns k of amount_k squash(bias_k + sum_i w_ki f_i + places)
 
@@ -38,7 +38,7 @@ class PatternTables(NamedTuple):
     counts: npt.NDArray[np.int64]
     """(classes,): patterns of each class, rounded up to `WIDTH`; (0,) where no class has any."""
     amounts: npt.NDArray[np.float32]
-    """(classes, P)"""
+    """(classes, P), or (classes + plans, P) where game plans have amounts of their own: by slot."""
     bias: npt.NDArray[np.float32]
     """(classes, P)"""
     inputs: npt.NDArray[np.float32]
@@ -78,6 +78,8 @@ class PatternRoom(NamedTuple):
     """(TOGETHER, 2 CHECKERS): the rows of the table of places that each picks."""
     met: npt.NDArray[np.int64]
     """(TOGETHER,): how many."""
+    rows: npt.NDArray[np.int64]
+    """(TOGETHER,): the row of amounts that counts for each."""
     boards: npt.NDArray[np.int64]
     """(TOGETHER,): which boards they are, for whoever fills the room."""
     sums: npt.NDArray[np.float32]
@@ -91,14 +93,16 @@ def new_pattern_room(size: int) -> PatternRoom:
         np.zeros((TOGETHER, 2 * CHECKERS), np.int64),
         np.zeros(TOGETHER, np.int64),
         np.zeros(TOGETHER, np.int64),
+        np.zeros(TOGETHER, np.int64),
         np.zeros((TOGETHER, MAX_PATTERNS), np.float32),
     )
 
 
 @inline_kernel
-def take_in(patterns, room, place, position_class, packed, places, features):
+def take_in(patterns, room, place, position_class, slot, packed, places, features):
     """Keep at a `place` of the room what the `patterns` of its class see of a board: the `features` measured
-    and, of `places`, the masks of occupied places of both sides, the checkers."""
+    and, of `places`, the masks of occupied places of both sides, the checkers; and whose amounts count."""
+    room.rows[place] = slot if slot < patterns.amounts.shape[0] else position_class
     for k in range(patterns.inputs.shape[1]):
         room.features[place, k] = features[k]
     met = 0
@@ -126,8 +130,7 @@ def sum_patterns(patterns, position_class, room, boards):
         for k in range(bias.shape[0]):
             room.sums[board, k] = bias[k]
     add_weighted_rows(room.features, inputs, room.sums)
-    amounts = patterns.amounts[position_class]
     for board in range(boards):
-        sums = room.sums[board]
+        sums, amounts = room.sums[board], patterns.amounts[room.rows[board]]
         add_rows(room.picked[board, : room.met[board]], patterns.points, sums)
         sums[0] = sum_of_squashed(amounts, sums, count)

@@ -197,7 +197,7 @@ class StaticEvaluator(Evaluator):
         row = features(parameters, position.board[None])[0]
         facts: dict[str, Any] = {"features": dict(zip(parameters.names, row.tolist(), strict=True))}
         facts["raw"] = trace.raws
-        patterns = self.weights.patterns_by_class.get(trace.class_name)
+        patterns = self.weights.patterns_at(trace.class_name, trace.plan)
         if patterns is not None and HEADS[EQUITY_HEAD] in trace.raws:
             sums = patterns.sums(row[None], pack_many(position.board[None]))[0]
             facts["patterns"] = dict(zip(patterns.names, squash_patterns(sums).tolist(), strict=True))
@@ -247,15 +247,20 @@ def pattern_tables(weights: WeightFile) -> PatternTables:
     counts = {name: WIDTH * -(-len(of.names) // WIDTH) for name, of in weights.patterns_by_class.items()}
     longest = max(counts.values())
     padded = np.zeros(classes, np.int64)
-    amounts, bias = np.zeros((2, classes, longest), np.float32)
+    slots = slots_of(weights)
+    amounts = np.zeros((len(slots) if weights.plan_amounts else classes, longest), np.float32)
+    bias = np.zeros((classes, longest), np.float32)
     inputs = np.zeros((classes, size, longest), np.float32)
     points = np.zeros((classes, *TABLE_SHAPE, longest), np.float32)
     for class_name, patterns in weights.patterns_by_class.items():
         code, own = CLASS_NAMES.index(class_name), slice(len(patterns.names))
         padded[code] = counts[class_name]
-        amounts[code, own], bias[code, own] = patterns.amounts, patterns.bias
+        bias[code, own] = patterns.bias
         inputs[code, :, own] = (patterns.inputs * weights.parameters.scales).T
         points[code, ..., own] = np.moveaxis(tables_of(patterns.points), 0, -1)
+    for row, (class_name, plan) in zip(amounts, slots, strict=False):
+        if of := weights.patterns_at(class_name, plan):
+            row[: len(of.names)] = of.amounts
     return PatternTables(padded, aligned(amounts), aligned(bias), aligned(inputs), aligned(points))
 
 

@@ -52,6 +52,8 @@ WORDS_KEY = "words"
 """Stands before the sentences of each class."""
 PATTERNS_KEY = "patterns"
 """Stands there too, before the class's patterns by their names."""
+AMOUNTS_KEY = "amounts"
+"""Stands in a plan beside its heads, before what the class's patterns add there, by their names."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,8 @@ class WeightFile:
     """Class name -> knots (k, 2) of its win chance; a class without any keeps its chances."""
     patterns: Mapping[str, Patterns] = field(default_factory=dict)
     """Class name -> what adds to its equity head, and to those of its plans."""
+    plan_amounts: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
+    """Game plan -> what each of the m patterns of its class adds there, in place of their own amounts."""
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Class name -> sentences that say what matters most, for readers; values do not depend on them."""
 
@@ -156,6 +160,12 @@ class WeightFile:
             if "equity" not in self.classes.get(class_name, {}):
                 raise WeightFileError(
                     f"patterns of {class_name}: it has no equity head that they could add to"
+                )
+        for plan, amounts in self.plan_amounts.items():
+            patterns = self.patterns.get(class_of_plan(plan)) if plan in self.plans else None
+            if patterns is None or amounts.shape != patterns.amounts.shape:
+                raise WeightFileError(
+                    f"amounts of the plan {shown(plan)}: its class must have as many patterns"
                 )
         for class_name, rows in self.calibration.items():
             if class_name not in CLASS_NAMES:
@@ -173,6 +183,13 @@ class WeightFile:
         """The patterns in force: a class without weights of its own takes contact's with contact's heads."""
         sources = {name: name if name in self.classes else "contact" for name in CLASS_NAMES}
         return {name: self.patterns[of] for name, of in sources.items() if of in self.patterns}
+
+    def patterns_at(self, class_name: str, plan: str | None) -> Patterns | None:
+        """The patterns in force in a game plan of a class, or in the class where it is None; or None."""
+        patterns = self.patterns_by_class.get(class_name)
+        if patterns is None or plan is None or plan not in self.plan_amounts:
+            return patterns
+        return replace(patterns, amounts=self.plan_amounts[plan])
 
     def heads_at(self, class_name: str, plan: str | None) -> Mapping[str, HeadWeights]:
         """Head name -> the weights in force in a game plan of a class, or in the class where it is None."""
@@ -224,9 +241,13 @@ class WeightFile:
             if plans:
                 yield f"    {PLANS_KEY}:\n"
             for plan in plans:
-                heads = self.plans[plan]
-                yield f"      {_key(plan)}:{'' if heads else ' {}'}\n"
+                heads, amounts = self.plans[plan], self.plan_amounts.get(plan)
+                yield f"      {_key(plan)}:{' {}' if not heads and amounts is None else ''}\n"
                 yield from _heads_lines(heads, self.parameters.names, "        ")
+                if amounts is not None:
+                    yield f"        {AMOUNTS_KEY}:\n"
+                    named = zip(self.patterns[class_name].names, amounts, strict=True)
+                    yield from (f"          {_key(name)}: {_number(value)}\n" for name, value in named)
             if class_name in self.patterns:
                 yield f"    {PATTERNS_KEY}:\n"
                 lines = _pattern_lines(self.patterns[class_name], self.parameters.names)

@@ -26,6 +26,7 @@ from motif.evaluators.model import MAX_KEPT
 from motif.evaluators.patterns import MAX_PATTERNS
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.weight_file import (
+    AMOUNTS_KEY,
     FILTER_STEPS,
     FORMAT,
     PAIR,
@@ -72,7 +73,7 @@ _LARGE = 1 << 18
 Heads = dict[str, HeadWeights]
 """By their names."""
 
-_FORMAT = "motif-kept-weights/3"
+_FORMAT = "motif-kept-weights/4"
 _MOST_KEPT = 16
 _SUFFIX = ".npz"
 _HeadsBy = Mapping[str, Mapping[str, HeadWeights]]
@@ -128,6 +129,11 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     document.mapping(_TOP_KEYS, needed=_NEEDED_KEYS)
     parameters = _parameters(document["parameters"], folder, _names_in(parsed["classes"]))
     classes, plans = _classes(document["classes"], parameters)
+    patterns = {
+        class_name: _patterns(content[PATTERNS_KEY], parameters)
+        for class_name, content in document["classes"].items()
+        if PATTERNS_KEY in content.value
+    }
     return WeightFile(
         document["name"].text(),
         document["version"].whole(0),
@@ -140,11 +146,8 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         plans,
         document.get("bearoff", False).truth(),
         _calibration(document.get("calibration", {})),
-        {
-            class_name: _patterns(content[PATTERNS_KEY], parameters)
-            for class_name, content in document["classes"].items()
-            if PATTERNS_KEY in content.value
-        },
+        patterns,
+        _plan_amounts(document["classes"], patterns),
         {
             str(class_name): tuple(sentence.text() for sentence in sentences.entries())
             for class_name, sentences in document.get(WORDS_KEY, {}).items()
@@ -192,9 +195,28 @@ def _classes(entry: Entry, parameters: ParameterSet) -> tuple[dict[str, Heads], 
                 heads.fail("no such game plan")
             if class_of_plan(plan) != class_name:
                 heads.fail(f"a game plan of the class {class_of_plan(plan)}, not of {class_name}")
-            heads.mapping(HEADS)
-            plans[plan] = {head: _head(weights, parameters) for head, weights in heads.items()}
+            heads.mapping((*HEADS, AMOUNTS_KEY))
+            plans[plan] = {
+                head: _head(weights, parameters) for head, weights in heads.items() if head in HEADS
+            }
     return classes, plans
+
+
+def _plan_amounts(entry: Entry, patterns: Mapping[str, Patterns]) -> dict[str, npt.NDArray[np.float32]]:
+    """What patterns add in game plans that say so, by plan."""
+    amounts = {}
+    for class_name, content in entry.items():
+        for plan, heads in content.get(PLANS_KEY, {}).items():
+            if AMOUNTS_KEY not in heads.value:
+                continue
+            given = heads[AMOUNTS_KEY]
+            if class_name not in patterns:
+                given.fail(f"{class_name} has no patterns")
+            names = content[PATTERNS_KEY].value
+            given.mapping(names, needed=names)
+            numbers = given.numbers(_BEYOND_FLOAT32)
+            amounts[plan] = np.array([numbers[name] for name in names], np.float32)
+    return amounts
 
 
 def _head(entry: Entry, parameters: ParameterSet) -> HeadWeights:
@@ -351,6 +373,7 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
         "filter": None if pre_filter is None else [pre_filter.kept, *pre_filter.steps],
         "knots": {name: len(rows) for name, rows in weights.calibration.items()},
         "patterns": {name: of.names for name, of in weights.patterns.items()},
+        "amounts": {plan: len(amounts) for plan, amounts in weights.plan_amounts.items()},
         "words": weights.words,
         "fit": weights.fit,
     }
@@ -365,6 +388,7 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
         "steps": np.stack([no_steps, *(pre_filter.steps.values() if pre_filter else ())])[1:],
         "knots": np.concatenate([np.zeros((0, 2), np.float32), *weights.calibration.values()]),
         "patterns": np.concatenate(every),
+        "amounts": np.concatenate([np.zeros(0, np.float32), *weights.plan_amounts.values()]),
     }
 
 
@@ -424,6 +448,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
         "steps": (len(filtered), *steps),
         "knots": (sum(facts["knots"].values()), 2),
         "patterns": (sum(map(len, facts["patterns"].values())), _columns(len(parameters))),
+        "amounts": (sum(facts["amounts"].values()),),
     }
     pairs = arrays["pairs"].astype(np.int64)
     if any(arrays[name].shape != shape for name, shape in shapes.items()) or (
@@ -446,6 +471,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
     pre_filter = PreFilter(kept, dict(zip(filtered, arrays["steps"], strict=True))) if kept else None
     knots = np.split(arrays["knots"], [*accumulate(facts["knots"].values())])
     patterns = np.split(arrays["patterns"], [*accumulate(map(len, facts["patterns"].values()))])
+    amounts = np.split(arrays["amounts"], [*accumulate(facts["amounts"].values())])
     return WeightFile(
         facts["name"],
         facts["version"],
@@ -461,5 +487,6 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
             name: _kept_patterns(names, part, len(parameters))
             for (name, names), part in zip(facts["patterns"].items(), patterns, strict=False)
         },
+        dict(zip(facts["amounts"], amounts, strict=False)),
         {name: tuple(sentences) for name, sentences in facts["words"].items()},
     )

@@ -10,10 +10,15 @@ with `raw` from the head as it was fitted.  The inputs z are the features and th
 divided by its spread, so that all begin alike.  Steps are Adam's (Kingma and Ba, 2015) on batches of whole
 decisions, the rate falling as half a cosine; after each the inputs are drawn to 0 by a soft threshold, which
 leaves only those that earn their place.
+
+Game plans may weigh the patterns in ways of their own: then amount_k is the sum of what all plans share and
+of what is the plan's alone, which learns at a lower rate because it sees fewer rows.  A fit may go on from
+the patterns of earlier weights instead of beginning anywhere.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +39,8 @@ _MOST_ROWS = 50_000
 """Rows that the spread of the inputs is measured on."""
 _LEAST_INPUT = 1e-3
 """Inputs that move a pattern's sum by less than this in a standard deviation are left out in the end."""
+_PLAN_RATE = 0.3
+"""Share of the rate at which amounts of plans learn."""
 _LEAST_SPREAD = 0.1
 """Inputs that hardly ever differ are not blown up beyond this."""
 
@@ -54,6 +61,17 @@ class PatternRows:
     """(n,): equities."""
     decisions: IntArray
     """(n,)"""
+    plans: IntArray | None = None
+    """(n,): the number of the game plan whose amounts count for each, -1 for those of the class; None where
+    all rows have those."""
+
+
+class FittedPatterns(NamedTuple):
+    """Patterns, and what they add in game plans of their own."""
+
+    patterns: Patterns
+    plan_amounts: dict[int, Single]
+    """(m,) each, by the numbers of the plans of the rows."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +88,11 @@ class PatternSettings:
     rate: float = 2e-3
     """Adam's rate at the start; it falls to 0."""
     seed: int = 0
+    start: FittedPatterns | None = None
+    """What to begin with; patterns beyond its number begin anywhere."""
 
 
-def fit_patterns(rows: PatternRows, settings: PatternSettings) -> Patterns:
+def fit_patterns(rows: PatternRows, settings: PatternSettings) -> FittedPatterns:
     """The patterns that bring `rows` nearest to their labels; called p1, p2, ... by the largest amount.
 
     The same rows and settings give the same bits on one machine, whatever else runs there: one thread does
@@ -85,15 +105,26 @@ def fit_patterns(rows: PatternRows, settings: PatternSettings) -> Patterns:
     width = size + POINT_COLUMNS
     inputs = random.normal(0, 1 / np.sqrt(width), (width, settings.count)).astype(np.float32)
     bias, amounts = np.zeros((2, settings.count), np.float32)
-    weights = [inputs, bias, amounts]
-    adam = _Adam(weights)
+    plans = np.unique(rows.plans[rows.plans >= 0]) if rows.plans is not None else np.empty(0, np.int64)
+    by_plan = np.zeros((len(plans), settings.count), np.float32)
+    if settings.start is not None:
+        known, of_plans = settings.start
+        own = slice(min(settings.count, len(known.names)))
+        columns = np.concatenate([known.inputs, known.points.reshape(len(known.names), -1)], axis=1)[own].T
+        inputs[:, own] = columns * spread[:, None]
+        bias[own], amounts[own] = known.bias[own] + middle @ columns, known.amounts[own]
+        for row, plan in zip(by_plan, plans.tolist(), strict=True):
+            row[own] = of_plans.get(plan, known.amounts)[own] - known.amounts[own]
+    weights = [inputs, bias, amounts, by_plan]
+    adam = _Adam(weights, [1, 1, 1, _PLAN_RATE])
     batches = settings.passes * max(1, -(-len(rows.raw) // _BATCH))
     with one_thread():
         for _ in range(settings.passes):
             for picked, groups in _batches(starts, random):
                 columns = (_columns(rows, picked) - middle) / spread
                 rate = settings.rate * (1 + np.cos(np.pi * min(1.0, adam.step / batches))) / 2
-                adam.descend(_slopes(rows, picked, groups, columns, weights, settings.ranking), rate)
+                slopes = _slopes(rows, picked, groups, columns, weights, plans, settings.ranking)
+                adam.descend(slopes, rate)
                 if settings.threshold:
                     least = np.float32(rate * settings.threshold)
                     inputs[...] = np.sign(inputs) * np.maximum(np.abs(inputs) - least, 0)
@@ -102,29 +133,31 @@ def fit_patterns(rows: PatternRows, settings: PatternSettings) -> Patterns:
     scaled = inputs / spread[:, None]
     level = bias - middle @ scaled
     points = scaled[size:].T.reshape(-1, *POINT_SHAPE)
-    return Patterns(
+    patterns = Patterns(
         tuple(f"p{k + 1}" for k in range(settings.count)),
         *(to_digits(part[order]) for part in (amounts, level, scaled[:size].T, points)),
     )
+    amounts_there = to_digits((amounts + by_plan)[:, order])
+    return FittedPatterns(patterns, dict(zip(plans.tolist(), amounts_there, strict=True)))
 
 
 class _Adam:
-    def __init__(self, weights: list[Single]) -> None:
-        self._weights = weights
+    def __init__(self, weights: list[Single], rates: list[float]) -> None:
+        self._weights, self._rates = weights, rates
         self._means = [np.zeros_like(each) for each in weights]
         self._squares = [np.zeros_like(each) for each in weights]
         self.step = 0
 
     def descend(self, slopes: list[Single], rate: float) -> None:
         self.step += 1
-        first = np.float32(rate / (1 - _MEMORY**self.step))
+        first = rate / (1 - _MEMORY**self.step)
         second = np.float32(1 / (1 - _SQUARE_MEMORY**self.step))
-        for weight, slope, mean, square in zip(
-            self._weights, slopes, self._means, self._squares, strict=True
+        for weight, share, slope, mean, square in zip(
+            self._weights, self._rates, slopes, self._means, self._squares, strict=True
         ):
             mean += np.float32(1 - _MEMORY) * (slope - mean)
             square += np.float32(1 - _SQUARE_MEMORY) * (slope * slope - square)
-            weight -= first * mean / (np.sqrt(square * second) + np.float32(_EPSILON))
+            weight -= np.float32(share * first) * mean / (np.sqrt(square * second) + np.float32(_EPSILON))
 
 
 def _slopes(
@@ -133,20 +166,27 @@ def _slopes(
     groups: IntArray,
     columns: Single,
     weights: list[Single],
+    plans: IntArray,
     ranking: float,
 ) -> list[Single]:
     """How the error of a batch rises with each weight; `groups` are where its decisions begin and end."""
-    inputs, bias, amounts = weights
+    inputs, bias, amounts, by_plan = weights
     sums = columns @ inputs + bias
     squashed = squash_patterns(sums)
     raw = rows.raw[picked] + squashed @ amounts
+    if rows.plans is not None:
+        # Rows by plans, 1 where a row's plan is.
+        is_of = (rows.plans[picked][:, None] == plans).astype(np.float32)
+        amounts = amounts + is_of @ by_plan
+        raw = rows.raw[picked] + (squashed * amounts).sum(axis=1)
     error = EQUITY.predict(raw) - rows.labels[picked]
     lengths = np.diff(groups)
     mean = np.add.reduceat(error, groups[:-1]) / lengths
     pull = error + ranking * (error - np.repeat(mean, lengths))
     by_raw = (pull * EQUITY.slope(raw) / len(picked)).astype(np.float32)
     by_sum = by_raw[:, None] * amounts * slopes_of_patterns(sums)
-    return [columns.T @ by_sum, by_sum.sum(axis=0), squashed.T @ by_raw]
+    of_plans = by_plan if rows.plans is None else is_of.T @ (squashed * by_raw[:, None])
+    return [columns.T @ by_sum, by_sum.sum(axis=0), squashed.T @ by_raw, of_plans]
 
 
 def _columns(rows: PatternRows, picked: IntArray) -> Single:

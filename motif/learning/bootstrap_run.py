@@ -35,6 +35,8 @@ from motif.sampling.dataset import ROLLOUTS
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
 TERMS = "terms.parquet"
 _REFERENCE = "pubeval"
+PREVIOUS = "previous"
+"""As the `pattern_start` of a version's fit: the version before."""
 
 OnVersion = Callable[[Path, dict[str, Any]], None]
 """Called with a version's folder and summary when it is finished."""
@@ -284,9 +286,12 @@ def _make_version(
     positions = sum(read_manifest_positions(pool) for pool in pools)
     tell(f"{name}: fitting {positions} positions")
     stopwatch = Stopwatch()
+    fit_settings = config.fit_settings(version)
+    if fit_settings.pattern_start == PREVIOUS:
+        fit_settings = replace(fit_settings, pattern_start=previous)
     fit = fit_dataset(
         pools,
-        config.fit_settings(version),
+        fit_settings,
         name=name,
         version=version,
         parent=_label(config, version - 1),

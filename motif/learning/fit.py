@@ -18,13 +18,14 @@ from motif.benchmark.choices import recorded_decisions
 from motif.benchmark.losses import Rows, rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators.kernels import score_packed
+from motif.evaluators.named import load_static
 from motif.evaluators.pattern_words import pattern_names, typical_boards
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import prepared, weights_model
-from motif.evaluators.weight_file import HeadWeights, Patterns, PreFilter, WeightFile
+from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile, class_of_plan
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.objective import CONVERGED, FitResult
-from motif.fitting.pattern_fit import PatternRows, PatternSettings, fit_patterns
+from motif.fitting.pattern_fit import FittedPatterns, PatternRows, PatternSettings, fit_patterns
 from motif.fitting.problem import decision_starts
 from motif.fitting.significance import write_terms
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, FloatArray, step_columns
@@ -43,8 +44,9 @@ from motif.learning.heads import (
 )
 from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import parameter_set
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS
 from motif.rollout.tally import error_over_groups
+from motif.runtime.errors import FitError
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
@@ -208,8 +210,16 @@ def fit_dataset(
         if settings.patterns:
             ranked = [class_name for class_name, head in results if head == HEAD]
             of_class = {name: (rows[name], weights, settings) for name in ranked}
-            patterns = _each(class_patterns, of_class, f"patterns of {name}", jobs)
-            weights = replace(weights.rounded(), patterns=patterns)
+            fitted_patterns = _each(class_patterns, of_class, f"patterns of {name}", jobs)
+            weights = replace(
+                weights.rounded(),
+                patterns={of: learned.patterns for of, learned in fitted_patterns.items()},
+                plan_amounts={
+                    PLANS[plan]: amounts
+                    for learned in fitted_patterns.values()
+                    for plan, amounts in learned.plan_amounts.items()
+                },
+            )
         choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
         whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
@@ -231,6 +241,12 @@ def fit_dataset(
         unpruned_choices,
     )
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings)))
+
+
+def _name_of(weights: str) -> str:
+    """What the weights are called that lie in a file, wherever that is."""
+    known = load_static(weights).weights
+    return weights if known is None else known.name
 
 
 def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
@@ -287,23 +303,50 @@ def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, setting
     return plans
 
 
-def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) -> Patterns:
-    """The patterns that bring the equity heads of a class nearest to the labels that it trains on."""
+def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) -> FittedPatterns:
+    """The patterns that bring the equity heads of a class nearest to the labels that it trains on, and what
+    they add in its game plans, if these have amounts of their own."""
     use = np.flatnonzero(rows_of_head(rows.boards[: rows.training], HEAD, settings))
     labels = rows.labels[use, LABELS.index(HEAD)]
     raw = _raw_sums(rows.boards[use], weights).astype(np.float32)
-    pattern_rows = PatternRows(rows.features, rows.boards, use, raw, labels, rows.decisions[use])
+    plans = None
+    if settings.pattern_plans:
+        with_head = [PLANS.index(plan) for plan in weights.plans]
+        plans = np.where(np.isin(rows.plans[use], with_head), rows.plans[use], NO_PLAN).astype(np.int64)
+    start = None
+    if settings.pattern_start is not None:
+        start = pattern_start(settings.pattern_start, weights, rows.class_name)
+    pattern_rows = PatternRows(rows.features, rows.boards, use, raw, labels, rows.decisions[use], plans)
     how = PatternSettings(
         settings.patterns,
         settings.pattern_passes,
         settings.pattern_ranking,
         settings.pattern_shrinkage / math.sqrt(len(use)),
-        seed=settings.seed,
+        settings.pattern_rate,
+        settings.seed,
+        start,
     )
-    patterns = fit_patterns(pattern_rows, how)
-    return replace(
-        patterns, names=pattern_names(patterns, weights.parameters, typical_boards(rows.class_name))
-    )
+    fitted = fit_patterns(pattern_rows, how)
+    names = pattern_names(fitted.patterns, weights.parameters, typical_boards(rows.class_name))
+    return fitted._replace(patterns=replace(fitted.patterns, names=names))
+
+
+def pattern_start(name: str, weights: WeightFile, class_name: str) -> FittedPatterns | None:
+    """The patterns of a class in the weight file called `name`, if it has any there, as a fit leaves them.
+
+    Raises `PlayerError` or `WeightFileError` where there is no such file, `FitError` where it is of another
+    parameter set than `weights`.
+    """
+    known = load_static(name).weights
+    if known is None or known.parameters.fingerprint != weights.parameters.fingerprint:
+        message = f"pattern_start: {name} does not have the parameters {weights.parameters.name}"
+        raise FitError(message, "pattern_start")
+    if (patterns := known.patterns.get(class_name)) is None:
+        return None
+    amounts = {
+        PLANS.index(plan): of for plan, of in known.plan_amounts.items() if class_of_plan(plan) == class_name
+    }
+    return FittedPatterns(patterns, amounts)
 
 
 def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:
@@ -323,6 +366,13 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
         "pattern_ranking": settings.pattern_ranking,
         "pattern_passes": settings.pattern_passes,
         "pattern_shrinkage": settings.pattern_shrinkage,
+        **({"pattern_plans": True} if settings.pattern_plans else {}),
+        **({"pattern_start": _name_of(settings.pattern_start)} if settings.pattern_start else {}),
+        **(
+            {}
+            if settings.pattern_rate == FitSettings.pattern_rate
+            else {"pattern_rate": settings.pattern_rate}
+        ),
     }
     return {
         "method": settings.method,

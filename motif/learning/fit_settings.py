@@ -17,6 +17,7 @@ _SIZES = (
     "prune",
     "plan_shrinkage",
     "pattern_ranking",
+    "pattern_rate",
     "pattern_shrinkage",
 )
 
@@ -57,6 +58,12 @@ class FitSettings:
     """How much the order of a decision's plays counts in the fit of patterns."""
     pattern_passes: int = 20
     """How often the fit of patterns sees each position."""
+    pattern_plans: bool = False
+    """Let each game plan that has an equity head weigh the patterns of its class in its own way."""
+    pattern_start: str | None = None
+    """A weight file whose patterns the fit of patterns goes on from."""
+    pattern_rate: float = 2e-3
+    """How fast patterns learn at first."""
     pattern_shrinkage: float = 10.0
     """How strongly inputs of patterns are drawn to 0; it counts less by the root of the positions."""
     bearoff: bool = False
@@ -98,6 +105,13 @@ class FitSettings:
         for name, what in (("plans", "game plans have"), ("patterns", "patterns add to")):
             if getattr(self, name) and self.heads != "all":
                 raise FitError(f"{name}: {what} equity heads, so heads must be all", name, "heads")
+        for name, needed in (
+            ("pattern_plans", "plans"),
+            ("pattern_plans", "patterns"),
+            ("pattern_start", "patterns"),
+        ):
+            if getattr(self, name) and not getattr(self, needed):
+                raise FitError(f"{name}: there must be {needed} too", name, needed)
         if self.plans and self.prune is not None:
             message = "prune: with plans a class keeps all its terms, which its plans are drawn to"
             raise FitError(message, "prune", "plans")

@@ -1,6 +1,7 @@
 """Explanations of plays: what is split adds up, and says what the boards show."""
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from html import escape
 
@@ -45,7 +46,7 @@ def calibrated() -> StaticEvaluator:
     return StaticEvaluator("made", weights_model(weights), weights)
 
 
-def patterned() -> StaticEvaluator:
+def patterned(amounts: Collection[str] = ()) -> StaticEvaluator:
     """Patterns of two classes, called alike, beside pairs, points and plans; some weights are 0."""
     return made(
         set_name="motif",
@@ -53,6 +54,7 @@ def patterned() -> StaticEvaluator:
         points=("equity",),
         plans=dict.fromkeys(AIMS, ("equity",)),
         patterns={"contact": 40, "crashed": 12},
+        amounts=amounts,
     )
 
 
@@ -65,6 +67,7 @@ EVALUATORS = {
     "tables": lambda: with_bearoff(made(classes=EQUITY_TOO)),
     "motif set": lambda: made(set_name="motif", classes=EQUITY_TOO, points=("equity",)),
     "patterns": lambda: patterned(),
+    "patterns of plans": lambda: patterned(AIMS[1:]),
     "bras": lambda: load_static("bras"),
     "phase": lambda: load_static("phase"),
 }
@@ -236,7 +239,7 @@ def test_patterns_are_told_in_words():
     assert escape(found.term_words[names[0]]).replace("&#x27;", "&#39;") in page
 
 
-@pytest.mark.parametrize("name", ["one equity head", "plans", "patterns"])
+@pytest.mark.parametrize("name", ["one equity head", "plans", "patterns", "patterns of plans"])
 def test_the_parts_make_the_difference_of_written_out_sums(name):
     evaluator = EVALUATORS[name]()
     checked = [check_written_out(evaluator, *decision) for decision in decisions(60, seed=5)]

@@ -13,7 +13,7 @@ from motif.board.position import Position
 from motif.evaluators.patterns import squash_patterns
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.parameters.position_class import CLASS_NAMES, PLANS, classify_many, plans_many
 from motif.runtime.errors import DatasetError, SettingError
 from tests.evaluators.made_weights import made_weights
 from tests.evaluators.written_out import raw_sum
@@ -27,6 +27,16 @@ MADE = made_weights(
     pairs=30,
     points=["equity"],
     patterns={"contact": 20, "crashed": 5},
+    seed=5,
+)
+
+
+PLANNED = made_weights(
+    "motif",
+    classes=dict.fromkeys(CLASS_NAMES, HEADS),
+    plans=dict.fromkeys(PLANS[::2], ("equity",)),
+    patterns={"contact": 20, "crashed": 5},
+    amounts=PLANS[::4],
     seed=5,
 )
 
@@ -47,6 +57,44 @@ def test_a_judgement_has_the_patterns(boards):
     np.testing.assert_allclose(judged.raw[:100], written, atol=1e-5)
     assert judged.patterns == 25
     assert judgement(MADE, "win", boards).patterns == 0
+
+
+def test_game_plans_weigh_patterns_in_their_own_ways(boards, contact):
+    judged = judgement(PLANNED, "equity", boards)
+    written = [raw_sum(PLANNED, "equity", Position(board)) for board in boards[:100]]
+    np.testing.assert_allclose(judged.raw[:100], written, atol=1e-5)
+    assert judged.patterns == 25
+    told = {one.name: one for one in told_patterns(PLANNED, "contact", "equity", boards)}
+    patterns = PLANNED.patterns["contact"]
+    squashed = squash_patterns(patterns.sums(features(PLANNED.parameters, contact), pack_many(contact)))
+    plans = [PLANS[plan] for plan in plans_many(pack_many(contact))]
+    amounts = np.array([PLANNED.plan_amounts.get(plan, patterns.amounts) for plan in plans])
+    slope = (3 / np.cosh(judgement(PLANNED, "equity", contact).raw) ** 2).mean()
+    for k, name in enumerate(patterns.names):
+        assert told[name].amount == pytest.approx(amounts[:, k].mean(), rel=1e-5)
+        assert told[name].moves == pytest.approx((amounts[:, k] * squashed[:, k]).std() * slope, rel=1e-5)
+    name = patterns.names[2]
+    most = extremes(PLANNED, "contact", name, boards, 1).largest[0]
+    without = replace(
+        PLANNED,
+        patterns={
+            **PLANNED.patterns,
+            "contact": replace(patterns, amounts=np.where(np.arange(20) == 2, 0, patterns.amounts)),
+        },
+        plan_amounts={p: np.where(np.arange(len(of)) == 2, 0, of) for p, of in PLANNED.plan_amounts.items()},
+    )
+    at = [judgement(each, "equity", most.board[None]).raw[0] for each in (PLANNED, without)]
+    own = dict(zip(map(bytes, contact), amounts[:, 2], strict=True))[bytes(most.board)]
+    mean = squash_patterns(patterns.sums(*_seen_of(np.unique(contact, axis=0))))[:, 2].mean()
+    assert most.adds == pytest.approx(3 * np.tanh(at[0]) - 3 * np.tanh(at[1] + own * mean), abs=1e-6)
+
+
+def _without_third(amounts: np.ndarray) -> np.ndarray:
+    return np.where(np.arange(len(amounts)) == 2, np.float32(0), amounts)
+
+
+def _seen_of(boards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return features(PLANNED.parameters, boards), pack_many(boards)
 
 
 def test_slopes_are_those_of_the_raw_sum(contact, monkeypatch):

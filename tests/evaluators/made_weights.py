@@ -1,13 +1,14 @@
 """Made-up weight files: random weights, for tests that must hold whatever a fit finds."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import weights_model
-from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, Patterns, PreFilter
+from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, Patterns, PreFilter, class_of_plan
 from motif.parameters import parameter_set
 
 FIT = {"method": "made up", "samples": 12, "rmse_train": 0.0312, "rmse_validation": None}
@@ -35,6 +36,7 @@ def made_weights(
     points: Collection[str] = (),
     plans: Mapping[str, Sequence[str]] | None = None,
     patterns: Mapping[str, int] | None = None,
+    amounts: Collection[str] = (),
     bearoff: bool = False,
     seed: int = 0,
     name: str = "made-up",
@@ -42,7 +44,7 @@ def made_weights(
     """Random weights for the heads listed for each class; by default all chances in all classes.
 
     With `kept` it has a random pre-filter, and the heads listed in `points` have point terms; `plans` lists
-    heads for game plans, and `patterns` says how many each class has.
+    heads for game plans, `patterns` says how many each class has, and `amounts` which plans have their own.
     """
     chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
     heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
@@ -56,9 +58,11 @@ def made_weights(
     of_plans = {plan: made(wanted) for plan, wanted in (plans or {}).items()}
     pre_filter = PreFilter(kept, steps) if kept else None
     learned = {name: made_patterns(rng, len(chosen), count) for name, count in (patterns or {}).items()}
-    return WeightFile(
+    made_up = WeightFile(
         name, 1, "parent", chosen, weights, pre_filter, FIT, of_plans, bearoff, patterns=learned
     )
+    own = {plan: rng.normal(0, 0.2, len(learned[class_of_plan(plan)].names)) for plan in amounts}
+    return replace(made_up, plan_amounts={plan: values.astype(np.float32) for plan, values in own.items()})
 
 
 def made_patterns(rng: np.random.Generator, size: int, count: int) -> Patterns:

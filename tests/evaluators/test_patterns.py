@@ -26,6 +26,7 @@ MADE = made_weights(
     points=["equity"],
     plans={plan: ["equity"] for plan in PLANS[::2]},
     patterns={"contact": 45, "crashed": 3},
+    amounts=PLANS[::4],
     seed=2,
 )
 
@@ -57,8 +58,9 @@ def test_a_class_without_weights_of_its_own_has_contacts_heads_and_patterns(boar
 
 
 def test_only_the_equity_of_its_class_has_a_pattern(boards):
-    plain = evaluator_of(replace(MADE, patterns={})).equity_many(boards)
-    other = evaluator_of(replace(MADE, patterns={"crashed": MADE.patterns["crashed"]})).equity_many(boards)
+    without = replace(MADE, plan_amounts={})
+    plain = evaluator_of(replace(without, patterns={})).equity_many(boards)
+    other = evaluator_of(replace(without, patterns={"crashed": MADE.patterns["crashed"]})).equity_many(boards)
     crashed = classify_many(pack_many(boards)) == CLASS_NAMES.index("crashed")
     assert (plain[~crashed] == other[~crashed]).all()
     assert (plain[crashed] != other[crashed]).any()
@@ -69,7 +71,8 @@ def test_sums_are_those_of_every_pattern(boards):
     patterns = MADE.patterns["contact"]
     sums = patterns.sums(features(MADE.parameters, contact), pack_many(contact))
     added = squash_patterns(sums) @ patterns.amounts
-    written = [pattern_sum(MADE, Position(board)) for board in contact]
+    without = replace(MADE, plan_amounts={})
+    written = [pattern_sum(without, Position(board)) for board in contact]
     np.testing.assert_allclose(added, written, atol=1e-5)
 
 
@@ -96,19 +99,25 @@ def test_a_file_keeps_them(tmp_path):
 
 
 def same_patterns(first: WeightFile, second: WeightFile) -> bool:
-    return first.patterns.keys() == second.patterns.keys() and all(
-        of.names == second.patterns[name].names
+    amounts = [{plan: of.tobytes() for plan, of in one.plan_amounts.items()} for one in (first, second)]
+    return (
+        amounts[0] == amounts[1]
+        and first.patterns.keys() == second.patterns.keys()
         and all(
-            getattr(of, part).tobytes() == getattr(second.patterns[name], part).tobytes()
-            for part in ("amounts", "bias", "inputs", "points")
+            of.names == second.patterns[name].names
+            and all(
+                getattr(of, part).tobytes() == getattr(second.patterns[name], part).tobytes()
+                for part in ("amounts", "bias", "inputs", "points")
+            )
+            for name, of in first.patterns.items()
         )
-        for name, of in first.patterns.items()
     )
 
 
 def test_what_a_model_is_called_depends_on_them():
-    plain = model_fingerprint(weights_model(replace(MADE, patterns={})))
-    assert model_fingerprint(weights_model(MADE)) != plain
+    without = replace(MADE, plan_amounts={})
+    some, of_class = model_fingerprint(weights_model(MADE)), model_fingerprint(weights_model(without))
+    assert len({some, of_class, model_fingerprint(weights_model(replace(without, patterns={})))}) == 3
 
 
 @pytest.mark.parametrize(
@@ -132,6 +141,38 @@ def test_faults_are_named(tmp_path, old, new, message):
     path.write_text(text[:begin] + text[begin:].replace(old, new, 1))
     with pytest.raises(WeightFileError, match=message):
         read_weight_file(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("          p2: ", "          p3: ", "amounts.p3: unknown key"),
+        ("        amounts:\n", "        amounts: 3\n", "not YAML"),
+        ("    patterns:\n", "    pattern:\n", "contact.pattern: unknown key"),
+    ],
+)
+def test_faults_of_amounts_are_named(tmp_path, old, new, message):
+    path, plan = tmp_path / "made.yaml", PLANS[0]
+    made_weights(
+        "keith",
+        classes=dict.fromkeys(CLASS_NAMES, HEADS),
+        plans={plan: []},
+        patterns={"contact": 2},
+        amounts=[plan],
+    ).save(path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(WeightFileError, match=message):
+        read_weight_file(path)
+
+
+def test_a_plans_amounts_are_as_many_as_its_class_has_patterns():
+    short = {PLANS[0]: MADE.plan_amounts[PLANS[0]][:-1]}
+    with pytest.raises(WeightFileError, match="its class must have as many patterns"):
+        replace(MADE, plan_amounts=short)
+    with pytest.raises(WeightFileError, match="its class must have as many patterns"):
+        replace(MADE, plans={}, plan_amounts=dict(MADE.plan_amounts))
 
 
 def test_patterns_need_an_equity_head():

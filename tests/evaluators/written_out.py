@@ -53,13 +53,15 @@ def raw_sum(weights: WeightFile, head: str, position: Position) -> float:
 
 
 def pattern_sum(weights: WeightFile, position: Position) -> float:
-    """The class's patterns: each amount times the squashed sum of its inputs."""
+    """The class's patterns: each amount, a plan's own where it has any, times the squashed sum."""
     patterns = weights.patterns.get(class_used(weights, position))
     if patterns is None:
         return 0.0
     f = features(weights.parameters, position.board[None])[0].astype(float)
     total = 0.0
-    for k, amount in enumerate(patterns.amounts.tolist()):
+    plan = int(plans_many(pack_many(position.board[None]))[0])
+    own = weights.plan_amounts.get(PLANS[plan]) if plan >= 0 else None
+    for k, amount in enumerate((patterns.amounts if own is None else own).tolist()):
         x = float(patterns.bias[k]) + float((patterns.inputs[k] * f).sum())
         x = max(-3.0, min(3.0, x + point_sum(patterns.points[k], position)))
         total += amount * x * (27 + x * x) / (27 + 9 * x * x)

@@ -297,7 +297,7 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
         ranking = _ranking_heads(evaluator, heads)
         direct = ranking == (_WIN_NAME if win_only else EQUITY,)
         forms = {
-            name: _form(weights, trace.class_name, name, heads)
+            name: _form(weights, trace.class_name, trace.plan, name, heads)
             for name in ranking
             if direct or name in trace.raws
         }
@@ -333,9 +333,10 @@ def values_of(
     for code, plan in np.unique(slots[:, by_weights], axis=1).T.tolist():
         some = np.flatnonzero(by_weights & (slots == [[code], [plan]]).all(axis=0))
         class_name = CLASS_NAMES[code]
-        heads = weights.heads_at(class_name, None if plan == NO_PLAN else PLANS[plan])
+        plan_name = None if plan == NO_PLAN else PLANS[plan]
+        heads = weights.heads_at(class_name, plan_name)
         names = _ranking_heads(evaluator, heads)
-        forms = [_form(weights, class_name, name, heads) for name in names]
+        forms = [_form(weights, class_name, plan_name, name, heads) for name in names]
         raws = np.array([form.values(rows[some], checkers[some]) for form in forms])
         knots = _knots(evaluator, class_name)
         for row, own_raws in zip(some, raws.T.tolist(), strict=True):
@@ -346,10 +347,15 @@ def values_of(
     return values
 
 
-def _form(weights: WeightFile, class_name: str, name: str, heads: Mapping[str, HeadWeights]) -> Form:
-    """The raw sum of the head called `name`, of those in force in a class, with its patterns."""
-    patterns = weights.patterns_by_class.get(class_name) if name == EQUITY else None
-    return Form.of_head(heads[name], *([] if patterns is None else [pattern_terms(class_name, patterns)]))
+def _form(
+    weights: WeightFile, class_name: str, plan: str | None, name: str, heads: Mapping[str, HeadWeights]
+) -> Form:
+    """The raw sum of the head called `name`, of those in force in a class and plan, with their patterns."""
+    patterns = weights.patterns_at(class_name, plan) if name == EQUITY else None
+    if patterns is None:
+        return Form.of_head(heads[name])
+    of_class = pattern_terms(class_name, weights.patterns_by_class[class_name])
+    return Form.of_head(heads[name], replace(of_class, amounts=patterns.amounts.astype(np.float64)))
 
 
 def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:

@@ -6,6 +6,7 @@ multiplication; then each row's own class is picked.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ from motif.evaluators.probabilities import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
 )
-from motif.evaluators.static import forms_of
+from motif.evaluators.static import forms_of, slots_of
 from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, WeightFile
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN
 from motif.runtime.errors import PlayerError
@@ -159,7 +160,7 @@ def exported(weights: WeightFile) -> bytes:
     finished, points = _finished(graph)
     raw, present = _raw_sums(graph, form, _form_sums(graph, heads, len(weights.parameters), planned))
     if weights.patterns:
-        raw = graph.add("Add", raw, _pattern_sums(graph, weights))
+        raw = graph.add("Add", raw, _pattern_sums(graph, weights, len(form)))
     squashed = graph.add("Tanh", raw)
     chances = _consistent(graph, _chances(graph, squashed, present))
     if win_only:
@@ -223,8 +224,8 @@ def _form_sums(graph: GraphBuilder, forms: Sequence[HeadWeights], size: int, pla
     return graph.add("Transpose", graph.add("Add", products, graph.constant(bias[:, None])), perm=[1, 0])
 
 
-def _pattern_sums(graph: GraphBuilder, weights: WeightFile) -> str:
-    """What the patterns of each row's class add to the raw sums of all heads (n, heads)."""
+def _pattern_sums(graph: GraphBuilder, weights: WeightFile, slots: int) -> str:
+    """What the patterns of each row's class add to the raw sums of all heads (n, heads), of so many slots."""
     places, patterns = (-1, CHECKERS_WIDTH, FILTER_STEPS), weights.patterns_by_class
     rows = [
         np.column_stack(
@@ -233,11 +234,11 @@ def _pattern_sums(graph: GraphBuilder, weights: WeightFile) -> str:
         for of in patterns.values()
     ]
     bias = np.concatenate([of.bias for of in patterns.values()]).astype(np.float64)
-    amounts = np.zeros((len(CLASS_NAMES), len(bias)))
-    first = 0
-    for class_name, of in patterns.items():
-        amounts[CLASS_NAMES.index(class_name), first : first + len(of.names)] = of.amounts
-        first += len(of.names)
+    amounts = np.zeros((slots, len(bias)))
+    ends = dict(zip(patterns, accumulate(len(of.names) for of in patterns.values()), strict=True))
+    for row, (class_name, plan) in zip(amounts, slots_of(weights), strict=True):
+        if of_slot := weights.patterns_at(class_name, plan):
+            row[ends[class_name] - len(of_slot.names) : ends[class_name]] = of_slot.amounts
     values = graph.add("Transpose", graph.cast(FEATURES_INPUT, np.float64), perm=[1, 0])
     terms = graph.add("Concat", values, *_point_terms(graph), axis=0)
     products = graph.add("MatMul", graph.constant(np.concatenate(rows).astype(np.float64)), terms)
@@ -247,9 +248,8 @@ def _pattern_sums(graph: GraphBuilder, weights: WeightFile) -> str:
     above = graph.add("Mul", x, graph.add("Add", square, whole))
     below = graph.add("Add", graph.add("Mul", square, graph.constant(9.0)), whole)
     squashed = graph.add("Transpose", graph.add("Div", above, below), perm=[1, 0])
-    slot = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
-    of_class = graph.add("Gather", graph.constant(amounts), slot, axis=0)
-    added = graph.add("Mul", squashed, of_class)
+    of_slot_rows = graph.add("Gather", graph.constant(amounts), _slot(graph, slots), axis=0)
+    added = graph.add("Mul", squashed, of_slot_rows)
     total = graph.add("ReduceSum", added, graph.constant([1]), keepdims=1)
     return graph.add("Mul", total, graph.constant(np.eye(len(HEADS))[[EQUITY_HEAD]]))
 
@@ -283,16 +283,22 @@ def _weight_matrix(
 
 def _raw_sums(graph: GraphBuilder, form: npt.NDArray[np.int16], sums: str) -> tuple[str, str]:
     """Raw sums of all heads (n, heads) by each row's slot, and whether the slot has the head, 0 or 1."""
-    # A finished game takes the last class's weights; what comes of it is not used.
-    slot = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
-    if len(form) > len(CLASS_NAMES):
-        has_plan = graph.add("Greater", PLAN_INPUT, graph.constant([NO_PLAN]))
-        of_plan = graph.add("Add", PLAN_INPUT, graph.constant([len(CLASS_NAMES)]))
-        slot = graph.add("Where", has_plan, of_plan, slot)
+    slot = _slot(graph, len(form))
     numbers = graph.add("Gather", graph.constant(np.maximum(form, 0)), slot, axis=0)
     raw = graph.add("GatherElements", sums, numbers, axis=1)
     present = graph.constant((form != ABSENT).astype(np.float64))
     return raw, graph.add("Gather", present, slot, axis=0)
+
+
+def _slot(graph: GraphBuilder, slots: int) -> str:
+    """Each row's slot (n,), of as many as `forms_of` knows."""
+    # A finished game takes the last class's weights; what comes of it is not used.
+    slot = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
+    if slots == len(CLASS_NAMES):
+        return slot
+    has_plan = graph.add("Greater", PLAN_INPUT, graph.constant([NO_PLAN]))
+    of_plan = graph.add("Add", PLAN_INPUT, graph.constant([len(CLASS_NAMES)]))
+    return graph.add("Where", has_plan, of_plan, slot)
 
 
 def _chances(graph: GraphBuilder, squashed: str, present: str) -> str:

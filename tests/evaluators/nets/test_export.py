@@ -57,6 +57,14 @@ MADE = {
     "patterns": made_weights(
         "keith", classes=dict.fromkeys(CLASS_NAMES, HEADS), patterns={"contact": 40, "race": 5}, seed=13
     ),
+    "patterns that plans weigh": made_weights(
+        "keith",
+        classes=dict.fromkeys(CLASS_NAMES, HEADS),
+        plans=PLANNED,
+        patterns={"contact": 20, "crashed": 5},
+        amounts=PLANS[::5],
+        seed=14,
+    ),
     "win only, with tables": made_weights(
         "keith", classes={"contact": ["win"], "race": ["win"]}, pairs=9, bearoff=True, seed=12
     ),

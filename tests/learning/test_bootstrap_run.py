@@ -14,6 +14,7 @@ import pytest
 from motif.evaluators import read_weight_file
 from motif.fitting.significance import read_terms
 from motif.learning import run_bootstrap
+from motif.learning.bootstrap_run import PREVIOUS
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
@@ -118,6 +119,14 @@ def test_lookahead_labels_a_version(tmp_path):
     run_bootstrap(tmp_path / "own", config, jobs=1)
     said = [read_manifest(tmp_path / "own" / f"v{version}" / "samples")[0]["label"] for version in (0, 1)]
     assert said == ["rollout", "tiny-v0@1"]
+
+
+def test_patterns_go_on_from_the_version_before(tmp_path):
+    first = {"patterns": 3, "pattern_passes": 1}
+    steps = tuple(replace(STEP, fit=fit) for fit in (first, {**first, "pattern_start": PREVIOUS}))
+    run_bootstrap(tmp_path / "run", replace(TINY, fit={"parameters": "keith"}, versions=steps), jobs=1)
+    weights = read_weight_file(tmp_path / "run" / "v1" / "weights.yaml")
+    assert weights.fit["pattern_start"] == "tiny-v0"
 
 
 def test_a_pruned_run_with_tables_of_terms(tmp_path):

@@ -209,6 +209,51 @@ def test_plans_and_points_from_the_fit_to_play(tmp_path, samples, planned):
         np.testing.assert_allclose(played, EQUITY.predict(expected), atol=1e-4)
 
 
+PATTERNED = replace(PLANNED, patterns=5, pattern_plans=True, pattern_passes=2)
+
+
+@pytest.fixture(scope="module")
+def patterned(folder):
+    return fitted([folder], PATTERNED)
+
+
+def test_plans_weigh_the_patterns_of_their_class(folder, planned, patterned, tmp_path):
+    weights = patterned.weights
+    assert weights.patterns.keys() == {"contact", "crashed"}
+    assert weights.plan_amounts.keys() == planned.weights.plans.keys()
+    amounts = [*weights.plan_amounts.values(), *(of.amounts for of in weights.patterns.values())]
+    assert len({each.tobytes() for each in amounts}) == len(amounts)
+    assert (weights.fit["pattern_plans"], "pattern_start" in weights.fit) == (True, False)
+    weights.save(tmp_path / "one.yaml")
+    fitted([folder], PATTERNED, jobs=2).weights.save(tmp_path / "two.yaml")
+    assert (tmp_path / "one.yaml").read_bytes() == (tmp_path / "two.yaml").read_bytes()
+
+
+def test_a_fit_goes_on_from_the_patterns_of_a_file(folder, patterned, tmp_path):
+    path = tmp_path / "before.yaml"
+    patterned.weights.save(path)
+    still = replace(PATTERNED, pattern_start=str(path), pattern_rate=0.0, pattern_passes=1)
+    again = fitted([folder], still).weights
+    assert again.fit["pattern_start"] == "made"
+    for class_name, of in patterned.weights.patterns.items():
+        order = np.argsort(-np.abs(of.amounts), kind="stable")
+        np.testing.assert_allclose(again.patterns[class_name].inputs, of.inputs[order], atol=2e-4)
+    for plan, amounts in patterned.weights.plan_amounts.items():
+        assert sorted(again.plan_amounts[plan]) == pytest.approx(sorted(amounts), abs=1e-5)
+
+
+def test_patterns_of_other_parameters_are_no_start(folder):
+    with pytest.raises(FitError, match="pattern_start: motif-v7 does not have the parameters keith"):
+        fitted([folder], replace(PATTERNED, pattern_start="motif-v7"))
+
+
+@pytest.mark.parametrize("change", [{"plans": False}, {"patterns": 0, "pattern_plans": False}])
+def test_patterns_of_plans_need_both(change):
+    settings = replace(PATTERNED, pattern_start="motif-v7", **change)
+    with pytest.raises(FitError, match="there must be p"):
+        settings.check()
+
+
 def test_two_processes_fit_the_same_plans(folder, planned):
     assert same(fitted([folder], PLANNED, jobs=2), planned)
 

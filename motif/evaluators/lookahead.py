@@ -106,7 +106,7 @@ _EVERY = MoveFilter(1 << 30, np.inf)
 # 8.2 millipoints a decision with 0, 7.8 with 1 and 4.2 with 2 plies; a mixture of 1 ply loses 6.7, one of
 # 2 plies 4.6.  Of 3 plies (motif-v6) the RMSE of an equity is .055 alone and .044 mixed.
 _SHARES = (0.3, 0.0, 0.5)
-# What motif-v7 and motif-v8 were labelled with: the same labels whatever is found to be better later.
+# What motif-v7 to motif-v9 were labelled with: the same labels whatever is found to be better later.
 _LABEL_SHARES = (0.3, 0.2, 0.5)
 _LABEL_FILTERS = (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06))
 # `make frontier` decides how wide.  On the 1,600 lines of data/bench on which this was chosen motif-v8@2
@@ -126,8 +126,9 @@ _NORMAL = Depth(
 # three tenths of two plies the former lose 3.3, with half of what three plies say, mixed with two, 3.1 (all
 # sure to .25).  432 trials lose 3.7 to 4.0.  On 1,750 lines of data/bench 8 plies, or the first filters
 # half as wide again, change nothing (.01 +- .11, .02 +- .10); on 3,000 others trials of 4 plies take half
-# the time and lose .15 more, twice as many of them .14.
-_ROLLED = Rolled(MoveFilter(4, 0.08), trials=1296, cut=6, shares=(0.7, 0.7, 0.5))
+# the time and lose .15 more, twice as many of them .14.  That was motif-v8; two plies of motif-v9 are better,
+# and on 4,800 lines half of them in the mixture loses .12 +- .06 less than three tenths.
+_ROLLED = Rolled(MoveFilter(4, 0.08), trials=1296, cut=6, shares=(0.7, 0.5, 0.5))
 DEPTHS: dict[str, Depth] = {
     "narrow": Depth(
         (MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)),

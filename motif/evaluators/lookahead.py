@@ -126,14 +126,16 @@ _NORMAL = Depth(
 # three tenths of two plies the former lose 3.3, with half of what three plies say, mixed with two, 3.1 (all
 # sure to .25).  432 trials lose 3.7 to 4.0.  On 1,750 lines of data/bench 8 plies, or the first filters
 # half as wide again, change nothing (.01 +- .11, .02 +- .10); on 3,000 others trials of 4 plies take half
-# the time and lose .15 more, twice as many of them .14.  That was motif-v8; two plies of motif-v9 are better,
-# and on 4,800 lines half of them in the mixture loses .12 +- .06 less than three tenths.
-_ROLLED = Rolled(MoveFilter(4, 0.08), trials=1296, cut=6, shares=(0.7, 0.5, 0.5))
+# the time and lose .15 more, twice as many of them .14.  That was motif-v8; two plies of motif-v9 are better:
+# on 4,800 lines half of them in the mixture loses .12 +- .06 less than three tenths.  Plays within .08 need
+# half as many rollouts again as those within .04, for nothing (.01 +- .01).
+_ROLLED = Rolled(MoveFilter(4, 0.04), trials=1296, cut=6, shares=(0.7, 0.5, 0.5))
 DEPTHS: dict[str, Depth] = {
+    # Two plies of motif-v9 lose .31 +- .07 more than with the normal depth, in under half its time.
     "narrow": Depth(
-        (MoveFilter(4, 0.08), MoveFilter(2, 0.05), MoveFilter(2, 0.03)),
+        (MoveFilter(6, 0.12), MoveFilter(3, 0.08), MoveFilter(2, 0.05)),
         _SHARES,
-        4,
+        5,
         endings=False,
         thin=True,
         returns=True,

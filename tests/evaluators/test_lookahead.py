@@ -204,7 +204,7 @@ def test_too_many_plies(plies):
 def test_more_plies_than_python_can_count():
     with pytest.raises(PlayerError, match=r"^no player is called 'pubeval@9+'\.\.\.; there are ") as caught:
         load("pubeval@" + "9" * 5000)
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value).partition("; there are ")[0]) < 120
 
 
 def test_lookahead_is_not_for_two():

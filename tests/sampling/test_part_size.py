@@ -32,9 +32,12 @@ def test_a_part_of_a_large_dataset_holds_some_ten_thousand_positions(tmp_path, k
     assert 15_000 < len(few) / 40 * games_a_part(settings) < 80_000
 
 
-def test_the_presets_are_small():
+def test_the_presets_are_small_but_for_one_step():
+    large = []
     for name in preset_names():
         config = load_preset(name)
         for version, step in enumerate(config.versions):
             settings = step.sample_settings(config.start, config.step_seed(version))
-            assert games_a_part(settings) == -(-step.games // 64)
+            if games_a_part(settings) != -(-step.games // 64):
+                large.append((name, version, -(-step.games // games_a_part(settings))))
+    assert large == [("strong", 9, 80)]

@@ -43,7 +43,7 @@ from motif.learning.heads import (
     term_errors,
 )
 from motif.learning.rows import LABELS, ClassRows, class_rows
-from motif.parameters import parameter_set
+from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS
 from motif.rollout.tally import error_over_groups
 from motif.runtime.errors import FitError
@@ -180,6 +180,7 @@ def fit_dataset(
     settings.check()
     stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
+    start = pattern_start(settings, parameters)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
         calls = {fit: (rows[fit[0]], fit[1], settings) for fit in heads_to_fit(rows, settings)}
         heads = _each(fit_head, calls, f"fitting {name}", jobs)
@@ -209,7 +210,7 @@ def fit_dataset(
         )
         if settings.patterns:
             ranked = [class_name for class_name, head in results if head == HEAD]
-            of_class = {name: (rows[name], weights, settings) for name in ranked}
+            of_class = {name: (rows[name], weights, settings, start) for name in ranked}
             fitted_patterns = _each(class_patterns, of_class, f"patterns of {name}", jobs)
             weights = replace(
                 weights.rounded(),
@@ -240,13 +241,7 @@ def fit_dataset(
         {fit: head.result for fit, head in unpruned.items()},
         unpruned_choices,
     )
-    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings)))
-
-
-def _name_of(weights: str) -> str:
-    """What the weights are called that lie in a file, wherever that is."""
-    known = load_static(weights).weights
-    return weights if known is None else known.name
+    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start)))
 
 
 def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
@@ -303,7 +298,9 @@ def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, setting
     return plans
 
 
-def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) -> FittedPatterns:
+def class_patterns(
+    rows: ClassRows, weights: WeightFile, settings: FitSettings, start: WeightFile | None = None
+) -> FittedPatterns:
     """The patterns that bring the equity heads of a class nearest to the labels that it trains on, and what
     they add in its game plans, if these have amounts of their own."""
     use = np.flatnonzero(rows_of_head(rows.boards[: rows.training], HEAD, settings))
@@ -313,9 +310,6 @@ def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) 
     if settings.pattern_plans:
         with_head = [PLANS.index(plan) for plan in weights.plans]
         plans = np.where(np.isin(rows.plans[use], with_head), rows.plans[use], NO_PLAN).astype(np.int64)
-    start = None
-    if settings.pattern_start is not None:
-        start = pattern_start(settings.pattern_start, weights, rows.class_name)
     pattern_rows = PatternRows(rows.features, rows.boards, use, raw, labels, rows.decisions[use], plans)
     how = PatternSettings(
         settings.patterns,
@@ -324,27 +318,36 @@ def class_patterns(rows: ClassRows, weights: WeightFile, settings: FitSettings) 
         settings.pattern_shrinkage / math.sqrt(len(use)),
         settings.pattern_rate,
         settings.seed,
-        start,
+        None if start is None else _patterns_in(start, rows.class_name),
     )
     fitted = fit_patterns(pattern_rows, how)
     names = pattern_names(fitted.patterns, weights.parameters, typical_boards(rows.class_name))
     return fitted._replace(patterns=replace(fitted.patterns, names=names))
 
 
-def pattern_start(name: str, weights: WeightFile, class_name: str) -> FittedPatterns | None:
-    """The patterns of a class in the weight file called `name`, if it has any there, as a fit leaves them.
+def pattern_start(settings: FitSettings, parameters: ParameterSet) -> WeightFile | None:
+    """The weights whose patterns a fit goes on from, if any.
 
-    Raises `PlayerError` or `WeightFileError` where there is no such file, `FitError` where it is of another
-    parameter set than `weights`.
+    Raises `PlayerError` or `WeightFileError` where there is no such file, `FitError` where it is of other
+    `parameters`.
     """
-    known = load_static(name).weights
-    if known is None or known.parameters.fingerprint != weights.parameters.fingerprint:
-        message = f"pattern_start: {name} does not have the parameters {weights.parameters.name}"
+    if settings.pattern_start is None:
+        return None
+    known = load_static(settings.pattern_start).weights
+    if known is None or known.parameters.fingerprint != parameters.fingerprint:
+        message = f"pattern_start: {settings.pattern_start} does not have the parameters {parameters.name}"
         raise FitError(message, "pattern_start")
-    if (patterns := known.patterns.get(class_name)) is None:
+    return known
+
+
+def _patterns_in(weights: WeightFile, class_name: str) -> FittedPatterns | None:
+    """The patterns of a class, if it has any, as a fit leaves them."""
+    if (patterns := weights.patterns.get(class_name)) is None:
         return None
     amounts = {
-        PLANS.index(plan): of for plan, of in known.plan_amounts.items() if class_of_plan(plan) == class_name
+        PLANS.index(plan): of
+        for plan, of in weights.plan_amounts.items()
+        if class_of_plan(plan) == class_name
     }
     return FittedPatterns(patterns, amounts)
 
@@ -356,7 +359,9 @@ def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[
     return classes
 
 
-def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings) -> dict[str, Any]:
+def _facts(
+    result: FittedWeights, folders: Sequence[Path], settings: FitSettings, start: WeightFile | None
+) -> dict[str, Any]:
     """What the weight file tells of its fit."""
     fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
     validation = result.rmse_validation
@@ -367,7 +372,7 @@ def _facts(result: FittedWeights, folders: Sequence[Path], settings: FitSettings
         "pattern_passes": settings.pattern_passes,
         "pattern_shrinkage": settings.pattern_shrinkage,
         **({"pattern_plans": True} if settings.pattern_plans else {}),
-        **({"pattern_start": _name_of(settings.pattern_start)} if settings.pattern_start else {}),
+        **({"pattern_start": start.name} if start else {}),
         **(
             {}
             if settings.pattern_rate == FitSettings.pattern_rate

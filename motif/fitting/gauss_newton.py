@@ -133,11 +133,12 @@ class Preconditioner:
 
 
 def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
-    """`start` (count,), else the prior if there is one, else the bias alone that predicts the mean label."""
+    """`start` (count,), else the prior if there is one, else the bias alone that predicts the mean label;
+    zeros where offsets predict something."""
     if start is not None:
         return checked_weights(problem.terms, start, "start")
     weights = problem.target.copy()
-    if not weights.any():
+    if problem.offsets is None and not weights.any():
         mean = np.average(problem.train.labels, weights=problem.train.sample_weights)
         weights[0] = problem.link.inverse(mean)
     return weights

@@ -57,12 +57,13 @@ class Objective:
         return self.at_raw(weights, self._raw(weights))
 
     def at_raw(self, weights: FloatArray, raw: FloatArray) -> Point:
-        """The same where the raw predictions (n,) of `weights` are known."""
+        """The same where the raw predictions (n,) of `weights` alone are known."""
         penalty = float(np.sum(self.penalty * (weights - self.target) ** 2))
         return self._point(raw, penalty)
 
     def _point(self, raw: FloatArray, penalty: float) -> Point:
         link = self.problem.link
+        raw = self.problem.train.shifted(raw)
         residuals = self.roots * (link.predict(raw) - self.problem.train.labels)
         error = sum_of_squares(self.operator.apply(residuals)) + penalty
         return Point(error, residuals, self.roots * link.slope(raw))
@@ -96,7 +97,7 @@ def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
     total = rows.sample_weights.sum()
     if total == 0:
         return None
-    raw = raw_predictions(problem.terms, rows.features, weights, boards=rows.boards)
+    raw = rows.shifted(raw_predictions(problem.terms, rows.features, weights, boards=rows.boards))
     squares = (problem.link.predict(raw) - rows.labels) ** 2
     return float(np.sqrt(np.sum(rows.sample_weights * squares) / total))
 

@@ -114,6 +114,8 @@ class Rows:
     """First row of each decision, and n last."""
     boards: Board | None
     """(n, 26); None where no term is read off boards."""
+    offsets: FloatArray | None
+    """(n,): what is added to the raw predictions; None for nothing."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -126,7 +128,14 @@ class Rows:
         """The rows numbered `which`, each as a decision of its own."""
         starts = np.arange(len(which) + 1, dtype=np.int64)
         boards = self.boards_of(which)
-        return Rows(self.features[which], self.labels[which], self.sample_weights[which], starts, boards)
+        offsets = None if self.offsets is None else self.offsets[which]
+        return Rows(
+            self.features[which], self.labels[which], self.sample_weights[which], starts, boards, offsets
+        )
+
+    def shifted(self, raw: FloatArray) -> FloatArray:
+        """Raw predictions (n,) of weights with what is added to them."""
+        return raw if self.offsets is None else raw + self.offsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +155,8 @@ class Problem:
     decisions: (n,) ids, equal for the candidate plays of one decision, whose rows are consecutive;
     needed by the ranking term alone.  training: (n,) of bool, the other rows are for validation;
     absent, all rows train.  prior: (count,) weights to shrink toward, 0 when absent.  boards: int8
-    (n, 26), seen by the player on roll, needed by point terms alone.
+    (n, 26), seen by the player on roll, needed by point terms alone.  offsets: (n,) raw predictions of
+    something else, which those of the weights are added to, 0 when absent.
 
     Raises `FitError`, which names the row and what is wrong with it.  Arrays are not modified.
     """
@@ -162,6 +172,7 @@ class Problem:
     ranking: float = 0.0
     prior: FloatArray | None = None
     boards: Board | None = None
+    offsets: FloatArray | None = None
     train: Rows = field(init=False)
     validation: Rows = field(init=False)
     target: FloatArray = field(init=False)
@@ -182,7 +193,9 @@ class Problem:
         if self.ranking > 0 and decisions is None:
             raise FitError("the ranking term needs to know the decision of every row")
         boards = _checked_boards(self.boards, self.terms, count) if self.terms.points else None
-        sides = [_rows(features, labels, weights, decisions, boards, mask) for mask in (training, ~training)]
+        offsets = None if self.offsets is None else _checked_column(self.offsets, count, "offset")
+        columns = (features, labels, weights, decisions, boards, offsets)
+        sides = [_rows(*columns, mask) for mask in (training, ~training)]
         if len(sides[0]) == 0:
             raise FitError("no training samples: every row is for validation")
         if not sides[0].sample_weights.any():
@@ -329,13 +342,15 @@ def _rows(
     weights: FloatArray,
     decisions: IntArray | None,
     boards: Board | None,
+    offsets: FloatArray | None,
     mask: npt.NDArray[np.bool_],
 ) -> Rows:
     which = compact(np.flatnonzero(mask))
     ids = None if decisions is None else decisions[which]
     starts = decision_starts(ids, int(np.count_nonzero(mask)))
     here = None if boards is None else boards[which]
-    return Rows(features[which], labels[which], weights[which], starts, here)
+    added = None if offsets is None else offsets[which]
+    return Rows(features[which], labels[which], weights[which], starts, here, added)
 
 
 @fast_kernel

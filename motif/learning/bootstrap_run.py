@@ -36,7 +36,7 @@ SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "
 TERMS = "terms.parquet"
 _REFERENCE = "pubeval"
 PREVIOUS = "previous"
-"""As the `pattern_start` of a version's fit: the version before."""
+"""As the `pattern_start` of a version's fit, or what it corrects: the version before."""
 
 OnVersion = Callable[[Path, dict[str, Any]], None]
 """Called with a version's folder and summary when it is finished."""
@@ -289,6 +289,8 @@ def _make_version(
     fit_settings = config.fit_settings(version)
     if fit_settings.pattern_start == PREVIOUS:
         fit_settings = replace(fit_settings, pattern_start=previous)
+    if fit_settings.correct == PREVIOUS:
+        fit_settings = replace(fit_settings, correct=previous)
     fit = fit_dataset(
         pools,
         fit_settings,

@@ -21,7 +21,7 @@ from motif.evaluators.kernels import score_packed
 from motif.evaluators.named import load_static
 from motif.evaluators.pattern_words import pattern_names, typical_boards
 from motif.evaluators.probabilities import turned_equities
-from motif.evaluators.static import prepared, weights_model
+from motif.evaluators.static import StaticEvaluator, prepared, weights_model
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile, class_of_plan
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.objective import CONVERGED, FitResult
@@ -33,6 +33,7 @@ from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import (
     HEAD,
     HeadFit,
+    added,
     fit_head,
     fit_plans,
     head_terms,
@@ -58,6 +59,8 @@ _ROWS_AT_ONCE = 1 << 16
 _FILTER_KEEPS = 8
 _FILTER_RIDGE = 1e-4
 _FILTER_ROWS_AT_ONCE = 1 << 14
+_FACTS_OF_CORRECTION = ("ranking", "ridge", "equity_ridge", "backgammons", "plan_shrinkage", "plan_rows")
+"""Facts of a fit that a correction tells beside those of the weights that it corrects."""
 _Fits = dict[tuple[str, str], FitResult]
 """By class, and head or plan."""
 _Place = TypeVar("_Place")
@@ -180,34 +183,28 @@ def fit_dataset(
     settings.check()
     stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
-    start = pattern_start(settings, parameters)
+    start = _known(settings, parameters, "pattern_start")
+    known = _known(settings, parameters, "correct")
+    if known is not None:
+        settings = replace(settings, bearoff=known.bearoff)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
-        calls = {fit: (rows[fit[0]], fit[1], settings) for fit in heads_to_fit(rows, settings)}
+        offsets = {} if known is None else _known_sums(rows, known)
+        wanted = heads_to_fit(rows, settings) if known is None else ((of, HEAD) for of in offsets)
+        calls = {fit: (rows[fit[0]], fit[1], settings, offsets.get(fit[0])) for fit in wanted}
         heads = _each(fit_head, calls, f"fitting {name}", jobs)
         results = {fit: head.result for fit, head in heads.items()}
-        plans = _plan_fits(rows, results, name, settings)
-        # One thread, or the last bits would depend on the number of cores.
-        with one_thread():
-            steps = {name: _filter_steps(part) for name, part in rows.items() if part.training}
-        samples = sum(map(len, rows.values()))
-        rmse_train, rmse_validation = _win_errors(rows, results, settings)
-        weights = WeightFile(
-            name,
-            version,
-            parent,
-            parameters,
-            _heads_by_class(heads),
-            PreFilter(_FILTER_KEEPS, steps),
-            plans={
-                plan: {
-                    HEAD: head_weights(
-                        head_terms(class_name, HEAD, len(parameters), settings), result.weights
-                    )
-                }
-                for (class_name, plan), result in plans.items()
-            },
-            bearoff=settings.bearoff,
-        )
+        plans = _plan_fits(rows, results, name, settings, offsets)
+        of_plans = {
+            plan: head_weights(head_terms(class_name, HEAD, len(parameters), settings), result.weights)
+            for (class_name, plan), result in plans.items()
+        }
+        if known is None:
+            weights = _new_weights(rows, heads, of_plans, parameters, settings)
+            rmse_train, rmse_validation = _win_errors(rows, results, settings)
+        else:
+            weights = _corrected(known, _heads_by_class(heads), of_plans)
+            rmse_train, rmse_validation = _shown_win_errors(rows, weights)
+        weights = replace(weights, name=name, version=version, parent=parent)
         if settings.patterns:
             ranked = [class_name for class_name, head in results if head == HEAD]
             of_class = {name: (rows[name], weights, settings, start) for name in ranked}
@@ -221,6 +218,7 @@ def fit_dataset(
                     for plan, amounts in learned.plan_amounts.items()
                 },
             )
+        samples = sum(map(len, rows.values()))
         choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
         whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
@@ -241,7 +239,64 @@ def fit_dataset(
         {fit: head.result for fit, head in unpruned.items()},
         unpruned_choices,
     )
-    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start)))
+    return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start, known)))
+
+
+def _new_weights(
+    rows: Mapping[str, ClassRows],
+    heads: Mapping[tuple[str, str], HeadFit],
+    of_plans: Mapping[str, HeadWeights],
+    parameters: ParameterSet,
+    settings: FitSettings,
+) -> WeightFile:
+    """The fitted heads as a weight file, with a pre-filter, and still without a name."""
+    # One thread, or the last bits would depend on the number of cores.
+    with one_thread():
+        steps = {name: _filter_steps(part) for name, part in rows.items() if part.training}
+    return WeightFile(
+        "",
+        0,
+        None,
+        parameters,
+        _heads_by_class(heads),
+        PreFilter(_FILTER_KEEPS, steps),
+        plans={plan: {HEAD: head} for plan, head in of_plans.items()},
+        bearoff=settings.bearoff,
+    )
+
+
+def _known_sums(rows: Mapping[str, ClassRows], known: WeightFile) -> dict[str, FloatArray]:
+    """By what `known` ranks the rows of each class that has an equity head and positions to train on."""
+    return {
+        name: _raw_sums(part.boards, known)
+        for name, part in rows.items()
+        if part.training and HEAD in known.classes.get(name, {})
+    }
+
+
+def _corrected(
+    known: WeightFile, heads: Mapping[str, Mapping[str, HeadWeights]], of_plans: Mapping[str, HeadWeights]
+) -> WeightFile:
+    """`known` with what was fitted added to its equity heads: a plan's own, or else that of its class."""
+    classes = {of: dict(parts) for of, parts in known.classes.items()}
+    for of, parts in heads.items():
+        classes[of][HEAD] = added(known.classes[of][HEAD], parts[HEAD])
+    plans = {plan: dict(parts) for plan, parts in known.plans.items()}
+    for plan in sorted({*known.plans, *of_plans}, key=PLANS.index):
+        of = class_of_plan(plan)
+        if of in heads:
+            own = known.plans.get(plan, known.classes[of])[HEAD]
+            plans[plan] = {HEAD: added(own, of_plans.get(plan, heads[of][HEAD]))}
+    return replace(known, classes=classes, plans=plans)
+
+
+def _shown_win_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> tuple[float, float | None]:
+    """RMSE of the win chance that `weights` show over all classes, in training and validation."""
+    shown, win = StaticEvaluator(weights.name, weights_model(weights)), LABELS.index("win")
+    squares = [(shown.evaluate_many(part.boards)[:, 0] - part.labels[:, win]) ** 2 for part in rows.values()]
+    train = np.concatenate([of[: part.training] for of, part in zip(squares, rows.values(), strict=True)])
+    rest = np.concatenate([of[part.training :] for of, part in zip(squares, rows.values(), strict=True)])
+    return float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None
 
 
 def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
@@ -286,13 +341,20 @@ def _each(
     return results
 
 
-def _plan_fits(rows: Mapping[str, ClassRows], results: _Fits, name: str, settings: FitSettings) -> _Fits:
+def _plan_fits(
+    rows: Mapping[str, ClassRows],
+    results: _Fits,
+    name: str,
+    settings: FitSettings,
+    offsets: Mapping[str, FloatArray],
+) -> _Fits:
     """The results of the plans' heads, by class and plan: of every class that has an equity head."""
     parents = [class_name for class_name, head in results if head == HEAD] if settings.plans else []
     plans: _Fits = {}
     with progress(f"fitting the game plans of {name}", len(parents)) as advance:
         for class_name in parents:
-            fits = fit_plans(rows[class_name], class_name, results[class_name, HEAD].weights, settings)
+            of_class = results[class_name, HEAD].weights
+            fits = fit_plans(rows[class_name], class_name, of_class, settings, offsets.get(class_name))
             plans.update({(class_name, plan): result for plan, result in fits.items()})
             advance(1)
     return plans
@@ -325,18 +387,17 @@ def class_patterns(
     return fitted._replace(patterns=replace(fitted.patterns, names=names))
 
 
-def pattern_start(settings: FitSettings, parameters: ParameterSet) -> WeightFile | None:
-    """The weights whose patterns a fit goes on from, if any.
+def _known(settings: FitSettings, parameters: ParameterSet, key: str) -> WeightFile | None:
+    """The weights that the setting `key` names, if any.
 
     Raises `PlayerError` or `WeightFileError` where there is no such file, `FitError` where it is of other
     `parameters`.
     """
-    if settings.pattern_start is None:
+    if (name := getattr(settings, key)) is None:
         return None
-    known = load_static(settings.pattern_start).weights
+    known = load_static(name).weights
     if known is None or known.parameters.fingerprint != parameters.fingerprint:
-        message = f"pattern_start: {settings.pattern_start} does not have the parameters {parameters.name}"
-        raise FitError(message, "pattern_start")
+        raise FitError(f"{key}: {name} does not have the parameters {parameters.name}", key)
     return known
 
 
@@ -360,9 +421,13 @@ def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[
 
 
 def _facts(
-    result: FittedWeights, folders: Sequence[Path], settings: FitSettings, start: WeightFile | None
+    result: FittedWeights,
+    folders: Sequence[Path],
+    settings: FitSettings,
+    start: WeightFile | None,
+    known: WeightFile | None,
 ) -> dict[str, Any]:
-    """What the weight file tells of its fit."""
+    """What the weight file tells of its fit, and a corrected one of what `known` told."""
     fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
     validation = result.rmse_validation
     of_plans = {"plan_shrinkage": settings.plan_shrinkage, "plan_rows": settings.plan_rows}
@@ -379,7 +444,7 @@ def _facts(
             else {"pattern_rate": settings.pattern_rate}
         ),
     }
-    return {
+    facts = {
         "method": settings.method,
         "samples": result.samples,
         "dataset": fingerprints if len(folders) > 1 else fingerprints[0],
@@ -399,6 +464,12 @@ def _facts(
         "seed": settings.seed,
         "motif": VERSION,
     }
+    if known is None:
+        return facts
+    correction = {name: facts[name] for name in _FACTS_OF_CORRECTION if name in facts}
+    measured = {name: fact for name, fact in facts.items() if name not in (*_FACTS_OF_CORRECTION, "method")}
+    correction = {"terms": settings.terms, **correction}
+    return {**known.fit, **measured, "corrected": known.name, "correction": correction}
 
 
 def _facts_of_fit(result: FitResult) -> dict[str, Any]:

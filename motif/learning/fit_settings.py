@@ -66,6 +66,8 @@ class FitSettings:
     """How fast patterns learn at first."""
     pattern_shrinkage: float = 10.0
     """How strongly inputs of patterns are drawn to 0; it counts less by the root of the positions."""
+    correct: str | None = None
+    """A weight file to correct: what is fitted is what its equity heads lack, and all else stays as it is."""
     bearoff: bool = False
     """Leave positions that the bearoff tables cover to these, in fits and in play."""
     validation: float = 0.1
@@ -112,6 +114,10 @@ class FitSettings:
         ):
             if getattr(self, name) and not getattr(self, needed):
                 raise FitError(f"{name}: there must be {needed} too", name, needed)
+        for name in ("patterns", "prune"):
+            if self.correct is not None and getattr(self, name):
+                message = f"{name}: a fit that corrects weights leaves theirs as they are"
+                raise FitError(message, name, "correct")
         if self.plans and self.prune is not None:
             message = "prune: with plans a class keeps all its terms, which its plans are drawn to"
             raise FitError(message, "prune", "plans")

@@ -81,13 +81,13 @@ def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterat
                 )
 
 
-def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
+def fit_head(rows: ClassRows, head: str, settings: FitSettings, offsets: FloatArray | None = None) -> HeadFit:
     """Fit one head of a class to its rows, at least one of which must train it, and prune it if wanted.
 
     A head without second-degree terms has nothing to prune, and one whose rows come from a single game
-    tells nothing of what is luck: they stay as they are.
+    tells nothing of what is luck: they stay as they are.  `offsets` are those of `head_problem`.
     """
-    problem = head_problem(rows, head, settings)
+    problem = head_problem(rows, head, settings, offsets)
     fit = HeadFit(problem.terms, solver(settings.method)(problem, max_passes=settings.max_passes))
     if settings.prune is None or not len(problem.terms.pairs):
         return fit
@@ -109,16 +109,21 @@ def plans_to_fit(rows: ClassRows, class_name: str, settings: FitSettings) -> lis
 
 
 def fit_plans(
-    rows: ClassRows, class_name: str, of_class: FloatArray, settings: FitSettings
+    rows: ClassRows,
+    class_name: str,
+    of_class: FloatArray,
+    settings: FitSettings,
+    offsets: FloatArray | None = None,
 ) -> dict[str, FitResult]:
     """Fit the equity heads of the plans of a class together, from the class's weights (count,) on.
 
-    The errors told of each are those of the plan's own rows; passes and seconds are of all together.
+    `offsets` are those of `head_problem`.  The errors told of each are those of the plan's own rows; passes
+    and seconds are of all together.
     """
     plans = plans_to_fit(rows, class_name, settings)
     if not plans:
         return {}
-    problem = head_problem(rows, HEAD, settings)
+    problem = head_problem(rows, HEAD, settings, offsets)
     codes = np.full(len(PLANS) + 1, -1)
     codes[[PLANS.index(plan) for plan in plans]] = np.arange(len(plans))
     own = rows.plans[rows_of_head(rows.boards, HEAD, settings)]
@@ -199,8 +204,10 @@ def head_clusters(rows: ClassRows, head: str, settings: FitSettings) -> IntArray
     return rows.games[rows_of_head(rows.boards, head, settings)].astype(np.int64)
 
 
-def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
-    """What `fit_head` fits."""
+def head_problem(
+    rows: ClassRows, head: str, settings: FitSettings, offsets: FloatArray | None = None
+) -> Problem:
+    """What `fit_head` fits; `offsets` (rows,) are raw sums of other weights, to which it adds."""
     use = rows_of_head(rows.boards, head, settings)
     training = (np.arange(len(rows)) < rows.training)[use]
     equity = head == "equity"
@@ -216,6 +223,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
         ridge=(settings.equity_ridge if equity else settings.ridge) / np.count_nonzero(training),
         ranking=settings.equity_ranking if equity else 0.0,
         boards=rows_where(rows.boards, use) if terms.points else None,
+        offsets=None if offsets is None else offsets[use],
     )
 
 
@@ -236,6 +244,20 @@ def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
         terms.pairs,
         parts.quadratic.astype(np.float32),
         parts.points.astype(np.float32) if terms.points else None,
+    )
+
+
+def added(known: HeadWeights, fit: HeadWeights) -> HeadWeights:
+    """The sum of two heads; `FitError` where the second one has pairs, and others than the first."""
+    if len(fit.pairs) and not np.array_equal(known.pairs, fit.pairs):
+        raise FitError("correct: there are not all pairs in what is corrected; use linear terms", "terms")
+    points = [part for part in (known.points, fit.points) if part is not None]
+    return replace(
+        known,
+        bias=float(np.float32(known.bias + fit.bias)),
+        linear=known.linear + fit.linear,
+        quadratic=known.quadratic + fit.quadratic if len(fit.pairs) else known.quadratic,
+        points=sum(points[1:], points[0]) if points else None,
     )
 
 

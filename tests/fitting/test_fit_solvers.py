@@ -1,11 +1,13 @@
 """Every solver: planted weights, the same optimum, the optimality condition."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from motif.fitting import coordinate
 from motif.fitting.coordinate import solve_coordinate
-from motif.fitting.design import term_sums
+from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.objective import Objective
 from motif.fitting.problem import EQUITY, PROBABILITY, Problem
@@ -42,6 +44,16 @@ def test_planted_weights_are_recovered(solve):
     assert result.stopped == "converged"
     assert result.rmse_train < 1e-5
     np.testing.assert_allclose(result.weights, planted, atol=0.01)
+
+
+@every_solver
+def test_weights_add_to_what_something_else_predicts(solve):
+    problem, planted = exact_problem(3000, 5)
+    known = planted * np.random.default_rng(1).uniform(0.2, 1.5, len(planted))
+    offsets = raw_predictions(problem.terms, problem.features, known)
+    result = solve(replace(problem, offsets=offsets), max_passes=5000, tolerance=TIGHT)
+    assert result.rmse_train < 1e-5
+    np.testing.assert_allclose(known + result.weights, planted, atol=0.01)
 
 
 @every_solver

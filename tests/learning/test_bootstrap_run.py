@@ -129,6 +129,14 @@ def test_patterns_go_on_from_the_version_before(tmp_path):
     assert weights.fit["pattern_start"] == "tiny-v0"
 
 
+def test_a_version_corrects_the_one_before(tmp_path):
+    steps = (STEP, replace(STEP, fit={"correct": PREVIOUS, "terms": "linear", "ranking": 0.0}))
+    summaries = run_bootstrap(tmp_path / "run", replace(TINY, versions=steps), jobs=1)
+    weights = read_weight_file(tmp_path / "run" / "v1" / "weights.yaml")
+    assert (weights.name, weights.version, weights.fit["corrected"]) == ("tiny-v1", 1, "tiny-v0")
+    assert 0 < summaries[1]["rmse_train"] < 0.5
+
+
 def test_a_pruned_run_with_tables_of_terms(tmp_path):
     fit = {"parameters": "keith", "heads": "win", "prune": 2.0}
     config = replace(TINY, fit=fit, versions=(STEP,), terms=True)

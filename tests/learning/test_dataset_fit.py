@@ -13,6 +13,7 @@ from motif.board.packed import pack_many
 from motif.evaluators import OUTPUTS, StaticEvaluator, read_weight_file
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import weights_model
+from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.design import raw_predictions
 from motif.fitting.problem import EQUITY, Link, Problem
 from motif.fitting.solve import solver
@@ -252,6 +253,72 @@ def test_patterns_of_plans_need_both(change):
     settings = replace(PATTERNED, pattern_start="motif-v7", **change)
     with pytest.raises(FitError, match="there must be p"):
         settings.check()
+
+
+@pytest.fixture(scope="module")
+def shifted(patterned, folder, samples, tmp_path_factory):
+    """A file with patterns, and the dataset labelled by one whose equity heads differ from its by little."""
+    home = tmp_path_factory.mktemp("shifted")
+    known = patterned.weights
+    known.save(home / "known.yaml")
+    known = read_weight_file(home / "known.yaml")
+
+    def moved(head: HeadWeights, bias: float) -> HeadWeights:
+        return replace(head, bias=head.bias + bias, linear=head.linear + np.float32(0.03))
+
+    classes = {
+        of: {**heads, **({"equity": moved(heads["equity"], 0.05)} if "equity" in heads else {})}
+        for of, heads in known.classes.items()
+    }
+    plans = {
+        plan: {"equity": moved(heads["equity"], 0.05 + 0.01 * (k % 3))}
+        for k, (plan, heads) in enumerate(known.plans.items())
+    }
+    truth = replace(known, classes=classes, plans=plans)
+    labels = StaticEvaluator("truth", weights_model(truth)).equity_many(samples.boards)
+    stored(home / "labelled", replace(samples, equity=labels.astype(np.float32)), 4000)
+    return home, known, truth
+
+
+CORRECTING = replace(
+    PLANNED, ranking=0.0, equity_ridge=1e-6, plan_shrinkage=0.0, points=False, validation=0.0
+)
+
+
+def test_a_correction_finds_what_equity_heads_lack(shifted, samples, tmp_path):
+    home, known, truth = shifted
+    settings = replace(CORRECTING, correct=str(home / "known.yaml"))
+    fit = fitted([home / "labelled"], settings)
+    assert fit.results.keys() == {("contact", "equity"), ("crashed", "equity")}
+    weights = fit.weights
+    corrected_alone = [PLANS.index(plan) for _, plan in fit.plans]
+    rows = np.isin(plans_many(pack_many(samples.boards)), corrected_alone)
+    rows |= samples.position_class == CLASS_NAMES.index("crashed")
+    shown, wanted, before = (
+        StaticEvaluator("", weights_model(of)).equity_many(samples.boards[rows])
+        for of in (weights, truth, known)
+    )
+    assert np.abs(wanted - before).max() > 0.1
+    np.testing.assert_allclose(shown, wanted, atol=1e-4)
+    for part in ("pre_filter", "patterns", "plan_amounts"):
+        assert repr(getattr(weights, part)) == repr(getattr(known, part))
+    for of, heads in known.classes.items():
+        for name in heads.keys() - {"equity"}:
+            assert repr(weights.classes[of][name]) == repr(heads[name])
+    facts = weights.fit
+    assert (facts["corrected"], facts["samples"]) == ("made", len(samples))
+    assert facts["ranking"] == known.fit["ranking"] != facts["correction"]["ranking"] == 0.0
+    weights.save(tmp_path / "one.yaml")
+    fitted([home / "labelled"], settings, jobs=2).weights.save(tmp_path / "two.yaml")
+    assert (tmp_path / "one.yaml").read_bytes() == (tmp_path / "two.yaml").read_bytes()
+    assert read_weight_file(tmp_path / "one.yaml").fit == facts
+
+
+def test_a_correction_leaves_patterns_alone(folder):
+    with pytest.raises(FitError, match="patterns: a fit that corrects weights leaves theirs as they are"):
+        replace(PATTERNED, correct="motif-v9").check()
+    with pytest.raises(FitError, match="correct: motif-v9 does not have the parameters keith"):
+        fitted([folder], replace(CORRECTING, correct="motif-v9"))
 
 
 def test_two_processes_fit_the_same_plans(folder, planned):

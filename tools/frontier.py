@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from motif.benchmark.benchmark_files import BenchmarkFile, read_benchmark
+from motif.benchmark.choices import player_choices
 from motif.benchmark.losses import mean_and_error
 from motif.evaluators.named import default_player
 from motif.players import Player, load
@@ -51,6 +52,12 @@ def ways(own: str) -> list[str]:
     ]
 
 
+def judging_ways(own: str) -> list[str]:
+    """Of `ways` those that are measured on all lines: what they err is said beside what they judge."""
+    depths = ("@1:narrow", "@1", "@2:narrow", "@2", "@3", "@2:rollout")
+    return [own, *(own + depth for depth in depths)]
+
+
 @dataclass(frozen=True)
 class Measured:
     """What a way costs and gives."""
@@ -61,7 +68,7 @@ class Measured:
     """Millipoints lost a decision."""
     error_rate_se: float
     milliseconds: float
-    """A decision."""
+    """A decision, on the lines that all choose on."""
 
 
 def measure(names: Sequence[str], benchmark: BenchmarkFile, decisions: int) -> list[Measured]:
@@ -101,6 +108,29 @@ def _measured(name: str, losses: list[float], seconds: float) -> Measured:
     mean, error = mean_and_error(np.array(losses))
     count = len(losses)
     return Measured(name, count, mean, error, _MILLI * seconds / count)
+
+
+def on_all_lines(measured: Sequence[Measured], own: str, benchmark: BenchmarkFile) -> list[Measured]:
+    """`measured` with the errors of `judging_ways` on every line of `benchmark`."""
+    whole: list[Measured] = []
+    for one in measured:
+        if one.name in judging_ways(own) and one.decisions < len(benchmark):
+            mean, error = mean_and_error(player_choices(load(one.name), benchmark).losses)
+            one = replace(one, decisions=len(benchmark), error_rate=mean, error_rate_se=error)
+        whole.append(one)
+    return whole
+
+
+def whole_table(whole: Sequence[Measured], own: str) -> list[str]:
+    """The page's table of `judging_ways`."""
+    rows = {one.name: one for one in whole}
+    lines = ["| player | error rate |", "|---|---:|"]
+    lines += [
+        f"| `{name}` | {rows[name].error_rate:.2f} ± {rows[name].error_rate_se:.2f} |"
+        for name in judging_ways(own)
+        if name in rows
+    ]
+    return lines
 
 
 def table(measured: Sequence[Measured]) -> list[str]:
@@ -160,12 +190,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     own = default_player()
     try:
+        benchmark = read_benchmark(options.lines)
         with one_thread():
-            measured = measure(ways(own), read_benchmark(options.lines), options.decisions)
-        figures = [asdict(one) for one in measured]
-        write_text(FIGURES, json.dumps(figures, indent=1) + "\n")
+            measured = measure(ways(own), benchmark, options.decisions)
         draw(measured, own, options.page.parent.parent / "images" / "frontier.png")
         write_region(options.page, "frontier", table(measured))
+        whole = on_all_lines(measured, own, benchmark)
+        write_text(FIGURES, json.dumps([asdict(one) for one in whole], indent=1) + "\n")
+        write_region(options.page, "all lines", whole_table(whole, own))
     except MotifError as error:
         print(f"frontier: error: {error}", file=sys.stderr)
         return 2

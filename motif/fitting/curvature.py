@@ -50,10 +50,13 @@ class Curvature:
 
     def matrix(self) -> FloatArray:
         """G itself."""
-        return np.asarray(self.transform.T @ (self.transform.T @ self.centred).T)
+        return self._transposed(self.centred, True).T
 
     def factor(self, penalty: FloatArray) -> FloatArray:
-        """The upper Cholesky factor of G + `penalty` (count, count), with as little jitter as it takes."""
+        """The upper Cholesky factor of G + `penalty`, with as little jitter as it takes.
+
+        `penalty` is (count, count), or (count,) where it is diagonal.
+        """
         jittered = self.centred.copy()
         places = np.diag_indices_from(jittered)
         diagonal = self.centred.diagonal()
@@ -62,12 +65,25 @@ class Curvature:
         jitter = _FIRST_JITTER
         while jitter <= _LAST_JITTER:
             jittered[places] = diagonal + jitter * floor
-            matrix = Curvature(jittered, self.transform).matrix() + penalty
+            # LAPACK reads the upper triangle, column by column.
+            columns = self._transposed(jittered, False)
+            if penalty.ndim == 1:
+                columns[places] += penalty
+            else:
+                columns += penalty.T
             try:
-                return np.asarray(cho_factor(matrix, overwrite_a=True, check_finite=False)[0])
+                return np.asarray(cho_factor(columns.T, overwrite_a=True, check_finite=False)[0])
             except LinAlgError:
                 jitter *= 10
         raise FitError("the normal equations of these features cannot be factorised")
+
+    def _transposed(self, centred: FloatArray, is_whole: bool) -> FloatArray:
+        """The transpose of T^T `centred` T; unless `is_whole` nothing above its diagonal."""
+        columns, out = self.transform.tocsc(), np.zeros_like(centred)
+        columns.sort_indices()
+        starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
+        _transform(centred, starts, rows, columns.data, is_whole, out)
+        return out
 
 
 def curvature_over(
@@ -252,6 +268,24 @@ def _products(features, factors, by_first, by_second):
             for a in range(b + 1):
                 by_second[k, place + a] = values[a] * factor
             place += b + 1
+
+
+@kernel
+def _transform(matrix, starts, rows, values, is_whole, out):
+    """Row k of `out` is column k of T^T `matrix` T; `starts`, `rows`, `values` are those of T's columns."""
+    count = len(matrix)
+    line = np.empty(count)
+    for k in range(count):
+        line[:] = 0.0
+        for place in range(starts[k], starts[k + 1]):
+            value, source = values[place], matrix[rows[place]]
+            for j in range(count):
+                line[j] += value * source[j]
+        for i in range(count if is_whole else k + 1):
+            total = 0.0
+            for place in range(starts[i], starts[i + 1]):
+                total += values[place] * line[rows[place]]
+            out[k, i] = total
 
 
 @inline_kernel

@@ -125,7 +125,7 @@ class Preconditioner:
         rows, factors, operator = sampled_rows(objective, point, shares, size)
         means = centres(terms, train, point.slopes**2)
         curvature = curvature_over(terms, train, rows, factors, operator, means)
-        self._factor = curvature.factor(np.diag(objective.penalty))
+        self._factor = curvature.factor(objective.penalty)
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """`vector` (count,) times the approximate inverse of half the curvature."""

@@ -2,10 +2,12 @@
 
 import json
 
+import pytest
+
 from motif.benchmark.benchmark_files import read_benchmark
 from motif.benchmark.choices import error_rate
 from motif.players import load
-from tools.frontier import FIGURES, draw, measure, table, ways
+from tools.frontier import FIGURES, draw, measure, on_all_lines, table, ways, whole_table
 
 LINES = "tests/data/contact.bm"
 
@@ -24,6 +26,21 @@ def test_everyone_is_measured_on_the_same_lines(tmp_path, capsys):
     assert f"{expected.er:.2f}" in "".join(lines)
     draw(measured, "pubeval", tmp_path / "frontier.png")
     assert (tmp_path / "frontier.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_own_ways_are_measured_on_all_lines():
+    benchmark = read_benchmark(LINES)
+    few = measure(["simple", "simple@1", "pubeval"], benchmark, 3)
+    whole = on_all_lines(few, "simple", benchmark)
+    assert [one.decisions for one in whole] == [len(benchmark), len(benchmark), 3]
+    assert [one.milliseconds for one in whole] == [one.milliseconds for one in few]
+    expected = error_rate(load("simple"), benchmark, jobs=1)
+    assert whole[0].error_rate == pytest.approx(expected.er)
+    assert whole[2] == few[2]
+    assert [line.split(" | ")[0] for line in whole_table(whole, "simple")[2:]] == [
+        "| `simple`",
+        "| `simple@1`",
+    ]
 
 
 def test_what_is_kept_is_of_the_ways_there_are():

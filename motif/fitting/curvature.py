@@ -50,7 +50,8 @@ class Curvature:
 
     def matrix(self) -> FloatArray:
         """G itself."""
-        return self._transposed(self.centred, True).T
+        # In rows: products with it add up in another order by columns.
+        return np.ascontiguousarray(self._transposed(self.centred, True).T)
 
     def factor(self, penalty: FloatArray) -> FloatArray:
         """The upper Cholesky factor of G + `penalty`, with as little jitter as it takes.

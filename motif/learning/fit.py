@@ -24,10 +24,11 @@ from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.static import StaticEvaluator, prepared, weights_model
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile, class_of_plan
 from motif.fitting.curvature import decision_chunks
+from motif.fitting.design import raw_predictions
 from motif.fitting.objective import CONVERGED, FitResult
 from motif.fitting.pattern_fit import FittedPatterns, PatternRows, PatternSettings, fit_patterns
 from motif.fitting.problem import decision_starts
-from motif.fitting.significance import write_terms
+from motif.fitting.significance import weight_vector, write_terms
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, FloatArray, step_columns
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import (
@@ -188,9 +189,9 @@ def fit_dataset(
     if known is not None:
         settings = replace(settings, bearoff=known.bearoff)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
-        offsets = {} if known is None else _known_sums(rows, known)
-        wanted = heads_to_fit(rows, settings) if known is None else ((of, HEAD) for of in offsets)
-        calls = {fit: (rows[fit[0]], fit[1], settings, offsets.get(fit[0])) for fit in wanted}
+        offsets = {} if known is None else _known_sums(rows, known, settings)
+        wanted = heads_to_fit(rows, settings) if known is None else offsets
+        calls = {fit: (rows[fit[0]], fit[1], settings, offsets.get(fit)) for fit in wanted}
         heads = _each(fit_head, calls, f"fitting {name}", jobs)
         results = {fit: head.result for fit, head in heads.items()}
         plans = _plan_fits(rows, results, name, settings, offsets)
@@ -265,22 +266,32 @@ def _new_weights(
     )
 
 
-def _known_sums(rows: Mapping[str, ClassRows], known: WeightFile) -> dict[str, FloatArray]:
-    """By what `known` ranks the rows of each class that has an equity head and positions to train on."""
-    return {
-        name: _raw_sums(part.boards, known)
-        for name, part in rows.items()
-        if part.training and HEAD in known.classes.get(name, {})
-    }
+def _known_sums(
+    rows: Mapping[str, ClassRows], known: WeightFile, settings: FitSettings
+) -> dict[tuple[str, str], FloatArray]:
+    """The raw sums by `known` of the rows of each class that it ranks by equity, for each head that can be
+    fitted to them."""
+    sums = {}
+    for name, part in rows.items():
+        heads = known.classes.get(name, {})
+        for head in heads if HEAD in heads else ():
+            if not rows_of_head(part.boards[: part.training], head, settings).any():
+                continue
+            if head == HEAD:
+                sums[name, head] = _raw_sums(part.boards, known)
+            else:
+                terms, vector = weight_vector(heads[head])
+                sums[name, head] = raw_predictions(terms, part.features, vector, boards=part.boards)
+    return sums
 
 
 def _corrected(
     known: WeightFile, heads: Mapping[str, Mapping[str, HeadWeights]], of_plans: Mapping[str, HeadWeights]
 ) -> WeightFile:
-    """`known` with what was fitted added to its equity heads: a plan's own, or else that of its class."""
+    """`known` with what was fitted added to its heads; a plan without a fit of its own gets its class's."""
     classes = {of: dict(parts) for of, parts in known.classes.items()}
     for of, parts in heads.items():
-        classes[of][HEAD] = added(known.classes[of][HEAD], parts[HEAD])
+        classes[of].update({name: added(known.classes[of][name], part) for name, part in parts.items()})
     plans = {plan: dict(parts) for plan, parts in known.plans.items()}
     for plan in sorted({*known.plans, *of_plans}, key=PLANS.index):
         of = class_of_plan(plan)
@@ -346,7 +357,7 @@ def _plan_fits(
     results: _Fits,
     name: str,
     settings: FitSettings,
-    offsets: Mapping[str, FloatArray],
+    offsets: Mapping[tuple[str, str], FloatArray],
 ) -> _Fits:
     """The results of the plans' heads, by class and plan: of every class that has an equity head."""
     parents = [class_name for class_name, head in results if head == HEAD] if settings.plans else []
@@ -354,7 +365,9 @@ def _plan_fits(
     with progress(f"fitting the game plans of {name}", len(parents)) as advance:
         for class_name in parents:
             of_class = results[class_name, HEAD].weights
-            fits = fit_plans(rows[class_name], class_name, of_class, settings, offsets.get(class_name))
+            fits = fit_plans(
+                rows[class_name], class_name, of_class, settings, offsets.get((class_name, HEAD))
+            )
             plans.update({(class_name, plan): result for plan, result in fits.items()})
             advance(1)
     return plans

@@ -67,7 +67,7 @@ class FitSettings:
     pattern_shrinkage: float = 10.0
     """How strongly inputs of patterns are drawn to 0; it counts less by the root of the positions."""
     correct: str | None = None
-    """A weight file to correct: what is fitted is what its equity heads lack, and all else stays as it is."""
+    """A weight file to correct: what is fitted is what its heads lack of contact and crashed positions."""
     bearoff: bool = False
     """Leave positions that the bearoff tables cover to these, in fits and in play."""
     validation: float = 0.1

@@ -82,7 +82,7 @@ PLAYERS = (
     Entry("motif-v7", "the next, by lookahead of `motif-v6`; learned patterns in place of game plans", _MOST),
     Entry("motif-v8", "the next, by lookahead of `motif-v7` and `motif-v6`; plans and patterns", _MOST),
     Entry("motif-v9", "the next, by lookahead of `motif-v8`; plans weigh patterns in their own ways", _MOST),
-    Entry("motif-v10", "`motif-v9`, its equity corrected by rollouts to the end", _MOST),
+    Entry("motif-v10", "`motif-v9`, corrected by rollouts to the end", _MOST),
     Entry("motif-v8-plain", "`motif-v8` without patterns: linear and second-degree terms, plans", _MOST),
     Entry("motif-v6@1", "`motif-v6`, looking one ply ahead", _SOME),
     _known("wildbg"),

@@ -26,8 +26,8 @@ CLOSE = 0.01
 """What theory's line may lose by gnubg's equities where the two disagree."""
 WANTED = 0.9
 """Share of its choices in which motif shall agree with gnubg."""
-PLAYS, CUBES = 0.88, 0.95
-"""Shares that held of plays and of cube actions alone with motif-v9@2: 57 of 64 and 66 of 69."""
+PLAYS, CUBES = 0.90, 0.97
+"""Shares that held of plays and of cube actions alone with motif-v10@2: 59 of 64 and 68 of 69."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.evaluators.weight_file import HEAD_WORDS, HeadWeights
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, classify_many, plans_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many, plan_name, plans_many
 from motif.players import Player
 from motif.rollout.games import SeededDice, lockstep, starts
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
@@ -399,7 +399,7 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
     slope, parts = np.zeros_like(rows), np.zeros_like(rows)
     second_degree, patterns = False, dict[str, int]()
     for code, plan in np.unique(np.stack([classes, plans], axis=1), axis=0):
-        at = CLASS_NAMES[code], None if plan == NO_PLAN else PLANS[plan]
+        at = CLASS_NAMES[code], plan_name(plan)
         form = weights.heads_at(*at)[head]
         here = (classes == code) & (plans == plan)
         linear, matrix = form.linear.astype(np.float64), interactions(form)

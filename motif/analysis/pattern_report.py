@@ -20,7 +20,7 @@ from motif.evaluators.patterns import squash_patterns
 from motif.evaluators.probabilities import EQUITY_BOUND
 from motif.evaluators.weight_file import Patterns
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, classify_many, plans_many
+from motif.parameters.position_class import CLASS_NAMES, classify_many, plan_name, plans_many
 from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
@@ -173,7 +173,7 @@ def _seen(weights: WeightFile, class_name: str, boards: Board) -> _Seen:
     packed = pack_many(own)
     sums = weights.patterns_by_class[class_name].sums(features(weights.parameters, own), packed)
     plans, plan_of = np.unique(plans_many(packed), return_inverse=True)
-    at = [weights.patterns_at(class_name, None if plan == NO_PLAN else PLANS[plan]) for plan in plans]
+    at = [weights.patterns_at(class_name, plan_name(plan)) for plan in plans]
     amounts = np.array([of.amounts for of in at if of is not None], np.float64)[plan_of]
     return _Seen(own, raw, sums, amounts)
 

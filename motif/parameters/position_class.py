@@ -93,6 +93,11 @@ def classify_many(packed):
     return classes
 
 
+def plan_name(plan: int) -> str | None:
+    """Name of the plan numbered `plan`; None for `NO_PLAN`."""
+    return None if plan == NO_PLAN else PLANS[plan]
+
+
 def position_class(position: Position) -> str:
     """Name of the position's class, one of `CLASS_NAMES`."""
     return CLASS_NAMES[int(classify_many(pack_many(as_boards(position.board[None])))[0])]

@@ -35,7 +35,7 @@ from motif.evaluators.probabilities import (
 from motif.evaluators.weight_file import HeadWeights, Patterns
 from motif.fitting.problem import PROBABILITY
 from motif.parameters.named_sets import features
-from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, RACE, classify_many, plans_many
+from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many, plan_name, plans_many
 from motif.runtime.errors import PlayerError
 from motif.runtime.jit import kernel
 
@@ -333,10 +333,10 @@ def values_of(
     for code, plan in np.unique(slots[:, by_weights], axis=1).T.tolist():
         some = np.flatnonzero(by_weights & (slots == [[code], [plan]]).all(axis=0))
         class_name = CLASS_NAMES[code]
-        plan_name = None if plan == NO_PLAN else PLANS[plan]
-        heads = weights.heads_at(class_name, plan_name)
+        own_plan = plan_name(plan)
+        heads = weights.heads_at(class_name, own_plan)
         names = _ranking_heads(evaluator, heads)
-        forms = [_form(weights, class_name, plan_name, name, heads) for name in names]
+        forms = [_form(weights, class_name, own_plan, name, heads) for name in names]
         raws = np.array([form.values(rows[some], checkers[some]) for form in forms])
         knots = _knots(evaluator, class_name)
         for row, own_raws in zip(some, raws.T.tolist(), strict=True):

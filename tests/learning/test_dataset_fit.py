@@ -289,7 +289,7 @@ def test_a_correction_finds_what_equity_heads_lack(shifted, samples, tmp_path):
     home, known, truth = shifted
     settings = replace(CORRECTING, correct=str(home / "known.yaml"))
     fit = fitted([home / "labelled"], settings)
-    assert fit.results.keys() == {("contact", "equity"), ("crashed", "equity")}
+    assert fit.results.keys() == {(of, head) for of in ("contact", "crashed") for head in known.classes[of]}
     weights = fit.weights
     corrected_alone = [PLANS.index(plan) for _, plan in fit.plans]
     rows = np.isin(plans_many(pack_many(samples.boards)), corrected_alone)
@@ -302,9 +302,7 @@ def test_a_correction_finds_what_equity_heads_lack(shifted, samples, tmp_path):
     np.testing.assert_allclose(shown, wanted, atol=1e-4)
     for part in ("pre_filter", "patterns", "plan_amounts"):
         assert repr(getattr(weights, part)) == repr(getattr(known, part))
-    for of, heads in known.classes.items():
-        for name in heads.keys() - {"equity"}:
-            assert repr(weights.classes[of][name]) == repr(heads[name])
+    assert repr(weights.classes["race"]) == repr(known.classes["race"])
     facts = weights.fit
     assert (facts["corrected"], facts["samples"]) == ("made", len(samples))
     assert facts["ranking"] == known.fit["ranking"] != facts["correction"]["ranking"] == 0.0

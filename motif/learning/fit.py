@@ -282,13 +282,20 @@ def _known_sums(
             else:
                 terms, vector = weight_vector(heads[head])
                 sums[name, head] = raw_predictions(terms, part.features, vector, boards=part.boards)
+    if not sums:
+        raise FitError(
+            f"correct: the dataset holds no positions that {known.name} ranks by equity", "correct"
+        )
     return sums
 
 
 def _corrected(
     known: WeightFile, heads: Mapping[str, Mapping[str, HeadWeights]], of_plans: Mapping[str, HeadWeights]
 ) -> WeightFile:
-    """`known` with what was fitted added to its heads; a plan without a fit of its own gets its class's."""
+    """`known` with what was fitted added to its heads; a plan without a fit of its own gets its class's.
+
+    A calibration of chances that are others now goes.
+    """
     classes = {of: dict(parts) for of, parts in known.classes.items()}
     for of, parts in heads.items():
         classes[of].update({name: added(known.classes[of][name], part) for name, part in parts.items()})
@@ -298,7 +305,8 @@ def _corrected(
         if of in heads:
             own = known.plans.get(plan, known.classes[of])[HEAD]
             plans[plan] = {HEAD: added(own, of_plans.get(plan, heads[of][HEAD]))}
-    return replace(known, classes=classes, plans=plans)
+    calibration = {of: knots for of, knots in known.calibration.items() if of not in heads}
+    return replace(known, classes=classes, plans=plans, calibration=calibration)
 
 
 def _shown_win_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> tuple[float, float | None]:

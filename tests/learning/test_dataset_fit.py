@@ -317,6 +317,10 @@ def test_a_correction_leaves_patterns_alone(folder):
         replace(PATTERNED, correct="motif-v9").check()
     with pytest.raises(FitError, match="correct: motif-v9 does not have the parameters keith"):
         fitted([folder], replace(CORRECTING, correct="motif-v9"))
+    with pytest.raises(
+        FitError, match="correct: the dataset holds no positions that keith-v1 ranks by equity"
+    ):
+        fitted([folder], replace(CORRECTING, correct="keith-v1"))
 
 
 def test_two_processes_fit_the_same_plans(folder, planned):

@@ -37,7 +37,13 @@ def shipped_weights() -> dict[str, Path]:
     """Short name (``motif-v2``) -> weight file; empty where none came with this motif."""
     folder = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
     paths = (path for path in folder.glob("*") if path.name.endswith(WEIGHT_SUFFIXES))
-    return dict(sorted((path.name.partition(".")[0], path) for path in paths))
+    by_name = {path.name.partition(".")[0]: path for path in paths}
+    return {name: by_name[name] for name in sorted(by_name, key=_in_order)}
+
+
+def _in_order(name: str) -> list[str | int]:
+    """By what names sort: version ten after version nine."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def default_player() -> str:

@@ -487,9 +487,11 @@ def _facts(
     }
     if known is None:
         return facts
-    correction = {name: facts[name] for name in _FACTS_OF_CORRECTION if name in facts}
+    correction = {
+        "terms": settings.terms,
+        **{name: facts[name] for name in _FACTS_OF_CORRECTION if name in facts},
+    }
     measured = {name: fact for name, fact in facts.items() if name not in (*_FACTS_OF_CORRECTION, "method")}
-    correction = {"terms": settings.terms, **correction}
     return {**known.fit, **measured, "corrected": known.name, "correction": correction}
 
 

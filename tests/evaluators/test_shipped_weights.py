@@ -7,6 +7,11 @@ from motif.evaluators.named import default_player, shipped_weights
 SHIPPED = ("keith-v0", "keith-v1", *(f"motif-v{version}" for version in range(11)))
 
 
+def test_versions_stand_in_their_order():
+    names = [name for name in shipped_weights() if name in SHIPPED]
+    assert names == list(SHIPPED)
+
+
 def test_every_file_in_weights_loads_by_its_short_name_and_says_the_same():
     assert set(SHIPPED) <= set(shipped_weights())
     for name, path in shipped_weights().items():

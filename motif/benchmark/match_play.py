@@ -1,17 +1,16 @@
-"""Whole matches between two players: scores, the Crawford rule, and the doubling cube.
+"""Games with the doubling cube between two players: whole matches with the Crawford rule, and money games.
 
 Every sequence of dice is played twice, with the seats swapped, and the standard error is taken over pairs of
-matches.  Plays are chosen for the score and with the cube where it lies.  Whoever is on roll doubles, and the
-other one takes or passes, by Janowski's model with his own evaluator's chances (`motif.cube.decision`);
-for a player whose chances are not worth the name an adviser does.
+matches or games.  Plays are chosen for the score and with the cube where it lies.  Whoever is on roll
+doubles, and the other one takes or passes, by Janowski's model with his own evaluator's chances
+(`motif.cube.decision`); for a player whose chances are not worth the name an adviser does.
 
 Matches are played side by side, a game of each at a time (`motif.rollout.games.games_with_cube`); of those at
 one score all games together.
 """
 
-import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -24,7 +23,7 @@ from motif.board.match_state import MatchState
 from motif.board.packed import Board
 from motif.cube.cubeful_rollout import cube_states, without_doubles
 from motif.evaluators import Evaluator
-from motif.players.match import blocks_of_pairs
+from motif.players.match import blocks_of_pairs, mean_of_pairs
 from motif.players.player import Player, cube_evaluator
 from motif.players.tournament import Pairing, TournamentResult, everyone_plays
 from motif.rollout.games import (
@@ -41,7 +40,6 @@ from motif.rollout.games import (
     starts,
 )
 from motif.rollout.rollout_settings import check_count
-from motif.rollout.tally import p_value
 from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -97,19 +95,29 @@ def play_match_play(
     check_seed(seed)
     check_count("games", matches, 2)
     _check_length(length)
-    pairs = (matches + 1) // 2
     sides = match_side(first, adviser), match_side(second, adviser)
     play = partial(play_match_pairs, length, cube, *sides, seed)
-    won, games = [], 0
+    blocks = list(_played_blocks(play, first, second, matches, jobs))
+    won = np.concatenate([block for block, _ in blocks])
+    return match_play_result(won, length, cube, sum(count for _, count in blocks))
+
+
+_Block = tuple[npt.NDArray[Any], int]
+"""What came of the pairs of a block (count, 2), and how many games were played."""
+
+
+def _played_blocks(
+    play: Callable[[int, int], _Block], first: Player, second: Player, games: int, jobs: int | None
+) -> Iterator[_Block]:
+    """Blocks of `games`, or matches, rounded up to an even number, in their order; progress is shown."""
+    pairs = (games + 1) // 2
     with (
         progress(f"{first.name} against {second.name}", 2 * pairs) as advance,
         closing(run_ordered(play, blocks_of_pairs(pairs), jobs)) as blocks,
     ):
-        for block, count in blocks:
-            won.append(block)
-            games += count
-            advance(block.size)
-    return match_play_result(np.concatenate(won), length, cube, games)
+        for block in blocks:
+            yield block
+            advance(block[0].size)
 
 
 def _check_length(length: int) -> None:
@@ -159,10 +167,7 @@ def _played_meeting(
 
 def match_play_result(wins: npt.NDArray[np.bool_], length: int, cube: bool, games: int) -> MatchPlayResult:
     """What the matches of pairs say, of which the first player has the `wins` (pairs, 2)."""
-    shares = wins.mean(axis=1)
-    mwc = float(shares.mean())
-    se = float(shares.std(ddof=1) / math.sqrt(len(shares))) if len(shares) > 1 else math.nan
-    chance = 1.0 if math.isnan(se) else p_value(mwc - _EVEN, se)
+    mwc, se, chance = mean_of_pairs(wins, _EVEN)
     total = int(wins.sum())
     return MatchPlayResult(wins.size, length, cube, total, wins.size - total, mwc, se, chance, games)
 
@@ -189,6 +194,13 @@ class MatchSide(NamedTuple):
 def match_side(player: Player, adviser: Evaluator) -> MatchSide:
     """`player` with his own judge, or the `adviser` where he has no chances worth the name."""
     return MatchSide(player, cube_evaluator(player) or adviser)
+
+
+def _cube_players(first: MatchSide, second: MatchSide) -> tuple[CubePlayer, CubePlayer]:
+    return (
+        CubePlayer(first.choose, first.judge.evaluate_many),
+        CubePlayer(second.choose, second.judge.evaluate_many),
+    )
 
 
 @dataclass
@@ -239,10 +251,7 @@ def play_match_pairs(
     matches = [
         _Match(number, seats, length) for number in range(start, start + count) for seats in ((0, 1), (1, 0))
     ]
-    players = (
-        CubePlayer(first.choose, first.judge.evaluate_many),
-        CubePlayer(second.choose, second.judge.evaluate_many),
-    )
+    players = _cube_players(first, second)
     dice = SeededDice(seed)
     going = matches
     while going:
@@ -273,6 +282,103 @@ def _play_games(
     points = games.points * cubes.cube[games.states]
     for match, won in zip(matches, points.tolist(), strict=True):
         match.end_game(won)
+
+
+@dataclass(frozen=True)
+class MoneyPlayResult:
+    """How the first player did against the second in money games with a cube."""
+
+    games: int
+    ppg: float
+    """Points a game won by the first player."""
+    se: float
+    """Standard error of `ppg`, over pairs of games with the same dice."""
+    wins: int
+    losses: int
+    stake: float
+    """Points by which a game is won or lost, on average."""
+    jacoby: bool
+    """Whether gammons counted only after a double."""
+    p_value: float
+    """Chance of a difference at least this large between two players who are equally good."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields by name, as JSON has them; and that there was a cube."""
+        return {**asdict(self), "cube": True}
+
+
+def play_money_play(
+    first: Player,
+    second: Player,
+    games: int,
+    *,
+    adviser: Evaluator,
+    jacoby: bool = True,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> MoneyPlayResult:
+    """Play `games` money games (rounded up to an even number) with a cube, by the `jacoby` rule or without.
+
+    There are no beavers.  The dice are those of the cubeless games with this `seed` (`play_match`); the
+    `adviser` and the `jobs` are as `play_match_play` has them.  Raises `SettingError` for fewer than 2 games
+    and for a seed that is none.
+    """
+    check_seed(seed)
+    check_count("games", games, 2)
+    play = partial(play_money_pairs, jacoby, match_side(first, adviser), match_side(second, adviser), seed)
+    blocks = [block for block, _ in _played_blocks(play, first, second, games, jobs)]
+    return money_play_result(np.concatenate(blocks), jacoby)
+
+
+def play_money_tournament(
+    players: Sequence[Player],
+    games: int,
+    *,
+    adviser: Evaluator,
+    jacoby: bool = True,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> TournamentResult:
+    """Let each of `players` play `games` money games with a cube against each other: see `play_money_play`.
+
+    Raises `SettingError` as that and `play_tournament` do.
+    """
+
+    def pairing(first: int, second: int, seed: int, points: Points, _: int) -> Pairing:
+        result = money_play_result(points, jacoby)
+        return Pairing(first, second, seed, result, result.ppg, result.se)
+
+    play = partial(_money_meeting, jacoby, adviser)
+    return everyone_plays(players, games, play, pairing, seed=seed, jobs=jobs)
+
+
+def _money_meeting(
+    jacoby: bool, adviser: Evaluator, first: Player, second: Player, seed: int, start: int, count: int
+) -> _Block:
+    sides = match_side(first, adviser), match_side(second, adviser)
+    return play_money_pairs(jacoby, *sides, seed, start, count)
+
+
+def money_play_result(points: Points, jacoby: bool) -> MoneyPlayResult:
+    """What the `points` (pairs, 2) of the first player say."""
+    ppg, se, chance = mean_of_pairs(points)
+    wins, losses = int((points > 0).sum()), int((points < 0).sum())
+    return MoneyPlayResult(points.size, ppg, se, wins, losses, float(np.abs(points).mean()), jacoby, chance)
+
+
+def play_money_pairs(
+    jacoby: bool, first: MatchSide, second: MatchSide, seed: int, start: int, count: int
+) -> _Block:
+    """Points of the first player (count, 2) in the pairs of money games from `start` on, and how many games
+    were played; he begins in column 0.  A game that does not end brings nothing."""
+    cubes = cube_states(MatchState(jacoby=jacoby))
+    sides = np.repeat([0, 1], count)
+    dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))
+    states = np.zeros(2 * count, np.int64)
+    games = games_with_cube(_cube_players(first, second), cubes, states, sides, starts(2 * count), dice)
+    # The values of ended games are points; that they are whole is lost in nothing but rounding.
+    points = np.round(games.results[:, -1]).reshape(2, count).T
+    return points, points.size
 
 
 def _dice_of(seed: int, numbers: Games, openings: Rolls) -> Dice:

@@ -27,7 +27,7 @@ from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
-    from motif.benchmark.match_play import MatchPlayResult
+    from motif.benchmark.match_play import MatchPlayResult, MoneyPlayResult
     from motif.players.match import MatchResult
     from motif.players.tournament import TournamentResult
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 _GAMES, _MATCHES = 1000, 100
 _LUCK = 0.05
 """A p above which nobody is said to have beaten the other."""
-_LENGTH = "Play matches to N points; 0: money games without a cube."
-_CUBE = "Whether matches have a doubling cube."
-_NO_CUBE = "--no-cube is for matches: money games have none; --length says how long"
+_LENGTH = "Play matches to N points; 0: money games."
+_CUBE = "Whether there is a doubling cube."
+_JACOBY = "Money games with a cube: gammons count only after a double."
 _PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 
@@ -45,6 +45,7 @@ _PLAYERS = f"random, best-of-four. {PLAYERS}"
     "match pubeval random --games 1000",
     "match motif-v2 motif-v1 --until-certain",
     "match motif-v6 motif-v2 --length 5 --games 20",
+    "match motif-v6 motif-v2 --cube --games 100",
 )
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
@@ -57,7 +58,8 @@ def match(
         ),
     ] = None,
     length: Annotated[int, option(_LENGTH)] = 0,
-    cube: Annotated[bool, option(_CUBE)] = True,
+    cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None,
+    jacoby: Annotated[bool, option(_JACOBY)] = True,
     until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
     error_rate: Annotated[
         float,
@@ -70,8 +72,8 @@ def match(
 ) -> None:
     """Let two players play money games, or matches.
 
-    With --length they play whole matches with the cube and the Crawford rule, choose plays for the score, and
-    double and take by motif's cube model, with their own chances.
+    With --length they play whole matches with the cube and the Crawford rule and choose plays for the score;
+    money games have a cube with --cube.  They double and take by motif's cube model, with their own chances.
 
     Every sequence of dice is played twice, with the seats swapped.  What is often called the
     probability that both are equally good is p: the chance of a difference at least as large as the one
@@ -80,44 +82,45 @@ def match(
     With --until-certain it ends when 0 is outside.  Its points a game are then on average further from
     0 than the truth; its interval stands, and p is at most that chance.
     """
-    from motif.benchmark.match_play import play_match_play
+    from motif.benchmark.match_play import MatchPlayResult, play_match_play, play_money_play
     from motif.players import load
-    from motif.players.match import play_match
+    from motif.players.match import MatchResult, play_match
 
+    cube = bool(length) if cube is None else cube
+    if until_certain and (length or cube):
+        raise SettingError("--until-certain is for money games without a cube")
     players = load(first), load(second)
     # One player has one name, however he was asked for.
     first, second = own_name(first), own_name(second)
-    if length or not cube:
-        if until_certain:
-            raise SettingError("--until-certain is for money games, not for matches")
-        if not length:
-            raise SettingError(_NO_CUBE)
-        with working_on(cluster):
-            played = play_match_play(
-                *players,
-                length,
-                _MATCHES if games is None else games,
-                adviser=evaluator_of(DEFAULT_PLAYER),
-                cube=cube,
-                seed=seed,
-                jobs=jobs,
-            )
-        _note_odd(games, played.matches)
-        if json:
-            print(json_line({**played.as_dict(), "players": [first, second], "seed": seed}))
-            return
-        say(_match_sentence(played, first, second))
-        return
-    games = _GAMES if games is None else games
+    count = (_MATCHES if length else _GAMES) if games is None else games
+    result: MatchResult | MatchPlayResult | MoneyPlayResult
     with working_on(cluster):
-        result = play_match(
-            *players, games, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate
-        )
+        if length:
+            adviser = evaluator_of(DEFAULT_PLAYER)
+            result = play_match_play(
+                *players, length, count, adviser=adviser, cube=cube, seed=seed, jobs=jobs
+            )
+        elif cube:
+            adviser = evaluator_of(DEFAULT_PLAYER)
+            result = play_money_play(*players, count, adviser=adviser, jacoby=jacoby, seed=seed, jobs=jobs)
+        else:
+            result = play_match(
+                *players, count, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate
+            )
     if not until_certain:
-        _note_odd(games, result.games)
+        _note_odd(games, result.matches if isinstance(result, MatchPlayResult) else result.games)
     if json:
         print(json_line({**result.as_dict(), "players": [first, second], "seed": seed}))
-        return
+    elif isinstance(result, MatchPlayResult):
+        say(_match_sentence(result, first, second))
+    elif isinstance(result, MatchResult):
+        _print_games(result, first, second, until_certain)
+    else:
+        stake = f"{result.stake:.2f} points at stake on average"
+        say(f"{_sentence(result, first, second)}; with the cube, {stake}")
+
+
+def _print_games(result: "MatchResult", first: str, second: str, until_certain: bool) -> None:
     print_table(
         ("", "games won", "of them gammons", "of them backgammons"),
         [
@@ -145,7 +148,9 @@ def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
     )
 
 
-def _sentence(result: "MatchResult", first: str, second: str, until_certain: bool) -> str:
+def _sentence(
+    result: "MatchResult | MoneyPlayResult", first: str, second: str, until_certain: bool = False
+) -> str:
     points = f"{abs(result.ppg):.3f} ± {result.se:.3f} points a game over {result.games} games"
     # p is then that of a match which may end at any time, and far larger than ± makes one think.
     sure = f"({p_text(result.p_value)}{', however often one looks' * until_certain})"
@@ -186,7 +191,8 @@ def tournament(
         ),
     ] = None,
     length: Annotated[int, option(_LENGTH)] = 0,
-    cube: Annotated[bool, option(_CUBE)] = True,
+    cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None,
+    jacoby: Annotated[bool, option(_JACOBY)] = True,
     plot: Annotated[Path | None, option("Draw the ratings, with error bars: .png or .svg.")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -198,27 +204,30 @@ def tournament(
     Each pairing is a match with paired dice and a seed of its own, which --json tells: `motif match A B
     --games N --seed SEED` plays it again.  With --length they play whole matches, as `motif match` does.
     """
-    from motif.benchmark.match_play import play_match_tournament
+    from motif.benchmark.match_play import play_match_tournament, play_money_tournament
     from motif.players import load
     from motif.players.tournament import play_tournament
-
-    if not cube and not length:
-        raise SettingError(_NO_CUBE)
 
     if plot:
         from motif.reports.style import check_picture
 
         check_picture(plot)
     players = [load(name) for name in names]
+    cube = bool(length) if cube is None else cube
+    count = (_MATCHES if length else _GAMES) if games is None else games
     with working_on(cluster):
         if length:
-            count = _MATCHES if games is None else games
             adviser = evaluator_of(DEFAULT_PLAYER)
             result = play_match_tournament(
                 players, length, count, adviser=adviser, cube=cube, seed=seed, jobs=jobs
             )
+        elif cube:
+            adviser = evaluator_of(DEFAULT_PLAYER)
+            result = play_money_tournament(
+                players, count, adviser=adviser, jacoby=jacoby, seed=seed, jobs=jobs
+            )
         else:
-            result = play_tournament(players, _GAMES if games is None else games, seed=seed, jobs=jobs)
+            result = play_tournament(players, count, seed=seed, jobs=jobs)
     _note_odd(games, result.games)
     if plot:
         from motif.reports.strength_plots import plot_ratings

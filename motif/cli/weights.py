@@ -50,7 +50,7 @@ TopOption = Annotated[int, option("How many terms.", min=1)]
 @command(
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
-    "terms tried.yaml --pattern home_points_vs_few_spare_pips",
+    "terms motif-v10 --pattern opp_bar",
 )
 def terms(
     weights: _Weights,

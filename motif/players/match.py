@@ -223,15 +223,20 @@ def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:
     return ((start, min(size, pairs - start)) for start in range(0, pairs, size))
 
 
+def mean_of_pairs(values: npt.NDArray[Any], even: float = 0.0) -> tuple[float, float, float]:
+    """Mean of pairs (n, 2), its standard error, and the chance of being so far from `even` by luck."""
+    means = values.mean(axis=1)
+    mean = float(means.mean())
+    # A single pair tells nothing.
+    se = float(means.std(ddof=1) / math.sqrt(len(means))) if len(means) > 1 else math.nan
+    return mean, se, 1.0 if math.isnan(se) else p_value(mean - even, se)
+
+
 def match_result(
     points: npt.NDArray[np.integer], error_rate: float = ERROR_RATE, test: SequentialTest | None = None
 ) -> MatchResult:
     """Result of (pairs, 2) points of the first player, and of the `test` that could end the match."""
-    means = points.mean(axis=1)
-    ppg = float(means.mean())
-    se = float(means.std(ddof=1) / math.sqrt(len(means))) if len(means) > 1 else math.nan
-    # A single pair tells nothing.
-    fixed = 1.0 if math.isnan(se) else p_value(ppg, se)
+    ppg, se, fixed = mean_of_pairs(points)
     count, lost = ([int((side >= k).sum()) for k in (1, 2, 3)] for side in (points, turned_equities(points)))
     return MatchResult(
         points.size,

@@ -2,9 +2,18 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from motif.benchmark.match_play import LONGEST, _Match, play_match_play
+from motif.benchmark.match_play import (
+    LONGEST,
+    _Match,
+    match_side,
+    play_match_play,
+    play_money_pairs,
+    play_money_play,
+    play_money_tournament,
+)
 from motif.cli.main import main
 from motif.evaluators import load_static
 from motif.players import load
@@ -69,6 +78,57 @@ def test_the_command(capsys):
     assert record["matches"] == record["wins"] + record["losses"] == 4
     assert record["mwc"] == record["wins"] / 4
     assert (record["length"], record["cube"], record["players"]) == (3, True, ["motif-v6", "random"])
-    for bad, reason in (["--until-certain"], "money"), (["--no-cube", "--length", "0"], "--length says"):
-        assert main([*words[:-1], *bad]) == 2
-        assert reason in capsys.readouterr().err
+    assert main([*words[:-1], "--until-certain"]) == 2
+    assert "money" in capsys.readouterr().err
+
+
+def money(first: str, second: str, games: int, **rest):
+    return play_money_play(load(first), load(second), games, adviser=ADVISER, **rest)
+
+
+def test_money_games_have_a_cube_that_raises_the_stakes():
+    result = money("motif-v6", "pubeval", 60, seed=3)
+    assert result.games == result.wins + result.losses == 60
+    assert result.stake > 1.5
+    assert result == money("motif-v6", "pubeval", 60, seed=3, jobs=2)
+    assert result.ppg == pytest.approx(-money("pubeval", "motif-v6", 60, seed=3).ppg)
+    assert result.ppg > 0
+
+
+def test_by_the_jacoby_rule_a_backgammon_without_a_double_is_a_single_game():
+    """Three points are a backgammon with the cube in the middle; the dice are the same."""
+    sides = match_side(load("motif-v6"), ADVISER), match_side(load("random"), ADVISER)
+    with_rule, without = (play_money_pairs(jacoby, *sides, 1, 0, 60)[0] for jacoby in (True, False))
+    assert 3 not in with_rule
+    assert 3 in without
+    assert set(np.abs(with_rule).ravel()) <= {1, 2, 4, 6, 8, 12}
+
+
+def test_a_player_against_himself_for_money_wins_one_of_each_pair():
+    result = money("motif-v1", "motif-v1", 20, seed=4)
+    assert (result.wins, result.losses, result.ppg, result.se, result.p_value) == (10, 10, 0, 0, 1)
+
+
+def test_a_pairing_of_a_tournament_for_money_is_its_match_with_the_cube():
+    names = ["motif-v6", "pubeval", "motif-v1"]
+    result = play_money_tournament([load(name) for name in names], 12, adviser=ADVISER, seed=5)
+    for pairing in result.pairings:
+        seats = names[pairing.first], names[pairing.second]
+        assert pairing.result == money(*seats, 12, seed=pairing.seed)
+        assert pairing.ppg == pairing.result.ppg
+
+
+def test_the_commands_for_money_with_a_cube(capsys):
+    words = ["match", "motif-v6", "motif-v1", "--cube", "--games", "6", "--seed", "2"]
+    assert main([*words, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    played = money("motif-v6", "motif-v1", 6, seed=2).as_dict()
+    assert record == {**played, "players": ["motif-v6", "motif-v1"], "seed": 2}
+    assert record["cube"] is True
+    assert main([*words, "--no-jacoby"]) == 0
+    assert "with the cube" in capsys.readouterr().out
+    assert main([*words, "--until-certain"]) == 2
+    assert "without a cube" in capsys.readouterr().err
+    assert main(["tournament", "motif-v6", "pubeval", "--cube", "--games", "4", "--json"]) == 0
+    (pairing,) = json.loads(capsys.readouterr().out)["pairings"]
+    assert (pairing["cube"], pairing["games"]) == (True, 4)

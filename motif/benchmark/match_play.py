@@ -10,9 +10,8 @@ one score all games together.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,8 +21,9 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
 from motif.cube.cubeful_rollout import cube_states, without_doubles
+from motif.cube.equities import scale
 from motif.evaluators import Evaluator
-from motif.players.match import blocks_of_pairs, mean_of_pairs
+from motif.players.match import WithoutLuck, fields_known, mean_of_pairs, played_blocks, without_luck
 from motif.players.player import Player, cube_evaluator
 from motif.players.tournament import Pairing, TournamentResult, everyone_plays
 from motif.rollout.games import (
@@ -41,8 +41,6 @@ from motif.rollout.games import (
 )
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
-from motif.runtime.parallel import run_ordered
-from motif.runtime.progress import progress
 
 LONGEST = 64
 """Points of the longest match."""
@@ -69,10 +67,12 @@ class MatchPlayResult:
     """Chance of a difference at least this large between two players who are equally good."""
     games: int
     """Of all matches together."""
+    without_luck: WithoutLuck | None = None
+    """What is left without the luck of the dice; None where no judge told it."""
 
     def as_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them."""
-        return asdict(self)
+        return fields_known(self)
 
 
 def play_match_play(
@@ -85,39 +85,24 @@ def play_match_play(
     cube: bool = True,
     seed: int = 0,
     jobs: int | None = None,
+    judge: Evaluator | None = None,
 ) -> MatchPlayResult:
     """Play `matches` matches (rounded up to an even number) to `length` points, with the `cube` or without.
 
-    The `adviser` turns the cube for a player without chances of his own.  The same `seed` gives the same
-    matches for any number of `jobs`.  Raises `SettingError` for fewer than 2 matches, for a length that is
-    not 1 to `LONGEST`, and for a seed that is none.
+    The `adviser` turns the cube for a player without chances of his own.  A `judge` tells what is left
+    without the luck of the dice (see `play_match`).  The same `seed` gives the same matches for any number of
+    `jobs`.  Raises `SettingError` for fewer than 2 matches, for a length that is not 1 to `LONGEST`, and for
+    a seed that is none.
     """
     check_seed(seed)
     check_count("games", matches, 2)
     _check_length(length)
     sides = match_side(first, adviser), match_side(second, adviser)
-    play = partial(play_match_pairs, length, cube, *sides, seed)
-    blocks = list(_played_blocks(play, first, second, matches, jobs))
-    won = np.concatenate([block for block, _ in blocks])
-    return match_play_result(won, length, cube, sum(count for _, count in blocks))
-
-
-_Block = tuple[npt.NDArray[Any], int]
-"""What came of the pairs of a block (count, 2), and how many games were played."""
-
-
-def _played_blocks(
-    play: Callable[[int, int], _Block], first: Player, second: Player, games: int, jobs: int | None
-) -> Iterator[_Block]:
-    """Blocks of `games`, or matches, rounded up to an even number, in their order; progress is shown."""
-    pairs = (games + 1) // 2
-    with (
-        progress(f"{first.name} against {second.name}", 2 * pairs) as advance,
-        closing(run_ordered(play, blocks_of_pairs(pairs), jobs)) as blocks,
-    ):
-        for block in blocks:
-            yield block
-            advance(block[0].size)
+    play = partial(play_match_pairs, length, cube, *sides, seed, judge=judge)
+    wins, luck, games = _joined(played_blocks(play, f"{first.name} against {second.name}", matches, jobs))
+    result = match_play_result(wins, length, cube, games)
+    left = None if judge is None else without_luck(wins, luck, judge, _EVEN)
+    return replace(result, without_luck=left)
 
 
 def _check_length(length: int) -> None:
@@ -161,14 +146,14 @@ def _played_meeting(
 ) -> tuple[Points, int]:
     """Shares (count, 2) of matches that the first player won, above one half; and the games played."""
     sides = match_side(first, adviser), match_side(second, adviser)
-    wins, games = play_match_pairs(length, cube, *sides, seed, start, count)
-    return wins.astype(np.float64) - _EVEN, games
+    played = play_match_pairs(length, cube, *sides, seed, start, count)
+    return played.values - _EVEN, played.games
 
 
-def match_play_result(wins: npt.NDArray[np.bool_], length: int, cube: bool, games: int) -> MatchPlayResult:
+def match_play_result(wins: npt.NDArray[Any], length: int, cube: bool, games: int) -> MatchPlayResult:
     """What the matches of pairs say, of which the first player has the `wins` (pairs, 2)."""
-    mwc, se, chance = mean_of_pairs(wins, _EVEN)
-    total = int(wins.sum())
+    mwc, se, chance = mean_of_pairs(wins > 0, _EVEN)
+    total = int((wins > 0).sum())
     return MatchPlayResult(wins.size, length, cube, total, wins.size - total, mwc, se, chance, games)
 
 
@@ -217,6 +202,8 @@ class _Match:
     crawford: bool = False
     crawford_is_over: bool = False
     games: int = 0
+    luck: float = 0.0
+    """Chances of winning the match that the rolls gained the first player, in the opinion of a judge."""
 
     @property
     def dice_number(self) -> int:
@@ -243,11 +230,33 @@ class _Match:
         self.games += 1
 
 
+class Played(NamedTuple):
+    """What came of some pairs of matches, or of money games; the first player begins in column 0."""
+
+    values: npt.NDArray[np.float64]
+    """(n, 2): 1 for a match that he won and 0 for one that he lost; of money games his points."""
+    luck: npt.NDArray[np.float64]
+    """(n, 2): how much of that the rolls gained him in the opinion of a judge; 0 without one."""
+    games: int
+
+
+def _joined(blocks: Iterable[Played]) -> Played:
+    values, luck, games = zip(*blocks, strict=True)
+    return Played(np.concatenate(values), np.concatenate(luck), sum(games))
+
+
 def play_match_pairs(
-    length: int, cube: bool, first: MatchSide, second: MatchSide, seed: int, start: int, count: int
-) -> tuple[npt.NDArray[np.bool_], int]:
-    """Which matches of the pairs from `start` on the first player won (count, 2), and how many games were
-    played; he sits first in column 0."""
+    length: int,
+    cube: bool,
+    first: MatchSide,
+    second: MatchSide,
+    seed: int,
+    start: int,
+    count: int,
+    *,
+    judge: Evaluator | None = None,
+) -> Played:
+    """Play the pairs of matches from `start` on."""
     matches = [
         _Match(number, seats, length) for number in range(start, start + count) for seats in ((0, 1), (1, 0))
     ]
@@ -259,14 +268,18 @@ def play_match_pairs(
         for match in going:
             by_state[match.state()].append(match)
         for state, group in by_state.items():
-            _play_games(players, cube_states(state) if cube else without_doubles(state), group, dice)
+            _play_games(players, cube_states(state) if cube else without_doubles(state), group, dice, judge)
         going = [match for match in going if match.winner is None]
-    wins = np.array([match.winner == 0 for match in matches]).reshape(count, 2)
-    return wins, sum(match.games for match in matches)
+    wins, luck = np.array([(match.winner == 0, match.luck) for match in matches], np.float64).T
+    return Played(wins.reshape(count, 2), luck.reshape(count, 2), sum(match.games for match in matches))
 
 
 def _play_games(
-    players: tuple[CubePlayer, CubePlayer], cubes: CubeStates, matches: list[_Match], dice: SeededDice
+    players: tuple[CubePlayer, CubePlayer],
+    cubes: CubeStates,
+    matches: list[_Match],
+    dice: SeededDice,
+    judge: Evaluator | None,
 ) -> None:
     """Play a game of each of `matches`, which have one score.
 
@@ -278,9 +291,12 @@ def _play_games(
     sides = np.where(openings[:, 1] > openings[:, 0], seats[:, 1], seats[:, 0])
     states = np.zeros(len(matches), np.int64)
     thrown = _dice_of(dice.seed, numbers, -np.sort(-openings, axis=1))
-    games = games_with_cube(players, cubes, states, sides, starts(len(matches)), thrown)
+    games = games_with_cube(players, cubes, states, sides, starts(len(matches)), thrown, judge=judge)
     points = games.points * cubes.cube[games.states]
-    for match, won in zip(matches, points.tolist(), strict=True):
+    # All games of one state have one unit: half of what lies between losing and winning a single game.
+    luck = games.luck * scale(matches[0].state()).half
+    for match, won, gained in zip(matches, points.tolist(), luck.tolist(), strict=True):
+        match.luck += gained
         match.end_game(won)
 
 
@@ -301,10 +317,12 @@ class MoneyPlayResult:
     """Whether gammons counted only after a double."""
     p_value: float
     """Chance of a difference at least this large between two players who are equally good."""
+    without_luck: WithoutLuck | None = None
+    """What is left without the luck of the dice; None where no judge told it."""
 
     def as_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them; and that there was a cube."""
-        return {**asdict(self), "cube": True}
+        return {**fields_known(self), "cube": True}
 
 
 def play_money_play(
@@ -316,18 +334,22 @@ def play_money_play(
     jacoby: bool = True,
     seed: int = 0,
     jobs: int | None = None,
+    judge: Evaluator | None = None,
 ) -> MoneyPlayResult:
     """Play `games` money games (rounded up to an even number) with a cube, by the `jacoby` rule or without.
 
     There are no beavers.  The dice are those of the cubeless games with this `seed` (`play_match`); the
-    `adviser` and the `jobs` are as `play_match_play` has them.  Raises `SettingError` for fewer than 2 games
-    and for a seed that is none.
+    `adviser`, the `jobs` and the `judge` are as `play_match_play` has them.  Raises `SettingError` for fewer
+    than 2 games and for a seed that is none.
     """
     check_seed(seed)
     check_count("games", games, 2)
-    play = partial(play_money_pairs, jacoby, match_side(first, adviser), match_side(second, adviser), seed)
-    blocks = [block for block, _ in _played_blocks(play, first, second, games, jobs)]
-    return money_play_result(np.concatenate(blocks), jacoby)
+    sides = match_side(first, adviser), match_side(second, adviser)
+    play = partial(play_money_pairs, jacoby, *sides, seed, judge=judge)
+    played = _joined(played_blocks(play, f"{first.name} against {second.name}", games, jobs))
+    result = money_play_result(played.values, jacoby)
+    left = None if judge is None else without_luck(played.values, played.luck, judge)
+    return replace(result, without_luck=left)
 
 
 def play_money_tournament(
@@ -354,9 +376,10 @@ def play_money_tournament(
 
 def _money_meeting(
     jacoby: bool, adviser: Evaluator, first: Player, second: Player, seed: int, start: int, count: int
-) -> _Block:
+) -> tuple[Points, int]:
     sides = match_side(first, adviser), match_side(second, adviser)
-    return play_money_pairs(jacoby, *sides, seed, start, count)
+    played = play_money_pairs(jacoby, *sides, seed, start, count)
+    return played.values, played.games
 
 
 def money_play_result(points: Points, jacoby: bool) -> MoneyPlayResult:
@@ -367,18 +390,24 @@ def money_play_result(points: Points, jacoby: bool) -> MoneyPlayResult:
 
 
 def play_money_pairs(
-    jacoby: bool, first: MatchSide, second: MatchSide, seed: int, start: int, count: int
-) -> _Block:
-    """Points of the first player (count, 2) in the pairs of money games from `start` on, and how many games
-    were played; he begins in column 0.  A game that does not end brings nothing."""
+    jacoby: bool,
+    first: MatchSide,
+    second: MatchSide,
+    seed: int,
+    start: int,
+    count: int,
+    *,
+    judge: Evaluator | None = None,
+) -> Played:
+    """Play the pairs of money games from `start` on.  A game that does not end brings nothing."""
     cubes = cube_states(MatchState(jacoby=jacoby))
-    sides = np.repeat([0, 1], count)
+    sides, states = np.repeat([0, 1], count), np.zeros(2 * count, np.int64)
     dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))
-    states = np.zeros(2 * count, np.int64)
-    games = games_with_cube(_cube_players(first, second), cubes, states, sides, starts(2 * count), dice)
-    # The values of ended games are points; that they are whole is lost in nothing but rounding.
-    points = np.round(games.results[:, -1]).reshape(2, count).T
-    return points, points.size
+    players = _cube_players(first, second)
+    games = games_with_cube(players, cubes, states, sides, starts(2 * count), dice, judge=judge)
+    # The equity of a game that has ended is its points, but for rounding.
+    points, luck = np.round(games.results[:, -1]), games.luck
+    return Played(points.reshape(2, count).T, luck.reshape(2, count).T, points.size)
 
 
 def _dice_of(seed: int, numbers: Games, openings: Rolls) -> Dice:

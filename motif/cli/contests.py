@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,7 +45,7 @@ _PLAYERS = f"random, best-of-four. {PLAYERS}"
     "match pubeval random --games 1000",
     "match motif-v2 motif-v1 --until-certain",
     "match motif-v6 motif-v2 --length 5 --games 20",
-    "match motif-v6 motif-v2 --cube --games 100",
+    "match motif-v6 motif-v2 --cube --games 100 --without-luck",
 )
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=_PLAYERS, autocompletion=complete_player)],
@@ -60,6 +60,9 @@ def match(
     length: Annotated[int, option(_LENGTH)] = 0,
     cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None,
     jacoby: Annotated[bool, option(_JACOBY)] = True,
+    without_luck: Annotated[
+        bool, option("Tell what is left without the luck of the dice, too: some times as certain.")
+    ] = False,
     until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
     error_rate: Annotated[
         float,
@@ -81,43 +84,51 @@ def match(
     looks, but for a share --error-rate of the matches, so that a match may be made longer after a look.
     With --until-certain it ends when 0 is outside.  Its points a game are then on average further from
     0 than the truth; its interval stands, and p is at most that chance.
+
+    With --without-luck the newest motif says of every roll what it gains above the mean roll, and that is
+    taken off: on average it is nothing, whatever motif thinks, and what is left varies far less.
     """
     from motif.benchmark.match_play import MatchPlayResult, play_match_play, play_money_play
     from motif.players import load
     from motif.players.match import MatchResult, play_match
 
     cube = bool(length) if cube is None else cube
-    if until_certain and (length or cube):
-        raise SettingError("--until-certain is for money games without a cube")
+    if until_certain and (length or cube or without_luck):
+        raise SettingError("--until-certain is for money games without a cube, and with their luck")
     players = load(first), load(second)
     # One player has one name, however he was asked for.
     first, second = own_name(first), own_name(second)
     count = (_MATCHES if length else _GAMES) if games is None else games
+    adviser = evaluator_of(DEFAULT_PLAYER)
+    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "judge": adviser if without_luck else None}
     result: MatchResult | MatchPlayResult | MoneyPlayResult
     with working_on(cluster):
         if length:
-            adviser = evaluator_of(DEFAULT_PLAYER)
-            result = play_match_play(
-                *players, length, count, adviser=adviser, cube=cube, seed=seed, jobs=jobs
-            )
+            result = play_match_play(*players, length, count, adviser=adviser, cube=cube, **same)
         elif cube:
-            adviser = evaluator_of(DEFAULT_PLAYER)
-            result = play_money_play(*players, count, adviser=adviser, jacoby=jacoby, seed=seed, jobs=jobs)
+            result = play_money_play(*players, count, adviser=adviser, jacoby=jacoby, **same)
         else:
-            result = play_match(
-                *players, count, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate
-            )
+            result = play_match(*players, count, until_certain=until_certain, error_rate=error_rate, **same)
     if not until_certain:
         _note_odd(games, result.matches if isinstance(result, MatchPlayResult) else result.games)
     if json:
         print(json_line({**result.as_dict(), "players": [first, second], "seed": seed}))
-    elif isinstance(result, MatchPlayResult):
+        return
+    if isinstance(result, MatchPlayResult):
         say(_match_sentence(result, first, second))
     elif isinstance(result, MatchResult):
         _print_games(result, first, second, until_certain)
     else:
         stake = f"{result.stake:.2f} points at stake on average"
         say(f"{_sentence(result, first, second)}; with the cube, {stake}")
+    left = result.without_luck
+    if left is not None:
+        what = (
+            f"{first} wins {_share(left.mean, left.se)} of the matches ({p_text(left.p_value)})"
+            if length
+            else _points_sentence(left.mean, left.se, left.p_value, first, second)
+        )
+        say(f"without the luck of the dice, as {left.judge} sees it: {what}")
 
 
 def _print_games(result: "MatchResult", first: str, second: str, until_certain: bool) -> None:
@@ -140,24 +151,34 @@ def _note_odd(wanted: int | None, played: int) -> None:
 
 
 def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
-    share = f"{result.mwc:.1%} ± {_percent(result.se)}%"
     cube = "" if result.cube else ", without a cube"
     return (
-        f"{first} wins {share} of {result.matches} matches to {result.length} against {second}{cube} "
+        f"{first} wins {_share(result.mwc, result.se)} of {result.matches} matches to {result.length} "
+        f"against {second}{cube} "
         f"({p_text(result.p_value)}; {result.games / result.matches:.1f} games a match)"
     )
 
 
-def _sentence(
-    result: "MatchResult | MoneyPlayResult", first: str, second: str, until_certain: bool = False
-) -> str:
-    points = f"{abs(result.ppg):.3f} ± {result.se:.3f} points a game over {result.games} games"
+def _share(mwc: float, se: float) -> str:
+    return f"{mwc:.1%} ± {_percent(se)}%"
+
+
+def _sentence(result: "MatchResult | MoneyPlayResult", first: str, second: str, looked: bool = False) -> str:
     # p is then that of a match which may end at any time, and far larger than ± makes one think.
-    sure = f"({p_text(result.p_value)}{', however often one looks' * until_certain})"
-    if result.ppg == 0:
-        return f"{first} and {second} are even: {points} {sure}"
-    winner, loser = (first, second) if result.ppg > 0 else (second, first)
-    return f"{winner} {'beats' if result.p_value < _LUCK else 'is ahead of'} {loser} by {points} {sure}"
+    more = ", however often one looks" * looked
+    return _points_sentence(result.ppg, result.se, result.p_value, first, second, result.games, more)
+
+
+def _points_sentence(
+    ppg: float, se: float, p_value: float, first: str, second: str, games: int = 0, more: str = ""
+) -> str:
+    """Who is better by how much, of so many `games` where they are to be told."""
+    over = f" over {games} games" if games else ""
+    points = f"{abs(ppg):.3f} ± {se:.3f} points a game{over} ({p_text(p_value)}{more})"
+    if ppg == 0:
+        return f"{first} and {second} are even: {points}"
+    winner, loser = (first, second) if ppg > 0 else (second, first)
+    return f"{winner} {'beats' if p_value < _LUCK else 'is ahead of'} {loser} by {points}"
 
 
 def _why(result: "MatchResult", first: str, second: str) -> str:

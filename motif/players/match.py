@@ -17,11 +17,11 @@ tiny to the largest allowed, for either player, because the size of the differen
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +29,14 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from motif.board.outcome import Outcome
+from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.players.player import Player, as_player
-from motif.rollout.games import Dice, SeededDice, lockstep, starts
+from motif.rollout.games import Dice, SeededDice, lockstep, luck_of_rolls, starts
+from motif.rollout.playout import MAX_PLIES
 from motif.rollout.rollout_settings import check_count, check_error_rate
 from motif.rollout.tally import p_value
-from motif.runtime.errors import check_seed
+from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
@@ -50,6 +52,7 @@ _LARGEST_STAKE = 0.16
 _SIZES = 8
 _ONE_WAY = _LARGEST_STAKE / 2.0 ** np.arange(_SIZES)
 _STAKES = np.concatenate([_ONE_WAY, -_ONE_WAY])
+_Block = TypeVar("_Block", bound=tuple[Any, ...])
 
 
 class SequentialTest:
@@ -136,6 +139,29 @@ _BLOCKS, _FEWEST_AT_ONCE = 16, 4
 
 
 @dataclass(frozen=True)
+class WithoutLuck:
+    """How the first player did, less the luck of the dice.
+
+    The luck of a roll is what its best play is worth above the mean of all rolls, in the opinion of a judge.
+    Its mean is 0 whatever the judge thinks: so what is left has the same mean, and a smaller error where he
+    is any good (a control variate, as in `motif.rollout.playout`).
+    """
+
+    judge: str
+    mean: float
+    """Points a game; of matches the share won."""
+    se: float
+    """Standard error of `mean`, over pairs with the same dice."""
+    p_value: float
+    """Chance of a difference at least this large between two players who are equally good."""
+
+
+def fields_known(result: Any) -> dict[str, Any]:
+    """The fields of a result by name, as JSON has them, but those that are None."""
+    return {name: value for name, value in asdict(result).items() if value is not None}
+
+
+@dataclass(frozen=True)
 class MatchResult:
     """How the first player did against the second."""
 
@@ -162,10 +188,12 @@ class MatchResult:
     """Chance that `interval` is wrong, and that equal players are told apart."""
     stopped: str
     """Why the match ended: `CERTAIN` or `ALL_PLAYED`."""
+    without_luck: WithoutLuck | None = None
+    """What is left without the luck of the dice; None where no judge told it."""
 
     def as_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them."""
-        return asdict(self) | {"interval": list(self.interval)}
+        return fields_known(self) | {"interval": list(self.interval)}
 
 
 def play_match(
@@ -177,20 +205,31 @@ def play_match(
     jobs: int | None = None,
     until_certain: bool = False,
     error_rate: float = ERROR_RATE,
+    judge: Evaluator | None = None,
 ) -> MatchResult:
     """Play `games` cubeless money games (rounded up to an even number) between two players, or two named so.
 
     With `until_certain` the match ends after the pair of games that makes it certain which of them is
-    better; equal players are told apart in a share `error_rate` of such matches at most.  The same
-    `seed` gives the same games for any number of `jobs`.  Raises `SettingError` for fewer than 2 games,
-    for a seed that is none, and for an error rate that is not between 0 and 1.
+    better; equal players are told apart in a share `error_rate` of such matches at most.  A `judge` tells
+    what is left without the luck of the dice, which has a smaller error; it looks at every roll of each
+    position, and so should be static.  The same `seed` gives the same games for any number of `jobs`.  Raises
+    `SettingError` for fewer than 2 games, for a seed that is none, for an error rate that is not between 0
+    and 1, and for a judge of a match that may end early.
     """
     check_seed(seed)
     check_count("games", games, 2)
     check_error_rate(error_rate)
     first, second = as_player(first), as_player(second)
-    test = SequentialTest(error_rate) if until_certain else None
-    return match_result(match_points(first, second, games, seed, jobs, test), error_rate, test)
+    if until_certain:
+        if judge is not None:
+            raise SettingError(
+                "luck can be taken off a match of so many games only, not of one until_certain"
+            )
+        test = SequentialTest(error_rate)
+        return match_result(match_points(first, second, games, seed, jobs, test), error_rate, test)
+    points, luck = _joined(list(_blocks(first, second, games, seed, jobs, judge)))
+    result = match_result(points, error_rate)
+    return result if judge is None else replace(result, without_luck=without_luck(points, luck, judge))
 
 
 def match_points(
@@ -202,19 +241,50 @@ def match_points(
     test: SequentialTest | None = None,
 ) -> npt.NDArray[np.int64]:
     """Points of `first` (pairs, 2) in a match, up to the pair that makes it certain for `test`."""
-    pairs = (games + 1) // 2
     points = []
-    play = partial(play_pairs, first, second, seed)
-    with (
-        progress(f"{first.name} against {second.name}", 2 * pairs) as advance,
-        closing(run_ordered(play, blocks_of_pairs(pairs), jobs)) as played,
-    ):
-        for block in played:
-            points.append(block[: test.add(block)] if test else block)
-            advance(block.size)
+    with closing(_blocks(first, second, games, seed, jobs)) as blocks:
+        for block in blocks:
+            points.append(block.points[: test.add(block.points)] if test else block.points)
             if test and test.certain:
                 break
     return np.concatenate(points)
+
+
+class Pairs(NamedTuple):
+    """What came of some pairs of games; the first player has the first move in column 0."""
+
+    points: npt.NDArray[Any]
+    """(n, 2): of the first player."""
+    luck: npt.NDArray[np.float64]
+    """(n, 2): points that the rolls gained him in the opinion of a judge; 0 without one."""
+
+
+def _joined(blocks: Sequence[Pairs]) -> Pairs:
+    return Pairs(*map(np.concatenate, zip(*blocks, strict=True)))
+
+
+def _blocks(
+    first: Player, second: Player, games: int, seed: int, jobs: int | None, judge: Evaluator | None = None
+) -> Generator[Pairs]:
+    play = partial(play_pairs, first, second, seed, judge=judge)
+    return played_blocks(play, f"{first.name} against {second.name}", games, jobs)
+
+
+def played_blocks(
+    play: Callable[[int, int], _Block], label: str, games: int, jobs: int | None
+) -> Generator[_Block]:
+    """What `play` gives for the pairs of `games`, rounded up to an even number, block by block in order.
+
+    It gets the first pair of a block and how many they are; what it gives begins with an array (n, 2).
+    """
+    pairs = (games + 1) // 2
+    with (
+        progress(label, 2 * pairs) as advance,
+        closing(run_ordered(play, blocks_of_pairs(pairs), jobs)) as blocks,
+    ):
+        for block in blocks:
+            yield block
+            advance(block[0].size)
 
 
 def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:
@@ -230,6 +300,13 @@ def mean_of_pairs(values: npt.NDArray[Any], even: float = 0.0) -> tuple[float, f
     # A single pair tells nothing.
     se = float(means.std(ddof=1) / math.sqrt(len(means))) if len(means) > 1 else math.nan
     return mean, se, 1.0 if math.isnan(se) else p_value(mean - even, se)
+
+
+def without_luck(
+    values: npt.NDArray[Any], luck: npt.NDArray[np.float64], judge: Evaluator, even: float = 0.0
+) -> WithoutLuck:
+    """What `values` (pairs, 2) of the first player are without the `luck` (pairs, 2) that `judge` tells."""
+    return WithoutLuck(judge.name, *mean_of_pairs(values - luck, even))
 
 
 def match_result(
@@ -255,16 +332,28 @@ def match_result(
     )
 
 
-def play_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> npt.NDArray[np.int64]:
-    """Points of `first` in the pairs start .. start + count - 1: (count, 2), he moves first in column 0."""
+def play_pairs(
+    first: Player, second: Player, seed: int, start: int, count: int, *, judge: Evaluator | None = None
+) -> Pairs:
+    """The pairs start .. start + count - 1."""
     dice = SeededDice(seed).of(np.arange(start, start + count))
-    begun, answered = (_points(*seats, dice, count) for seats in ((first, second), (second, first)))
-    return np.stack([begun, turned_equities(answered)], axis=1)
+    begun, answered = (_played(*seats, dice, count, judge) for seats in ((first, second), (second, first)))
+    return Pairs(
+        *(np.stack([one, turned_equities(other)], axis=1) for one, other in zip(begun, answered, strict=True))
+    )
 
 
-def _points(first: Player, second: Player, dice: Dice, count: int) -> npt.NDArray[np.int64]:
-    """Points of `first` (count,) in games that he begins; none in one that does not end."""
-    points = np.zeros(count, np.int64)
+def _played(
+    first: Player, second: Player, dice: Dice, count: int, judge: Evaluator | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Points and luck of `first`, (count,) each, in games that he begins; none in one that does not end."""
+    points, luck = np.zeros(count, np.int64), np.zeros(count)
     for ply in lockstep(first.choose_many, dice, starts(count), second.choose_many):
         points[ply.games] = ply.points
-    return points
+        going = ply.points == 0
+        if judge is not None and going.any() and ply.number < MAX_PLIES:
+            games = ply.games[going]
+            rolls, _ = dice(games, ply.number)
+            gains = luck_of_rolls(judge, ply.boards[going], rolls, opening=ply.number == 0)
+            luck[games] += gains if ply.number % 2 == 0 else turned_equities(gains)
+    return points, luck

@@ -269,7 +269,7 @@ def play_tournament(
 
 
 def _money_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> tuple[Values, int]:
-    points = play_pairs(first, second, seed, start, count)
+    points = play_pairs(first, second, seed, start, count).points
     return points.astype(np.float64), points.size
 
 

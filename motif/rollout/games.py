@@ -20,7 +20,7 @@ from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import finished_points_many
 from motif.board.packed import PACKED_WORDS, Board, pack_many, unpack
 from motif.board.position import Position
-from motif.evaluators import OUTPUTS
+from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.bearoff.lookup import all_home, home_number
 from motif.evaluators.kernels import best_reply
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, turned, turned_equities, write_finished
@@ -233,6 +233,8 @@ class CubeGames(NamedTuple):
     results: Values
     """(n, 6): the five probabilities of side 0, and its equity.  Where a double was passed or the game broken
     off the probabilities are those by chances."""
+    luck: Values
+    """(n,): what the rolls gained side 0 in equity, in the opinion of a judge; 0 without one."""
 
 
 class CubeRules(NamedTuple):
@@ -271,7 +273,10 @@ class _Table:
         self.states = states.copy()
         self.games = np.arange(len(boards))
         self.ends = CubeGames(
-            np.zeros(len(boards), np.int64), states.copy(), np.zeros((len(boards), len(OUTPUTS) + 1))
+            np.zeros(len(boards), np.int64),
+            states.copy(),
+            np.zeros((len(boards), len(OUTPUTS) + 1)),
+            np.zeros(len(boards)),
         )
 
     def chances(self, rows: npt.NDArray[np.int64], of_opponent: bool = False) -> Values:
@@ -370,6 +375,16 @@ class _Table:
         self.boards = self.after(self.boards, np.arange(len(self.games)), rolls, seeds)
         self.sides = 1 - self.sides
 
+    def luck(self, judge: Evaluator, rolls: Rolls, opening: bool) -> Values:
+        """What `rolls` (n, 2) gain side 0 above the mean roll, with the cubes where they lie: (n,)."""
+        gains = np.empty(len(rolls))
+        for state, side in np.unique(np.stack([self.states, self.sides], axis=1), axis=0).tolist():
+            rows = np.flatnonzero((self.states == state) & (self.sides == side))
+            staked = judge.staked(stakes_in(self.cubes, state), side)
+            own = luck_of_rolls(staked, self.boards[rows], rolls[rows], opening)
+            gains[rows] = own if side == 0 else turned_equities(own)
+        return gains
+
     def roll_without_luck(self, rolls: Rolls, seeds: States, luck: Values) -> None:
         """Play `rolls` (n, 2), and take off `luck` (all games, 6) what they are worth above the mean roll."""
         count, every = len(self.games), len(ROLLS)
@@ -384,6 +399,19 @@ class _Table:
 
 
 _ROLL_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
+_DOUBLES = ROLLS[:, 0] == ROLLS[:, 1]
+_OPENING_SHARES = np.where(_DOUBLES, 0.0, 1 / (~_DOUBLES).sum())
+
+
+def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) -> Values:
+    """What `rolls` (n, 2; higher die first) on `boards` (n, 26) gain their players above the mean roll: (n,).
+
+    A roll is worth what the best play of it is by `judge`.  The `opening` roll of a game is no double.
+    """
+    every = np.tile(ROLLS, (len(boards), 1))
+    best = judge.best_plays(np.repeat(boards, len(ROLLS), axis=0), every).equities.reshape(len(boards), -1)
+    thrown = (rolls[:, None] == ROLLS).all(axis=2).argmax(axis=1)
+    return best[np.arange(len(boards)), thrown] - best @ (_OPENING_SHARES if opening else _ROLL_SHARES)
 
 
 def _for_first(results: Values, sides: npt.NDArray[np.int64]) -> Values:
@@ -400,14 +428,17 @@ def games_with_cube(
     boards: Board,
     dice: Dice,
     rules: CubeRules = PLAYED_OUT,
+    judge: Evaluator | None = None,
 ) -> CubeGames:
     """Play on from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,), to the end.
 
     The `players` are those of side 0 and of side 1.  A game is broken off after `MAX_PLIES` plies as a draw.
+    Of games from the start a `judge` tells the `luck` of side 0, by the plays that it finds best.
     """
     table = _Table(players, cubes, states, sides, boards)
     contact = classify_many(pack_many(boards)) != RACE
     luck = np.zeros_like(table.ends.results)
+    judged = np.zeros(len(boards))
     for ply in range(MAX_PLIES + 1):
         table.end_finished()
         may_double = ply > 0 or rules.doubles_first
@@ -422,11 +453,13 @@ def games_with_cube(
         if may_double:
             table.turn()
         rolls, seeds = dice(table.games, ply)
+        if judge is not None:
+            judged[table.games] += table.luck(judge, rolls, opening=ply == 0)
         if ply < rules.luck_plies:
             table.roll_without_luck(rolls, seeds, luck)
         else:
             table.roll(rolls, seeds)
-    return table.ends._replace(results=table.ends.results + luck)
+    return table.ends._replace(results=table.ends.results + luck, luck=judged)
 
 
 def _end_early(

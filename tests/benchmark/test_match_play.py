@@ -132,3 +132,30 @@ def test_the_commands_for_money_with_a_cube(capsys):
     assert main(["tournament", "motif-v6", "pubeval", "--cube", "--games", "4", "--json"]) == 0
     (pairing,) = json.loads(capsys.readouterr().out)["pairings"]
     assert (pairing["cube"], pairing["games"]) == (True, 4)
+
+
+def test_matches_and_money_games_without_luck_are_more_certain():
+    for play, count in ((played, {"length": 3, "matches": 60}), (money, {"games": 100})):
+        raw = play("motif-v6", "pubeval", seed=3, **count)
+        result = play("motif-v6", "pubeval", seed=3, **count, judge=ADVISER, jobs=2)
+        left = result.without_luck
+        assert result.se == raw.se
+        assert left.se < 0.7 * result.se
+        value = result.mwc if play is played else result.ppg
+        assert abs(left.mean - value) < 3 * result.se
+        assert raw.as_dict() == {k: v for k, v in result.as_dict().items() if k != "without_luck"}
+
+
+def test_the_luck_of_a_match_is_told_in_chances_to_win_it():
+    """A player against himself wins one half without luck, too."""
+    left = played("motif-v1", "motif-v1", 3, 8, seed=4, judge=ADVISER).without_luck
+    assert left.mean == pytest.approx(0.5)
+
+
+def test_the_command_tells_what_is_left_without_luck(capsys):
+    for more in ([], ["--cube"], ["--length", "2"]):
+        words = ["match", "motif-v6", "motif-v1", "--games", "6", "--without-luck", *more]
+        assert main(words) == 0
+        assert "without the luck of the dice, as " in capsys.readouterr().out
+    assert main([*words, "--until-certain"]) == 2
+    assert "with their luck" in capsys.readouterr().err

@@ -7,12 +7,14 @@ import statistics
 import numpy as np
 import pytest
 
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.outcome import outcome
 from motif.board.position import Position
+from motif.evaluators import load_static
 from motif.players import EvaluatorPlayer, load
 from motif.players import match as match_module
 from motif.players.match import ALL_PLAYED, CERTAIN, MatchResult, certain_interval, play_match
-from motif.rollout.games import rolls_of_games
+from motif.rollout.games import luck_of_rolls, rolls_of_games
 from motif.runtime.errors import SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
@@ -21,7 +23,7 @@ PUBEVAL, SIMPLE, RANDOM = map(load, ("pubeval", "simple", "random"))
 
 def points_of_pairs(first, second, seed, pairs) -> np.ndarray:
     """Points of `first` in each pair of games: (pairs, 2)."""
-    return match_module.play_pairs(first, second, seed, 0, pairs)
+    return match_module.play_pairs(first, second, seed, 0, pairs).points
 
 
 @pytest.mark.parametrize("player", [PUBEVAL, SIMPLE, RANDOM], ids=lambda player: player.name)
@@ -74,6 +76,7 @@ def test_the_summary_by_hand():
     normal = statistics.NormalDist()
     assert result.p_value == pytest.approx(2 * (1 - normal.cdf(abs(result.ppg) / result.se)), abs=1e-12)
     fields = {name: getattr(result, name) for name in MatchResult.__dataclass_fields__}
+    assert fields.pop("without_luck") is None
     assert result.as_dict() == fields | {"interval": list(result.interval)}
     assert json.loads(json.dumps(result.as_dict())) == result.as_dict()
 
@@ -212,3 +215,42 @@ def test_a_match_of_fixed_length_has_an_interval_too():
 def test_a_bad_error_rate(rate):
     with pytest.raises(SettingError, match="error_rate must be above 0 and below 1, not"):
         play_match(SIMPLE, RANDOM, 2, error_rate=rate)
+
+
+def test_the_luck_of_rolls_has_mean_zero():
+    """Over the 36 throws of any position, and over the 30 that begin a game."""
+    boards = np.stack([Position.start().board, Position.of("4HPwATDgc/ABMA").board])
+    shares, openings = ROLL_COUNTS / 36, np.where(ROLLS[:, 0] == ROLLS[:, 1], 0, 1 / 15)
+    for opening, weights in ((False, shares), (True, openings)):
+        luck = np.array(
+            [
+                luck_of_rolls(PUBEVAL.opinion(), boards, np.repeat([roll], 2, axis=0), opening)
+                for roll in ROLLS.tolist()
+            ]
+        )
+        assert weights @ luck == pytest.approx(0, abs=1e-6)
+        assert np.ptp(luck, axis=0).min() > 0.1
+
+
+def test_without_luck_a_result_is_more_certain():
+    judge = load_static("motif-v6")
+    raw = play_match("motif-v6", "pubeval", 200, seed=3)
+    result = play_match("motif-v6", "pubeval", 200, seed=3, judge=judge, jobs=2)
+    left = result.without_luck
+    assert (raw.ppg, raw.se, raw.without_luck) == (result.ppg, result.se, None)
+    assert left.judge == "motif-v6"
+    assert left.se < 0.6 * result.se
+    assert abs(left.mean - result.ppg) < 3 * result.se
+    assert result == play_match("motif-v6", "pubeval", 200, seed=3, judge=judge, jobs=1)
+    assert json.loads(json.dumps(result.as_dict()))["without_luck"]["se"] == left.se
+    assert "without_luck" not in raw.as_dict()
+
+
+def test_nobody_is_better_than_himself_without_luck():
+    left = play_match(PUBEVAL, PUBEVAL, 40, seed=2, judge=PUBEVAL.opinion()).without_luck
+    assert left.mean == pytest.approx(0, abs=1e-9)
+
+
+def test_luck_is_not_taken_off_a_match_that_may_end_early():
+    with pytest.raises(SettingError, match="until_certain"):
+        play_match(PUBEVAL, RANDOM, until_certain=True, judge=PUBEVAL.opinion())

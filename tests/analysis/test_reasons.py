@@ -137,18 +137,15 @@ def test_what_every_player_expects_is_told_so():
     assert odds <= 0.02 * counts + 1
 
 
-_ANCHORS = pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="of 61 anchors 14 speak against their play (motif-v9: 13 of 60); lookahead says so in 11",
-)
+PLAYERS = "motif-v9", "motif-v10", "motif-v13"
+"""Whose games the decisions come from: the same for each new version, so that versions compare.  Of one player's
+alone a kind is seen 40 to 80 times, and its share is off by 5 % and more."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("player", ["motif-v9", pytest.param("motif-v10", marks=_ANCHORS)])
-def test_what_every_player_expects_is_told_so_on_2000_decisions(player):
+def test_what_every_player_expects_is_told_so_on_6000_decisions():
     """Nearly always at once; and where it is not, lookahead says so, too."""
-    seen = table([one for case in cases(2000, 11, player) for one in seen_in(case)])
+    seen = table([one for player in PLAYERS for case in cases(2000, 11, player) for one in seen_in(case)])
     assert seen.pop("fewer shots")[1] == 0
     for what, (count, wrong, odd) in seen.items():
         assert count >= 30, what

@@ -138,8 +138,8 @@ def test_what_every_player_expects_is_told_so():
 
 
 PLAYERS = "motif-v9", "motif-v10", "motif-v13"
-"""Whose games the decisions come from: the same for each new version, so that versions compare.  Of one player's
-alone a kind is seen 40 to 80 times, and its share is off by 5 % and more."""
+"""Whose games the decisions come from: the same for each new version, so that versions compare.  Of one
+player's alone a kind is seen 40 to 80 times, and its share is off by 5 % and more."""
 
 
 @pytest.mark.slow

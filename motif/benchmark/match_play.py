@@ -101,8 +101,7 @@ def play_match_play(
     play = partial(play_match_pairs, length, cube, *sides, seed, judge=judge)
     wins, luck, games = _joined(played_blocks(play, f"{first.name} against {second.name}", matches, jobs))
     result = match_play_result(wins, length, cube, games)
-    left = None if judge is None else without_luck(wins, luck, judge, _EVEN)
-    return replace(result, without_luck=left)
+    return replace(result, without_luck=without_luck(wins, luck, judge, _EVEN))
 
 
 def _check_length(length: int) -> None:
@@ -348,8 +347,7 @@ def play_money_play(
     play = partial(play_money_pairs, jacoby, *sides, seed, judge=judge)
     played = _joined(played_blocks(play, f"{first.name} against {second.name}", games, jobs))
     result = money_play_result(played.values, jacoby)
-    left = None if judge is None else without_luck(played.values, played.luck, judge)
-    return replace(result, without_luck=left)
+    return replace(result, without_luck=without_luck(played.values, played.luck, judge))
 
 
 def play_money_tournament(

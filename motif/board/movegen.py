@@ -34,8 +34,13 @@ ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high +
 """The 21 rolls (21, 2), the higher die first."""
 ROLL_COUNTS = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1, 2).astype(np.int64)
 """How many of the 36 throws show each of `ROLLS`."""
-ROLLS.setflags(write=False)
-ROLL_COUNTS.setflags(write=False)
+_DOUBLES = ROLLS[:, 0] == ROLLS[:, 1]
+ROLL_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
+"""The chance of each of `ROLLS`."""
+OPENING_SHARES = np.where(_DOUBLES, 0.0, 1 / (~_DOUBLES).sum())
+"""The same at the start of a game, where no double is played."""
+for _table in (ROLLS, ROLL_COUNTS, ROLL_SHARES, OPENING_SHARES):
+    _table.setflags(write=False)
 
 # A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
 # plays the lower die of two different ones.

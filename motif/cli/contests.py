@@ -99,13 +99,15 @@ def match(
     # One player has one name, however he was asked for.
     first, second = own_name(first), own_name(second)
     count = (_MATCHES if length else _GAMES) if games is None else games
-    adviser = evaluator_of(DEFAULT_PLAYER)
-    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "judge": adviser if without_luck else None}
+    judge = evaluator_of(DEFAULT_PLAYER) if without_luck else None
+    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "judge": judge}
     result: MatchResult | MatchPlayResult | MoneyPlayResult
     with working_on(cluster):
         if length:
+            adviser = evaluator_of(DEFAULT_PLAYER)
             result = play_match_play(*players, length, count, adviser=adviser, cube=cube, **same)
         elif cube:
+            adviser = evaluator_of(DEFAULT_PLAYER)
             result = play_money_play(*players, count, adviser=adviser, jacoby=jacoby, **same)
         else:
             result = play_match(*players, count, until_certain=until_certain, error_rate=error_rate, **same)

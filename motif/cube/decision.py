@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from motif.board.match_state import MatchState
-from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_SHARES, ROLLS
 from motif.board.outcome import finished_points_many, outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
@@ -44,7 +44,6 @@ BEAVERED = 2.0
 """What a unit is worth that the cube was beavered for, in units before the beaver."""
 
 _ALMOST = 1e-9
-_ROLL_WEIGHTS = ROLL_COUNTS / ROLL_COUNTS.sum()
 _CUBE_PLIES = 2
 """Rolls until the model of the cube stands where the cube looks ahead: one of each player."""
 _DEGREES = ((0.02, "borderline"), (0.08, "close"), (0.2, "clear"))
@@ -329,7 +328,7 @@ class _CubeTree:
             rolls = np.tile(ROLLS, (len(boards) // len(ROLLS), 1))[~over]
             boards[~over] = chooser.staked(stakes, ply % 2).best_plays(boards[~over], rolls).boards
             over |= finished_points_many(pack_many(boards).view(np.int64)) != 0
-            weights = np.outer(weights, _ROLL_WEIGHTS).ravel()
+            weights = np.outer(weights, ROLL_SHARES).ravel()
             self._over.append(over)
             self._rows.append(chooser.evaluate_many(boards).astype(np.float64))
         self._efficiency = DEFAULT_EFFICIENCY.of_boards(boards)
@@ -346,7 +345,7 @@ class _CubeTree:
         if ply == _CUBE_PLIES:
             return self._rows[ply]
         below = turned(self._chances(ply + 1)).reshape(-1, len(ROLLS), len(OUTPUTS))
-        means = np.einsum("nrj,r->nj", below, _ROLL_WEIGHTS)
+        means = np.einsum("nrj,r->nj", below, ROLL_SHARES)
         return np.where(self._over[ply][:, None], self._rows[ply], means)
 
     def _held(self, ply: int, state: MatchState) -> Floats:
@@ -357,7 +356,7 @@ class _CubeTree:
         by_model = cube_curves(ends, state, x, self._table).no_double.at(ends.win)
         if is_last:
             return by_model
-        theirs = self._with_cube(ply + 1, turned_state(state)).reshape(-1, len(ROLLS)) @ _ROLL_WEIGHTS
+        theirs = self._with_cube(ply + 1, turned_state(state)).reshape(-1, len(ROLLS)) @ ROLL_SHARES
         return np.where(self._over[ply], by_model, 1 - theirs if state.length else turned_equities(theirs))
 
     def _with_cube(self, ply: int, state: MatchState) -> Floats:

@@ -228,8 +228,7 @@ def play_match(
         test = SequentialTest(error_rate)
         return match_result(match_points(first, second, games, seed, jobs, test), error_rate, test)
     points, luck = _joined(list(_blocks(first, second, games, seed, jobs, judge)))
-    result = match_result(points, error_rate)
-    return result if judge is None else replace(result, without_luck=without_luck(points, luck, judge))
+    return replace(match_result(points, error_rate), without_luck=without_luck(points, luck, judge))
 
 
 def match_points(
@@ -303,10 +302,11 @@ def mean_of_pairs(values: npt.NDArray[Any], even: float = 0.0) -> tuple[float, f
 
 
 def without_luck(
-    values: npt.NDArray[Any], luck: npt.NDArray[np.float64], judge: Evaluator, even: float = 0.0
-) -> WithoutLuck:
-    """What `values` (pairs, 2) of the first player are without the `luck` (pairs, 2) that `judge` tells."""
-    return WithoutLuck(judge.name, *mean_of_pairs(values - luck, even))
+    values: npt.NDArray[Any], luck: npt.NDArray[np.float64], judge: Evaluator | None, even: float = 0.0
+) -> WithoutLuck | None:
+    """What `values` (pairs, 2) of the first player are without the `luck` (pairs, 2) that `judge` tells; None
+    where there is no judge."""
+    return None if judge is None else WithoutLuck(judge.name, *mean_of_pairs(values - luck, even))
 
 
 def match_result(

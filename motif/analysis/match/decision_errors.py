@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
-from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.cube import CubeDecision, cube_decision_by
@@ -66,9 +66,6 @@ _PLAYS_AT_ONCE = 1 << 17
 _DECISIONS_AT_ONCE = 512
 _LOOKAHEAD_DECISIONS_AT_ONCE = 8
 """Lookahead is slow enough for small parts to keep every worker busy."""
-_IS_DOUBLE = ROLLS[:, 0] == ROLLS[:, 1]
-_OPENING_WEIGHTS = np.where(_IS_DOUBLE, 0.0, 1 / 15)
-_ROLL_WEIGHTS = ROLL_COUNTS / 36
 
 DOUBTFUL = 0.008
 """Normalised equity: what the judge calls a smaller error is believed."""
@@ -173,14 +170,14 @@ def roll_luck(
         boards = np.array([roll.position.board for roll in rolls[part]])
         stakes = [stakes_of(roll.state, cube) for roll in rolls[part]]
         values = _best_of_each_roll(boards, stakes, evaluator)
-        means = (values * _ROLL_WEIGHTS).sum(axis=1)
+        means = (values * ROLL_SHARES).sum(axis=1)
         openings = [row for row, roll in enumerate(rolls[part]) if roll.opening]
         if openings:
             others = _best_of_each_roll(
                 boards[openings], [stakes[row].turned() for row in openings], evaluator
             )
-            own_mean = (values[openings] * _OPENING_WEIGHTS).sum(axis=1)
-            other_mean = (others * _OPENING_WEIGHTS).sum(axis=1)
+            own_mean = (values[openings] * OPENING_SHARES).sum(axis=1)
+            other_mean = (others * OPENING_SHARES).sum(axis=1)
             means[openings] = (own_mean + turned_equities(other_mean)) / 2
         luck[part] = values[np.arange(len(values)), places[part]] - means
     return luck

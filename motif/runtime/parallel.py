@@ -182,7 +182,7 @@ def run_ordered(
     resource_tracker.ensure_running()
     with _hearing_of_compilation() as mark:
         with starting_workers():
-            work = partial(_work, function, mark)
+            work = partial(_work, function, mark, os.getpid())
             results = runner(joblib.delayed(work)(*arguments) for arguments in calls)
         try:
             for result, spans in results:
@@ -195,11 +195,16 @@ def run_ordered(
                 results.close()
 
 
-def _work(function: Callable[..., _Result], mark: Path | None, *arguments: Any) -> tuple[_Result, list[Span]]:
+def _work(
+    function: Callable[..., _Result], mark: Path | None, caller: int, *arguments: Any
+) -> tuple[_Result, list[Span]]:
     """Runs in a worker: what `function` returns, and when kernels were compiled for it.
 
-    That they are is for the main process to say, which a file called `mark` tells it.
+    That they are is for the main process to say, which a file called `mark` tells it.  Workers of a worker
+    are threads of its own process, which is `caller` then, and has heard of it.
     """
+    if os.getpid() == caller:
+        return function(*arguments), []
     # Workers live on: what was said is for the main process to know, not for this one.
     COMPILATION.is_said = mark is None
     if mark is not None:

@@ -118,3 +118,15 @@ def test_what_a_worker_compiles_is_left_out(loud):
     time.sleep(0.01)
     assert stopwatch.seconds == pytest.approx(shown, abs=1e-6)  # the worker says it goes on
     assert len(COMPILATION.spans) == 2
+
+
+def _worker_with_workers(number: int) -> int:
+    """Spans that a worker has heard of more than once, after workers of its own compiled."""
+    _compile(COMPILATION)
+    list(run_ordered(_compiling_worker, [(number,)] * 3, 2))
+    return len(COMPILATION.spans) - len(set(COMPILATION.spans))
+
+
+def test_workers_of_a_worker_are_heard_of_once(loud):
+    assert list(run_ordered(_worker_with_workers, [(1,), (2,)], 2)) == [0, 0]
+    assert len(COMPILATION.spans) == len(set(COMPILATION.spans)) == 2 * 4

@@ -10,7 +10,7 @@ import numpy as np
 from motif.board.outcome import checkers_on_board
 from motif.board.packed import OPPONENT_HALF, PACKED_WORDS, checkers_in, made, occupied, pack_many
 from motif.board.position import Position, as_boards
-from motif.runtime.jit import WHOLE, inline_kernel, kernel, leading_zeros, lean_kernel, popcount, words_of
+from motif.runtime.jit import inline_kernel, kernel, leading_zeros, popcount, words_of
 
 CLASS_NAMES = ("contact", "crashed", "race")
 CONTACT, CRASHED, RACE = range(3)
@@ -124,7 +124,7 @@ def _aim(words, first, own_made):
     return STRAGGLER if back == 1 else SPLIT
 
 
-@lean_kernel(WHOLE)
+@inline_kernel
 def plan_of(words, packed, own_made, other_made, position_class):
     """Number of the plan of a packed board (int64[8], the same as int8[64]), or `NO_PLAN`."""
     half = PACKED_WORDS // 2

@@ -10,22 +10,29 @@ one score all games together.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
 from motif.cube.cubeful_rollout import cube_states, without_doubles
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator
-from motif.players.match import WithoutLuck, fields_known, mean_of_pairs, played_blocks, without_luck
+from motif.players.match import (
+    Played,
+    WithoutLuck,
+    fields_known,
+    joined,
+    mean_of_pairs,
+    played_blocks,
+    without_luck,
+)
 from motif.players.player import Player, cube_evaluator
-from motif.players.tournament import Pairing, TournamentResult, everyone_plays
+from motif.players.tournament import TournamentResult, everyone_plays
 from motif.rollout.games import (
     CubePlayer,
     CubeStates,
@@ -44,7 +51,6 @@ from motif.runtime.errors import SettingError, check_seed
 
 LONGEST = 64
 """Points of the longest match."""
-Points = npt.NDArray[np.float64]
 _EVEN = 0.5
 _MOST_GAMES = 2 * LONGEST
 """Games of a match: fewer, since each brings a point."""
@@ -99,9 +105,8 @@ def play_match_play(
     _check_length(length)
     sides = match_side(first, adviser), match_side(second, adviser)
     play = partial(play_match_pairs, length, cube, *sides, seed, judge=judge)
-    wins, luck, games = _joined(played_blocks(play, f"{first.name} against {second.name}", matches, jobs))
-    result = match_play_result(wins, length, cube, games)
-    return replace(result, without_luck=without_luck(wins, luck, judge, _EVEN))
+    played = joined(played_blocks(play, f"{first.name} against {second.name}", matches, jobs))
+    return _match_result(length, cube, judge, played)
 
 
 def _check_length(length: int) -> None:
@@ -118,42 +123,43 @@ def play_match_tournament(
     cube: bool = True,
     seed: int = 0,
     jobs: int | None = None,
+    judge: Evaluator | None = None,
 ) -> TournamentResult:
     """Let each of `players` play `matches` matches against each other, as `play_match_play` has them.
 
     Raises `SettingError` as that and `play_tournament` do.
     """
     _check_length(length)
-
-    def pairing(first: int, second: int, seed: int, points: Points, games: int) -> Pairing:
-        result = match_play_result(points > 0, length, cube, games)
-        return Pairing(first, second, seed, result, result.mwc - _EVEN, result.se)
-
-    play = partial(_played_meeting, length, cube, adviser)
-    return everyone_plays(players, matches, play, pairing, length=length, seed=seed, jobs=jobs)
+    play = partial(_match_meeting, length, cube, adviser, judge)
+    result = partial(_match_result, length, cube, judge)
+    return everyone_plays(
+        players, matches, play, result, length=length, even=_EVEN, seed=seed, jobs=jobs, judge=judge
+    )
 
 
-def _played_meeting(
+def _match_meeting(
     length: int,
     cube: bool,
     adviser: Evaluator,
+    judge: Evaluator | None,
     first: Player,
     second: Player,
     seed: int,
     start: int,
     count: int,
-) -> tuple[Points, int]:
-    """Shares (count, 2) of matches that the first player won, above one half; and the games played."""
+) -> Played:
     sides = match_side(first, adviser), match_side(second, adviser)
-    played = play_match_pairs(length, cube, *sides, seed, start, count)
-    return played.values - _EVEN, played.games
+    return play_match_pairs(length, cube, *sides, seed, start, count, judge=judge)
 
 
-def match_play_result(wins: npt.NDArray[Any], length: int, cube: bool, games: int) -> MatchPlayResult:
-    """What the matches of pairs say, of which the first player has the `wins` (pairs, 2)."""
-    mwc, se, chance = mean_of_pairs(wins > 0, _EVEN)
-    total = int((wins > 0).sum())
-    return MatchPlayResult(wins.size, length, cube, total, wins.size - total, mwc, se, chance, games)
+def _match_result(length: int, cube: bool, judge: Evaluator | None, played: Played) -> MatchPlayResult:
+    wins = played.values > 0
+    mwc, se, chance = mean_of_pairs(wins, _EVEN)
+    total = int(wins.sum())
+    left = without_luck(played, judge, _EVEN)
+    return MatchPlayResult(
+        wins.size, length, cube, total, wins.size - total, mwc, se, chance, played.games, left
+    )
 
 
 class MatchSide(NamedTuple):
@@ -227,21 +233,6 @@ class _Match:
             at_match_point = max(self.score) == self.length - 1 > 0
             self.crawford = at_match_point and not self.crawford_is_over
         self.games += 1
-
-
-class Played(NamedTuple):
-    """What came of some pairs of matches, or of money games; the first player begins in column 0."""
-
-    values: npt.NDArray[np.float64]
-    """(n, 2): 1 for a match that he won and 0 for one that he lost; of money games his points."""
-    luck: npt.NDArray[np.float64]
-    """(n, 2): how much of that the rolls gained him in the opinion of a judge; 0 without one."""
-    games: int
-
-
-def _joined(blocks: Iterable[Played]) -> Played:
-    values, luck, games = zip(*blocks, strict=True)
-    return Played(np.concatenate(values), np.concatenate(luck), sum(games))
 
 
 def play_match_pairs(
@@ -345,9 +336,8 @@ def play_money_play(
     check_count("games", games, 2)
     sides = match_side(first, adviser), match_side(second, adviser)
     play = partial(play_money_pairs, jacoby, *sides, seed, judge=judge)
-    played = _joined(played_blocks(play, f"{first.name} against {second.name}", games, jobs))
-    result = money_play_result(played.values, jacoby)
-    return replace(result, without_luck=without_luck(played.values, played.luck, judge))
+    played = joined(played_blocks(play, f"{first.name} against {second.name}", games, jobs))
+    return _money_result(jacoby, judge, played)
 
 
 def play_money_tournament(
@@ -358,33 +348,37 @@ def play_money_tournament(
     jacoby: bool = True,
     seed: int = 0,
     jobs: int | None = None,
+    judge: Evaluator | None = None,
 ) -> TournamentResult:
     """Let each of `players` play `games` money games with a cube against each other: see `play_money_play`.
 
     Raises `SettingError` as that and `play_tournament` do.
     """
-
-    def pairing(first: int, second: int, seed: int, points: Points, _: int) -> Pairing:
-        result = money_play_result(points, jacoby)
-        return Pairing(first, second, seed, result, result.ppg, result.se)
-
-    play = partial(_money_meeting, jacoby, adviser)
-    return everyone_plays(players, games, play, pairing, seed=seed, jobs=jobs)
+    play = partial(_money_meeting, jacoby, adviser, judge)
+    result = partial(_money_result, jacoby, judge)
+    return everyone_plays(players, games, play, result, seed=seed, jobs=jobs, judge=judge)
 
 
 def _money_meeting(
-    jacoby: bool, adviser: Evaluator, first: Player, second: Player, seed: int, start: int, count: int
-) -> tuple[Points, int]:
+    jacoby: bool,
+    adviser: Evaluator,
+    judge: Evaluator | None,
+    first: Player,
+    second: Player,
+    seed: int,
+    start: int,
+    count: int,
+) -> Played:
     sides = match_side(first, adviser), match_side(second, adviser)
-    played = play_money_pairs(jacoby, *sides, seed, start, count)
-    return played.values, played.games
+    return play_money_pairs(jacoby, *sides, seed, start, count, judge=judge)
 
 
-def money_play_result(points: Points, jacoby: bool) -> MoneyPlayResult:
-    """What the `points` (pairs, 2) of the first player say."""
+def _money_result(jacoby: bool, judge: Evaluator | None, played: Played) -> MoneyPlayResult:
+    points = played.values
     ppg, se, chance = mean_of_pairs(points)
     wins, losses = int((points > 0).sum()), int((points < 0).sum())
-    return MoneyPlayResult(points.size, ppg, se, wins, losses, float(np.abs(points).mean()), jacoby, chance)
+    stake, left = float(np.abs(points).mean()), without_luck(played, judge)
+    return MoneyPlayResult(points.size, ppg, se, wins, losses, stake, jacoby, chance, left)
 
 
 def play_money_pairs(

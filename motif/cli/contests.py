@@ -38,6 +38,7 @@ _LUCK = 0.05
 _LENGTH = "Play matches to N points; 0: money games."
 _CUBE = "Whether there is a doubling cube."
 _JACOBY = "Money games with a cube: gammons count only after a double."
+_WITHOUT_LUCK = "Tell what is left without the luck of the dice, too: some times as certain."
 _PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 
@@ -59,10 +60,8 @@ def match(
     ] = None,
     length: Annotated[int, option(_LENGTH)] = 0,
     cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None,
-    jacoby: Annotated[bool, option(_JACOBY)] = True,
-    without_luck: Annotated[
-        bool, option("Tell what is left without the luck of the dice, too: some times as certain.")
-    ] = False,
+    jacoby: Annotated[bool | None, option(_JACOBY, show_default="jacoby")] = None,
+    without_luck: Annotated[bool, option(_WITHOUT_LUCK)] = False,
     until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
     error_rate: Annotated[
         float,
@@ -92,7 +91,7 @@ def match(
     from motif.players import load
     from motif.players.match import MatchResult, play_match
 
-    cube = bool(length) if cube is None else cube
+    cube, jacoby = _rules(length, cube, jacoby)
     if until_certain and (length or cube or without_luck):
         raise SettingError("--until-certain is for money games without a cube, and with their luck")
     players = load(first), load(second)
@@ -131,6 +130,14 @@ def match(
             else _points_sentence(left.mean, left.se, left.p_value, first, second)
         )
         say(f"without the luck of the dice, as {left.judge} sees it: {what}")
+
+
+def _rules(length: int, cube: bool | None, jacoby: bool | None) -> tuple[bool, bool]:
+    """Whether there is a cube, and the Jacoby rule, from what was asked for."""
+    cube = bool(length) if cube is None else cube
+    if jacoby is not None and (length or not cube):
+        raise SettingError("--jacoby and --no-jacoby are for money games with a --cube, and no --length")
+    return cube, jacoby is not False
 
 
 def _print_games(result: "MatchResult", first: str, second: str, until_certain: bool) -> None:
@@ -201,6 +208,7 @@ def _why(result: "MatchResult", first: str, second: str) -> str:
 @command(
     "tournament simple pubeval bras --games 1000",
     "tournament motif-v6 motif-v5 bras --length 5 --games 20",
+    "tournament motif-v6 motif-v5 motif-v4 --games 200 --without-luck",
 )
 def tournament(
     names: Annotated[
@@ -215,7 +223,10 @@ def tournament(
     ] = None,
     length: Annotated[int, option(_LENGTH)] = 0,
     cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None,
-    jacoby: Annotated[bool, option(_JACOBY)] = True,
+    jacoby: Annotated[bool | None, option(_JACOBY, show_default="jacoby")] = None,
+    without_luck: Annotated[
+        bool, option("Take the luck of the dice off the points and their ratings: some times as certain.")
+    ] = False,
     plot: Annotated[Path | None, option("Draw the ratings, with error bars: .png or .svg.")] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
@@ -226,6 +237,9 @@ def tournament(
 
     Each pairing is a match with paired dice and a seed of its own, which --json tells: `motif match A B
     --games N --seed SEED` plays it again.  With --length they play whole matches, as `motif match` does.
+
+    With --without-luck points, and ratings by points, are what `motif match --without-luck` has left without
+    the luck of the dice; games won and Elo are those of the games as they fell.
     """
     from motif.benchmark.match_play import play_match_tournament, play_money_tournament
     from motif.players import load
@@ -236,21 +250,19 @@ def tournament(
 
         check_picture(plot)
     players = [load(name) for name in names]
-    cube = bool(length) if cube is None else cube
+    cube, jacoby = _rules(length, cube, jacoby)
     count = (_MATCHES if length else _GAMES) if games is None else games
+    judge = evaluator_of(DEFAULT_PLAYER) if without_luck else None
+    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "judge": judge}
     with working_on(cluster):
         if length:
             adviser = evaluator_of(DEFAULT_PLAYER)
-            result = play_match_tournament(
-                players, length, count, adviser=adviser, cube=cube, seed=seed, jobs=jobs
-            )
+            result = play_match_tournament(players, length, count, adviser=adviser, cube=cube, **same)
         elif cube:
             adviser = evaluator_of(DEFAULT_PLAYER)
-            result = play_money_tournament(
-                players, count, adviser=adviser, jacoby=jacoby, seed=seed, jobs=jobs
-            )
+            result = play_money_tournament(players, count, adviser=adviser, jacoby=jacoby, **same)
         else:
-            result = play_tournament(players, count, seed=seed, jobs=jobs)
+            result = play_tournament(players, count, **same)
     _note_odd(games, result.games)
     if plot:
         from motif.reports.strength_plots import plot_ratings
@@ -283,6 +295,9 @@ def print_tournament(result: "TournamentResult") -> None:
         print("\n".join(_cross_lines(result, labels, slice(start, start + at_once), width)) + "\n")
     points, won = ("Percent", "matches") if result.length else ("Points", "games")
     say("Ratings: their mean is 0; ± is one standard error.")
+    if result.judge:
+        what = "Percentages are" if result.length else "Points are"
+        say(f"{what} without the luck of the dice, as {result.judge} sees it; {won} won and Elo are with it.")
     say(f"{points}: weighted least squares over all pairings.")
     say(f"Elo: Bradley and Terry's model of the {won} won, half a win added on either side.")
     if result.fit < _UNLIKELY:
@@ -309,16 +324,22 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
     ]
     columns = "games won", "points a game", "rating in points"
     if result.length:
-        columns = "matches won", "± standard error", "rating in percent"
+        second = "without luck" if result.judge else "± standard error"
+        columns = "matches won", second, "rating in percent"
     print_table(("", "player", *columns, "Elo"), rows, left=2)
 
 
 def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
-    """Points a game against all, and the rating; of matches the error of the share won, and the rating."""
+    """Points a game against all, and the rating; of matches the error of the share won, and that share where
+    it is without luck, and the rating."""
     rating, rating_se = result.points.values[player], result.points.se[player]
     total, total_se = (values[player] for values in result.totals())
     if result.length:
-        return f"± {_percent(total_se)} %", f"{round(100 * rating, 1) + 0.0:+.1f} ± {100 * rating_se:.1f}"
+        mean = f"{100 * (0.5 + total):.1f} " if result.judge else ""
+        return (
+            f"{mean}± {_percent(total_se)} %",
+            f"{round(100 * rating, 1) + 0.0:+.1f} ± {100 * rating_se:.1f}",
+        )
     return f"{total:+.3f} ± {_wide(total_se)}", f"{rating:+.3f} ± {rating_se:.3f}"
 
 

@@ -17,11 +17,11 @@ tiny to the largest allowed, for either player, because the size of the differen
 """
 
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,6 @@ _LARGEST_STAKE = 0.16
 _SIZES = 8
 _ONE_WAY = _LARGEST_STAKE / 2.0 ** np.arange(_SIZES)
 _STAKES = np.concatenate([_ONE_WAY, -_ONE_WAY])
-_Block = TypeVar("_Block", bound=tuple[Any, ...])
 
 
 class SequentialTest:
@@ -227,8 +226,8 @@ def play_match(
             )
         test = SequentialTest(error_rate)
         return match_result(match_points(first, second, games, seed, jobs, test), error_rate, test)
-    points, luck = _joined(list(_blocks(first, second, games, seed, jobs, judge)))
-    return replace(match_result(points, error_rate), without_luck=without_luck(points, luck, judge))
+    played = joined(_blocks(first, second, games, seed, jobs, judge))
+    return replace(match_result(played.values, error_rate), without_luck=without_luck(played, judge))
 
 
 def match_points(
@@ -243,38 +242,42 @@ def match_points(
     points = []
     with closing(_blocks(first, second, games, seed, jobs)) as blocks:
         for block in blocks:
-            points.append(block.points[: test.add(block.points)] if test else block.points)
+            points.append(block.values[: test.add(block.values)] if test else block.values)
             if test and test.certain:
                 break
     return np.concatenate(points)
 
 
-class Pairs(NamedTuple):
-    """What came of some pairs of games; the first player has the first move in column 0."""
+class Played(NamedTuple):
+    """What came of some pairs of games, or of matches; the first player has the first move in column 0."""
 
-    points: npt.NDArray[Any]
-    """(n, 2): of the first player."""
+    values: npt.NDArray[Any]
+    """(n, 2): his points; 1 for a match that he won and 0 for one that he lost."""
     luck: npt.NDArray[np.float64]
-    """(n, 2): points that the rolls gained him in the opinion of a judge; 0 without one."""
+    """(n, 2): how much of that the rolls gained him in the opinion of a judge; 0 without one."""
+    games: int
+    """Of all matches together."""
 
 
-def _joined(blocks: Sequence[Pairs]) -> Pairs:
-    return Pairs(*map(np.concatenate, zip(*blocks, strict=True)))
+def joined(blocks: Iterable[Played]) -> Played:
+    """All the pairs of `blocks`, in their order."""
+    values, luck, games = zip(*blocks, strict=True)
+    return Played(np.concatenate(values), np.concatenate(luck), sum(games))
 
 
 def _blocks(
     first: Player, second: Player, games: int, seed: int, jobs: int | None, judge: Evaluator | None = None
-) -> Generator[Pairs]:
+) -> Generator[Played]:
     play = partial(play_pairs, first, second, seed, judge=judge)
     return played_blocks(play, f"{first.name} against {second.name}", games, jobs)
 
 
 def played_blocks(
-    play: Callable[[int, int], _Block], label: str, games: int, jobs: int | None
-) -> Generator[_Block]:
+    play: Callable[[int, int], Played], label: str, games: int, jobs: int | None
+) -> Generator[Played]:
     """What `play` gives for the pairs of `games`, rounded up to an even number, block by block in order.
 
-    It gets the first pair of a block and how many they are; what it gives begins with an array (n, 2).
+    It gets the first pair of a block and how many they are.
     """
     pairs = (games + 1) // 2
     with (
@@ -283,7 +286,7 @@ def played_blocks(
     ):
         for block in blocks:
             yield block
-            advance(block[0].size)
+            advance(block.values.size)
 
 
 def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:
@@ -301,12 +304,11 @@ def mean_of_pairs(values: npt.NDArray[Any], even: float = 0.0) -> tuple[float, f
     return mean, se, 1.0 if math.isnan(se) else p_value(mean - even, se)
 
 
-def without_luck(
-    values: npt.NDArray[Any], luck: npt.NDArray[np.float64], judge: Evaluator | None, even: float = 0.0
-) -> WithoutLuck | None:
-    """What `values` (pairs, 2) of the first player are without the `luck` (pairs, 2) that `judge` tells; None
-    where there is no judge."""
-    return None if judge is None else WithoutLuck(judge.name, *mean_of_pairs(values - luck, even))
+def without_luck(played: Played, judge: Evaluator | None, even: float = 0.0) -> WithoutLuck | None:
+    """How the first player did without the luck that `judge` tells; None where there is no judge."""
+    if judge is None:
+        return None
+    return WithoutLuck(judge.name, *mean_of_pairs(played.values - played.luck, even))
 
 
 def match_result(
@@ -334,13 +336,14 @@ def match_result(
 
 def play_pairs(
     first: Player, second: Player, seed: int, start: int, count: int, *, judge: Evaluator | None = None
-) -> Pairs:
+) -> Played:
     """The pairs start .. start + count - 1."""
     dice = SeededDice(seed).of(np.arange(start, start + count))
     begun, answered = (_played(*seats, dice, count, judge) for seats in ((first, second), (second, first)))
-    return Pairs(
-        *(np.stack([one, turned_equities(other)], axis=1) for one, other in zip(begun, answered, strict=True))
+    points, luck = (
+        np.stack([one, turned_equities(other)], axis=1) for one, other in zip(begun, answered, strict=True)
     )
+    return Played(points, luck, points.size)
 
 
 def _played(

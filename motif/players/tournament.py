@@ -13,8 +13,8 @@ Elo, and results without any spread infinite weight.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -24,8 +24,18 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import chi2
 
+from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
-from motif.players.match import blocks_of_pairs, match_result, play_pairs
+from motif.players.match import (
+    MatchResult,
+    Played,
+    blocks_of_pairs,
+    joined,
+    match_result,
+    mean_of_pairs,
+    play_pairs,
+    without_luck,
+)
 from motif.players.player import Player, as_player
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed, shown
@@ -159,7 +169,8 @@ class Pairing:
     result: Result
     """What the first player won."""
     ppg: float
-    """By how many points a game he won; of matches the share above one half."""
+    """By how many points a game he won, without luck where a judge told it; of matches the share above one
+    half."""
     se: float
     """Standard error of `ppg`."""
 
@@ -181,6 +192,8 @@ class TournamentResult:
     """From games won."""
     fit: float
     """Chance that points fit the ratings so badly if they add up; NaN with two players."""
+    judge: str | None = None
+    """Who told the luck of the dice, which points are without; None where they are as they fell."""
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -215,12 +228,14 @@ class TournamentResult:
         return games
 
     def as_dict(self) -> dict[str, Any]:
-        """``table``: a row for each player, the best first; ``pairings``: all matches."""
+        """``table``: a row for each player, the best first; ``pairings``: all matches; ``without_luck``: the
+        judge, where the table's points and pairings' ratings are without luck."""
         played = {"matches": self.games, "length": self.length} if self.length else {"games": self.games}
         return {
             "players": list(self.names),
             **played,
             "seed": self.seed,
+            **({"without_luck": self.judge} if self.judge else {}),
             "table": [self._row(player) for player in self.order],
             "points_fit_p_value": self.fit,
             "pairings": [
@@ -257,42 +272,45 @@ class TournamentResult:
 
 
 def play_tournament(
-    players: Sequence[Player | str], games: int, *, seed: int = 0, jobs: int | None = None
+    players: Sequence[Player | str],
+    games: int,
+    *,
+    seed: int = 0,
+    jobs: int | None = None,
+    judge: Evaluator | None = None,
 ) -> TournamentResult:
     """Let each of `players`, or of those named so, play `games` money games against each other.
 
-    The number is rounded up to an even one.  The same `seed` gives the same result for any number of `jobs`.
-    Raises `SettingError` for fewer than 2 players, one who is named twice, fewer than 2 games, and a seed
-    that is none.
+    The number is rounded up to an even one.  With a `judge` points are without the luck of the dice, as
+    `play_match` has it.  The same `seed` gives the same result for any number of `jobs`.  Raises
+    `SettingError` for fewer than 2 players, one who is named twice, fewer than 2 games, and a seed that is
+    none.
     """
-    return everyone_plays(players, games, _money_pairs, _money_pairing, seed=seed, jobs=jobs)
+    play, result = partial(play_pairs, judge=judge), partial(_money_result, judge)
+    return everyone_plays(players, games, play, result, seed=seed, jobs=jobs, judge=judge)
 
 
-def _money_pairs(first: Player, second: Player, seed: int, start: int, count: int) -> tuple[Values, int]:
-    points = play_pairs(first, second, seed, start, count).points
-    return points.astype(np.float64), points.size
-
-
-def _money_pairing(first: int, second: int, seed: int, points: Values, _: int) -> Pairing:
-    result = match_result(points.astype(np.int64))
-    return Pairing(first, second, seed, result, result.ppg, result.se)
+def _money_result(judge: Evaluator | None, played: Played) -> MatchResult:
+    return replace(match_result(played.values), without_luck=without_luck(played, judge))
 
 
 def everyone_plays(
     players: Sequence[Player | str],
     games: int,
-    play: Callable[[Player, Player, int, int, int], tuple[Values, int]],
-    pairing: Callable[[int, int, int, Values, int], Pairing],
+    play: Callable[[Player, Player, int, int, int], Played],
+    result: Callable[[Played], Result],
     *,
     length: int = 0,
+    even: float = 0.0,
     seed: int = 0,
     jobs: int | None = None,
+    judge: Evaluator | None = None,
 ) -> TournamentResult:
-    """A tournament of `play`, which gives the points (count, 2) of the first player in `count` pairs from a
-    first one on with a seed, and the number of games; `pairing` takes two numbers, the seed, points, games.
+    """A tournament of `play`, which gives some pairs of two players, from a seed and a first pair on.
 
-    `games` are those of each pairing, or its matches to `length` points.  Raises `SettingError` as
-    `play_tournament` does.
+    `games` are those of each pairing, or its matches to `length` points; `result` says what all pairs of a
+    pairing came to, and `even` is what equal players have.  Ratings by points are without the luck that
+    `play` tells, by the `judge`.  Raises `SettingError` as `play_tournament` does.
     """
     check_seed(seed)
     check_count("games", games, 2)
@@ -311,7 +329,7 @@ def everyone_plays(
             for start, count in blocks_of_pairs(pairs):
                 yield seats[first], seats[second], chosen, start, count
 
-    points, played = [], []
+    met: list[Played] = []
     with (
         progress(f"{len(names)} players", 2 * pairs * len(meetings)) as advance,
         closing(run_ordered(play, calls(), jobs)) as parts,
@@ -321,12 +339,15 @@ def everyone_plays(
             blocks = []
             for _, block in zip(blocks_of_pairs(pairs), parts, strict=False):
                 blocks.append(block)
-                advance(block[0].size)
-            points.append(np.concatenate([block for block, _ in blocks]))
-            played.append(sum(count for _, count in blocks))
-    results = zip(meetings, points, played, strict=True)
-    pairings = [pairing(*meeting, values, count) for meeting, values, count in results]
-    return _result(names, seed, pairings, points, length)
+                advance(block.values.size)
+            met.append(joined(blocks))
+    ahead = [played.values - even - played.luck for played in met]
+    pairings = tuple(
+        Pairing(*meeting, result(played), *mean_of_pairs(values)[:2])
+        for meeting, played, values in zip(meetings, met, ahead, strict=True)
+    )
+    won = [played.values > even for played in met]
+    return _result(names, seed, pairings, ahead, won, length, None if judge is None else judge.name)
 
 
 def pairing_seed(seed: int, first: int, second: int) -> int:
@@ -335,21 +356,19 @@ def pairing_seed(seed: int, first: int, second: int) -> int:
 
 
 def _result(
-    names: tuple[str, ...], seed: int, pairings: Sequence[Pairing], points: Sequence[Values], length: int
+    names: tuple[str, ...],
+    seed: int,
+    pairings: tuple[Pairing, ...],
+    ahead: Sequence[Values],
+    won: Sequence[npt.NDArray[np.bool_]],
+    length: int,
+    judge: str | None,
 ) -> TournamentResult:
-    """From the points (pairs, 2) of the first player of each pairing."""
+    """From what the first player of each pairing is `ahead` (pairs, 2) by, and which games he has `won`."""
     players = np.array([(pairing.first, pairing.second) for pairing in pairings])
     single = 0.5 if length else 1.0
-    ahead = np.array([softened(it.mean(axis=1), -single, single) for it in points])
-    share = np.array([softened((it > 0).mean(axis=1), 0, 1) for it in points])
-    in_points, fit = points_ratings(len(names), players, *ahead.T)
-    return TournamentResult(
-        names,
-        points[0].size,
-        length,
-        seed,
-        tuple(pairings),
-        in_points,
-        elo_ratings(len(names), players, *share.T),
-        fit,
-    )
+    points = np.array([softened(it.mean(axis=1), -single, single) for it in ahead])
+    share = np.array([softened(it.mean(axis=1), 0, 1) for it in won])
+    in_points, fit = points_ratings(len(names), players, *points.T)
+    elo = elo_ratings(len(names), players, *share.T)
+    return TournamentResult(names, ahead[0].size, length, seed, pairings, in_points, elo, fit, judge)

@@ -77,8 +77,10 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
     title = f"Ratings, {result.games:,} {played} a pairing"
     with picture(path, _REST + _ROW * len(names), title) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
-        _draw_ratings(left, result.points, result.order, 2, {"color": BLUE, "marker": "o"})
-        left.set_xlabel("share of matches won" if result.length else "points a game")
+        digits = 3 if result.judge else 2
+        _draw_ratings(left, result.points, result.order, digits, {"color": BLUE, "marker": "o"})
+        points = "share of matches won" if result.length else "points a game"
+        left.set_xlabel(f"{points}, without luck" if result.judge else points)
         _draw_ratings(right, result.elo, result.order, 0, {"color": VERMILION, "marker": "s"})
         right.set_xlabel(f"Elo, from {'matches' if result.length else 'games'} won")
         left.set_yticks(range(len(names)), names)

@@ -89,6 +89,26 @@ def test_a_tournament_is_drawn(motif, tmp_path):
     assert (imread(picture)[..., :3].min(axis=2) < 0.5).any()
 
 
+@pytest.mark.parametrize("rules", [(), ("--cube", "--no-jacoby"), ("--length", 2)])
+def test_a_tournament_without_luck(motif, motif_json, rules):
+    words = ("bras", "pubeval", "motif-v1", "--games", 20, "--jobs", 1, *rules)
+    record, raw = (motif_json("tournament", *words, *more) for more in (["--without-luck"], []))
+    judge, what = record["without_luck"], "mwc" if "--length" in rules else "ppg"
+    for pairing, with_luck in zip(record["pairings"], raw["pairings"], strict=True):
+        left = pairing.pop("without_luck")
+        assert pairing == with_luck
+        assert left["judge"] == judge
+        first, second = (
+            next(it for it in record["table"] if it["player"] == name) for name in pairing["players"]
+        )
+        against = first["against"][second["player"]]
+        assert (against[what], against["se"]) == pytest.approx((left["mean"], left["se"]))
+    wins, with_luck = ({it["player"]: it["wins"] for it in table["table"]} for table in (record, raw))
+    assert wins == with_luck
+    out = motif("tournament", *words, "--without-luck").out
+    assert f"without the luck of the dice, as {judge} sees it;" in " ".join(out.split())
+
+
 def test_a_match_says_why_it_ended(motif, motif_json):
     words = ("match", "pubeval", "random", "--games", 500, "--until-certain", "--jobs", 1)
     record = motif_json(*words, "--error-rate", 0.01)
@@ -134,6 +154,11 @@ def test_an_odd_number_of_games_is_one_more(motif):
         (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),
         (("match", "pubeval", "random", "--error-rate", "1"), "--error-rate must be above 0 and below 1"),
         (("match", "pubeval", "random", "--cube", "--until-certain"), "for money games without a cube"),
+        (("match", "pubeval", "random", "--jacoby"), "are for money games with a --cube"),
+        (
+            ("tournament", "pubeval", "random", "--length", "3", "--no-jacoby"),
+            "with a --cube, and no --length",
+        ),
     ],
 )
 def test_bad_input(fault, words, said):

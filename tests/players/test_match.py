@@ -23,7 +23,7 @@ PUBEVAL, SIMPLE, RANDOM = map(load, ("pubeval", "simple", "random"))
 
 def points_of_pairs(first, second, seed, pairs) -> np.ndarray:
     """Points of `first` in each pair of games: (pairs, 2)."""
-    return match_module.play_pairs(first, second, seed, 0, pairs).points
+    return match_module.play_pairs(first, second, seed, 0, pairs).values
 
 
 @pytest.mark.parametrize("player", [PUBEVAL, SIMPLE, RANDOM], ids=lambda player: player.name)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from motif.evaluators import load_static
 from motif.players import load
 from motif.players import match as match_module
 from motif.players.match import play_match
@@ -35,6 +36,22 @@ def test_the_same_for_any_number_of_workers_and_blocks(result, monkeypatch):
     monkeypatch.setattr(match_module, "_PAIRS_AT_ONCE", 3)
     assert play_tournament(PLAYERS, 60, seed=3, jobs=1).as_dict() == expected
     assert play_tournament(PLAYERS, 60, seed=4, jobs=1).as_dict() != expected
+
+
+def test_a_judge_takes_the_luck_off_points_alone(result):
+    judge = load_static("motif-v6")
+    judged = play_tournament(PLAYERS, 60, seed=3, jobs=2, judge=judge)
+    assert judged.as_dict() == play_tournament(PLAYERS, 60, seed=3, jobs=1, judge=judge).as_dict()
+    for it, raw in zip(judged.pairings, result.pairings, strict=True):
+        match = play_match(PLAYERS[it.first], PLAYERS[it.second], 60, seed=it.seed, jobs=1, judge=judge)
+        assert it.result == match
+        assert (it.ppg, it.se) == (match.without_luck.mean, match.without_luck.se)
+        assert raw.se == match.se
+    # What the judge takes for luck is none of someone's who plays at random, but the others'.
+    assert judged.pairings[2].se < 0.7 * result.pairings[2].se
+    assert judged.elo.values.tolist() == result.elo.values.tolist()
+    assert judged.as_dict()["without_luck"] == "motif-v6"
+    assert "without_luck" not in result.as_dict()
 
 
 def test_another_player_changes_no_pairing_of_the_others(result):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
@@ -146,6 +145,9 @@ def _half(scores: Floats, decisions: npt.NDArray[np.bool_], weights: Floats) -> 
         raise SettingError("too few games: their decisions do not switch with the score")
     if not_yet.max() < already.min():
         return float(not_yet.max() + already.min()) / 2
+    # Imported where it is used: SciPy's special functions take a tenth of a second.
+    from scipy.special import expit
+
     scale = (scores - 50) / 10
     offset, slope = 0.0, 1.0
     for _ in range(_STEPS):

@@ -21,8 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import expit
-from scipy.stats import chi2
+from scipy.special import chdtrc, expit
 
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
@@ -83,7 +82,7 @@ def points_ratings(players: int, pairings: Pairings, ppg: Values, se: Values) ->
     values = covariance @ (design.T @ (weights * ppg))
     left_over = float((weights * (ppg - design @ values) ** 2).sum())
     freedom = len(pairings) - (players - 1)
-    fit = float(chi2.sf(left_over, freedom)) if freedom > 0 else math.nan
+    fit = float(chdtrc(freedom, left_over)) if freedom > 0 else math.nan
     return Ratings(values, _errors(covariance)), fit
 
 

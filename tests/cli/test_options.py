@@ -15,6 +15,7 @@ from motif.phase_net.phase_run import PhaseNetSettings
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.sampling.sample import SampleSettings
 
+START = "4HPwATDgc/ABMA"
 ROOT = Path(__file__).resolve().parent.parent.parent
 SETTINGS = {
     "fit": FitSettings,
@@ -86,6 +87,19 @@ def test_a_command_imports_its_own_module_alone():
         "import sys; from motif.cli.main import main; main(['hint', '4HPwATDgc/ABMA', '3', '1', '--json']);"
         "heavy = {'scipy.stats', 'scipy.optimize', 'pyarrow', 'joblib', 'rich', 'sklearn', 'motif.cube'};"
         "sys.stderr.write(' '.join(heavy & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("hint", f"{START}:cIkKAAAAAAAA"), ("cube", "dPexAAB07zMAAA"), ("rollout", START, "--trials", "36")],
+)
+def test_a_cube_and_a_rollout_wait_for_no_scipy(words):
+    code = (
+        f"import sys; from motif.cli.main import main; main([*{words}, '--json']);"
+        "sys.stderr.write(' '.join({'scipy.special', 'scipy.stats'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -42,6 +42,13 @@ OPENING_SHARES = np.where(_DOUBLES, 0.0, 1 / (~_DOUBLES).sum())
 for _table in (ROLLS, ROLL_COUNTS, ROLL_SHARES, OPENING_SHARES):
     _table.setflags(write=False)
 
+
+def roll_numbers(rolls: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where each of `rolls` (n, 2), the higher die first, stands in `ROLLS`: (n,)."""
+    high, low = rolls.T
+    return high * (high - 1) // 2 + low - 1
+
+
 # A move in a path is one byte: the source's index + 1, plus a flag when it hits, and one when it
 # plays the lower die of two different ones.
 PATH_SOURCE = 31

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from motif.board.movegen import ROLL_COUNTS, ROLLS, generate_scored, generate_with_steps, generate_within
+from motif.board.movegen import ROLL_SHARES, ROLLS, generate_scored, generate_with_steps, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import (
     CHECKERS,
@@ -512,7 +512,6 @@ def choose_boards(model, boards, rolls, states, space, results):
 
 
 _ROLL_COUNT = len(ROLLS)
-_SHARES = ROLL_COUNTS / ROLL_COUNTS.sum()
 _THIRDS = np.array(
     # 11  21 22  31 32 33  41 42 43 44  51 52 53 54 55  61 62 63 64 65 66
     [0, 0, 1, 1, 2, 2, 1, 2, 0, 2, 0, 1, 2, 2, 1, 2, 0, 1, 1, 0, 0]
@@ -543,7 +542,7 @@ def _worth(model, stakes, side, words, packed, space, row):
 @inline_kernel
 def _share(number, is_thinned):
     """How likely a roll is, among its third of the rolls or among all."""
-    return 3 * _SHARES[number] if is_thinned else _SHARES[number]
+    return 3 * ROLL_SHARES[number] if is_thinned else ROLL_SHARES[number]
 
 
 @lean_kernel(DOUBLE)
@@ -590,7 +589,7 @@ def look_ahead(model, stakes, side, plies, thin, space, tree, wants_rows):
             turn_probabilities(tree.rows[level])
             level -= 1
             number, is_thinned = tree.number[level], False
-            _add_row(tree.rows[level + 1], _SHARES[number], tree.rows[level])
+            _add_row(tree.rows[level + 1], ROLL_SHARES[number], tree.rows[level])
         tree.equity[level] += _share(number, is_thinned) * equity
         tree.number[level] += 1
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS
+from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.outcome import finished_points_many
 from motif.board.packed import PACKED_WORDS, Board, pack_many, unpack
 from motif.board.position import Position
@@ -391,16 +391,11 @@ class _Table:
         rows = np.repeat(np.arange(count), every)
         after = self.after(self.boards[rows], rows, np.tile(ROLLS, (count, 1)), seeds[rows])
         worth = self.worth(after, self.states[rows], 1 - self.sides[rows], True).reshape(count, every, -1)
-        thrown = _numbers_of(rolls)
+        thrown = roll_numbers(rolls)
         here = np.arange(count)
         luck[self.games] += np.einsum("r,nrc->nc", ROLL_SHARES, worth) - worth[here, thrown]
         self.boards = after.reshape(count, every, -1)[here, thrown]
         self.sides = 1 - self.sides
-
-
-def _numbers_of(rolls: Rolls) -> Games:
-    """Where each of `rolls` (n, 2; higher die first) stands in `ROLLS`: (n,)."""
-    return (rolls[:, None] == ROLLS).all(axis=2).argmax(axis=1)
 
 
 def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) -> Values:
@@ -410,9 +405,8 @@ def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) 
     """
     every = np.tile(ROLLS, (len(boards), 1))
     best = judge.best_plays(np.repeat(boards, len(ROLLS), axis=0), every).equities.reshape(len(boards), -1)
-    return best[np.arange(len(boards)), _numbers_of(rolls)] - best @ (
-        OPENING_SHARES if opening else ROLL_SHARES
-    )
+    thrown = best[np.arange(len(boards)), roll_numbers(rolls)]
+    return thrown - best @ (OPENING_SHARES if opening else ROLL_SHARES)
 
 
 def _for_first(results: Values, sides: npt.NDArray[np.int64]) -> Values:

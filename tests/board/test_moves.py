@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from motif.board.movegen import MAX_PLAYS, ROLL_COUNTS, ROLLS
+from motif.board.movegen import MAX_PLAYS, ROLL_COUNTS, ROLLS, roll_numbers
 from motif.board.moves import Play, decode_path, legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
 from motif.board.packed import Board
@@ -295,6 +295,11 @@ def test_a_bad_roll_is_an_error_that_names_the_die(roll):
     wrong = next(die for die in roll if die not in range(1, 7))
     with pytest.raises(PlayError, match=f"^no roll: {wrong} is not a die"):
         legal_plays(Position.start(), roll)
+
+
+def test_a_roll_is_found_among_all():
+    assert roll_numbers(ROLLS).tolist() == list(range(21))
+    assert roll_numbers(ROLLS[:0]).tolist() == []
 
 
 def test_all_36_throws_are_counted():

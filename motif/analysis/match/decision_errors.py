@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
-from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS
+from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.cube import CubeDecision, cube_decision_by
@@ -163,8 +163,7 @@ def roll_luck(
     """How much better than the average roll each of `rolls` was, in normalised equity of its player: (n,)."""
     luck = np.empty(len(rolls))
     dice = np.array([roll.roll for roll in rolls]).reshape(len(rolls), 2)
-    # Rows of a lower triangle: 11 21 22 31 ...
-    places = dice[:, 0] * (dice[:, 0] - 1) // 2 + dice[:, 1] - 1
+    places = roll_numbers(dice)
     for k in range(0, len(rolls), _DECISIONS_AT_ONCE):
         part = slice(k, min(k + _DECISIONS_AT_ONCE, len(rolls)))
         boards = np.array([roll.position.board for roll in rolls[part]])

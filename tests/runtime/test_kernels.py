@@ -30,26 +30,29 @@ event.register("numba:compile", Named())
 from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
+from motif.evaluators.stakes import NO_CUBE, staked_values
 from motif.parameters.position_class import PLANS, plans_many
 from motif.parameters.position_class import classify_many
+import numpy as np
 
 packed = pack_many(Position.start().board[None])
 assert finished_points_many(packed.view("int64")).tolist() == [0]
 classify_many(packed)
 assert PLANS[plans_many(packed)[0]] == "deep anchor against deep anchor"
+assert staked_values(NO_CUBE, 0, packed, np.array([[0.5, 0.0, 0.0, 0.0, 0.0]])).tolist() == [0.0]
 """
-ALL = ["classify_many", "finished_points_many", "plan_of", "plans_many"]
+ALL = ["classify_many", "finished_points_many", "plans_many", "staked_values", "value_for_side"]
 LISTENING = COUNTING[: COUNTING.index("from motif.board.outcome")]
 AHEAD = (
     LISTENING
     + """
 import numpy as np
-from motif.parameters.position_class import plan_of, plans_many
+from motif.evaluators.stakes import NO_CUBE, staked_values, value_for_side
 from motif.runtime.kernel import compile_ahead
 
-plans_many(np.empty((0, 64), np.int8))
+staked_values(NO_CUBE, 0, np.empty((0, 64), np.int8), np.empty((0, 5)))
 print("ahead", flush=True)
-compile_ahead([plans_many, plan_of])
+compile_ahead([staked_values, value_for_side])
 """
 )
 HELD = """
@@ -154,9 +157,10 @@ def test_words_and_plain_functions_compile_nothing(kept, tmp_path):
             "parameters/position_class.py",
             "_CONTACT_SUM = 24",
             "_CONTACT_SUM = 25",
-            ["classify_many", "plans_many"],
+            [name for name in ALL if name != "finished_points_many"],
         ),
-        ("parameters/position_class.py", "if count >= 2:", "if count > 1:", ["plan_of", "plans_many"]),
+        ("parameters/position_class.py", "if count >= 2:", "if count > 1:", ["plans_many"]),
+        ("evaluators/stakes.py", "x = 0.0 if", "x = 0.5 if", ["staked_values", "value_for_side"]),
         ("board/outcome.py", "return 3 if occupied", "return 4 if occupied", ["finished_points_many"]),
     ],
 )
@@ -185,14 +189,14 @@ def test_damaged_files_are_written_anew_and_no_folder_is_no_error(kept, tmp_path
 
 def test_what_is_compiled_ahead_is_there_before_it_is_reached(tmp_path):
     folder = copied(tmp_path)
-    assert said_by(folder, tmp_path / "cache", AHEAD) == ["plans_many", "ahead", "plan_of"]
+    assert said_by(folder, tmp_path / "cache", AHEAD) == ["staked_values", "ahead", "value_for_side"]
     assert said_by(folder, tmp_path / "cache", AHEAD) == ["ahead"]
 
 
 def test_what_another_process_compiles_is_not_compiled_ahead(tmp_path):
     folder, cache = copied(tmp_path), tmp_path / "cache"
     said_by(folder, cache, AHEAD)
-    (kept,) = (cache / "kernels").glob("plan_of-*")
+    (kept,) = (cache / "kernels").glob("value_for_side-*")
     kept.unlink()
     command = [sys.executable, "-c", HELD, f"{kept}.lock"]
     pipe = subprocess.PIPE
@@ -200,7 +204,7 @@ def test_what_another_process_compiles_is_not_compiled_ahead(tmp_path):
         assert holder.stdout.readline() == "held\n"
         assert said_by(folder, cache, AHEAD) == ["ahead"]
         holder.stdin.close()
-    assert said_by(folder, cache, AHEAD) == ["ahead", "plan_of"]
+    assert said_by(folder, cache, AHEAD) == ["ahead", "value_for_side"]
 
 
 @pytest.mark.skipif(worker_count(None) == 1, reason="this machine has one core")

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.cube.cubeful_rollout import cube_maker
+from motif.cube.cube_states import cube_maker
 from motif.cube.efficiency_fit import self_play
 from motif.cube.equities import DEFAULT_EFFICIENCY, CubeEquities, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static

@@ -9,7 +9,8 @@ from motif.board.moves import Play, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_at
-from motif.cube.cubeful_rollout import CubeRollout, cube_maker, roll_out_cube
+from motif.cube.cube_states import cube_maker
+from motif.cube.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.evaluators import StaticEvaluator
 from motif.rollout import RESULT_NAMES, Comparison, RolloutResult, RolloutSettings, compare_plays
 from motif.rollout import rollout as roll_out

@@ -19,7 +19,7 @@ import numpy as np
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
-from motif.cube.cubeful_rollout import cube_states, without_doubles
+from motif.cube.cube_states import cube_states, decided_ahead, without_doubles
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator
 from motif.players.match import (
@@ -186,11 +186,11 @@ def match_side(player: Player, adviser: Evaluator) -> MatchSide:
     return MatchSide(player, cube_evaluator(player) or adviser)
 
 
-def _cube_players(first: MatchSide, second: MatchSide) -> tuple[CubePlayer, CubePlayer]:
-    return (
-        CubePlayer(first.choose, first.judge.evaluate_many),
-        CubePlayer(second.choose, second.judge.evaluate_many),
-    )
+def _cube_player(side: MatchSide) -> CubePlayer:
+    """Where his judge looks ahead the cube does so, too, as in `cube_decision_by`."""
+    judge, chooser = side.judge, side.judge.without_lookahead
+    decided = None if chooser is judge else partial(decided_ahead, chooser)
+    return CubePlayer(side.choose, judge.evaluate_many, decided)
 
 
 @dataclass
@@ -250,7 +250,7 @@ def play_match_pairs(
     matches = [
         _Match(number, seats, length) for number in range(start, start + count) for seats in ((0, 1), (1, 0))
     ]
-    players = _cube_players(first, second)
+    players = _cube_player(first), _cube_player(second)
     dice = SeededDice(seed)
     going = matches
     while going:
@@ -395,7 +395,7 @@ def play_money_pairs(
     cubes = cube_states(MatchState(jacoby=jacoby))
     sides, states = np.repeat([0, 1], count), np.zeros(2 * count, np.int64)
     dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))
-    players = _cube_players(first, second)
+    players = _cube_player(first), _cube_player(second)
     games = games_with_cube(players, cubes, states, sides, starts(2 * count), dice, judge=judge)
     # The equity of a game that has ended is its points, but for rounding.
     points, luck = np.round(games.results[:, -1]), games.luck

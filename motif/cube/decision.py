@@ -9,12 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from motif.board.match_state import MatchState
-from motif.board.movegen import ROLL_SHARES, ROLLS
-from motif.board.outcome import finished_points_many, outcome
-from motif.board.packed import pack_many
+from motif.board.outcome import outcome
 from motif.board.position import Position
+from motif.cube.cube_states import cube_states, held_ahead
 from motif.cube.equities import (
-    DEFAULT_EFFICIENCY,
     DOUBLE_PASS,
     DOUBLED_WORTH,
     CubeCurves,
@@ -29,14 +27,13 @@ from motif.cube.equities import (
     may_double,
     outcomes,
     scale,
-    stakes_of,
     turned_state,
 )
 from motif.cube.exact import ExactEquities as Values
 from motif.cube.exact import exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
-from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.probabilities import Probabilities, turned, turned_equities
+from motif.evaluators import Evaluator
+from motif.evaluators.probabilities import Probabilities
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.layout import html_lines, html_table, text_table
 
@@ -44,8 +41,6 @@ BEAVERED = 2.0
 """What a unit is worth that the cube was beavered for, in units before the beaver."""
 
 _ALMOST = 1e-9
-_CUBE_PLIES = 2
-"""Rolls until the model of the cube stands where the cube looks ahead: one of each player."""
 _DEGREES = ((0.02, "borderline"), (0.08, "close"), (0.2, "clear"))
 """Differences in equity below which a decision is called so.  What is worth less than 0.02 players do not
 count as an error; from about 0.08 on they speak of a blunder."""
@@ -282,91 +277,22 @@ def cube_decision_by(
     if known or chooser is evaluator:
         return cube_decision_at(position, probabilities, state, efficiency=efficiency, table=table)
     row = np.asarray(probabilities, np.float64)
-    ends = outcomes(row)
     name, pips = efficiency_class(position)
-    table = table or match_equity_table()
-    no_double = _CubeTree(chooser, position, row, state, table).value(state)
-    values = Values(no_double, None, None)
+
+    def held(there: MatchState) -> float:
+        """What the player on roll has in the state `there` without a double, in units of `CubeCurves`."""
+        cubes = cube_states(replace(there, dice=None), table=table)
+        equity = held_ahead(chooser, cubes, 0, 0, position.board[None], row[None])[0]
+        return scale(there, table).value(float(equity))
+
+    values = Values(held(state), None, None)
     if may_double(state):
-        taken = _taken(state)
-        double_take = _unit(state) * _CubeTree(chooser, position, row, taken, table).value(taken)
-        values = Values(no_double, double_take, _passed(state, table))
-    return _decision(ends, state, chosen_efficiency(None, name, pips), table, values, exact=False)
-
-
-def _taken(state: MatchState) -> MatchState:
-    """`state` after a double that was taken, seen as before."""
-    return replace(state, cube=2 * state.cube, cube_owner="opponent")
-
-
-def _unit(state: MatchState) -> float:
-    """What a unit of the doubled cube is worth in `CubeCurves` of `state`."""
-    return 1.0 if state.length else DOUBLED_WORTH
-
-
-def _passed(state: MatchState, table: MatchEquityTable) -> float:
-    """What a double that is passed brings, in units of `CubeCurves`."""
-    return table.after_game(state, state.cube) if state.length else DOUBLE_PASS
-
-
-class _CubeTree:
-    """A position and those after the next two rolls, all played as is best with the cube where it lies."""
-
-    def __init__(
-        self, chooser: Evaluator, position: Position, row: Floats, state: MatchState, table: MatchEquityTable
-    ) -> None:
-        """`chooser` plays, and says what the chances are after the rolls; these are moved so that their mean
-        is `row` (5,), the chances of the player on roll in `state`."""
-        self._table = table
-        stakes = stakes_of(state, table)
-        boards, over, weights = position.board[None], np.zeros(1, np.bool_), np.ones(1)
-        self._over = [over]
-        """By ply: where the game has ended; what comes behind such a position means nothing."""
-        self._rows = [row[None]]
-        for ply in range(_CUBE_PLIES):
-            boards, over = np.repeat(boards, len(ROLLS), axis=0), np.repeat(over, len(ROLLS))
-            rolls = np.tile(ROLLS, (len(boards) // len(ROLLS), 1))[~over]
-            boards[~over] = chooser.staked(stakes, ply % 2).best_plays(boards[~over], rolls).boards
-            over |= finished_points_many(pack_many(boards).view(np.int64)) != 0
-            weights = np.outer(weights, ROLL_SHARES).ravel()
-            self._over.append(over)
-            self._rows.append(chooser.evaluate_many(boards).astype(np.float64))
-        self._efficiency = DEFAULT_EFFICIENCY.of_boards(boards)
-        if not over.all():
-            missing = (row - self._chances(0)[0]) / weights[~over].sum()
-            self._rows[-1][~over] = np.clip(self._rows[-1][~over] + missing, 0.0, 1.0)
-
-    def value(self, state: MatchState) -> float:
-        """What the player on roll has who does not double before this roll, in units of `CubeCurves`."""
-        return float(self._held(0, state)[0])
-
-    def _chances(self, ply: int) -> Floats:
-        """The five chances of who is on roll (n, 5), by those at the last ply."""
-        if ply == _CUBE_PLIES:
-            return self._rows[ply]
-        below = turned(self._chances(ply + 1)).reshape(-1, len(ROLLS), len(OUTPUTS))
-        means = np.einsum("nrj,r->nj", below, ROLL_SHARES)
-        return np.where(self._over[ply][:, None], self._rows[ply], means)
-
-    def _held(self, ply: int, state: MatchState) -> Floats:
-        """What who is on roll in `state` has at each position (n,) of a ply if he does not double."""
-        is_last = ply == _CUBE_PLIES
-        x: float | Floats = self._efficiency if is_last else 0.0
-        ends = outcomes(self._rows[ply])
-        by_model = cube_curves(ends, state, x, self._table).no_double.at(ends.win)
-        if is_last:
-            return by_model
-        theirs = self._with_cube(ply + 1, turned_state(state)).reshape(-1, len(ROLLS)) @ ROLL_SHARES
-        return np.where(self._over[ply], by_model, 1 - theirs if state.length else turned_equities(theirs))
-
-    def _with_cube(self, ply: int, state: MatchState) -> Floats:
-        """What he has (n,) if he may double first."""
-        held = self._held(ply, state)
-        if not cube_is_useful(state):
-            return held
-        taken = _unit(state) * self._held(ply, _taken(state))
-        doubled = np.minimum(taken, _passed(state, self._table))
-        return np.where(self._over[ply], held, np.maximum(held, doubled))
+        taken = replace(state, cube=2 * state.cube, cube_owner="opponent")
+        unit, passed = DOUBLED_WORTH, DOUBLE_PASS
+        if state.length:
+            unit, passed = 1.0, (table or match_equity_table()).after_game(state, state.cube)
+        values = Values(values.no_double, unit * held(taken), passed)
+    return _decision(outcomes(row), state, chosen_efficiency(None, name, pips), table, values, exact=False)
 
 
 def _decision(

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
-from motif.cube.cubeful_rollout import cube_maker
+from motif.cube.cube_states import cube_maker
 from motif.cube.equities import (
     DEFAULT_EFFICIENCY,
     EFFICIENCY_CLASSES,

@@ -279,6 +279,10 @@ class Scale(NamedTuple):
         """The equity of a value of `CubeCurves`."""
         return (value - self.middle) / self.half
 
+    def value(self, equity: float) -> float:
+        """The value of `CubeCurves` of an equity."""
+        return self.middle + self.half * equity
+
 
 def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
     """The scale of equities in `state`."""

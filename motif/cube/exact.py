@@ -182,14 +182,16 @@ def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, 
     return _Values(_score(state), table, levels, (sides[0].numbers, sides[1].numbers), values)
 
 
-def match_values(state: MatchState, checkers: int) -> tuple[Numbers, Floats]:
+def match_values(
+    state: MatchState, checkers: int, table: MatchEquityTable | None = None
+) -> tuple[Numbers, Floats]:
     """The states of the cube after doubles in a match, (S, 2) by who doubles, or -1; and chances to win the
     match (2, n, n, S), in `state` of side 0, of all home positions of at most `checkers` a side.
 
     These are seen by either side on roll, by his own position and the opponent's, and by `cube_levels`.
     """
     levels = cube_levels(state)
-    rules = _match_rules(state, match_equity_table(), levels)
+    rules = _match_rules(state, table or match_equity_table(), levels)
     side = all_home_plays(positions_of(checkers))
     values = pair_values(rules, (side, side), lambda steps=1: None)
     return rules.doubled.T.copy(), np.stack([values[0], values[1].swapaxes(0, 1)])

@@ -112,6 +112,18 @@ def _rolled(cubes, state, side, words, packed, row, known):
     return (value - cubes.middle[side]) * cubes.factor[state]
 
 
+@inline_kernel
+def _decided(cubes, state, side, held, taken, nothing_more):
+    """Whether `side` should double, whether the other side should take, and what that is worth to him.
+
+    He has `held` without a double and `taken` after one that is taken; `nothing_more` is won by playing on.
+    """
+    passed = cubes.worth[state, side, 0, EVEN + 1]
+    best = min(taken, passed)
+    doubles = best >= held or (taken >= passed and nothing_more)
+    return doubles, taken < passed, best if doubles else held
+
+
 @lean_kernel(NOTHING)
 def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
     """What to do with the cube in packed boards (n, 64), whose `sides` (n,) are on roll in `states` (n,).
@@ -123,19 +135,26 @@ def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
     for k in range(states.shape[0]):
         state, side = states[k], sides[k]
         known = is_known(cubes, words[k])
-        values[k] = _rolled(cubes, state, side, words[k], packed[k], rows[k], known)
-        doubles[k], takes[k] = False, False
+        held = _rolled(cubes, state, side, words[k], packed[k], rows[k], known)
+        doubles[k], takes[k], values[k] = False, False, held
         doubled = cubes.doubled[state, side]
         if doubled == NO_DOUBLE:
             continue
-        passed = cubes.worth[state, side, 0, EVEN + 1]
         taken = _rolled(cubes, doubled, side, words[k], packed[k], rows[k], known)
-        takes[k] = taken < passed
-        best = min(taken, passed)
         # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
         nothing_more = known or rows[k, WIN_GAMMON] <= 0
-        if best >= values[k] or (not takes[k] and nothing_more):
-            doubles[k], values[k] = True, best
+        doubles[k], takes[k], values[k] = _decided(cubes, state, side, held, taken, nothing_more)
+
+
+@lean_kernel(NOTHING)
+def decide_cubes(cubes, states, sides, rows, known, held, taken, doubles, takes):
+    """Write what `turn_cubes` does, where all `sides` (n,) may double and it is known what boards are worth.
+
+    That is `held` (n,) without a double and `taken` (n,) after one; exact tables have the `known` ones (n,).
+    """
+    for k in range(states.shape[0]):
+        nothing_more = known[k] or rows[k, WIN_GAMMON] <= 0
+        doubles[k], takes[k], _ = _decided(cubes, states[k], sides[k], held[k], taken[k], nothing_more)
 
 
 @lean_kernel(NOTHING)
@@ -214,6 +233,12 @@ def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = N
 Values = npt.NDArray[np.float64]
 
 
+Flags = npt.NDArray[np.bool_]
+Decided = Callable[[CubeStates, Games, Games, Board, Values], tuple[Flags, Flags]]
+"""Whether to double, and whether to take: (n,) each, of cubes, their states (n,) in which who is on roll may
+double, his sides (n,), boards (n, 26) and chances (n, 5)."""
+
+
 class CubePlayer(NamedTuple):
     """Who plays a side of games with a cube."""
 
@@ -221,6 +246,8 @@ class CubePlayer(NamedTuple):
     """Boards (n, 26) after his plays: of the cubes, their states (n,), his side, and as `Choose` has them."""
     chances: Callable[[Board], npt.NDArray[np.floating]]
     """The five probabilities (n, 5) of boards (n, 26) by which he turns the cube and values a game."""
+    decided: Decided | None = None
+    """How he turns it where that is not the model's way."""
 
 
 class CubeGames(NamedTuple):
@@ -312,6 +339,18 @@ class _Table:
         turn_cubes(self.cubes, states, sides, packed, chances, doubles, takes, values)
         return doubles, takes, values
 
+    def _decided(self, rows: Games, chances: Values, of_opponent: bool = False) -> tuple[Flags, Flags]:
+        """Whether to double and to take in `rows` (m,), with `chances` (m, 5), in own or the other's eyes."""
+        boards, states, sides = self.boards[rows], self.states[rows], self.sides[rows]
+        doubles, takes, _ = self._turned(states, sides, pack_many(boards), chances)
+        for side in np.unique(sides).tolist():
+            decided = self.players[1 - side if of_opponent else side].decided
+            if decided is not None:
+                own = sides == side
+                asked = (values[own] for values in (states, sides, boards, chances))
+                doubles[own], takes[own] = decided(self.cubes, *asked)
+        return doubles, takes
+
     def end(self, rows: npt.NDArray[np.int64], results: Values) -> None:
         """End the games in `rows`; they are still there until `keep`."""
         games = self.games[rows]
@@ -346,12 +385,11 @@ class _Table:
         may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_DOUBLE)
         if not len(may):
             return
-        packed, chances = pack_many(self.boards[may]), self.chances(may)
-        doubles, takes, _ = self._turned(self.states[may], self.sides[may], packed, chances)
-        rows, chances, packed, takes = may[doubles], chances[doubles], packed[doubles], takes[doubles]
-        if self.players[0].chances != self.players[1].chances and len(rows):
-            answers = self.chances(rows, of_opponent=True)
-            takes = self._turned(self.states[rows], self.sides[rows], packed, answers)[1]
+        chances = self.chances(may)
+        doubles, takes = self._decided(may, chances)
+        rows, chances, takes = may[doubles], chances[doubles], takes[doubles]
+        if self.players[0][1:] != self.players[1][1:] and len(rows):
+            takes = self._decided(rows, self.chances(rows, of_opponent=True), of_opponent=True)[1]
         taken, passed = rows[takes], rows[~takes]
         self.states[taken] = self.cubes.doubled[self.states[taken], self.sides[taken]]
         if len(passed):

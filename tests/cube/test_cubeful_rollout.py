@@ -12,7 +12,8 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at, exact_equities, match_equity_table, turned_state
-from motif.cube.cubeful_rollout import MATCH_CHECKERS, cube_maker, cube_states, roll_out_cube, without_doubles
+from motif.cube.cube_states import MATCH_CHECKERS, cube_maker, cube_states, without_doubles
+from motif.cube.cubeful_rollout import roll_out_cube
 from motif.cube.equities import evaluator_at, scale
 from motif.evaluators import load_static
 from motif.evaluators.named import default_player

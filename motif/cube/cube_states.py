@@ -47,16 +47,18 @@ def cube_states(
     state: MatchState,
     efficiency: Efficiency = DEFAULT_EFFICIENCY,
     table: MatchEquityTable | None = None,
+    checkers: int = MATCH_CHECKERS,
 ) -> CubeStates:
     """The cubes that may come of `state`, whose player on roll is side 0; beavers are left out.
 
-    A match is valued by `table`, or the default one.  Raises `SettingError` for a match that is over.
+    A match is valued by `table`, or the default one, and exactly where both sides have so few `checkers`:
+    with 4 of them that takes some 5 MB.  Raises `SettingError` for a match that is over.
     """
     levels = list(cube_levels(state)) if state.length else _money_levels(state)
     unit = scale(state, table)
     stakes = [_stakes(state, level, efficiency, unit, table) for level in levels]
     if state.length:
-        doubled, exact = match_values(state, MATCH_CHECKERS, table)
+        doubled, exact = match_values(state, checkers, table)
         column = np.repeat(np.arange(len(levels))[:, None], 2, axis=1)
         middle, factor = np.array([unit.middle, 1 - unit.middle]), np.full(len(levels), 1 / unit.half)
     else:

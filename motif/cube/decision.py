@@ -281,7 +281,7 @@ def cube_decision_by(
 
     def held(there: MatchState) -> float:
         """What the player on roll has in the state `there` without a double, in units of `CubeCurves`."""
-        cubes = cube_states(replace(there, dice=None), table=table)
+        cubes = cube_states(replace(there, dice=None), table=table, checkers=0)
         equity = held_ahead(chooser, cubes, 0, 0, position.board[None], row[None])[0]
         return scale(there, table).value(float(equity))
 

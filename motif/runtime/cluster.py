@@ -78,6 +78,7 @@ def _digest(*parts: bytes) -> str:
 
 
 _Result = TypeVar("_Result")
+_ATTEMPTS = 5
 _ANSWER_SECONDS = 5
 _FIRST_WORKER_SECONDS = 10
 _WITHOUT_WORKERS_SECONDS = 60
@@ -98,7 +99,7 @@ def connected(address: str) -> Iterator["Cluster"]:
     """
     _check_address(address)
     try:
-        from distributed import Client
+        import distributed  # noqa: F401 - whether it is there
     except ImportError:
         raise ClusterError(f"a cluster needs dask: {install_command('cluster')}") from None
     with _quiet():
@@ -106,13 +107,27 @@ def connected(address: str) -> Iterator["Cluster"]:
             # In a thread, because the caller may have an event loop of its own, as a notebook does.
             with ThreadPoolExecutor(1) as thread:
                 thread.submit(asyncio.run, _greet(address)).result()
-            client = Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
-        except (OSError, ValueError, RuntimeError, ImportError) as error:
+            client = client_of(address)
+        except (OSError, ValueError, RuntimeError, ImportError, AssertionError) as error:
             reason = " ".join(str(error).split()) or "it is silent"
             raise ClusterError(f"{address}: no dask scheduler answers: {reason}") from None
         with client:
             _check_workers(client, address)
             yield Cluster(client, address)
+
+
+def client_of(address: str) -> "Client":
+    """dask's client of the scheduler at `address`.
+
+    dask takes it for a fault (an `AssertionError`) when more comes along with the scheduler's first word, as
+    it may on a busy machine; so it is asked again.
+    """
+    from distributed import Client
+
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(AssertionError):
+            return Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
+    return Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
 
 
 async def _greet(address: str) -> None:

@@ -156,8 +156,10 @@ _PLIES = 2
 _BOARDS_AT_ONCE = 16
 _NEAR = 0.12
 """Of half of what lies between losing and winning a single game: how far a double may be from right or wrong
-by the model for two more rolls to turn it round.  Of 900 decisions further from it they turned one round."""
-_ALMOST = 1e-9
+by the model for two more rolls to be looked at.  From .1 to .15 these turned 3 of 212 decisions round, beyond
+that one of 616."""
+ALMOST = 1e-9
+"""What is nearer is equal up to rounding."""
 
 
 def held_ahead(
@@ -275,5 +277,5 @@ def decided_ahead(
         for values, there in ((held, state), (taken, after)):
             values[rows] = held_ahead(chooser, cubes, there, side, boards[rows], chances[rows])
     doubles, takes = np.empty((2, len(states)), np.bool_)
-    decide_cubes(cubes, states, sides, chances, known, held - _ALMOST, taken, doubles, takes)
+    decide_cubes(cubes, states, sides, chances, known, held - ALMOST, taken, doubles, takes)
     return doubles, takes

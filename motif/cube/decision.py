@@ -11,7 +11,7 @@ import numpy as np
 from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.cube.cube_states import cube_states, held_ahead
+from motif.cube.cube_states import ALMOST, cube_states, held_ahead
 from motif.cube.equities import (
     DOUBLE_PASS,
     DOUBLED_WORTH,
@@ -40,7 +40,6 @@ from motif.runtime.layout import html_lines, html_table, text_table
 BEAVERED = 2.0
 """What a unit is worth that the cube was beavered for, in units before the beaver."""
 
-_ALMOST = 1e-9
 _DEGREES = ((0.02, "borderline"), (0.08, "close"), (0.2, "clear"))
 """Differences in equity below which a decision is called so.  What is worth less than 0.02 players do not
 count as an error; from about 0.08 on they speak of a blunder."""
@@ -362,8 +361,7 @@ def best_action(
         return f"no {double}, dead cube", False, takes, False
     doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
     # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
-    # What is equal is so up to rounding.
-    if doubled >= no_double - _ALMOST or (not takes and not gammons):
+    if doubled >= no_double - ALMOST or (not takes and not gammons):
         return f"{double}, {answer}", True, takes, beavers
     if no_double > double_pass and gammons:
         return f"too good to {double}, {answer}", False, takes, beavers
@@ -433,7 +431,7 @@ def _window(name: str, ends: Outcomes, state: MatchState, x: float, table: Match
         double_take = np.where(double_take < 0, BEAVERED * double_take, double_take)
     doubled = _first_reached(places, np.minimum(double_take, curves.double_pass) - no_double)
     late = places >= cash
-    good = _first_reached(places[late], no_double[late] - curves.double_pass, _ALMOST)
+    good = _first_reached(places[late], no_double[late] - curves.double_pass, ALMOST)
     return Window(name, x, doubled, cash, good)
 
 
@@ -453,7 +451,7 @@ def _over(curve: Curve, places: Floats) -> Floats:
     return Curve(curve.chances[rows], curve.values[rows]).at(places)
 
 
-def _first_reached(places: Floats, values: Floats, least: float = -_ALMOST) -> float | None:
+def _first_reached(places: Floats, values: Floats, least: float = -ALMOST) -> float | None:
     """Where `values`, straight between `places`, first come up to 0 (to more than 0 if `least` is more)."""
     rows = np.flatnonzero(values >= least)
     if not len(rows):

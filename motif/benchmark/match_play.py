@@ -10,7 +10,7 @@ one score all games together.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from motif.cube.cube_states import cube_states, decided_ahead, without_doubles
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator
 from motif.players.match import (
+    EVEN_SHARE,
     Played,
     WithoutLuck,
     fields_known,
@@ -51,7 +52,6 @@ from motif.runtime.errors import SettingError, check_seed
 
 LONGEST = 64
 """Points of the longest match."""
-_EVEN = 0.5
 _MOST_GAMES = 2 * LONGEST
 """Games of a match: fewer, since each brings a point."""
 
@@ -130,36 +130,9 @@ def play_match_tournament(
     Raises `SettingError` as that and `play_tournament` do.
     """
     _check_length(length)
-    play = partial(_match_meeting, length, cube, adviser, judge)
+    play = partial(_meeting, partial(play_match_pairs, length, cube, judge=judge), adviser)
     result = partial(_match_result, length, cube, judge)
-    return everyone_plays(
-        players, matches, play, result, length=length, even=_EVEN, seed=seed, jobs=jobs, judge=judge
-    )
-
-
-def _match_meeting(
-    length: int,
-    cube: bool,
-    adviser: Evaluator,
-    judge: Evaluator | None,
-    first: Player,
-    second: Player,
-    seed: int,
-    start: int,
-    count: int,
-) -> Played:
-    sides = match_side(first, adviser), match_side(second, adviser)
-    return play_match_pairs(length, cube, *sides, seed, start, count, judge=judge)
-
-
-def _match_result(length: int, cube: bool, judge: Evaluator | None, played: Played) -> MatchPlayResult:
-    wins = played.values > 0
-    mwc, se, chance = mean_of_pairs(wins, _EVEN)
-    total = int(wins.sum())
-    left = without_luck(played, judge, _EVEN)
-    return MatchPlayResult(
-        wins.size, length, cube, total, wins.size - total, mwc, se, chance, played.games, left
-    )
+    return everyone_plays(players, matches, play, result, length=length, seed=seed, jobs=jobs, judge=judge)
 
 
 class MatchSide(NamedTuple):
@@ -184,6 +157,29 @@ class MatchSide(NamedTuple):
 def match_side(player: Player, adviser: Evaluator) -> MatchSide:
     """`player` with his own judge, or the `adviser` where he has no chances worth the name."""
     return MatchSide(player, cube_evaluator(player) or adviser)
+
+
+def _meeting(
+    play: Callable[[MatchSide, MatchSide, int, int, int], Played],
+    adviser: Evaluator,
+    first: Player,
+    second: Player,
+    seed: int,
+    start: int,
+    count: int,
+) -> Played:
+    """Some pairs of two players in a tournament."""
+    return play(match_side(first, adviser), match_side(second, adviser), seed, start, count)
+
+
+def _match_result(length: int, cube: bool, judge: Evaluator | None, played: Played) -> MatchPlayResult:
+    wins = played.values > 0
+    mwc, se, chance = mean_of_pairs(wins, EVEN_SHARE)
+    total = int(wins.sum())
+    left = without_luck(played, judge, EVEN_SHARE)
+    return MatchPlayResult(
+        wins.size, length, cube, total, wins.size - total, mwc, se, chance, played.games, left
+    )
 
 
 def _cube_player(side: MatchSide) -> CubePlayer:
@@ -354,23 +350,9 @@ def play_money_tournament(
 
     Raises `SettingError` as that and `play_tournament` do.
     """
-    play = partial(_money_meeting, jacoby, adviser, judge)
+    play = partial(_meeting, partial(play_money_pairs, jacoby, judge=judge), adviser)
     result = partial(_money_result, jacoby, judge)
     return everyone_plays(players, games, play, result, seed=seed, jobs=jobs, judge=judge)
-
-
-def _money_meeting(
-    jacoby: bool,
-    adviser: Evaluator,
-    judge: Evaluator | None,
-    first: Player,
-    second: Player,
-    seed: int,
-    start: int,
-    count: int,
-) -> Played:
-    sides = match_side(first, adviser), match_side(second, adviser)
-    return play_money_pairs(jacoby, *sides, seed, start, count, judge=judge)
 
 
 def _money_result(jacoby: bool, judge: Evaluator | None, played: Played) -> MoneyPlayResult:

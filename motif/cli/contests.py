@@ -38,7 +38,6 @@ _LUCK = 0.05
 _LENGTH = "Play matches to N points; 0: money games."
 _CUBE = "Whether there is a doubling cube."
 _JACOBY = "Money games with a cube: gammons count only after a double."
-_WITHOUT_LUCK = "Tell what is left without the luck of the dice, too: some times as certain."
 _PLAYERS = f"random, best-of-four. {PLAYERS}"
 
 
@@ -61,7 +60,9 @@ def match(
     length: Annotated[int, option(_LENGTH)] = 0,
     cube: Annotated[bool | None, option(_CUBE, show_default="in matches")] = None,
     jacoby: Annotated[bool | None, option(_JACOBY, show_default="jacoby")] = None,
-    without_luck: Annotated[bool, option(_WITHOUT_LUCK)] = False,
+    without_luck: Annotated[
+        bool, option("Tell what is left without the luck of the dice, too: some times as certain.")
+    ] = False,
     until_certain: Annotated[bool, option("Stop as soon as it is certain who is better.")] = False,
     error_rate: Annotated[
         float,

@@ -25,6 +25,7 @@ from motif.evaluators.stakes import DEAD, EVEN, NO_CUBE, Stakes
 from motif.rollout.games import (
     NO_DOUBLE,
     CubeStates,
+    Flags,
     Games,
     Rolls,
     decide_cubes,
@@ -203,7 +204,6 @@ class _Ahead:
         missing = np.divide(chances - self._mean(known), shares, where=shares > 0, out=np.zeros_like(chances))
         missing = np.repeat(missing, len(going) // len(missing), axis=0)
         self._chances[going] = np.clip(self._chances[going] + missing[going], 0.0, 1.0)
-        self._at_the_end: dict[int, Floats] = {}
 
     def _mean(self, known: list[Floats]) -> Floats:
         """The five chances (n, 5) by those at the last ply, or as they are `known` where the game ended."""
@@ -231,14 +231,12 @@ class _Ahead:
 
     def _by_model(self, state: int) -> Floats:
         """What he has at the last ply, where he may double first."""
-        if state not in self._at_the_end:
-            count = len(self._packed)
-            doubles, takes = np.empty((2, count), np.bool_)
-            values, states = np.empty(count), np.full(count, state)
-            sides = np.full(count, (self._side + _PLIES) % 2)
-            turn_cubes(self._cubes, states, sides, self._packed, self._chances, doubles, takes, values)
-            self._at_the_end[state] = self._with_ends(_PLIES, state, values)
-        return self._at_the_end[state]
+        count = len(self._packed)
+        doubles, takes = np.empty((2, count), np.bool_)
+        values, states = np.empty(count), np.full(count, state)
+        sides = np.full(count, (self._side + _PLIES) % 2)
+        turn_cubes(self._cubes, states, sides, self._packed, self._chances, doubles, takes, values)
+        return self._with_ends(_PLIES, state, values)
 
     def _with_ends(self, ply: int, state: int, values: Floats) -> Floats:
         """`values`, but what the game has brought where it has just ended."""
@@ -258,7 +256,7 @@ def _played(
 
 def decided_ahead(
     chooser: Evaluator, cubes: CubeStates, states: Games, sides: Games, boards: Board, chances: Floats
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+) -> tuple[Flags, Flags]:
     """Whether the `sides` (n,) on roll on `boards` (n, 26), who may all double, should do so, and whether the
     others should take: (n,) each.
 

@@ -155,6 +155,10 @@ class WithoutLuck:
     """Chance of a difference at least this large between two players who are equally good."""
 
 
+EVEN_SHARE = 0.5
+"""Of the matches between two players who are equally good."""
+
+
 def fields_known(result: Any) -> dict[str, Any]:
     """The fields of a result by name, as JSON has them, but those that are None."""
     return {name: value for name, value in asdict(result).items() if value is not None}

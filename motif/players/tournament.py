@@ -26,6 +26,7 @@ from scipy.special import chdtrc, expit
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.players.match import (
+    EVEN_SHARE,
     MatchResult,
     Played,
     blocks_of_pairs,
@@ -250,7 +251,7 @@ class TournamentResult:
     def _row(self, player: int) -> dict[str, Any]:
         ppg, se = self.cross
         total, total_se = self.totals()
-        what, played, even = ("mwc", "matches", 0.5) if self.length else ("ppg", "games", 0.0)
+        what, played, even = ("mwc", "matches", EVEN_SHARE) if self.length else ("ppg", "games", 0.0)
         rating = f"{'mwc' if self.length else 'points'}_rating"
         return {
             "player": self.names[player],
@@ -300,7 +301,6 @@ def everyone_plays(
     result: Callable[[Played], Result],
     *,
     length: int = 0,
-    even: float = 0.0,
     seed: int = 0,
     jobs: int | None = None,
     judge: Evaluator | None = None,
@@ -308,8 +308,8 @@ def everyone_plays(
     """A tournament of `play`, which gives some pairs of two players, from a seed and a first pair on.
 
     `games` are those of each pairing, or its matches to `length` points; `result` says what all pairs of a
-    pairing came to, and `even` is what equal players have.  Ratings by points are without the luck that
-    `play` tells, by the `judge`.  Raises `SettingError` as `play_tournament` does.
+    pairing came to.  Ratings by points are without the luck that `play` tells, by the `judge`.  Raises
+    `SettingError` as `play_tournament` does.
     """
     check_seed(seed)
     check_count("games", games, 2)
@@ -340,6 +340,7 @@ def everyone_plays(
                 blocks.append(block)
                 advance(block.values.size)
             met.append(joined(blocks))
+    even = EVEN_SHARE if length else 0.0
     ahead = [played.values - even - played.luck for played in met]
     pairings = tuple(
         Pairing(*meeting, result(played), *mean_of_pairs(values)[:2])
@@ -365,7 +366,7 @@ def _result(
 ) -> TournamentResult:
     """From what the first player of each pairing is `ahead` (pairs, 2) by, and which games he has `won`."""
     players = np.array([(pairing.first, pairing.second) for pairing in pairings])
-    single = 0.5 if length else 1.0
+    single = EVEN_SHARE if length else 1.0
     points = np.array([softened(it.mean(axis=1), -single, single) for it in ahead])
     share = np.array([softened(it.mean(axis=1), 0, 1) for it in won])
     in_points, fit = points_ratings(len(names), players, *points.T)

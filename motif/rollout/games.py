@@ -339,7 +339,7 @@ class _Table:
         turn_cubes(self.cubes, states, sides, packed, chances, doubles, takes, values)
         return doubles, takes, values
 
-    def _decided(self, rows: Games, chances: Values, of_opponent: bool = False) -> tuple[Flags, Flags]:
+    def _decisions(self, rows: Games, chances: Values, of_opponent: bool = False) -> tuple[Flags, Flags]:
         """Whether to double and to take in `rows` (m,), with `chances` (m, 5), in own or the other's eyes."""
         boards, states, sides = self.boards[rows], self.states[rows], self.sides[rows]
         doubles, takes, _ = self._turned(states, sides, pack_many(boards), chances)
@@ -386,10 +386,11 @@ class _Table:
         if not len(may):
             return
         chances = self.chances(may)
-        doubles, takes = self._decided(may, chances)
+        doubles, takes = self._decisions(may, chances)
         rows, chances, takes = may[doubles], chances[doubles], takes[doubles]
-        if self.players[0][1:] != self.players[1][1:] and len(rows):
-            takes = self._decided(rows, self.chances(rows, of_opponent=True), of_opponent=True)[1]
+        one, other = ((player.chances, player.decided) for player in self.players)
+        if one != other and len(rows):
+            takes = self._decisions(rows, self.chances(rows, of_opponent=True), of_opponent=True)[1]
         taken, passed = rows[takes], rows[~takes]
         self.states[taken] = self.cubes.doubled[self.states[taken], self.sides[taken]]
         if len(passed):

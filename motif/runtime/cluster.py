@@ -124,10 +124,11 @@ def client_of(address: str) -> "Client":
     """
     from distributed import Client
 
+    attempt = partial(Client, address, timeout=_ANSWER_SECONDS, set_as_default=False)
     for _ in range(_ATTEMPTS - 1):
         with suppress(AssertionError):
-            return Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
-    return Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
+            return attempt()
+    return attempt()
 
 
 async def _greet(address: str) -> None:

@@ -98,21 +98,35 @@ def curvature_over(
     """(M J)^T (M J), where J's rows are the terms of `rows` of `train`, times `factors`.
 
     `operator` is M for those rows; `means` are those to centre by: of the features, then the point terms.
+    Terms of features that are 0 in all rows, as many are in races, cost nothing.
     """
     of_features, of_points = means[: terms.size], means[terms.size :]
+    features = train.features[rows] - of_features
+    kept = np.flatnonzero(features.any(axis=0))
+    some, places = terms.among(kept)
+    features = features[:, kept]
 
     def chunk_gram(chunk: tuple[int, int]) -> npt.NDArray[np.float32]:
         part = slice(operator.starts[chunk[0]], operator.starts[chunk[1]])
-        jacobian = terms.expand(train.features[rows[part]] - of_features, train.boards_of(rows[part]))
-        jacobian[:, terms.first_point :] -= of_points
+        jacobian = some.expand(features[part], train.boards_of(rows[part]))
+        jacobian[:, some.first_point :] -= of_points
         jacobian *= factors[part].astype(np.float32)[:, None]
         operator.of_decisions(*chunk).apply_to_rows(jacobian)
         return jacobian.T @ jacobian  # NumPy lets other threads run meanwhile
 
-    gram = np.zeros((terms.count, terms.count))
+    gram = np.zeros((some.count, some.count))
     for part in in_threads(chunk_gram, list(decision_chunks(operator.starts, CHUNK_ROWS))):
         gram += part
-    return Curvature(gram, centring(terms, means))
+    return Curvature(_spread_out(gram, places, terms.count), centring(terms, means))
+
+
+def _spread_out(gram: FloatArray, places: IntArray, count: int) -> FloatArray:
+    """`gram` as the rows and columns `places` of a matrix (count, count) that is 0 elsewhere."""
+    if len(places) == count:
+        return gram
+    out = np.zeros((count, count))
+    out[np.ix_(places, places)] = gram
+    return out
 
 
 def curvature(

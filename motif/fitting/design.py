@@ -15,7 +15,7 @@ import numpy.typing as npt
 from motif.board.packed import Board
 from motif.fitting.terms import FloatArray, Terms, add_products, add_sums
 from motif.runtime.jit import fast_kernel, inline_kernel
-from motif.runtime.parallel import worker_count
+from motif.runtime.parallel import threads_here
 
 _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")
@@ -77,8 +77,8 @@ def term_sums(
 
 
 def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> Iterator[_Result]:
-    """Yield `work` of each chunk in their order; several chunks are shared out among all cores."""
-    workers = min(worker_count(None), len(chunks))
+    """Yield `work` of each chunk in their order; all cores, or a worker's part, share them."""
+    workers = min(threads_here(), len(chunks))
     if workers <= 1:
         yield from map(work, chunks)
         return

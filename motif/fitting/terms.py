@@ -111,6 +111,16 @@ class Terms:
             points.reshape(POINT_SHAPE if self.points else 0).copy(),
         )
 
+    def among(self, features: IntArray) -> tuple["Terms", IntArray]:
+        """The terms of some of the features alone, ascending numbers, and their places among all terms."""
+        place = np.full(self.size, -1)
+        place[features] = np.arange(len(features))
+        pairs = np.flatnonzero((place[self.first] >= 0) & (place[self.second] >= 0))
+        some = Terms(len(features), place[self.pairs[pairs]], self.points)
+        points = np.arange(self.first_point, self.count)
+        places = np.concatenate([[0], 1 + features, 1 + self.size + pairs, points])
+        return some, places
+
     def expand(
         self, features: npt.NDArray[np.float32], boards: Board | None = None
     ) -> npt.NDArray[np.float32]:

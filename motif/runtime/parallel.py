@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
+from shutil import rmtree
 from tempfile import gettempdir
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -180,9 +181,9 @@ def run_ordered(
         initargs=(os.getpid(),),
     )
     resource_tracker.ensure_running()
-    with _hearing_of_compilation() as mark:
+    with _notice_board() as board, _hearing_of_compilation(board / _COMPILING) as is_said:
         with starting_workers():
-            work = partial(_work, function, mark, os.getpid())
+            work = partial(_work, function, board, is_said, os.getpid())
             results = runner(joblib.delayed(work)(*arguments) for arguments in calls)
         try:
             for result, spans in results:
@@ -195,22 +196,63 @@ def run_ordered(
                 results.close()
 
 
+class _Workplace:
+    """Where this process works."""
+
+    board: Path | None = None
+    """The notice board that it shares with other workers; None for a process that is no worker."""
+
+
+def threads_here() -> int:
+    """How many threads work in this process is best shared out among: as many as there are cores, and in a
+    worker its part of them, by how many workers are busy now."""
+    cores, busy = worker_count(None), 1
+    if _Workplace.board is not None:
+        with suppress(OSError):
+            busy = sum(1 for _ in _Workplace.board.glob(f"{_BUSY}*"))
+    return max(1, cores // max(1, busy))
+
+
 def _work(
-    function: Callable[..., _Result], mark: Path | None, caller: int, *arguments: Any
+    function: Callable[..., _Result], board: Path, is_said: bool, caller: int, *arguments: Any
 ) -> tuple[_Result, list[Span]]:
     """Runs in a worker: what `function` returns, and when kernels were compiled for it.
 
-    That they are is for the main process to say, which a file called `mark` tells it.  Workers of a worker
-    are threads of its own process, which is `caller` then, and has heard of it.
+    That they are is for the main process to say, unless it `is_said`; a file on the notice board tells it.
+    Workers of a worker are threads of its own process, which is `caller` then, and has heard of it.
     """
     if os.getpid() == caller:
         return function(*arguments), []
     # Workers live on: what was said is for the main process to know, not for this one.
-    COMPILATION.is_said = mark is None
-    if mark is not None:
-        COMPILATION.say = partial(_touch, mark)
+    COMPILATION.is_said = is_said
+    if not is_said:
+        COMPILATION.say = partial(_touch, board / _COMPILING)
     before = len(COMPILATION.spans)
-    return function(*arguments), COMPILATION.spans[before:]
+    _Workplace.board, busy = board, board / f"{_BUSY}{os.getpid()}"
+    _touch(busy)
+    try:
+        return function(*arguments), COMPILATION.spans[before:]
+    finally:
+        _remove(busy)
+
+
+_COMPILING, _BUSY = "compiling", "busy-"
+"""What files on the notice board are called: one for all workers, and one for each, before its number."""
+
+
+@contextmanager
+def _notice_board() -> Iterator[Path]:
+    """A folder where workers leave empty files for other processes to see.
+
+    Where none can be made, nobody sees anything, and work goes on without.
+    """
+    board = Path(gettempdir()) / f"motif-{uuid4()}"
+    with suppress(OSError):
+        board.mkdir()
+    try:
+        yield board
+    finally:
+        rmtree(board, ignore_errors=True)
 
 
 def _touch(mark: Path) -> None:
@@ -218,16 +260,18 @@ def _touch(mark: Path) -> None:
         mark.touch()
 
 
-@contextmanager
-def _hearing_of_compilation() -> Iterator[Path | None]:
-    """Say that workers compile kernels as soon as there is a file of the name that the block is given.
+def _remove(mark: Path) -> None:
+    with suppress(OSError):
+        mark.unlink(missing_ok=True)
 
-    None where that was said.
-    """
+
+@contextmanager
+def _hearing_of_compilation(mark: Path) -> Iterator[bool]:
+    """Say that workers compile kernels as soon as there is a file `mark`; give whether it was said before."""
     if COMPILATION.is_said:
-        yield None
+        yield True
         return
-    mark, is_over = Path(gettempdir()) / f"motif-{uuid4()}", threading.Event()
+    is_over = threading.Event()
 
     def listen() -> None:
         while not (mark.exists() or is_over.wait(_SECONDS_BETWEEN_LOOKS)):
@@ -239,12 +283,10 @@ def _hearing_of_compilation() -> Iterator[Path | None]:
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
     try:
-        yield mark
+        yield False
     finally:
         is_over.set()
         listener.join()
-        with suppress(OSError):
-            mark.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -106,6 +106,6 @@ def test_same_bytes_for_any_number_of_threads(monkeypatch):
     problem, objective, point = made_problem(count, Terms.all_pairs(4, points=True))
     rows, found = np.flatnonzero(np.arange(count) % 7 != 3), []
     for threads in (1, 2, 4):
-        monkeypatch.setattr(design, "worker_count", lambda jobs, threads=threads: threads)
+        monkeypatch.setattr(design, "threads_here", lambda threads=threads: threads)
         found.append(curvature(problem, rows, point.slopes, objective.operator, ALL))
     assert len({one.centred.tobytes() for one in found}) == 1

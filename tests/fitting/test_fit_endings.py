@@ -39,7 +39,7 @@ def test_same_bytes_for_any_number_of_threads(solve, monkeypatch):
     problem = noisy_problem(3 * design.CHUNK_ROWS, 8, training=decision_ids(3 * design.CHUNK_ROWS) % 9 != 0)
     results = []
     for threads in (1, 2, 4):
-        monkeypatch.setattr(design, "worker_count", lambda jobs, threads=threads: threads)
+        monkeypatch.setattr(design, "threads_here", lambda threads=threads: threads)
         results.append(solve(problem, max_passes=4))
     for other in results[1:]:
         assert other.weights.tobytes() == results[0].weights.tobytes()

@@ -61,7 +61,7 @@ def test_products_are_the_same_bytes_for_any_number_of_threads(monkeypatch):
     weights = planted_weights(terms, features)
     answers = []
     for threads in (1, 4):
-        monkeypatch.setattr(design, "worker_count", lambda jobs, threads=threads: threads)
+        monkeypatch.setattr(design, "threads_here", lambda threads=threads: threads)
         raw = raw_predictions(terms, features, weights)
         answers.append((raw.tobytes(), term_sums(terms, features, raw).tobytes()))
     assert answers[0] == answers[1]

@@ -181,7 +181,7 @@ def test_same_bytes_for_any_number_of_threads(monkeypatch):
     )  # fmt: skip
     results = []
     for threads in (1, 2, 4):
-        monkeypatch.setattr(design, "worker_count", lambda jobs, threads=threads: threads)
+        monkeypatch.setattr(design, "threads_here", lambda threads=threads: threads)
         results.append(solve_jointly(problem, groups, planted, 100.0, max_passes=2))
     for other in results[1:]:
         assert other.weights.tobytes() == results[0].weights.tobytes()

@@ -42,7 +42,7 @@ def test_same_bytes_for_any_number_of_threads(monkeypatch):
     problem = Problem(correlated_features(count, 6), np.zeros(count), terms)
     means, found = centres(terms, problem.train, np.ones(count)), set()
     for threads in (1, 2, 4):
-        monkeypatch.setattr(design, "worker_count", lambda jobs, threads=threads: threads)
+        monkeypatch.setattr(design, "threads_here", lambda threads=threads: threads)
         found.add(
             moment_curvature(terms, problem.train, np.arange(count), np.ones(count), means).centred.tobytes()
         )

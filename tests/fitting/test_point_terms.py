@@ -85,7 +85,7 @@ def test_bytes_do_not_depend_on_threads(monkeypatch):
     features, boards = correlated_features(count, SIZE), np.tile(random_boards(64), (count // 64, 1))
     weights, answers = planted_weights(terms, features, boards=boards), []
     for threads in (1, 4):
-        monkeypatch.setattr(design, "worker_count", lambda jobs, threads=threads: threads)
+        monkeypatch.setattr(design, "threads_here", lambda threads=threads: threads)
         raw = raw_predictions(terms, features, weights, boards=boards)
         answers.append((raw.tobytes(), term_sums(terms, features, raw, boards=boards).tobytes()))
     assert answers[0] == answers[1]

@@ -6,8 +6,9 @@ import time
 
 import pytest
 
+from motif.runtime import parallel
 from motif.runtime.errors import PlayError, SettingError
-from motif.runtime.parallel import run_ordered, worker_count
+from motif.runtime.parallel import run_ordered, threads_here, worker_count
 
 
 def square(number, pause=0.0):
@@ -53,6 +54,50 @@ def test_two_jobs_run_elsewhere():
 def test_every_core():
     assert worker_count(None) == worker_count(-1) >= 1
     assert worker_count(3) == 3
+
+
+def threads_beside(number, folder):
+    """Threads that the first of two busy workers may use, while the other one is waiting."""
+    (folder / f"begun-{number}").touch()
+    wait_for(folder / f"begun-{1 - number}")
+    if number == 1:
+        wait_for(folder / "asked-0")
+        return 0
+    threads = threads_here()
+    (folder / "asked-0").touch()
+    return threads
+
+
+def wait_for(path):
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < end, f"nobody made {path.name}"
+        time.sleep(0.01)
+
+
+def test_busy_workers_share_the_cores(tmp_path):
+    cores = worker_count(None)
+    assert threads_here() == cores
+    assert list(run_ordered(threads_beside, [(0, tmp_path), (1, tmp_path)], 2)) == [max(1, cores // 2), 0]
+
+
+def test_a_worker_on_its_own_uses_every_core():
+    assert list(run_ordered(_threads, [(0,)], 2)) == [worker_count(None)]
+
+
+def _threads(_):
+    return threads_here()
+
+
+def test_where_no_notice_board_can_be_made_work_goes_on(monkeypatch, tmp_path):
+    monkeypatch.setattr(parallel, "gettempdir", lambda: str(tmp_path / "nowhere"))
+    assert list(run_ordered(square, [(2,), (3,)], 2)) == [4, 9]
+
+
+def test_nothing_is_left_in_the_temporary_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(parallel, "gettempdir", lambda: str(tmp_path))
+    assert list(run_ordered(square, [(2,), (3,)], 2)) == [4, 9]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("jobs", [0, -2])

@@ -168,13 +168,11 @@ def bootstrap(
     from motif.analysis.term_report import with_words
     from motif.benchmark.benchmark_files import shipped_lines
     from motif.learning import load_config, load_preset, run_bootstrap, with_seed
-    from motif.reports.run_report import draw_run, draw_version
+    from motif.reports.run_report import draw_run, drawn_beside
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
-    with resumable("the same command goes on"), working_on(cluster):
-        versions = run_bootstrap(
-            out, config, jobs=jobs, tell=tell, on_version=draw_version, finish=with_words
-        )
+    with resumable("the same command goes on"), working_on(cluster), drawn_beside() as draw:
+        versions = run_bootstrap(out, config, jobs=jobs, tell=tell, on_version=draw, finish=with_words)
         draw_run(out, benchmarks=shipped_lines(), jobs=jobs, tell=tell)
     if json:
         print(json_line({"versions": versions}))

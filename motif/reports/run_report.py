@@ -8,6 +8,8 @@ import json
 import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
 from pathlib import Path, PurePath
@@ -34,7 +36,7 @@ from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import class_of_plan
 from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
 from motif.learning import BootstrapConfig, VersionStep, load_config
-from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS
+from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS, OnVersion
 from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
 from motif.players import static_player
@@ -299,6 +301,25 @@ def draw_version(home: Path, summary: Mapping[str, Any]) -> None:
     _draw_calibration(home.parent, config, weights, version, home / CALIBRATION)
 
 
+@contextmanager
+def drawn_beside() -> Iterator[OnVersion]:
+    """`draw_version` while the run goes on: what `on_version` of `run_bootstrap` can be in the block.
+
+    What goes wrong with one version is raised when the next one is there, or at the end of the block.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        under_way: list[Future[None]] = []
+
+        def draw(home: Path, summary: Mapping[str, Any]) -> None:
+            while under_way:
+                under_way.pop().result()
+            under_way.append(pool.submit(draw_version, home, summary))
+
+        yield draw
+        for drawing in under_way:
+            drawing.result()
+
+
 def draw_run(
     folder: Path,
     page: Path | None = None,
@@ -321,16 +342,24 @@ def draw_run(
     # Whatever cannot be read shows itself before anything is drawn.
     histories = {home.name: read_history(home) for home in run.homes}
     measured = run_benchmark(run.weights, benchmarks, worst)
-    terms, effects = _run_terms(run, top, seed, jobs, tell)
+    with ThreadPoolExecutor(1) as pool:
+        drawing = pool.submit(_draw_plots, folder, run, histories)
+        terms, effects = _run_terms(run, top, seed, jobs, tell)
+        drawn = drawing.result()
+    pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
+    path = folder / REPORT if page is None else page
+    write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))
+    return RunReport(run, path, [folder / name for name in drawn], terms, measured)
+
+
+def _draw_plots(folder: Path, run: RunFiles, histories: Mapping[str, Rows]) -> list[str]:
+    """Draw the plots of a run; their names."""
     plot_run_convergence(histories, folder / CONVERGENCE)
     plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
     drawn = [STRENGTH, CONVERGENCE]
     if _draw_calibration(folder, run.config, run.weights[run.last], run.last, folder / CALIBRATION):
         drawn.append(CALIBRATION)
-    pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
-    path = folder / REPORT if page is None else page
-    write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))
-    return RunReport(run, path, [folder / name for name in drawn], terms, measured)
+    return drawn
 
 
 def _draw_calibration(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
+from threading import RLock
 from typing import Any
 
 from matplotlib import style as matplotlib_style
@@ -75,6 +76,8 @@ _STYLE = {
 # What would make two drawings of the same data differ: the program's version, the date.
 _METADATA = {".png": {"Software": None}, ".svg": {"Creator": None, "Date": None}}
 
+_ONE_AT_A_TIME = RLock()
+"""matplotlib's style belongs to the whole program."""
 _TITLE_LETTERS = 46
 _MAX_MARKED = 25
 _MAX_TICKS = 4
@@ -91,10 +94,11 @@ def check_picture(path: Path) -> None:
 def picture(path: Path, height: float, title: str) -> Iterator[Figure]:
     """A figure of that `height` in inches to draw on; afterwards it is at `path`, whole or not at all.
 
-    Raises `SettingError` for a name that is no picture's, `FileError` when it cannot be written there.
+    Threads draw one after the other.  Raises `SettingError` for a name that is no picture's, `FileError` when
+    it cannot be written there.
     """
     check_picture(path)
-    with matplotlib_style.context(["default", _STYLE]):
+    with _ONE_AT_A_TIME, matplotlib_style.context(["default", _STYLE]):
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         FigureCanvasAgg(figure)
         figure.suptitle(fill(title, _TITLE_LETTERS))

@@ -165,7 +165,7 @@ def _ends(model, rules, words, board, ply, contact, space, row):
 
 
 @lean_kernel(NOTHING)
-def _play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row):
+def play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row):
     """Play from the packed board `words` (int64[8], overwritten; `board` is the same bytes) to the end.
 
     Writes the five probabilities of the player who was on roll at first, less the luck of his rolls
@@ -228,7 +228,7 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
         stream[0] = derive(np.uint64(seed), np.uint64(item), np.uint64(trial))
         copy_words(start, words)
         row = results[number]
-        _play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row)
+        play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row)
 
 
 @kernel

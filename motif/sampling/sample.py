@@ -21,14 +21,16 @@ from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, load_static
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS, equities
-from motif.evaluators.static import filtered, model_fingerprint, prepared
+from motif.evaluators.static import filtered, model_fingerprint, prepared, simple
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
-from motif.rollout.playout import ROUND, first_rolls
+from motif.rollout.playout import ROUND, board_trials, first_rolls, play_out
 from motif.rollout.rollout_settings import PlayoutRules, check_count, playout_rules
 from motif.rollout.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
+from motif.runtime.helper import fill_beside
+from motif.runtime.kernel import compile_ahead
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, stop_request
 from motif.runtime.progress import Stopwatch, progress
@@ -175,6 +177,7 @@ def sample(
     one was made with other settings; `FileError` when it cannot be written, or another run works there.
     """
     settings.check()
+    fill_beside("motif.sampling.sample:rehearse")
     folder = Path(folder)
     evaluator = filtered(load_static(settings.player))
     labeller = None if settings.is_rolled_out else load(settings.label).opinion()
@@ -196,6 +199,21 @@ def sample(
     return SampleResult(
         folder, positions, settings.trials if labeller is None else 1, settings.games, seconds
     )
+
+
+def rehearse() -> None:
+    """Compile what sampling comes to last.
+
+    For a process beside one that samples for the first time, whose workers compile from the other end.
+    """
+    model, space = prepared(filtered(simple()).model)
+    boards = pack_many(Position.start().board[None])
+    # No trials: what they are played by is compiled, and does not run.
+    rules = playout_rules()
+    board_trials(model, rules, boards.view(np.int64)[0], 0, 0, 0, space, np.empty((0, len(OUTPUTS))))
+    compile_ahead([play_out])
+    gnubg_ids(unpack_many(boards))
+    classify_many(boards)
 
 
 def _label_name(settings: SampleSettings, player: str) -> str:

@@ -102,7 +102,8 @@ def curvature_over(
     """
     of_features, of_points = means[: terms.size], means[terms.size :]
     features = train.features[rows] - of_features
-    kept = np.flatnonzero(features.any(axis=0))
+    # One is left where there are no rows: no form is without features.
+    kept = np.flatnonzero(features.any(axis=0)) if features.any() else np.arange(1)
     some, places = terms.among(kept)
     features = features[:, kept]
 

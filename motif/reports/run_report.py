@@ -342,24 +342,16 @@ def draw_run(
     # Whatever cannot be read shows itself before anything is drawn.
     histories = {home.name: read_history(home) for home in run.homes}
     measured = run_benchmark(run.weights, benchmarks, worst)
-    with ThreadPoolExecutor(1) as pool:
-        drawing = pool.submit(_draw_plots, folder, run, histories)
-        terms, effects = _run_terms(run, top, seed, jobs, tell)
-        drawn = drawing.result()
-    pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
-    path = folder / REPORT if page is None else page
-    write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))
-    return RunReport(run, path, [folder / name for name in drawn], terms, measured)
-
-
-def _draw_plots(folder: Path, run: RunFiles, histories: Mapping[str, Rows]) -> list[str]:
-    """Draw the plots of a run; their names."""
+    terms, effects = _run_terms(run, top, seed, jobs, tell)
     plot_run_convergence(histories, folder / CONVERGENCE)
     plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
     drawn = [STRENGTH, CONVERGENCE]
     if _draw_calibration(folder, run.config, run.weights[run.last], run.last, folder / CALIBRATION):
         drawn.append(CALIBRATION)
-    return drawn
+    pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
+    path = folder / REPORT if page is None else page
+    write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))
+    return RunReport(run, path, [folder / name for name in drawn], terms, measured)
 
 
 def _draw_calibration(

@@ -54,6 +54,22 @@ def test_of_some_rows_only_those_are_compared():
     np.testing.assert_allclose(found, share * root.T @ root, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("always", [0.0, 0.5])
+@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms.linear(5, points=True)])
+def test_features_that_are_always_alike(terms, always):
+    count = 400
+    features = correlated_features(count, 5)
+    features[:, [1, 4]] = always
+    boards = random_boards(count) if terms.points else None
+    problem = Problem(features, np.full(count, 0.4), terms, EQUITY, boards=boards)
+    objective = Objective(problem)
+    weights = 0.2 * np.random.default_rng(2).standard_normal(terms.count)
+    point = objective.at(weights)
+    found = curvature(problem, np.arange(count), point.slopes, objective.operator, ALL).matrix()
+    root = curvature_root(problem, weights)
+    np.testing.assert_allclose(found, root.T @ root, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("share", [1.0, 0.4])
 def test_few_rows_stand_for_many(share):
     """No direction looks much flatter or steeper than it is."""

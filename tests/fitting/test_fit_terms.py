@@ -10,7 +10,7 @@ from motif.fitting.problem import EQUITY, INVERSE_MARGIN, PROBABILITY, Link, fas
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from motif.runtime.jit import kernel
-from tests.fitting.fitting_samples import correlated_features, planted_weights
+from tests.fitting.fitting_samples import correlated_features, planted_weights, random_boards
 
 SOME_PAIRS = np.array([[2, 4], [0, 0], [0, 3], [4, 4]])
 
@@ -28,6 +28,18 @@ def test_counts_and_order():
     assert terms.count == 1 + 3 + 6
     assert terms.pairs.tolist() == [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]]
     assert Terms.linear(3).count == 4
+
+
+@pytest.mark.parametrize("kept", [[0], [1, 3], [0, 2, 4], [0, 1, 2, 3, 4]])
+@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms(5, SOME_PAIRS, points=True)])
+def test_the_terms_of_some_features_are_among_all(terms, kept):
+    features, boards = correlated_features(40, 5), random_boards(40) if terms.points else None
+    some, places = terms.among(np.array(kept))
+    expanded = terms.expand(features, boards)
+    assert (some.expand(features[:, kept], boards) == expanded[:, places]).all()
+    features[:, np.setdiff1d(np.arange(5), kept)] = 0
+    others = np.setdiff1d(np.arange(terms.count), places)
+    assert not terms.expand(features, boards)[:, others].any()
 
 
 def test_split_takes_a_weight_vector_apart():

@@ -30,8 +30,17 @@ from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
 from motif.parameters.position_class import PLANS
 from motif.players import load
-from motif.reports.run_report import RunBenchmark, advice, draw_run, draw_version, duration, next_commands
-from motif.runtime.errors import DatasetError, MotifError
+from motif.reports import run_report
+from motif.reports.run_report import (
+    RunBenchmark,
+    advice,
+    draw_run,
+    draw_version,
+    drawn_beside,
+    duration,
+    next_commands,
+)
+from motif.runtime.errors import DatasetError, FileError, MotifError
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -222,6 +231,35 @@ def test_a_table_of_other_terms_is_refused(told_run):
     with pytest.raises(DatasetError, match=r"terms\.parquet: the table is that of other weights than"):
         draw_run(folder)
     assert not list(folder.glob("*.png"))
+
+
+def test_versions_are_drawn_beside_the_run_in_turn(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(run_report, "draw_version", lambda home, summary: drawn.append((home, *summary)))
+    with drawn_beside() as draw:
+        for version in range(3):
+            draw(Path(f"v{version}"), {"version": version})
+    assert drawn == [(Path(f"v{version}"), "version") for version in range(3)]
+
+
+def test_a_version_that_cannot_be_drawn_ends_the_run(monkeypatch):
+    def refuse(home, summary):
+        raise FileError(f"{home}: no room")
+
+    monkeypatch.setattr(run_report, "draw_version", refuse)
+    versions = []
+
+    def go_through(numbers):
+        with drawn_beside() as draw:
+            for version in numbers:
+                versions.append(version)
+                draw(Path(f"v{version}"), {})
+
+    with pytest.raises(FileError, match=r"^v0: no room$"):
+        go_through(range(3))
+    assert versions == [0, 1]
+    with pytest.raises(FileError, match=r"^v7: no room$"):
+        go_through([7])
 
 
 def test_words_of_a_parameter():

@@ -55,6 +55,11 @@ print("ahead", flush=True)
 compile_ahead([staked_values, value_for_side])
 """
 )
+SAMPLING = """
+import sys
+from motif.sampling import SampleSettings, sample
+sample(SampleSettings(games=2, trials=1, player="simple"), sys.argv[1], jobs=1)
+"""
 HELD = """
 import sys
 from filelock import FileLock
@@ -236,3 +241,17 @@ def test_what_lookahead_compiles_beside_is_what_a_hint_needs(tmp_path):
     said = said_by(folder, tmp_path / "cache", hint, "hint", "4HPwATDgc/ABMA", "3", "1", "--json")
     assert "generate_with_steps" in said
     assert not set(compiled_beside) & set(said)
+
+
+@pytest.mark.slow
+def test_what_sampling_compiles_beside_is_what_its_workers_need(tmp_path):
+    folder = copied(tmp_path)
+    shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
+    beside = LISTENING + "from motif.sampling.sample import rehearse\nrehearse()\n"
+    compiled_beside = said_by(folder, tmp_path / "cache", beside)
+    ready = ["play_out", "first_bad_board", "_encode_boards", "classify_many"]
+    assert compiled_beside == ["board_trials", *ready]
+    said = said_by(folder, tmp_path / "cache", LISTENING + SAMPLING, str(tmp_path / "data"))
+    # What calls the trials is another kernel for kernels than for Python.
+    assert {"self_play", "choose", "board_trials"} <= set(said)
+    assert not set(ready) & set(said)

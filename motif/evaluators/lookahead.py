@@ -71,9 +71,9 @@ class Depth(NamedTuple):
     """Replies that a weight file's pre-filter leaves to be evaluated; 0 for every reply."""
     endings: bool
     """Whether it takes late endings from somebody who plays them to the end, from 2 plies on."""
-    thin: bool = False
-    """Whether the last of several plies sees a third of its rolls only, in turn, so that each comes as often
-    as it should; of what is not compiled it sees them all."""
+    thin: int = 0
+    """From how many plies on the last of them sees a third of its rolls only, in turn, so that each comes as
+    often as it should; 0, or what is not compiled, sees them all."""
     returns: bool = False
     """Whether plays that were left behind are seen after all where the best ones turn out worse than these
     looked."""
@@ -112,14 +112,14 @@ _LABEL_FILTERS = (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06))
 # `make frontier` decides how wide.  On the 1,600 lines of data/bench on which this was chosen motif-v8@2
 # loses 3.57 with 5 replies and plays (8, .16), (4, .1), .36 +- .14 less with 12 replies, .45 +- .14 with
 # wider plays, too; 16 replies, or twice as many plays for the second ply, are level with that.  On 4,800
-# other lines all of it is worth .07 +- .08.  That the last ply is thin costs .07 +- .08, in a third of the
-# time.
+# other lines all of it is worth .07 +- .08.  That the last of two plies were thin cost motif-v8 .07 +- .08
+# there, motif-v13 .20 +- .05 on all 8,000, in half the time: better values have more use for every roll.
 _NORMAL = Depth(
     (MoveFilter(12, 0.25), MoveFilter(4, 0.1), MoveFilter(3, 0.06)),
     _SHARES,
     12,
     endings=True,
-    thin=True,
+    thin=3,
     returns=True,
 )
 # On 905 own decisions two plies lose 4.2, rollouts of 1,296 trials 3.5 with 6 plies and 3.5 with 8; with
@@ -137,7 +137,7 @@ DEPTHS: dict[str, Depth] = {
         _SHARES,
         5,
         endings=False,
-        thin=True,
+        thin=2,
         returns=True,
     ),
     "normal": _NORMAL,
@@ -148,8 +148,8 @@ DEPTHS: dict[str, Depth] = {
         endings=True,
         returns=True,
     ),
-    "thin": Depth(_LABEL_FILTERS, _LABEL_SHARES, 5, endings=False, thin=True),
-    "rollout": _NORMAL._replace(rollout=_ROLLED),
+    "thin": Depth(_LABEL_FILTERS, _LABEL_SHARES, 5, endings=False, thin=2),
+    "rollout": _NORMAL._replace(thin=2, rollout=_ROLLED),
     "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
 """By the name that follows the plies: ``motif-v6@2:wide``.  ``full`` is lookahead by the book: every play,
@@ -467,7 +467,8 @@ class LookaheadEvaluator(Evaluator):
         if plies == 0:
             return self._base.evaluate_many(boards).astype(np.float64)
         if isinstance(self._replies, StaticEvaluator):
-            return _looked_ahead(self._replies, boards, plies, self.depth.thin, view, rows)
+            thin = 0 < self.depth.thin <= plies
+            return _looked_ahead(self._replies, boards, plies, thin, view, rows)
         values = np.empty((len(boards), len(OUTPUTS)) if rows else (len(boards),))
         for part in _slices(len(boards)):
             values[part] = self._mean_over_rolls(boards[part], plies, view, rows)

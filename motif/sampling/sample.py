@@ -32,7 +32,7 @@ from motif.runtime.files import working_in
 from motif.runtime.helper import fill_beside
 from motif.runtime.kernel import compile_ahead
 from motif.runtime.package import VERSION
-from motif.runtime.parallel import run_ordered, stop_request
+from motif.runtime.parallel import run_ordered, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
 from motif.sampling.dataset import ROLLOUTS, Part, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.self_play import LabelledPositions, new_record, self_play
@@ -177,7 +177,8 @@ def sample(
     one was made with other settings; `FileError` when it cannot be written, or another run works there.
     """
     settings.check()
-    fill_beside("motif.sampling.sample:rehearse")
+    if settings.is_rolled_out and worker_count(jobs) > 1:
+        fill_beside("motif.sampling.sample:rehearse")
     folder = Path(folder)
     evaluator = filtered(load_static(settings.player))
     labeller = None if settings.is_rolled_out else load(settings.label).opinion()

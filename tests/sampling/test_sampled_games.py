@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -342,3 +343,13 @@ def test_only_static_players_can_sample(tmp_path, player):
     with pytest.raises(PlayerError):
         sample(replace(QUICK, player=player), tmp_path / "samples")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("jobs", "label", "asked"), [(1, "rollout", 0), (2, "rollout", 1), (2, "pubeval", 0)]
+)
+def test_a_second_process_compiles_where_several_are_to_roll_out(monkeypatch, tmp_path, jobs, label, asked):
+    calls = []
+    monkeypatch.setattr(import_module("motif.sampling.sample"), "fill_beside", calls.append)
+    sample(SampleSettings(games=1, trials=1, player="simple", label=label), tmp_path / "data", jobs=jobs)
+    assert calls == ["motif.sampling.sample:rehearse"] * asked

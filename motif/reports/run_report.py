@@ -308,16 +308,17 @@ def drawn_beside() -> Iterator[OnVersion]:
     What goes wrong with one version is raised when the next one is there, or at the end of the block.
     """
     with ThreadPoolExecutor(1) as pool:
-        under_way: list[Future[None]] = []
+        latest: Future[None] | None = None
 
         def draw(home: Path, summary: Mapping[str, Any]) -> None:
-            while under_way:
-                under_way.pop().result()
-            under_way.append(pool.submit(draw_version, home, summary))
+            nonlocal latest
+            if latest is not None:
+                latest.result()
+            latest = pool.submit(draw_version, home, summary)
 
         yield draw
-        for drawing in under_way:
-            drawing.result()
+        if latest is not None:
+            latest.result()
 
 
 def draw_run(

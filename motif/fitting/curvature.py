@@ -109,9 +109,7 @@ def curvature_over(
 
     def chunk_gram(chunk: tuple[int, int]) -> npt.NDArray[np.float32]:
         part = slice(operator.starts[chunk[0]], operator.starts[chunk[1]])
-        jacobian = some.expand(features[part], train.boards_of(rows[part]))
-        jacobian[:, some.first_point :] -= of_points
-        jacobian *= factors[part].astype(np.float32)[:, None]
+        jacobian = some.expand(features[part], train.boards_of(rows[part]), factors[part], of_points)
         operator.of_decisions(*chunk).apply_to_rows(jacobian)
         return jacobian.T @ jacobian  # NumPy lets other threads run meanwhile
 

@@ -1,21 +1,24 @@
 """Products with the (n, count) matrix X of term values, without ever forming it.
 
-Compiled, in blocks of rows that stay in the cache, column by column so that loops run over rows.
+Compiled, in blocks of rows that stay in the caches, column by column, so that vectors are of rows.
 The rows are cut into fixed chunks that threads share out; sums are added in the order of the
 chunks, so the result is the same bytes for any number of threads.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import Board
-from motif.fitting.terms import FloatArray, Terms, add_products, add_sums
-from motif.runtime.jit import fast_kernel, inline_kernel
+from motif.fitting.terms import FloatArray, IntArray, Terms, add_products, add_sums
+from motif.runtime.jit import kernel
 from motif.runtime.parallel import threads_here
+from motif.runtime.simd import ALIGNMENT, COLUMNS, FORM_ROWS, LANES, add_run, column_sums, transpose_tile
 
 _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")
@@ -23,9 +26,7 @@ _Result = TypeVar("_Result")
 CHUNK_ROWS = 8192
 """Rows that a thread takes at a time."""
 _BLOCK_ROWS = 256
-"""Rows worked on at once: 54 features of them in float64 are 110 kB."""
-_AT_ONCE = 4
-"""Pairs worked on at once: what they share is read and written once for all of them."""
+"""Rows of one sum; the sums of blocks are added in their order."""
 
 
 def raw_predictions(
@@ -39,12 +40,13 @@ def raw_predictions(
 
     With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
     """
-    parts = terms.split(weights)
+    products, parts = _products(terms), terms.split(weights)
+    vector = np.concatenate([[parts.bias], parts.linear, parts.quadratic])
     raw = np.empty(len(features))
 
     def work(rows: slice) -> None:
         values = _raised(features[rows], power)
-        _raw_chunk(values, parts.bias, parts.linear, parts.quadratic, terms.first, terms.second, raw[rows])
+        _raw_chunk(values, vector, products, raw[rows])
         if terms.points:
             add_products(terms.needed_boards(boards, len(raw))[rows], parts.points, power, raw[rows])
 
@@ -64,10 +66,11 @@ def term_sums(
 
     With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
     """
+    products = _products(terms)
 
     def work(rows: slice) -> FloatArray:
         sums = np.zeros(terms.count)
-        _sums_chunk(_raised(features[rows], power), row_values[rows], terms.first, terms.second, sums)
+        _sums_chunk(_raised(features[rows], power), row_values[rows], products, sums)
         if terms.points:
             here = terms.needed_boards(boards, len(features))[rows]
             add_sums(here, row_values[rows], power, sums[terms.first_point :])
@@ -86,95 +89,97 @@ def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> I
         yield from pool.map(work, chunks)
 
 
-@fast_kernel
-def _load_block(features, begin, end, block):
-    for i in range(features.shape[1]):
-        for k in range(end - begin):
-            block[i, k] = features[begin + k, i]
+class _Products(NamedTuple):
+    """Terms but for those of points, each the product of two variables (`Terms.variables`).
+
+    Runs of them have the same first variable; strips are parts of runs, `COLUMNS` terms long or shorter.
+    """
+
+    second: IntArray
+    """(terms,): the second variable of each."""
+    runs: IntArray
+    """(runs + 1,): the term each run begins with, and the number of terms last."""
+    first: IntArray
+    """(runs,): the first variable of each run."""
+    strips: IntArray
+    """(strips, 2): the terms each strip begins with and ends before.  In an order that comes back to the
+    same second variables while they are still in the nearest cache."""
+    first_of_strips: IntArray
+    """(strips,)"""
+    columns: IntArray
+    """(strips, `COLUMNS`): the second variables, the last one again where there are fewer."""
 
 
-@inline_kernel
-def _run_end(first, begin):
-    """Where the run of pairs with the same first feature that begins at `begin` ends."""
-    end = begin
-    while end < len(first) and first[end] == first[begin]:
-        end += 1
-    return end
+@lru_cache(maxsize=4)
+def _products(terms: Terms) -> _Products:
+    first, second = terms.variables
+    runs = np.append(np.flatnonzero(np.diff(first, prepend=-1)), len(first))
+    strips = np.array(
+        [
+            (max(begin, end - COLUMNS), end)
+            for begin, last in itertools.pairwise(runs.tolist())
+            for end in range(last, begin, -COLUMNS)
+        ]
+    )
+    strips = strips[np.argsort(-second[strips[:, 1] - 1], kind="stable")]
+    columns = second[np.minimum(strips[:, :1] + np.arange(COLUMNS), strips[:, 1:] - 1)]
+    return _Products(second, runs, first[runs[:-1]], strips, first[strips[:, 0]], columns)
 
 
-@fast_kernel
-def _raw_chunk(features, bias, linear, quadratic, first, second, raw):
-    block = np.empty((features.shape[1], _BLOCK_ROWS))
-    factor = np.empty(_BLOCK_ROWS)
-    for begin in range(0, len(raw), _BLOCK_ROWS):
-        end = min(begin + _BLOCK_ROWS, len(raw))
-        _load_block(features, begin, end, block)
-        out = raw[begin:end]
-        out[:] = bias
-        for i in range(features.shape[1]):
-            for k in range(len(out)):
-                out[k] += linear[i] * block[i, k]
-        p = 0
-        while p < len(first):  # a run of pairs with the same first feature shares one product
-            i, last = first[p], _run_end(first, p)
-            factor[:] = 0.0
-            while p + _AT_ONCE <= last:
-                w0, w1, w2, w3 = quadratic[p], quadratic[p + 1], quadratic[p + 2], quadratic[p + 3]
-                c0, c1 = block[second[p]], block[second[p + 1]]
-                c2, c3 = block[second[p + 2]], block[second[p + 3]]
-                for k in range(len(out)):
-                    factor[k] = (((factor[k] + w0 * c0[k]) + w1 * c1[k]) + w2 * c2[k]) + w3 * c3[k]
-                p += _AT_ONCE
-            while p < last:
-                weight, column = quadratic[p], block[second[p]]
-                for k in range(len(out)):
-                    factor[k] += weight * column[k]
-                p += 1
-            for k in range(len(out)):
-                out[k] += factor[k] * block[i, k]
+@kernel
+def _room(rows, columns):
+    """Room for float64 (rows, columns), which begins where vectors are loaded fastest."""
+    spare = ALIGNMENT // 8
+    room = np.empty(rows * columns + spare)
+    begin = -(room.ctypes.data // 8) % spare
+    return room[begin : begin + rows * columns].reshape((rows, columns))
 
 
-@fast_kernel
-def _sums_chunk(features, row_values, first, second, sums):
-    size = features.shape[1]
-    block = np.empty((size, _BLOCK_ROWS))
-    scaled = np.empty(_BLOCK_ROWS)
+@kernel
+def _load(features, begin, end, block):
+    """Write the variables of the rows from `begin` to `end` to the first columns of `block`."""
+    count, size = end - begin, features.shape[1]
+    whole_rows, whole_columns = count - count % LANES, size - size % LANES
+    block[0, :count] = 1.0
+    for row in range(0, whole_rows, LANES):
+        for column in range(0, whole_columns, LANES):
+            transpose_tile(features, begin + row, column, block[1:], row)
+        for column in range(whole_columns, size):
+            for k in range(row, row + LANES):
+                block[1 + column, k] = features[begin + k, column]
+    for k in range(whole_rows, count):
+        for column in range(size):
+            block[1 + column, k] = features[begin + k, column]
+
+
+@kernel
+def _raw_chunk(features, weights, products, raw):
+    block, out = _room(1 + features.shape[1], FORM_ROWS), _room(1, FORM_ROWS)[0]
+    block[:] = 0.0  # what is beyond the last row counts for nothing
+    for begin in range(0, len(raw), FORM_ROWS):
+        end = min(begin + FORM_ROWS, len(raw))
+        _load(features, begin, end, block)
+        out[:] = 0.0
+        for run, first in enumerate(products.first):
+            add_run(block, products.second, weights, products.runs[run], products.runs[run + 1], first, out)
+        raw[begin:end] = out[: end - begin]
+
+
+@kernel
+def _sums_chunk(features, row_values, products, sums):
+    size = 1 + features.shape[1]
+    block, scaled, totals = _room(size, _BLOCK_ROWS), _room(size, _BLOCK_ROWS), np.empty(COLUMNS)
     for begin in range(0, len(row_values), _BLOCK_ROWS):
-        end = min(begin + _BLOCK_ROWS, len(row_values))
-        _load_block(features, begin, end, block)
-        values = row_values[begin:end]
-        sums[0] += values.sum()
+        count = min(_BLOCK_ROWS, len(row_values) - begin)
+        _load(features, begin, begin + count, block)
         for i in range(size):
-            total = 0.0
-            for k in range(len(values)):
-                total += values[k] * block[i, k]
-            sums[1 + i] += total
-        p, sums_of_pairs = 0, sums[1 + size :]
-        while p < len(first):
-            i, last = first[p], _run_end(first, p)
-            for k in range(len(values)):
-                scaled[k] = values[k] * block[i, k]
-            while p + _AT_ONCE <= last:
-                c0, c1 = block[second[p]], block[second[p + 1]]
-                c2, c3 = block[second[p + 2]], block[second[p + 3]]
-                t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-                for k in range(len(values)):
-                    value = scaled[k]
-                    t0 += value * c0[k]
-                    t1 += value * c1[k]
-                    t2 += value * c2[k]
-                    t3 += value * c3[k]
-                sums_of_pairs[p] += t0
-                sums_of_pairs[p + 1] += t1
-                sums_of_pairs[p + 2] += t2
-                sums_of_pairs[p + 3] += t3
-                p += _AT_ONCE
-            while p < last:
-                total, column = 0.0, block[second[p]]
-                for k in range(len(values)):
-                    total += scaled[k] * column[k]
-                sums_of_pairs[p] += total
-                p += 1
+            for k in range(count):
+                scaled[i, k] = row_values[begin + k] * block[i, k]
+        for strip, first in enumerate(products.first_of_strips):
+            column_sums(scaled, first, block, products.columns, strip, count, totals)
+            start = products.strips[strip, 0]
+            for k in range(products.strips[strip, 1] - start):
+                sums[start + k] += totals[k]
 
 
 def _row_chunks(rows: int) -> list[slice]:
@@ -182,4 +187,6 @@ def _row_chunks(rows: int) -> list[slice]:
 
 
 def _raised(features: npt.NDArray[np.float32], power: int) -> npt.NDArray[np.float32]:
-    return features if power == 1 else features**power  # a product's power is its factors' powers
+    return np.ascontiguousarray(
+        features if power == 1 else features**power
+    )  # a product's power is its factors' powers

@@ -15,6 +15,7 @@ place adds to a product, or collects from one, stands in a table by the number o
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -111,6 +112,13 @@ class Terms:
             points.reshape(POINT_SHAPE if self.points else 0).copy(),
         )
 
+    @cached_property
+    def variables(self) -> tuple[IntArray, IntArray]:
+        """(first_point,) each: what the terms but those of points are products of, 0 for the constant 1, then
+        the features in their order."""
+        first = np.concatenate([np.zeros(1 + self.size, np.int64), 1 + self.first])
+        return first, np.concatenate([np.arange(1 + self.size), 1 + self.second])
+
     def among(self, features: IntArray) -> tuple["Terms", IntArray]:
         """The terms of some of the features alone, ascending numbers, and their places among all terms."""
         place = np.full(self.size, -1)
@@ -122,19 +130,31 @@ class Terms:
         return some, places
 
     def expand(
-        self, features: npt.NDArray[np.float32], boards: Board | None = None
+        self,
+        features: npt.NDArray[np.float32],
+        boards: Board | None = None,
+        factors: npt.ArrayLike = 1.0,
+        points: npt.NDArray[np.float32] | None = None,
     ) -> npt.NDArray[np.float32]:
         """The values of every term: features float32 (n, size) -> float32 (n, count).
 
-        `boards` (n, 26) are needed for point terms alone.  Large: call it on a few thousand rows at a time.
+        `boards` (n, 26) are needed for point terms alone, from which `points` (200,) are taken off.  All is
+        multiplied by `factors` (n,) in the end.  Large: call it on a few thousand rows at a time.
         """
         rows = np.ascontiguousarray(features, np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.size:
             raise FitError(f"the terms need features of shape (n, {self.size}), not {rows.shape}")
         out = np.empty((len(rows), self.count), np.float32)
-        _expand(rows, self.first, self.second, out)
+        by_row = np.array(np.broadcast_to(factors, len(rows)), np.float32)
+        first, second = self.variables
+        begins = np.flatnonzero((np.diff(first, prepend=-1) != 0) | (np.diff(second, prepend=-1) != 1))
+        _expand(rows, by_row, first[begins], second[begins], np.append(begins, len(first)), out)
         if self.points:
             fill_step_columns(self.needed_boards(boards, len(rows)), self.first_point, out)
+            of_points = out[:, self.first_point :]
+            if points is not None:
+                of_points -= points
+            of_points *= by_row[:, None]
         return out
 
     def needed_boards(self, boards: Board | None, count: int) -> Board:
@@ -209,14 +229,17 @@ def _collect(boards, row_values, table):
 
 
 @kernel
-def _expand(features, first, second, out):
-    size = features.shape[1]
+def _expand(features, factors, first, second, begins, out):
+    """Terms of a stretch, from one of `begins` to the next, are a variable times neighbouring ones."""
+    variables = np.empty(1 + features.shape[1], np.float32)
+    variables[0] = 1.0
     for k in range(features.shape[0]):
-        out[k, 0] = 1.0
-        for i in range(size):
-            out[k, 1 + i] = features[k, i]
-        for p in range(len(first)):
-            out[k, 1 + size + p] = features[k, first[p]] * features[k, second[p]]
+        variables[1:] = features[k]
+        for stretch in range(len(first)):
+            begin, end = begins[stretch], begins[stretch + 1]
+            variable, others = variables[first[stretch]], variables[second[stretch] :]
+            for p in range(end - begin):
+                out[k, begin + p] = (variable * others[p]) * factors[k]
 
 
 def _check_pairs(size: int, pairs: IntArray) -> None:

@@ -1,10 +1,13 @@
-"""The quadratic form in vector instructions, with one order of its sums on every machine.
+"""Quadratic forms in vector instructions, with one order of their sums on every machine.
+
+For play in float32, a board at a time or a few; for fits in float64, many rows at a time.
 
 LLVM vectorises a sum only when it may reorder it, and then the last bits depend on the machine. Here
 the lanes and their order are written out, and every product is added by a fused multiply-add, which
 rounds once wherever it runs: the same features and weights give the same bits on any processor.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -32,10 +35,15 @@ PATTERN_LIMIT = 3.0
 """See `sum_of_squashed`."""
 _CHAINS = 4
 """Sums that run side by side, because one multiply-add takes as long as several started after it."""
+FORM_ROWS = 64 if _HAS_LONG_VECTORS else 32
+"""Rows whose forms are summed together: see `add_run`."""
+COLUMNS = 8 if _HAS_LONG_VECTORS else 2
+"""Columns that are summed together: see `column_sums`."""
+_FEW = LANES // 2
 
-_FLOAT = ir.FloatType()
-_INT = ir.IntType(64)
-_FLOAT_BYTES = 4
+_FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
+_INT, _LANE = ir.IntType(64), ir.IntType(32)
+_BYTES = {_FLOAT: 4, _DOUBLE: 8}
 
 
 def tile_floats(size: int) -> int:
@@ -60,31 +68,51 @@ def _data(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
     return context.make_array(array_type)(context, builder, value).data
 
 
-def _vector(lanes: int) -> Any:
-    return ir.VectorType(_FLOAT, lanes)
+def _vector(lanes: int, kind: Any = _FLOAT) -> Any:
+    return ir.VectorType(kind, lanes)
 
 
 def _load(builder: Any, pointer: Any, index: Any, lanes: int = LANES) -> Any:
-    place = builder.bitcast(builder.gep(pointer, [index]), _vector(lanes).as_pointer())
-    return builder.load(place, align=_FLOAT_BYTES)
+    kind = pointer.type.pointee
+    place = builder.bitcast(builder.gep(pointer, [index]), _vector(lanes, kind).as_pointer())
+    return builder.load(place, align=_BYTES[kind])
+
+
+def _pick(builder: Any, one: Any, other: Any, lanes: Iterable[int]) -> Any:
+    """Those `lanes` of `one` followed by `other`."""
+    numbers = list(lanes)
+    return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(_LANE, len(numbers)), numbers))
 
 
 def _spread(builder: Any, number: Any, lanes: int = LANES) -> Any:
     """A vector of `number` in every lane."""
-    zero, nothing = ir.Constant(ir.IntType(32), 0), ir.Constant(_vector(lanes), ir.Undefined)
-    alone = builder.insert_element(nothing, number, zero)
-    return builder.shuffle_vector(
-        alone, nothing, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    nothing = ir.Constant(_vector(lanes, number.type), ir.Undefined)
+    alone = builder.insert_element(nothing, number, ir.Constant(_LANE, 0))
+    return _pick(builder, alone, nothing, [0] * lanes)
+
+
+def _multiply_add(builder: Any, lanes: int, kind: Any = _FLOAT) -> Any:
+    vector = _vector(lanes, kind)
+    bits = 8 * _BYTES[kind]
+    return cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{lanes}f{bits}"
     )
 
 
-def _multiply_add(builder: Any, lanes: int) -> Any:
-    kind = ir.FunctionType(_vector(lanes), [_vector(lanes)] * 3)
-    return cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{lanes}f32")
+def _folded(builder: Any, vectors: list[Any]) -> Any:
+    """The sum of all lanes of one vector, or of two: each is folded to `_FEW` lanes before they are added."""
+    few = []
+    for vector in vectors:
+        lanes = vector.type.count
+        if lanes > _FEW:
+            low, high = (_pick(builder, vector, vector, range(k, k + _FEW)) for k in (0, _FEW))
+            vector = builder.fadd(low, high)
+        few.append(vector)
+    return _lane_sum(builder, few[0] if len(few) == 1 else builder.fadd(*few))
 
 
 def _lane_sum(builder: Any, vector: Any) -> Any:
-    lanes = [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(LANES)]
+    lanes = [builder.extract_element(vector, ir.Constant(_LANE, k)) for k in range(vector.type.count)]
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = [builder.fadd(lanes[k], lanes[k + half]) for k in range(half)]
@@ -152,7 +180,7 @@ def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> list[
 
 def _store(builder: Any, vector: Any, pointer: Any, index: Any) -> None:
     place = builder.bitcast(builder.gep(pointer, [index]), vector.type.as_pointer())
-    builder.store(vector, place, align=_FLOAT_BYTES)
+    builder.store(vector, place, align=_BYTES[vector.type.element])
 
 
 @intrinsic
@@ -263,9 +291,147 @@ def sum_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any) ->
             part = builder.fmul(_load(builder, amount_data, first), builder.fdiv(above, below))
             builder.store(builder.fadd(builder.load(total), part), total)
         lanes = builder.load(total)
-        found = builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
+        found = builder.extract_element(lanes, ir.Constant(_LANE, 0))
         for k in range(1, LANES):
-            found = builder.fadd(found, builder.extract_element(lanes, ir.Constant(ir.IntType(32), k)))
+            found = builder.fadd(found, builder.extract_element(lanes, ir.Constant(_LANE, k)))
         return found
+
+    return signature, codegen
+
+
+@intrinsic
+def transpose_tile(typing_context: Any, rows: Any, first: Any, column: Any, block: Any, place: Any) -> Any:
+    """Write the `LANES` columns from `column` on of `LANES` rows to as many rows of `block`, as float64.
+
+    `rows` float32 (n, size), from row `first` on, and `block` float64 are contiguous; block[column, place]
+    is rows[first, column].
+    """
+    signature = types.void(rows, first, column, block, place)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        row_array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        block_array = context.make_array(signature.args[3])(context, builder, arguments[3])
+        across, apart = (cgutils.unpack_tuple(builder, array.shape)[1] for array in (row_array, block_array))
+        _, first, column, _, place = arguments
+        vectors = []
+        for k in range(LANES):
+            row = builder.add(first, ir.Constant(_INT, k))
+            vectors.append(_load(builder, row_array.data, builder.add(builder.mul(row, across), column)))
+        half = LANES // 2
+        while half:  # swap the corners of squares: halves of all, then halves of those, down to single lanes
+            mine = [n if not n & half else LANES + n - half for n in range(LANES)]
+            for k in (k for k in range(LANES) if not k & half):
+                one, other = vectors[k], vectors[k + half]
+                vectors[k] = _pick(builder, one, other, mine)
+                vectors[k + half] = _pick(builder, one, other, [n + half for n in mine])
+            half //= 2
+        for k, vector in enumerate(vectors):
+            start = builder.mul(builder.add(column, ir.Constant(_INT, k)), apart)
+            longer = builder.fpext(vector, _vector(LANES, _DOUBLE))
+            _store(builder, longer, block_array.data, builder.add(start, place))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def add_run(
+    typing_context: Any, block: Any, places: Any, weights: Any, begin: Any, end: Any, own: Any, sums: Any
+) -> Any:
+    """Add block[own] times the sum of weights_p block[places_p] over `begin` <= p < `end` to `sums`.
+
+    `block` (size, `FORM_ROWS`) and `sums` (`FORM_ROWS`,) are float64 and contiguous.  The inner sum is taken
+    in order of p.
+    """
+    signature = types.void(block, places, weights, begin, end, own, sums)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        columns, numbers, factors, out = (
+            _data(context, builder, signature.args[k], arguments[k]) for k in (0, 1, 2, 6)
+        )
+        fma = _multiply_add(builder, LANES, _DOUBLE)
+        begin, end, own = arguments[3:6]
+        offsets = [ir.Constant(_INT, first) for first in range(0, FORM_ROWS, LANES)]
+        nothing = ir.Constant(_vector(LANES, _DOUBLE), [0.0] * LANES)
+        totals = [cgutils.alloca_once(builder, nothing.type) for _ in offsets]
+        for total in totals:
+            builder.store(nothing, total)
+        across = ir.Constant(_INT, FORM_ROWS)
+        with cgutils.for_range(builder, builder.sub(end, begin)) as step:
+            term = builder.add(begin, step.index)
+            weight = _spread(builder, builder.load(builder.gep(factors, [term])))
+            start = builder.mul(builder.load(builder.gep(numbers, [term])), across)
+            for total, offset in zip(totals, offsets, strict=True):
+                column = _load(builder, columns, builder.add(start, offset))
+                builder.store(builder.call(fma, [weight, column, builder.load(total)]), total)
+        start = builder.mul(own, across)
+        for total, offset in zip(totals, offsets, strict=True):
+            column = _load(builder, columns, builder.add(start, offset))
+            added = builder.call(fma, [builder.load(total), column, _load(builder, out, offset)])
+            _store(builder, added, out, offset)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def column_sums(
+    typing_context: Any, factors: Any, own: Any, block: Any, columns: Any, strip: Any, length: Any, sums: Any
+) -> Any:
+    """Set each of `sums` (`COLUMNS`,) to the sum of factors_k block[column, k] over k < `length`.
+
+    The factors are row `own` of `factors` (size, n), the columns are row `strip` of `columns`
+    (strips, `COLUMNS`); `block` is (size, n), and everything is contiguous, float64 but for int64 columns.
+    Sums are taken in 16 lanes, what is left of the length in four, and what is left then one by one.
+    """
+    signature = types.void(factors, own, block, columns, strip, length, sums)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        factor_array, block_array, column_array, sum_array = (
+            context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 2, 3, 6)
+        )
+        own, strip, length = arguments[1], arguments[4], arguments[5]
+        factor_data, block_data = factor_array.data, block_array.data
+        apart = cgutils.unpack_tuple(builder, block_array.shape)[1]
+        own_start = builder.mul(own, apart)
+        first_column = builder.mul(strip, ir.Constant(_INT, COLUMNS))
+        starts = []
+        for k in range(COLUMNS):
+            place = builder.gep(column_array.data, [builder.add(first_column, ir.Constant(_INT, k))])
+            starts.append(builder.mul(builder.load(place), apart))
+
+        results = [cgutils.alloca_once_value(builder, ir.Constant(_DOUBLE, 0.0)) for _ in starts]
+
+        def add_steps(lanes: int, sides: int, begin: Any) -> Any:
+            """Add whole steps of `sides` times `lanes` rows from `begin` on; where they end."""
+            fma, nothing = _multiply_add(builder, lanes, _DOUBLE), ir.Constant(_vector(lanes, _DOUBLE), None)
+            totals = []
+            for result in results:
+                first = builder.insert_element(nothing, builder.load(result), ir.Constant(_LANE, 0))
+                totals.append(
+                    [cgutils.alloca_once_value(builder, start) for start in (first, nothing)[:sides]]
+                )
+            width = ir.Constant(_INT, sides * lanes)
+            steps = builder.udiv(builder.sub(length, begin), width)
+            with cgutils.for_range(builder, steps) as step:
+                at = builder.add(begin, builder.mul(step.index, width))
+                places = [builder.add(at, ir.Constant(_INT, k * lanes)) for k in range(sides)]
+                of_rows = [
+                    _load(builder, factor_data, builder.add(own_start, place), lanes) for place in places
+                ]
+                for start, of_column in zip(starts, totals, strict=True):
+                    for place, factor, total in zip(places, of_rows, of_column, strict=True):
+                        column = _load(builder, block_data, builder.add(start, place), lanes)
+                        builder.store(builder.call(fma, [factor, column, builder.load(total)]), total)
+            for result, of_column in zip(results, totals, strict=True):
+                builder.store(_folded(builder, [builder.load(total) for total in of_column]), result)
+            return builder.add(begin, builder.mul(steps, width))
+
+        done = add_steps(LANES, 2, ir.Constant(_INT, 0))
+        with builder.if_then(builder.icmp_signed("<", done, length), likely=False):
+            add_steps(1, 1, add_steps(_FEW, 1, done))
+        for k, result in enumerate(results):
+            builder.store(builder.load(result), builder.gep(sum_array.data, [ir.Constant(_INT, k)]))
+        return context.get_dummy_value()
 
     return signature, codegen

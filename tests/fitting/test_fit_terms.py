@@ -23,6 +23,17 @@ def test_expand_is_the_obvious_loop(terms):
         assert values.tolist() == [1.0, *row, *products]
 
 
+@pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms(5, SOME_PAIRS, points=True)])
+def test_expanded_rows_are_multiplied_by_their_factors_last(terms):
+    features, boards = correlated_features(40, 5), random_boards(40)
+    factors, points = np.linspace(-1, 2, 40), np.linspace(0, 1, terms.count - terms.first_point)
+    expected = terms.expand(features, boards)
+    expected[:, terms.first_point :] -= points.astype(np.float32)
+    expected *= factors.astype(np.float32)[:, None]
+    found = terms.expand(features, boards, factors, points.astype(np.float32))
+    assert (found == expected).all()
+
+
 def test_counts_and_order():
     terms = Terms.all_pairs(3)
     assert terms.count == 1 + 3 + 6

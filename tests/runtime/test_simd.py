@@ -1,4 +1,6 @@
-"""The quadratic form in vector instructions, against the same sum in float64."""
+"""Quadratic forms in vector instructions, against the same sums in float64 or in the order written out."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,15 +10,20 @@ from motif.evaluators.model import aligned
 from motif.runtime import simd
 from motif.runtime.jit import kernel
 from motif.runtime.simd import (
+    COLUMNS,
+    FORM_ROWS,
     LANES,
     TOGETHER,
     WIDTH,
     add_rows,
+    add_run,
     add_weighted_rows,
     blocks_of,
+    column_sums,
     sum_of_squashed,
     tile_floats,
     tile_places,
+    transpose_tile,
     weighted_form,
 )
 
@@ -39,6 +46,26 @@ def rows_added(picked, table, sums):
 @kernel
 def squashed_sum(amounts, sums, count):
     return sum_of_squashed(amounts, sums, count)
+
+
+@kernel
+def tile_transposed(rows, first, column, block, place):
+    transpose_tile(rows, first, column, block, place)
+
+
+@kernel
+def run_added(block, places, weights, begin, end, own, sums):
+    add_run(block, places, weights, begin, end, own, sums)
+
+
+@kernel
+def columns_summed(factors, own, block, columns, strip, length, sums):
+    column_sums(factors, own, block, columns, strip, length, sums)
+
+
+def fused(a: float, b: float, c: float) -> float:
+    """a b + c, rounded once."""
+    return float(Fraction(a) * Fraction(b) + Fraction(c))
 
 
 def padded(values: np.ndarray) -> np.ndarray:
@@ -188,3 +215,83 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
         expected[0] += rows[row]
     both(factors, rows, picked, sums)
     assert (sums == expected).all()
+
+
+def test_a_tile_is_transposed():
+    rows = np.random.default_rng(9).normal(size=(LANES + 5, LANES + 3)).astype(np.float32)
+    block = np.zeros((LANES + 3, LANES + 7))
+    tile_transposed(rows, 4, 2, block, 5)
+    expected = np.zeros_like(block)
+    expected[2 : 2 + LANES, 5 : 5 + LANES] = rows[4 : 4 + LANES, 2 : 2 + LANES].T
+    assert (block == expected).all()
+
+
+def test_a_run_is_added_in_its_order():
+    rng = np.random.default_rng(10)
+    block, weights, sums = rng.normal(size=(6, FORM_ROWS)), rng.normal(size=9), rng.normal(size=FORM_ROWS)
+    places = np.array([5, 0, 3, 3, 1, 4, 2, 0, 5])
+    expected = []
+    for k, total in enumerate(sums):
+        inner = 0.0
+        for p in range(2, 8):
+            inner = fused(weights[p], block[places[p], k], inner)
+        expected.append(fused(inner, block[4, k], total))
+    run_added(block, places, weights, 2, 8, 4, sums)
+    assert sums.tolist() == expected
+    run_added(block, places, weights, 3, 3, 4, sums)
+    assert sums.tolist() == expected
+
+
+@pytest.mark.parametrize("length", [1, 3, 4, 15, 16, 18, 20, 31, 48, 63])
+def test_columns_are_summed_in_sixteen_lanes_then_four_then_one_by_one(length):
+    rng = np.random.default_rng(length)
+    factors, block = rng.normal(size=(2, 5, 64))
+    columns = rng.integers(0, 5, (3, COLUMNS))
+    sums = np.full(COLUMNS, np.nan)
+    columns_summed(factors, 3, block, columns, 1, length, sums)
+    for column, found in zip(columns[1], sums, strict=True):
+        products, total, begin = list(zip(factors[3], block[column], strict=True)), 0.0, 0
+        for lanes in (16, 4, 1):
+            own = [total, *[0.0] * (lanes - 1)]
+            while begin + lanes <= length:
+                own = [fused(*products[begin + k], own[k]) for k in range(lanes)]
+                begin += lanes
+            if lanes == 16:
+                fours = [(own[k] + own[4 + k]) + (own[8 + k] + own[12 + k]) for k in range(4)]
+            else:
+                fours = (own + [0.0] * 3)[:4]
+            total = (fours[0] + fours[2]) + (fours[1] + fours[3])
+        assert found == total
+
+
+def test_how_much_is_summed_together_changes_no_bit(monkeypatch):
+    rng = np.random.default_rng(11)
+    block, weights = rng.normal(size=(4, 64)), rng.normal(size=7)
+    places, columns = rng.integers(0, 4, 7), rng.integers(0, 4, 8)
+
+    def sums_of(rows, together):
+        """What a machine whose registers hold so much finds."""
+        monkeypatch.setattr(simd, "FORM_ROWS", rows)
+        monkeypatch.setattr(simd, "COLUMNS", together)
+
+        @njit
+        def forms(block, places, weights, sums):
+            add_run(block, places, weights, 0, len(weights), 2, sums)
+
+        @njit
+        def of_columns(block, columns, strip, sums):
+            column_sums(block, 1, block, columns, strip, 61, sums)
+
+        raw, sums = [], []
+        for first in range(0, 64, rows):
+            part = np.zeros(rows)
+            forms(np.ascontiguousarray(block[:, first : first + rows]), places, weights, part)
+            raw += part.tolist()
+        strips = columns.reshape(-1, together)
+        for strip in range(len(strips)):
+            part = np.zeros(together)
+            of_columns(block, strips, strip, part)
+            sums += part.tolist()
+        return raw, sums
+
+    assert sums_of(64, 8) == sums_of(32, 2)

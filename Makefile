@@ -4,8 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --no-compile
-# pip compiles what it installs on one core, and the tests that packages bring along.
-COMPILED := $(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib
+# uv installs several packages at a time.  Where it cannot be had, or does not find the packages that pip's own
+# settings lead to, pip installs them one by one.
+UV := UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$PIP_INDEX_URL}" UV_HTTP_TIMEOUT=20 \
+    $(BIN)/python -m uv --quiet pip install --python $(BIN)/python
+INSTALL = { $(PIP) uv && $(UV) --editable $(EXTRAS); } >/dev/null 2>&1 || $(PIP) --editable $(EXTRAS)
+# On all cores, and without what no command loads.
+COMPILED := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib \
+    -x '/(tests|pip|setuptools|pkg_resources|fontTools|narwhals|pydantic|pygments)/'
 # What is installed in .venv: a stamp is as old as the pyproject.toml that it was made from.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
@@ -157,20 +163,23 @@ venv:
 	    echo "making $(VENV)"; \
 	    $(PYTHON) -m venv --clear $(VENV); }
 
+$(INSTALLED): EXTRAS := .
 $(INSTALLED): pyproject.toml | venv
 	@echo "installing motif into $(VENV)"
-	@$(PIP) --editable .
+	@$(INSTALL)
 	@$(COMPILED) || true
 	@touch $@
 
+$(INSTALLED_DEV): EXTRAS := '.[dev]'
 $(INSTALLED_DEV): pyproject.toml | venv
 	@echo "installing motif and its tools into $(VENV)"
-	@$(PIP) --editable '.[dev]'
+	@$(INSTALL)
 	@$(COMPILED) || true
 	@touch $(INSTALLED) $@
 
+$(INSTALLED_DOCS): EXTRAS := '.[dev,docs]'
 $(INSTALLED_DOCS): pyproject.toml | venv
 	@echo "installing motif and what makes its site into $(VENV)"
-	@$(PIP) --editable '.[dev,docs]'
+	@$(INSTALL)
 	@$(COMPILED) || true
 	@touch $(INSTALLED) $(INSTALLED_DEV) $@

@@ -140,29 +140,33 @@ def _load(features, begin, end, block):
     """Write the variables of the rows from `begin` to `end` to the first columns of `block`."""
     count, size = end - begin, features.shape[1]
     whole_rows, whole_columns = count - count % LANES, size - size % LANES
-    block[0, :count] = 1.0
+    of_features = block[1:]
+    for k in range(count):
+        block[0, k] = 1.0
     for row in range(0, whole_rows, LANES):
         for column in range(0, whole_columns, LANES):
-            transpose_tile(features, begin + row, column, block[1:], row)
-        for column in range(whole_columns, size):
-            for k in range(row, row + LANES):
-                block[1 + column, k] = features[begin + k, column]
-    for k in range(whole_rows, count):
-        for column in range(size):
-            block[1 + column, k] = features[begin + k, column]
+            transpose_tile(features, begin + row, column, of_features, row)
+    for column in range(size):
+        for k in range(0 if column >= whole_columns else whole_rows, count):
+            of_features[column, k] = features[begin + k, column]
 
 
 @kernel
 def _raw_chunk(features, weights, products, raw):
-    block, out = _room(1 + features.shape[1], FORM_ROWS), _room(1, FORM_ROWS)[0]
-    block[:] = 0.0  # what is beyond the last row counts for nothing
+    block, sums = _room(1 + features.shape[1], FORM_ROWS), _room(1, FORM_ROWS)[0]
+    for i in range(len(block)):
+        for k in range(FORM_ROWS):
+            block[i, k] = 0.0  # what is beyond the last row counts for nothing
     for begin in range(0, len(raw), FORM_ROWS):
-        end = min(begin + FORM_ROWS, len(raw))
-        _load(features, begin, end, block)
-        out[:] = 0.0
-        for run, first in enumerate(products.first):
-            add_run(block, products.second, weights, products.runs[run], products.runs[run + 1], first, out)
-        raw[begin:end] = out[: end - begin]
+        count = min(FORM_ROWS, len(raw) - begin)
+        _load(features, begin, begin + count, block)
+        for k in range(FORM_ROWS):
+            sums[k] = 0.0
+        for run in range(len(products.first)):
+            first, start, end = products.first[run], products.runs[run], products.runs[run + 1]
+            add_run(block, products.second, weights, start, end, first, sums)
+        for k in range(count):
+            raw[begin + k] = sums[k]
 
 
 @kernel
@@ -175,7 +179,8 @@ def _sums_chunk(features, row_values, products, sums):
         for i in range(size):
             for k in range(count):
                 scaled[i, k] = row_values[begin + k] * block[i, k]
-        for strip, first in enumerate(products.first_of_strips):
+        for strip in range(len(products.strips)):
+            first = products.first_of_strips[strip]
             column_sums(scaled, first, block, products.columns, strip, count, totals)
             start = products.strips[strip, 0]
             for k in range(products.strips[strip, 1] - start):

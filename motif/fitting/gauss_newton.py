@@ -22,6 +22,7 @@ from itertools import islice
 
 import numpy as np
 from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dpotri
 
 from motif.fitting.curvature import centres, curvature_over
 from motif.fitting.design import raw_predictions, term_sums
@@ -130,6 +131,11 @@ class Preconditioner:
     def solve(self, vector: FloatArray) -> FloatArray:
         """`vector` (count,) times the approximate inverse of half the curvature."""
         return cho_solve((self._factor, False), vector, check_finite=False)
+
+    def inverse(self) -> FloatArray:
+        """The approximate inverse itself, (count, count): for so many products that it pays."""
+        upper, _ = dpotri(self._factor)
+        return np.triu(upper) + np.triu(upper, 1).T
 
 
 def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:

@@ -171,7 +171,8 @@ def significance(
     groups = _cluster_rows(problem, clusters)
     objective = Objective(problem)
     point = objective.at(vector)
-    curvature = Preconditioner(objective, point, ROWS_PER_WEIGHT)
+    # A product with the inverse lets other threads run meanwhile, which SciPy's solving does not.
+    inverse = Preconditioner(objective, point, ROWS_PER_WEIGHT).inverse()
     scores = point.slopes * objective.operator.apply_twice(point.residuals)
     statistics = term_statistics(
         problem.terms, vector, problem.link, train.features, train.boards, train.sample_weights
@@ -181,7 +182,7 @@ def significance(
     def moments(chunk: slice) -> tuple[FloatArray, FloatArray]:
         """Sums and sums of squares over clusters of H^-1 s, for the weights and for the effects."""
         totals = np.stack([_score(problem, scores, rows) for rows in groups[chunk]], axis=1)
-        steps = curvature.solve(totals)
+        steps = inverse @ totals
         both = np.stack([steps, transform @ steps])
         return both.sum(axis=2), (both**2).sum(axis=2)
 

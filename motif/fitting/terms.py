@@ -231,15 +231,16 @@ def _collect(boards, row_values, table):
 @kernel
 def _expand(features, factors, first, second, begins, out):
     """Terms of a stretch, from one of `begins` to the next, are a variable times neighbouring ones."""
-    variables = np.empty(1 + features.shape[1], np.float32)
+    size = features.shape[1]
+    variables = np.empty(1 + size, np.float32)
     variables[0] = 1.0
-    for k in range(features.shape[0]):
-        variables[1:] = features[k]
+    for k in range(len(features)):
+        for i in range(size):
+            variables[1 + i] = features[k, i]
         for stretch in range(len(first)):
-            begin, end = begins[stretch], begins[stretch + 1]
-            variable, others = variables[first[stretch]], variables[second[stretch] :]
-            for p in range(end - begin):
-                out[k, begin + p] = (variable * others[p]) * factors[k]
+            begin, variable, start = begins[stretch], variables[first[stretch]], second[stretch]
+            for p in range(begins[stretch + 1] - begin):
+                out[k, begin + p] = (variable * variables[start + p]) * factors[k]
 
 
 def _check_pairs(size: int, pairs: IntArray) -> None:

@@ -23,14 +23,18 @@ from motif.evaluators import load_static
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
 from motif.evaluators.weight_file import WeightFile
 from motif.learning.fit import FitSettings, fit_dataset
+from motif.learning.fit import rehearse as rehearse_fit
 from motif.players import load
 from motif.players.match import MatchResult, play_match
 from motif.runtime.documents import Entry, YamlTextError, parse_yaml
 from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, shown
 from motif.runtime.files import clear_temporaries, contents, csv_text, make_folder, working_in, write_text
+from motif.runtime.helper import fill_beside
+from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.sampling import SamplePlan, SampleSettings, read_manifest_positions, sample
 from motif.sampling.dataset import ROLLOUTS
+from motif.sampling.sample import rehearse as rehearse_sampling
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
 TERMS = "terms.parquet"
@@ -216,6 +220,8 @@ def run_bootstrap(
     Ctrl-C while a version is sampled is heard as `sample` does; elsewhere it ends the step at once.
     """
     config.check()
+    if worker_count(jobs) > 1:
+        fill_beside("motif.learning.bootstrap_run:rehearse")
     folder = Path(folder)
     if not (folder / CONFIG).exists():
         # Before a folder is made for it.
@@ -237,6 +243,13 @@ def run_bootstrap(
             state = f"{folder}: {len(summaries)} of {len(config.versions)} versions are done"
             raise KeyboardInterrupt(str(interrupt) or state) from None
     return summaries
+
+
+def rehearse() -> None:
+    """Compile what a run needs, step by step, for a process beside one that runs for the first time."""
+    rehearse_sampling()
+    rehearse_fit()
+    play_match(load("simple"), load(_REFERENCE), _FEWEST_STRENGTH_GAMES, seed=0, jobs=1)
 
 
 def _claim(folder: Path, config: BootstrapConfig) -> None:

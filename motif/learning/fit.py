@@ -17,11 +17,12 @@ import numpy.typing as npt
 from motif.benchmark.choices import recorded_decisions
 from motif.benchmark.losses import Rows, rows_of_classes
 from motif.board.packed import Board, pack_many
+from motif.board.position import Position
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.named import load_static
 from motif.evaluators.pattern_words import pattern_names, typical_boards
 from motif.evaluators.probabilities import turned_equities
-from motif.evaluators.static import StaticEvaluator, prepared, weights_model
+from motif.evaluators.static import StaticEvaluator, prepared, simple, weights_model
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile, class_of_plan
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.design import raw_predictions
@@ -46,17 +47,20 @@ from motif.learning.heads import (
 )
 from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import ParameterSet, parameter_set
-from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS
+from motif.parameters.named_sets import features
+from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, plans_many
 from motif.rollout.tally import error_over_groups
 from motif.runtime.errors import FitError
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
+from motif.runtime.streams import derive_states
 from motif.sampling import dataset_fingerprint
 
 ALL = "all"
 """Stands for the decisions of every class."""
 _ROWS_AT_ONCE = 1 << 16
+_REHEARSED = 8
 _FILTER_KEEPS = 8
 _FILTER_RIDGE = 1e-4
 _FILTER_ROWS_AT_ONCE = 1 << 14
@@ -190,9 +194,7 @@ def fit_dataset(
         settings = replace(settings, bearoff=known.bearoff)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
         offsets = {} if known is None else _known_sums(rows, known, settings)
-        wanted = heads_to_fit(rows, settings) if known is None else offsets
-        calls = {fit: (rows[fit[0]], fit[1], settings, offsets.get(fit)) for fit in wanted}
-        heads = _each(fit_head, calls, f"fitting {name}", jobs)
+        heads, filter_steps = _head_fits(rows, known is None, name, settings, offsets, jobs)
         results = {fit: head.result for fit, head in heads.items()}
         plans = _plan_fits(rows, results, name, settings, offsets)
         of_plans = {
@@ -200,7 +202,16 @@ def fit_dataset(
             for (class_name, plan), result in plans.items()
         }
         if known is None:
-            weights = _new_weights(rows, heads, of_plans, parameters, settings)
+            weights = WeightFile(
+                "",
+                0,
+                None,
+                parameters,
+                _heads_by_class(heads),
+                PreFilter(_FILTER_KEEPS, filter_steps),
+                plans={plan: {HEAD: head} for plan, head in of_plans.items()},
+                bearoff=settings.bearoff,
+            )
             rmse_train, rmse_validation = _win_errors(rows, results, settings)
         else:
             weights = _corrected(known, _heads_by_class(heads), of_plans)
@@ -243,27 +254,21 @@ def fit_dataset(
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start, known)))
 
 
-def _new_weights(
-    rows: Mapping[str, ClassRows],
-    heads: Mapping[tuple[str, str], HeadFit],
-    of_plans: Mapping[str, HeadWeights],
-    parameters: ParameterSet,
-    settings: FitSettings,
-) -> WeightFile:
-    """The fitted heads as a weight file, with a pre-filter, and still without a name."""
-    # One thread, or the last bits would depend on the number of cores.
-    with one_thread():
-        steps = {name: _filter_steps(part) for name, part in rows.items() if part.training}
-    return WeightFile(
-        "",
-        0,
-        None,
-        parameters,
-        _heads_by_class(heads),
-        PreFilter(_FILTER_KEEPS, steps),
-        plans={plan: {HEAD: head} for plan, head in of_plans.items()},
-        bearoff=settings.bearoff,
-    )
+def rehearse() -> None:
+    """Compile what a fit to rolled out samples needs, for a process beside one that makes these first."""
+    derive_states(0, 0, 1, 1)
+    boards = np.repeat(Position.start().board[None], _REHEARSED, axis=0)
+    features(parameter_set(FitSettings().parameters), boards)
+    plans = plans_many(pack_many(boards))
+    # What the rows hold does not matter.
+    columns = np.linspace(0, 1, _REHEARSED * len(LABELS)).astype(np.float32).reshape(_REHEARSED, -1)
+    numbers = np.arange(_REHEARSED) // 2
+    games = numbers.astype(np.int32)
+    rows = ClassRows("contact", columns, columns, numbers, boards, games, plans, _REHEARSED - 2)
+    fit_head(rows, HEAD, FitSettings())
+    _filter_steps(rows)
+    model, space = prepared(simple().model)
+    score_packed(model, pack_many(boards), space, np.empty(len(boards)))
 
 
 def _known_sums(
@@ -358,6 +363,29 @@ def _each(
             results[key] = result
             advance(1)
     return results
+
+
+def _head_fits(
+    rows: Mapping[str, ClassRows],
+    is_new: bool,
+    name: str,
+    settings: FitSettings,
+    offsets: Mapping[tuple[str, str], FloatArray],
+    jobs: int | None,
+) -> tuple[dict[tuple[str, str], HeadFit], dict[str, npt.NDArray[np.float32]]]:
+    """The fits of the heads by class and head, and where weights are new the pre-filter's steps by class."""
+    wanted = list(heads_to_fit(rows, settings) if is_new else offsets)
+    calls: dict[Any, tuple[Any, ...]] = {
+        fit: (fit_head, rows[fit[0]], fit[1], settings, offsets.get(fit)) for fit in wanted
+    }
+    if is_new:
+        calls |= {of: (_filter_steps, part) for of, part in rows.items() if part.training}
+    results = _each(_called, calls, f"fitting {name}", jobs)
+    return {fit: results.pop(fit) for fit in wanted}, results
+
+
+def _called(function: Callable[..., _Result], *arguments: Any) -> _Result:
+    return function(*arguments)
 
 
 def _plan_fits(
@@ -506,6 +534,7 @@ def _facts_of_fit(result: FitResult) -> dict[str, Any]:
     }
 
 
+@one_thread()  # or the last bits would depend on the number of cores
 def _filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
     """The steps (2, places, steps) of a `PreFilter` for one class, from the rows that train.
 

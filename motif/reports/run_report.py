@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from itertools import takewhile
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, TypeVar
 
 from motif.analysis.pattern_report import ToldPattern, told_patterns
 from motif.analysis.term_report import (
@@ -58,6 +58,8 @@ from motif.runtime.documents import Entry
 from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text
 from motif.sampling.dataset import MANIFEST
+
+_Begun = TypeVar("_Begun")
 
 STEPS = ("sample", "fit", "measure")
 """What a version's seconds are spent on."""
@@ -343,12 +345,17 @@ def draw_run(
     # Whatever cannot be read shows itself before anything is drawn.
     histories = {home.name: read_history(home) for home in run.homes}
     measured = run_benchmark(run.weights, benchmarks, worst)
-    terms, effects = _run_terms(run, top, seed, jobs, tell)
-    plot_run_convergence(histories, folder / CONVERGENCE)
-    plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
-    drawn = [STRENGTH, CONVERGENCE]
-    if _draw_calibration(folder, run.config, run.weights[run.last], run.last, folder / CALIBRATION):
-        drawn.append(CALIBRATION)
+
+    def draw() -> list[str]:
+        plot_run_convergence(histories, folder / CONVERGENCE)
+        plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
+        weights, path = run.weights[run.last], folder / CALIBRATION
+        is_calibrated = _draw_calibration(folder, run.config, weights, run.last, path)
+        return [STRENGTH, CONVERGENCE, *[CALIBRATION] * is_calibrated]
+
+    with ThreadPoolExecutor(1) as pool:
+        terms, effects, drawing = _run_terms(run, top, seed, jobs, tell, lambda: pool.submit(draw))
+        drawn = drawing.result()
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
     path = folder / REPORT if page is None else page
     write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))
@@ -376,9 +383,15 @@ def _picture(path: Path) -> Picture:
 
 
 def _run_terms(
-    run: RunFiles, top: int, seed: int, jobs: int | None, tell: Callable[[str], None]
-) -> tuple[RunTerms, Picture]:
-    """The `top` terms and parameters of the last version that matter most, and a picture of the parameters.
+    run: RunFiles,
+    top: int,
+    seed: int,
+    jobs: int | None,
+    tell: Callable[[str], None],
+    when_read: Callable[[], _Begun],
+) -> tuple[RunTerms, Picture, _Begun]:
+    """The `top` terms and parameters of the last version that matter most, and a picture of the parameters;
+    also what `when_read` gives, which is called when nothing is left to read.
 
     Terms from its table of terms, or else from the samples that it was fitted to, both with standard errors;
     where these are gone, from its own games, drawn by `seed`, without.  What more of a parameter is worth is
@@ -394,19 +407,22 @@ def _run_terms(
         boards = dataset_boards(run.pools[-1], CLASS, "")
     if table.exists():
         terms = table_terms(table, weights, *place)
+        begun = when_read()
     elif run.pools is not None:
         tell(f"{weights.name}: standard errors of the terms")
         settings = settings_of(weights)
         with class_rows(run.pools, weights.parameters, settings.validation, settings.seed) as rows:
+            begun = when_read()
             terms = term_errors(rows, weights, settings, *place)
     else:
+        begun = when_read()
         terms, count = board_terms(boards, weights, *place)
         source = f"{count:,} positions of its own games"
     seen = observed_positions(weights, boards, *place)
     told, effects = told_terms(weights, terms, seen, top), told_effects(seen, top)
     patterns = told_patterns(weights, CLASS, head, seen.boards)[:top]
     picture = effects_picture(seen, effects, f"{weights.name}: what more of it is worth")
-    return RunTerms(head, len(terms.names) - 1, source, told, effects, patterns), picture
+    return RunTerms(head, len(terms.names) - 1, source, told, effects, patterns), picture, begun
 
 
 def _page(

@@ -8,15 +8,20 @@ from contextlib import suppress
 from motif.runtime.kernel_cache import kept_kernels
 from motif.runtime.parallel import worker_count
 
+_is_asked = False
+
 
 def fill_beside(function: str) -> None:
     """Where no kernel is kept yet, and this machine has a second core, let a second process call `function`,
     ``module:name``, which compiles what this one will need.
 
-    It shares nothing with this process but the folder, says nothing, and ends with it at the latest.
+    It shares nothing with this process but the folder, says nothing, and ends with it at the latest.  One is
+    enough: who asks again, as a step of what asked first, gets no other.
     """
-    if worker_count(None) == 1 or kept_kernels():
+    global _is_asked
+    if _is_asked or worker_count(None) == 1 or kept_kernels():
         return
+    _is_asked = True
     module, _, name = function.partition(":")
     call = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}()"
     nowhere = subprocess.DEVNULL

@@ -344,18 +344,18 @@ def draw_run(
     run = read_run(folder)
     # Whatever cannot be read shows itself before anything is drawn.
     histories = {home.name: read_history(home) for home in run.homes}
-    measured = run_benchmark(run.weights, benchmarks, worst)
 
-    def draw() -> list[str]:
+    def measure_and_draw() -> tuple[RunBenchmark | None, list[str]]:
+        measured = run_benchmark(run.weights, benchmarks, worst)
         plot_run_convergence(histories, folder / CONVERGENCE)
         plot_strength(run.summaries, folder / STRENGTH, start=run.config.start)
         weights, path = run.weights[run.last], folder / CALIBRATION
         is_calibrated = _draw_calibration(folder, run.config, weights, run.last, path)
-        return [STRENGTH, CONVERGENCE, *[CALIBRATION] * is_calibrated]
+        return measured, [STRENGTH, CONVERGENCE, *[CALIBRATION] * is_calibrated]
 
     with ThreadPoolExecutor(1) as pool:
-        terms, effects, drawing = _run_terms(run, top, seed, jobs, tell, lambda: pool.submit(draw))
-        drawn = drawing.result()
+        terms, effects, beside = _run_terms(run, top, seed, jobs, tell, lambda: pool.submit(measure_and_draw))
+        measured, drawn = beside.result()
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
     path = folder / REPORT if page is None else page
     write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))

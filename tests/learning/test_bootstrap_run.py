@@ -13,7 +13,7 @@ import pytest
 
 from motif.evaluators import read_weight_file
 from motif.fitting.significance import read_terms
-from motif.learning import run_bootstrap
+from motif.learning import bootstrap_run, run_bootstrap
 from motif.learning.bootstrap_run import PREVIOUS
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version
@@ -180,6 +180,15 @@ def test_a_finished_run_is_not_done_again(whole):
     assert run_bootstrap(folder, TINY, jobs=1, tell=told.append) == summaries
     assert told == []
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+@pytest.mark.parametrize(("jobs", "asked"), [(1, 0), (2, 1)])
+def test_a_second_process_compiles_for_the_whole_run(whole, monkeypatch, jobs, asked):
+    folder, _, _, _ = whole
+    calls: list[str] = []
+    monkeypatch.setattr(bootstrap_run, "fill_beside", calls.append)
+    run_bootstrap(folder, TINY, jobs=jobs)
+    assert calls == ["motif.learning.bootstrap_run:rehearse"] * asked
 
 
 def test_the_same_weights_for_any_number_of_workers_and_any_folder(whole, tmp_path):

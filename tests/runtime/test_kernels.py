@@ -60,6 +60,16 @@ import sys
 from motif.sampling import SampleSettings, sample
 sample(SampleSettings(games=2, trials=1, player="simple"), sys.argv[1], jobs=1)
 """
+RUN = """
+import sys
+from dataclasses import replace
+from motif.learning import load_preset, run_bootstrap
+
+config = load_preset("demo")
+step = replace(config.versions[0], games=12, trials=1)
+config = replace(config, versions=(step,), strength_games=4, fit={**config.fit, "terms": "linear"})
+run_bootstrap(sys.argv[1], config, jobs=1)
+"""
 HELD = """
 import sys
 from filelock import FileLock
@@ -225,8 +235,22 @@ def test_nothing_is_started_beside_where_kernels_are_kept(monkeypatch, tmp_path)
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "one.kernel").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(helper, "_is_asked", False)
+    monkeypatch.setattr(helper, "worker_count", lambda jobs: 2)
     monkeypatch.setattr(helper.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
     helper.fill_beside("helper:help_out")
+
+
+def test_one_process_is_started_beside_and_no_other(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(helper, "_is_asked", False)
+    monkeypatch.setattr(helper, "worker_count", lambda jobs: 2)
+    monkeypatch.setattr(helper.atexit, "register", lambda *_: None)
+    started = []
+    monkeypatch.setattr(helper.subprocess, "Popen", lambda words, **_: started.append(words[-1]))
+    helper.fill_beside("run:all_of_it")
+    helper.fill_beside("step:part_of_it")
+    assert [call.rpartition("; ")[2] for call in started] == ["all_of_it()"]
 
 
 @pytest.mark.slow
@@ -255,3 +279,17 @@ def test_what_sampling_compiles_beside_is_what_its_workers_need(tmp_path):
     # What calls the trials is another kernel for kernels than for Python.
     assert {"self_play", "choose", "board_trials"} <= set(said)
     assert not set(ready) & set(said)
+
+
+@pytest.mark.slow
+def test_what_a_run_compiles_beside_is_what_its_later_steps_need(tmp_path):
+    folder = copied(tmp_path)
+    shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
+    beside = LISTENING + "from motif.learning.bootstrap_run import rehearse\nrehearse()\n"
+    compiled_beside = said_by(folder, tmp_path / "cache", beside)
+    of_fits = {"measure_motif", "_raw_chunk", "_sums_chunk", "_expand", "_transform", "score_packed"}
+    assert {"board_trials", *of_fits, "choose_boards"} <= set(compiled_beside)
+    said = said_by(folder, tmp_path / "cache", LISTENING + RUN, str(tmp_path / "run"))
+    assert "self_play" in said
+    # Some that it calls from other kernels are others for Python.
+    assert not {*of_fits, "choose_boards", "score_boards", "rolls_of_games"} & set(said)

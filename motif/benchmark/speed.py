@@ -79,6 +79,7 @@ def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float
 
 def _timed(step: Callable[[int], int], seconds: float) -> float:
     """Items a second of `step`, which is called with a running number and returns items done."""
+    step(0)  # compile, or load what was compiled
     items, number = 0, 0
     stopwatch = Stopwatch()
     while True:

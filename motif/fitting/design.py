@@ -40,15 +40,15 @@ def raw_predictions(
 
     With `power`, every term's value is raised to it first.  `boards` (n, 26) are needed for point terms.
     """
-    products, parts = _products(terms), terms.split(weights)
-    vector = np.concatenate([[parts.bias], parts.linear, parts.quadratic])
+    products, points = _products(terms), terms.split(weights).points
+    vector = np.ascontiguousarray(weights, np.float64)[: terms.first_point]
     raw = np.empty(len(features))
 
     def work(rows: slice) -> None:
         values = _raised(features[rows], power)
         _raw_chunk(values, vector, products, raw[rows])
         if terms.points:
-            add_products(terms.needed_boards(boards, len(raw))[rows], parts.points, power, raw[rows])
+            add_products(terms.needed_boards(boards, len(raw))[rows], points, power, raw[rows])
 
     for _ in in_threads(work, _row_chunks(len(features))):
         pass

@@ -194,7 +194,7 @@ def fit_dataset(
         settings = replace(settings, bearoff=known.bearoff)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
         offsets = {} if known is None else _known_sums(rows, known, settings)
-        heads, filter_steps = _head_fits(rows, known is None, name, settings, offsets, jobs)
+        heads, filter_steps = _head_fits(rows, name, settings, offsets, jobs)
         results = {fit: head.result for fit, head in heads.items()}
         plans = _plan_fits(rows, results, name, settings, offsets)
         of_plans = {
@@ -367,18 +367,20 @@ def _each(
 
 def _head_fits(
     rows: Mapping[str, ClassRows],
-    is_new: bool,
     name: str,
     settings: FitSettings,
     offsets: Mapping[tuple[str, str], FloatArray],
     jobs: int | None,
 ) -> tuple[dict[tuple[str, str], HeadFit], dict[str, npt.NDArray[np.float32]]]:
-    """The fits of the heads by class and head, and where weights are new the pre-filter's steps by class."""
-    wanted = list(heads_to_fit(rows, settings) if is_new else offsets)
+    """The fits of the heads by class and head, and the pre-filter's steps by class.
+
+    With `offsets` known weights are corrected: the heads are those that have some, and the filter stays.
+    """
+    wanted = list(offsets or heads_to_fit(rows, settings))
     calls: dict[Any, tuple[Any, ...]] = {
         fit: (fit_head, rows[fit[0]], fit[1], settings, offsets.get(fit)) for fit in wanted
     }
-    if is_new:
+    if not offsets:
         calls |= {of: (_filter_steps, part) for of, part in rows.items() if part.training}
     results = _each(_called, calls, f"fitting {name}", jobs)
     return {fit: results.pop(fit) for fit in wanted}, results

@@ -23,10 +23,10 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.cube.cube_states import cube_maker, cube_states, held_ahead
+from motif.cube.cube_states import cube_maker, stakes_of
 from motif.cube.efficiency_fit import self_play
 from motif.cube.equities import DEFAULT_EFFICIENCY, CubeEquities, cube_equities, efficiency_classes
-from motif.evaluators import Evaluator, StaticEvaluator, load_evaluator, load_static
+from motif.evaluators import Evaluator, load_evaluator, load_static
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES
@@ -130,12 +130,9 @@ def _decisions(values: CubeEquities) -> Decisions:
     return Decisions(doubled >= values.no_double, takes, np.stack([values.no_double, values.double_take], 1))
 
 
-def looking_ahead(chooser: StaticEvaluator, chances: Values, boards: Board) -> Decisions:
-    """What the cube two rolls ahead makes of `chances` (n, 5)."""
-    cubes = cube_states(_STATE)
-    held, taken = (
-        held_ahead(chooser, cubes, state, 0, boards, chances) for state in (0, int(cubes.doubled[0, 0]))
-    )
+def looking_ahead(judge: Evaluator, boards: Board) -> Decisions:
+    """What the lookahead of `judge` makes of the cube."""
+    held, taken = judge.cube_equities(boards, stakes_of(_STATE), 0).T
     return _decisions(CubeEquities(held, taken, np.ones(len(boards))))
 
 
@@ -184,7 +181,7 @@ def table(kind: str, count: int, trials: int) -> Iterator[str]:
         f"{name}, x = {FITTED[kind]}": by_chances(chances, boards, FITTED[kind]),
         f"{name}@2": by_chances(deeper, boards),
         f"{name}@2, x = {FITTED[kind]}": by_chances(deeper, boards, FITTED[kind]),
-        f"{name}@2, the cube ahead, too": looking_ahead(evaluator, deeper, boards),
+        f"{name}@2, the cube ahead, too": looking_ahead(deep, boards),
         "gnubg, 0-ply": by_gnubg(boards),
     }
     rolled = rolled_out(name, boards, trials)

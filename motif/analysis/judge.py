@@ -135,7 +135,7 @@ def for_match(
     if state is None:
         return NO_CUBE, {}
     # Only now: it takes a while to import.
-    from motif.cube.equities import stakes_of
+    from motif.cube.cube_states import stakes_of
 
     stakes = stakes_of(state)
     if evaluator.staked(stakes) is evaluator:

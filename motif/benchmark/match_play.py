@@ -19,9 +19,10 @@ import numpy as np
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
-from motif.cube.cube_states import cube_states, decided_ahead, without_doubles
+from motif.cube.cube_states import decided_ahead, stakes_of, without_doubles
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator
+from motif.evaluators.stakes import Stakes
 from motif.players.match import (
     EVEN_SHARE,
     Played,
@@ -36,7 +37,6 @@ from motif.players.player import Player, cube_evaluator
 from motif.players.tournament import TournamentResult, everyone_plays
 from motif.rollout.games import (
     CubePlayer,
-    CubeStates,
     Dice,
     Games,
     Rolls,
@@ -44,7 +44,6 @@ from motif.rollout.games import (
     States,
     games_with_cube,
     rolls_of_games,
-    stakes_in,
     starts,
 )
 from motif.rollout.rollout_settings import check_count
@@ -143,13 +142,13 @@ class MatchSide(NamedTuple):
     """Turns his cube."""
 
     def choose(
-        self, cubes: CubeStates, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
+        self, cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
     ) -> Board:
         """See `CubePlayer.choose`."""
         after = np.empty_like(boards)
         for state in np.unique(states).tolist():
             rows = np.flatnonzero(states == state)
-            chooser = self.player.staked(stakes_in(cubes, state), side)
+            chooser = self.player.staked(cubes._replace(state=state), side)
             after[rows] = chooser.choose_many(boards[rows], rolls[rows], seeds[rows])
         return after
 
@@ -184,8 +183,8 @@ def _match_result(length: int, cube: bool, judge: Evaluator | None, played: Play
 
 def _cube_player(side: MatchSide) -> CubePlayer:
     """Where his judge looks ahead the cube does so, too, as in `cube_decision_by`."""
-    judge, chooser = side.judge, side.judge.without_lookahead
-    decided = None if chooser is judge else partial(decided_ahead, chooser)
+    judge = side.judge
+    decided = None if judge.without_lookahead is judge else partial(decided_ahead, judge)
     return CubePlayer(side.choose, judge.evaluate_many, decided)
 
 
@@ -254,7 +253,7 @@ def play_match_pairs(
         for match in going:
             by_state[match.state()].append(match)
         for state, group in by_state.items():
-            _play_games(players, cube_states(state) if cube else without_doubles(state), group, dice, judge)
+            _play_games(players, stakes_of(state) if cube else without_doubles(state), group, dice, judge)
         going = [match for match in going if match.winner is None]
     wins, luck = np.array([(match.winner == 0, match.luck) for match in matches], np.float64).T
     return Played(wins.reshape(count, 2), luck.reshape(count, 2), sum(match.games for match in matches))
@@ -262,7 +261,7 @@ def play_match_pairs(
 
 def _play_games(
     players: tuple[CubePlayer, CubePlayer],
-    cubes: CubeStates,
+    cubes: Stakes,
     matches: list[_Match],
     dice: SeededDice,
     judge: Evaluator | None,
@@ -374,7 +373,7 @@ def play_money_pairs(
     judge: Evaluator | None = None,
 ) -> Played:
     """Play the pairs of money games from `start` on.  A game that does not end brings nothing."""
-    cubes = cube_states(MatchState(jacoby=jacoby))
+    cubes = stakes_of(MatchState(jacoby=jacoby))
     sides, states = np.repeat([0, 1], count), np.zeros(2 * count, np.int64)
     dice = SeededDice(seed).of(np.tile(np.arange(start, start + count), 2))
     players = _cube_player(first), _cube_player(second)

@@ -3,7 +3,7 @@
 Market windows go with them: from which chance to win on to double, to cash, and to play on for a gammon.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,10 +11,9 @@ import numpy as np
 from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.cube.cube_states import ALMOST, cube_states, held_ahead
+from motif.cube.cube_states import ALMOST, stakes_of
 from motif.cube.equities import (
     DOUBLE_PASS,
-    DOUBLED_WORTH,
     CubeCurves,
     Curve,
     Efficiency,
@@ -268,30 +267,27 @@ def cube_decision_by(
 ) -> CubeDecision:
     """`cube_decision_at` by an `evaluator`, who gives the position its `probabilities`.
 
-    Where he looks ahead the cube does so, too: the model stands two rolls later only, and until then both
-    players double and answer as is best for them.  With an `efficiency` it is the model's at once.
+    An evaluator that looks ahead lets both players double at every node of its lookahead.  With an
+    `efficiency` it is the model's at once.
     """
-    chooser = evaluator.without_lookahead
-    known = efficiency is not None or exact_equities(position, state, table) is not None
-    if known or chooser is evaluator:
-        return cube_decision_at(position, probabilities, state, efficiency=efficiency, table=table)
-    row = np.asarray(probabilities, np.float64)
+    known = exact_equities(position, state, table) if efficiency is None else None
+    exact = known is not None
+    if not exact and efficiency is None and evaluator.without_lookahead is not evaluator:
+        stakes = stakes_of(state, table)
+        held, taken = evaluator.cube_equities(position.board[None], stakes, 0)[0].tolist()
+        known = values_of(state, held, taken, table)
     name, pips = efficiency_class(position)
+    x = chosen_efficiency(efficiency, name, pips)
+    return _decision(outcomes(np.asarray(probabilities)), state, x, table, known, exact=exact)
 
-    def held(there: MatchState) -> float:
-        """What the player on roll has in the state `there` without a double, in units of `CubeCurves`."""
-        cubes = cube_states(replace(there, dice=None), table=table, checkers=0)
-        equity = held_ahead(chooser, cubes, 0, 0, position.board[None], row[None])[0]
-        return scale(there, table).value(float(equity))
 
-    values = Values(held(state), None, None)
-    if may_double(state):
-        taken = replace(state, cube=2 * state.cube, cube_owner="opponent")
-        unit, passed = DOUBLED_WORTH, DOUBLE_PASS
-        if state.length:
-            unit, passed = 1.0, (table or match_equity_table()).after_game(state, state.cube)
-        values = Values(values.no_double, unit * held(taken), passed)
-    return _decision(outcomes(row), state, chosen_efficiency(None, name, pips), table, values, exact=False)
+def values_of(state: MatchState, held: float, taken: float, table: MatchEquityTable | None = None) -> Values:
+    """The values of a decision, of the equities without a double, and after one that is taken."""
+    unit = scale(state, table)
+    if not may_double(state):
+        return Values(unit.value(held), None, None)
+    passed = (table or match_equity_table()).after_game(state, state.cube) if state.length else DOUBLE_PASS
+    return Values(unit.value(held), unit.value(taken), passed)
 
 
 def _decision(

@@ -20,7 +20,6 @@ from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
-from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import OUTPUTS, Probabilities, turned_equities
 from motif.evaluators.stakes import (
     CENTRED,
@@ -38,6 +37,7 @@ from motif.evaluators.stakes import (
     efficiencies,
     efficiency_codes,
     ends_of,
+    one_state,
 )
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import SettingError
@@ -213,8 +213,8 @@ def cube_curves(
         table = table or match_equity_table()
         now, then, double_pass = Scale(), Scale(), table.after_game(state, state.cube)
     return CubeCurves(
-        _curve(ends, stakes_of(state, table, unit=now), x),
-        _curve(ends, stakes_of(taken, table, unit=then), x) if taken else None,
+        _curve(ends, model_stakes(state, table, unit=now), x),
+        _curve(ends, model_stakes(taken, table, unit=then), x) if taken else None,
         double_pass,
     )
 
@@ -333,14 +333,14 @@ def turned_state(state: MatchState) -> MatchState:
     )
 
 
-def stakes_of(
+def model_stakes(
     state: MatchState,
     table: MatchEquityTable | None = None,
     efficiency: float | Efficiency | None = None,
     *,
     unit: Scale | None = None,
 ) -> Stakes:
-    """What is at stake in `state`, its player on roll being side 0.
+    """What is at stake in `state`, its player on roll being side 0, with the cube where it lies.
 
     A match without a `table` has the default one; `efficiency` is that of every position, or gives it by
     class (by default gnubg's).  Values are equities of `unit`, by default of the state's own `scale`.  Raises
@@ -348,7 +348,6 @@ def stakes_of(
     """
     by_class = constant_efficiency(efficiency) if isinstance(efficiency, int | float) else efficiency
     unit = unit or scale(state, table)
-    owner = _OWNERS[state.cube_owner]
     numbers = (by_class or DEFAULT_EFFICIENCY).numbers()
     if not state.length:
         worth, kind, last, played_out = _money_worth(state, unit), MONEY, 0, np.zeros(2, np.int64)
@@ -357,12 +356,8 @@ def stakes_of(
         last, played_out = _last_level(state)
         levels = range(last + _LEVELS_BEYOND)
         worth = _match_worth(state, table or match_equity_table(), levels, unit)
-    return Stakes(kind, owner, last, np.stack([worth, turned_equities(worth[:, ::-1])]), played_out, numbers)
-
-
-def evaluator_at(evaluator: Evaluator, state: MatchState) -> Evaluator:
-    """`evaluator`, ranking plays of the player on roll for the score, and with the cube, of `state`."""
-    return evaluator.staked(stakes_of(state))
+    both = np.stack([worth, turned_equities(worth[:, ::-1])])
+    return one_state(kind, _OWNERS[state.cube_owner], last, both, played_out, numbers)
 
 
 def _money_worth(state: MatchState, unit: Scale) -> Floats:
@@ -393,7 +388,7 @@ def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
 
 
 def cash_points(ends: Outcomes, state: MatchState, table: MatchEquityTable) -> tuple[Floats, Floats]:
-    """Chances to win the game (n,) from which the player on roll, and the opponent for his part, cash with
+    """Chances to win the game (n,) from which the player on roll, and the opponent on their part, cash with
     a live cube."""
-    own, other = cash_points_of(stakes_of(state, table), ends.rows()).T
+    own, other = cash_points_of(model_stakes(state, table), ends.rows()).T
     return own, other

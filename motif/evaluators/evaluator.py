@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board, pack_many
-from motif.board.position import Position, PositionLike
+from motif.board.position import Position, PositionLike, as_boards
 from motif.evaluators.probabilities import Probabilities, equities, turned_equities
-from motif.evaluators.stakes import CUBELESS, NO_CUBE, Stakes, staked_values
+from motif.evaluators.stakes import NO_CUBE, Stakes, best_of_double, cube_pairs
 from motif.runtime.errors import PlayerError
 
 _PLAYS_AT_ONCE = 1 << 20
@@ -130,15 +130,28 @@ class Evaluator(ABC):
         """This evaluator for `stakes`: it ranks by what its five probabilities are worth at the score and
         with the cube where it lies.
 
-        `side` is on roll in the positions that it is asked about: 0 for the player on roll at the root of the
-        stakes, 1 for his opponent.  Without a cube, for money, it is the evaluator itself.
+        `side` is on roll in the positions that it is asked about, and may double first: 0 for the player on
+        roll at the root of the stakes, 1 for the opponent.  Without a cube, for money, it is the evaluator
+        itself.
         """
-        return self if stakes.kind == CUBELESS else StakedEvaluator(self, stakes, side)
+        return self if stakes.is_cubeless else StakedEvaluator(self, stakes, side)
+
+    def staked_probabilities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float32]:
+        """The five probabilities (n, 5) of `boards` (n, 26), with plays that are best for the `stakes`."""
+        return self.evaluate_many(boards)
+
+    def cube_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
+        """What `boards` (n, 26) are worth to `side`, on roll, for `stakes`: (n, 2).
+
+        The first is the value without a double before this roll, the second that after a double which is
+        taken; where `side` may not double both are the same.
+        """
+        rows = self.evaluate_many(boards).astype(np.float64)
+        return np.asarray(cube_pairs(stakes, side, pack_many(boards), rows))
 
     def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
-        """What `boards` (n, 26) are worth to `side`, who is on roll, for `stakes`: (n,)."""
-        rows = self.evaluate_many(boards).astype(np.float64)
-        return np.asarray(staked_values(stakes, side, pack_many(boards), rows))
+        """What `boards` (n, 26) are worth to `side`, on roll, who may double first: (n,)."""
+        return best_of_double(stakes, side, self.cube_equities(boards, stakes, side))
 
     def staked_play_equities(
         self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
@@ -177,8 +190,8 @@ class StakedEvaluator(Evaluator):
         return self._base.staked(stakes, side)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """See `Evaluator.evaluate_many`."""
-        return self._base.evaluate_many(positions)
+        """See `Evaluator.evaluate_many`; with plays that are best for the stakes."""
+        return self._base.staked_probabilities(as_boards(positions), self.stakes, self._side)
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """See `Evaluator.equity_many`; normalised equities of the root."""

@@ -40,13 +40,22 @@ from motif.evaluators.probabilities import (
     turn_probabilities,
     turn_value,
 )
-from motif.evaluators.stakes import CUBELESS, staked_value, value_for_side
+from motif.evaluators.stakes import (
+    CUBELESS,
+    MAX_STATES,
+    first_value,
+    held_and_taken,
+    hold_states,
+    is_known,
+    value_for_side,
+    with_doubles,
+)
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLAN_CLASS, classify, plan_of
 from motif.parameters.sets import measure, take_places
 from motif.runtime.jit import (
     DOUBLE,
     NOTHING,
-    PLAY_AND_VALUE,
+    WHOLE,
     WHOLES,
     inline_kernel,
     kernel,
@@ -72,6 +81,10 @@ _CLASS_OF_SLOT = np.array((*range(len(CLASS_NAMES)), *PLAN_CLASS))
 _RIVALS_WITHIN = 0.2
 """Plays of the same roll that are worse by more than this, in money equity without a cube, are taken to be
 worse for any stakes."""
+
+
+CLEARLY = 0.02
+"""Equity by which a reply is clearly better than another one: less is mostly error of static values."""
 
 
 @inline_kernel
@@ -351,11 +364,11 @@ def _table_equity(model, words, packed, play, space):
     return turn_value(math.tanh(intercept + slope * turn_value(score)))
 
 
-@lean_kernel(PLAY_AND_VALUE)
+@lean_kernel(WHOLE)
 def _best_at_stake(model, stakes, side, equity, considered, order, space):
-    """Of the plays that were scored, the best one for the `stakes` of the mover, who is `side`,
-    and its value; plays much worse than `equity` without a cube are left out."""
-    best, value = 0, -np.inf
+    """Of the plays that were scored, the best one for the `stakes` of the mover, who is `side`; plays much
+    worse than `equity` without a cube are left out."""
+    best, value = np.int64(0), -np.inf
     for k in range(considered):
         if _equity_of_score(model, turn_value(space.scores[k])) < equity - _RIVALS_WITHIN:
             continue
@@ -364,37 +377,37 @@ def _best_at_stake(model, stakes, side, equity, considered, order, space):
         trace_value(model, words, packed, space, space.row)
         worth = turn_value(value_for_side(stakes, 1 - side, words, packed, space.row))
         if worth > value:
-            best, value = play, worth
-    return best, value
-
-
-@lean_kernel(PLAY_AND_VALUE)
-def _best_by_table_score(model, stakes, side, words, packed, count, space):
-    """Of the `count` plays in ``space.plays`` the best one by a point table, and what it is worth."""
-    best = _best_by_table(count, space.plays.scores)
-    if stakes.kind == CUBELESS:
-        return best, _table_equity(model, words, packed, best, space)
-    after, board = space.plays.words[best], space.plays.boards[best]
-    trace_value(model, after, board, space, space.row)
-    return best, turn_value(value_for_side(stakes, 1 - side, after, board, space.row))
+            best, value = np.int64(play), worth
+    return best
 
 
 @inline_kernel
-def best_reply(model, stakes, side, words, packed, high, low, space):
+def best_reply(model, words, packed, high, low, space):
     """Generate the plays of a roll into ``space.plays``; return the best one's number and what it is worth
-    to the mover, who is `side` of the `stakes`.
-
-    Without a cube that is what the evaluator's `play_equities` says.
-    """
+    to the mover, as the evaluator's `play_equities` has it without a cube."""
     count = generate_for(model, words, packed, high, low, space)
     if model.kind != WEIGHTS:
-        return _best_by_table_score(model, stakes, side, words, packed, count, space)
+        best = np.int64(_best_by_table(count, space.plays.scores))
+        return best, _table_equity(model, words, packed, best, space)
     considered, order = _filtered(model, count, space)
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     best, score = _best_scored(considered, order, space)
+    return np.int64(best), _equity_of_score(model, score)
+
+
+@inline_kernel
+def best_reply_at_stake(model, stakes, side, words, packed, high, low, space):
+    """Generate the plays of a roll into ``space.plays``; return the number of the best one for the `stakes`
+    of the mover, who is `side`."""
+    count = generate_for(model, words, packed, high, low, space)
+    if model.kind != WEIGHTS:
+        return np.int64(_best_by_table(count, space.plays.scores))
+    considered, order = _filtered(model, count, space)
+    score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
+    best, score = _best_scored(considered, order, space)
+    if stakes.kind[stakes.state] == CUBELESS:
+        return np.int64(best)
     equity = _equity_of_score(model, score)
-    if stakes.kind == CUBELESS:
-        return best, equity
     return _best_at_stake(model, stakes, side, equity, considered, order, space)
 
 
@@ -465,15 +478,12 @@ def evaluate_packed(model, packed, space, rows):
 
 
 @lean_kernel(NOTHING)
-def stake_packed(model, stakes, side, packed, space, values):
-    """What packed boards (n, 64) are worth to `side`, who is on roll: written to float64 (n,) `values`.
-
-    By the five probabilities of the model and `stakes`; see `staked_value`.
-    """
+def stake_packed(model, stakes, side, packed, space, pairs):
+    """Write to `pairs` float64 (n, 2) the `held_and_taken` of packed boards (n, 64), `side` being on roll."""
     words = words_of(packed)
     for k in range(packed.shape[0]):
         trace_value(model, words[k], packed[k], space, space.row)
-        values[k] = staked_value(stakes, side, words[k], packed[k], space.row)
+        pairs[k, 0], pairs[k, 1] = held_and_taken(stakes, side, words[k], packed[k], space.row)
 
 
 @lean_kernel(NOTHING)
@@ -533,10 +543,10 @@ def _add_row(row, share, total):
 
 
 @inline_kernel
-def _worth(model, stakes, side, words, packed, space, row):
-    """Write the five probabilities of the player on roll, who is `side`, to `row`; return his equity."""
+def _worth(model, words, packed, space, row):
+    """Write the five probabilities of the player on roll to `row`; return their equity."""
     trace_value(model, words, packed, space, row)
-    return value_for_side(stakes, side, words, packed, row)
+    return equity_of(row)
 
 
 @inline_kernel
@@ -546,15 +556,15 @@ def _share(number, is_thinned):
 
 
 @lean_kernel(DOUBLE)
-def look_ahead(model, stakes, side, plies, thin, space, tree, wants_rows):
-    """The equity, `plies` further, of the packed board in ``tree.words[0]`` to the player on roll.
+def look_ahead(model, plies, thin, space, tree, wants_rows):
+    """The equity without a cube, `plies` further, of the packed board in ``tree.words[0]``.
 
-    He is `side` of the `stakes`.  With `wants_rows` his five probabilities are left in ``tree.rows[0]``.
+    It is that of the player on roll.  With `wants_rows` the five probabilities are left in ``tree.rows[0]``.
     Replies are those that the model finds best without lookahead.  Where it is `thin`, the last of several
     plies sees a third of its rolls: those of the group that the roll before is in.
     """
     if plies == 0 or _is_known(model, tree.words[0], tree.boards[0]):
-        return _worth(model, stakes, side, tree.words[0], tree.boards[0], space, tree.rows[0])
+        return _worth(model, tree.words[0], tree.boards[0], space, tree.rows[0])
     level = 0
     tree.number[0], tree.equity[0] = 0, 0.0
     tree.rows[0, :] = 0.0
@@ -566,9 +576,8 @@ def look_ahead(model, stakes, side, plies, thin, space, tree, wants_rows):
             continue
         if number < _ROLL_COUNT:
             high, low = ROLLS[number, 0], ROLLS[number, 1]
-            mover = (side + level) % 2
             words, packed = tree.words[level], tree.boards[level]
-            play, equity = best_reply(model, stakes, mover, words, packed, high, low, space)
+            play, equity = best_reply(model, words, packed, high, low, space)
             after, board = space.plays.words[play], space.plays.boards[play]
             is_leaf = level + 1 == plies
             if not is_leaf and not _is_known(model, after, board):
@@ -578,7 +587,7 @@ def look_ahead(model, stakes, side, plies, thin, space, tree, wants_rows):
                 tree.rows[level, :] = 0.0
                 continue
             if wants_rows or not is_leaf:
-                worth = turn_value(_worth(model, stakes, 1 - mover, after, board, space, space.row))
+                worth = turn_value(_worth(model, after, board, space, space.row))
                 turn_probabilities(space.row)
                 _add_row(space.row, _share(number, is_thinned), tree.rows[level])
                 equity = equity if is_leaf else worth
@@ -595,13 +604,206 @@ def look_ahead(model, stakes, side, plies, thin, space, tree, wants_rows):
 
 
 @lean_kernel(NOTHING)
-def look_ahead_many(model, stakes, side, packed, plies, thin, space, tree, equities, rows):
+def look_ahead_many(model, packed, plies, thin, space, tree, equities, rows):
     """`look_ahead` of packed boards (n, 64): writes float64 (n,) `equities` and, unless it is empty, float64
     (n, 5) `rows`."""
     words, wants_rows = words_of(packed), rows.shape[0] > 0
     for k in range(packed.shape[0]):
         copy_words(words[k], tree.words[0])
-        equities[k] = look_ahead(model, stakes, side, plies, thin, space, tree, wants_rows)
+        equities[k] = look_ahead(model, plies, thin, space, tree, wants_rows)
+        if wants_rows:
+            for j in range(_CHANCES):
+                rows[k, j] = tree.rows[0, j]
+
+
+@inline_kernel
+def _is_settled(stakes, words):
+    """Whether lookahead with a cube changes nothing: the game is over, or exact tables have the board."""
+    return finished_points(words) != 0 or is_known(stakes, words)
+
+
+@inline_kernel
+def _take_if_better(stakes, states, side, play, tree, level):
+    """Note a `play` of `side` for each of `states` in which it is the best so far; ``tree.held_after`` is
+    what the opponent, on roll after it, has without a double."""
+    now = stakes.like[stakes.state]
+    value = turn_value(first_value(stakes, now, 1 - side, tree.held_after))
+    is_played = value > tree.best[level, now]
+    for state in range(MAX_STATES):
+        if states >> state & 1:
+            value = turn_value(first_value(stakes, state, 1 - side, tree.held_after))
+            if is_played:
+                tree.played[state] = value
+            if value > tree.best[level, state]:
+                tree.best[level, state], tree.play[level, state] = value, play
+
+
+@inline_kernel
+def _follow_the_present(stakes, states, tree, level):
+    """Take for all `states` the reply of the present one where no other is clearly better.
+
+    So a double now and one a roll later differ by the cube, and not by what the plays are worth by chance.
+    """
+    now = stakes.like[stakes.state]
+    for state in range(MAX_STATES):
+        if states >> state & 1 and tree.best[level, state] < tree.played[state] + CLEARLY:
+            tree.best[level, state], tree.play[level, state] = tree.played[state], tree.play[level, now]
+
+
+@lean_kernel(NOTHING)
+def _choose_replies(model, stakes, side, level, high, low, space, tree):
+    """Generate the plays of a roll into ``space.plays``, and find the best of them in each state of the cube.
+
+    Of ``tree.words[level]``, where `side` moves; of the states ``tree.states[level]``.  The plays are left in
+    ``tree.play[level]``, what they are worth to `side` in ``tree.best[level]``.
+    """
+    states, words, packed = tree.states[level], tree.words[level], tree.boards[level]
+    after_states = with_doubles(stakes, states, 1 - side)
+    count = generate_for(model, words, packed, high, low, space)
+    considered, order = 1, space.filter_kept[:0]
+    first, least = np.int64(0), -np.inf
+    if model.kind != WEIGHTS:
+        first = np.int64(_best_by_table(count, space.plays.scores))
+    elif count > 1:
+        considered, order = _filtered(model, count, space)
+        score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
+        least = _equity_of_score(model, _best_scored(considered, order, space)[1]) - _RIVALS_WITHIN
+        if order.shape[0] > 0:
+            first = np.int64(order[0])
+    for state in range(MAX_STATES):
+        tree.best[level, state], tree.play[level, state] = -np.inf, first
+    for k in range(considered):
+        if considered > 1 and _equity_of_score(model, turn_value(space.scores[k])) < least:
+            continue
+        play = first
+        if considered > 1:
+            play = np.int64(order[k] if order.shape[0] > 0 else k)
+        after, board = space.plays.words[play], space.plays.boards[play]
+        trace_value(model, after, board, space, space.row)
+        hold_states(stakes, after_states, 1 - side, after, board, space.row, tree.held_after)
+        _take_if_better(stakes, states, side, play, tree, level)
+    _follow_the_present(stakes, states, tree, level)
+
+
+@inline_kernel
+def _open_level(tree, level):
+    tree.number[level], tree.waiting[level] = 0, 0
+    tree.held[level, :] = 0.0
+    tree.rows[level, :] = 0.0
+
+
+@inline_kernel
+def _go_deeper(stakes, mover, level, tree):
+    """Take one of the boards that wait at a `level`, where `mover` has moved, to the next level."""
+    tree.waiting[level] -= 1
+    place = tree.waiting[level]
+    copy_words(tree.next_words[level, place], tree.words[level + 1])
+    tree.wanted[level + 1] = tree.next_states[level, place]
+    tree.states[level + 1] = with_doubles(stakes, tree.wanted[level + 1], 1 - mover)
+    _open_level(tree, level + 1)
+
+
+@inline_kernel
+def _close_level(stakes, side, level, tree, wants_rows):
+    """Add to the level above what the board of this one is worth, where `side`, on roll, may double first."""
+    share = tree.share[level - 1]
+    for state in range(MAX_STATES):
+        if tree.wanted[level] >> state & 1:
+            value = turn_value(first_value(stakes, state, side, tree.held[level]))
+            tree.held[level - 1, state] += share * value
+    if wants_rows and tree.wanted[level] >> stakes.like[stakes.state] & 1:
+        turn_probabilities(tree.rows[level])
+        _add_row(tree.rows[level], share, tree.rows[level - 1])
+
+
+@inline_kernel
+def _with_same_play(tree, level, states, first):
+    """Those of `states`, from the `first` of them on, in which the reply is that of the `first`."""
+    alike = 0
+    for state in range(first, MAX_STATES):
+        if states >> state & 1 and tree.play[level, state] == tree.play[level, first]:
+            alike |= 1 << state
+    return alike
+
+
+@inline_kernel
+def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
+    """Add the replies in ``tree.play[level]`` to what the level holds, or have them wait to be looked at."""
+    left, share = tree.states[level], tree.share[level]
+    for first in range(MAX_STATES):
+        if not left >> first & 1:
+            continue
+        play = tree.play[level, first]
+        alike = _with_same_play(tree, level, left, first)
+        left &= ~alike
+        after = space.plays.words[play]
+        if not is_leaf and not _is_settled(stakes, after):
+            place = tree.waiting[level]
+            copy_words(after, tree.next_words[level, place])
+            tree.next_states[level, place] = alike
+            tree.waiting[level] += 1
+            continue
+        for state in range(first, MAX_STATES):
+            if alike >> state & 1:
+                tree.held[level, state] += share * tree.best[level, state]
+        if wants_rows and alike >> stakes.like[stakes.state] & 1:
+            trace_value(model, after, space.plays.boards[play], space, space.row)
+            turn_probabilities(space.row)
+            _add_row(space.row, share, tree.rows[level])
+
+
+@lean_kernel(NOTHING)
+def look_ahead_with_cube(model, stakes, side, plies, thin, space, tree, wants_rows):
+    """Leave in ``tree.held[0]`` what the packed board in ``tree.words[0]`` is worth, `plies` further, to
+    `side`, on roll, without a double before this roll, in each of the states ``tree.states[0]``.
+
+    Both sides double and answer as is best for them at every later node.  A reply is the one that is best
+    without lookahead: in the present state of the cube, or, where it is clearly better, in its own.  `thin`
+    and `wants_rows` are those of `look_ahead`; the probabilities are those of the present state.
+    """
+    if plies == 0 or _is_settled(stakes, tree.words[0]):
+        trace_value(model, tree.words[0], tree.boards[0], space, tree.rows[0])
+        hold_states(stakes, tree.states[0], side, tree.words[0], tree.boards[0], tree.rows[0], tree.held[0])
+        return
+    level = 0
+    _open_level(tree, 0)
+    while level >= 0:
+        mover = (side + level) % 2
+        if tree.waiting[level] > 0:
+            _go_deeper(stakes, mover, level, tree)
+            level += 1
+            continue
+        number = tree.number[level]
+        if number == _ROLL_COUNT:
+            if level > 0:
+                _close_level(stakes, mover, level, tree, wants_rows)
+            level -= 1
+            continue
+        tree.number[level] += 1
+        is_leaf = level + 1 == plies
+        is_thinned = thin and level > 0 and is_leaf
+        if is_thinned and _THIRDS[number] != _THIRDS[tree.number[level - 1] - 1]:
+            continue
+        tree.share[level] = _share(number, is_thinned)
+        _choose_replies(model, stakes, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)
+        _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows)
+
+
+@lean_kernel(NOTHING)
+def look_ahead_with_cube_many(model, stakes, side, packed, plies, thin, space, tree, pairs, rows):
+    """`look_ahead_with_cube` of packed boards (n, 64): writes float64 (n, 2) `pairs`, without a double and
+    after one that is taken, and, unless it is empty, float64 (n, 5) `rows`."""
+    words, wants_rows = words_of(packed), rows.shape[0] > 0
+    state, ratio = stakes.like[stakes.state], stakes.ratio[stakes.state]
+    doubled = stakes.doubled[stakes.state, side]
+    states = np.int64(1) << state
+    for k in range(packed.shape[0]):
+        copy_words(words[k], tree.words[0])
+        tree.states[0] = states if doubled < 0 else states | np.int64(1) << stakes.like[doubled]
+        look_ahead_with_cube(model, stakes, side, plies, thin, space, tree, wants_rows)
+        pairs[k, 0] = pairs[k, 1] = ratio * tree.held[0, state]
+        if doubled >= 0:
+            pairs[k, 1] = stakes.ratio[doubled] * tree.held[0, stakes.like[doubled]]
         if wants_rows:
             for j in range(_CHANCES):
                 rows[k, j] = tree.rows[0, j]

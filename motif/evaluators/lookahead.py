@@ -31,15 +31,21 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS
-from motif.board.moves import PlayBatch
+from motif.board.moves import PlayBatch, play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
-from motif.evaluators.evaluator import Evaluator, best_few, with_closer_look
-from motif.evaluators.kernels import look_ahead, look_ahead_many, score_boards
+from motif.evaluators.evaluator import BestPlays, Evaluator, best_few, first_best, with_closer_look
+from motif.evaluators.kernels import (
+    CLEARLY,
+    look_ahead,
+    look_ahead_many,
+    look_ahead_with_cube_many,
+    score_boards,
+)
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
-from motif.evaluators.stakes import NO_CUBE, Stakes
+from motif.evaluators.stakes import MAX_STATES, NO_CUBE, NO_DOUBLE, Stakes, best_of_double
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.motif_set import measure_motif
 from motif.parameters.position_class import RACE, classify_many
@@ -48,6 +54,7 @@ from motif.runtime.kernel import compile_ahead
 
 MAX_PLIES = 3
 _POSITIONS_AT_ONCE = 512
+_UNSEEN = _PRESENT = -1
 _ROLL_WEIGHTS = ROLL_COUNTS / 36
 
 
@@ -168,10 +175,29 @@ class View(NamedTuple):
 
     stakes: Stakes
     side: int
+    present: int = _PRESENT
+    """The state of the cube whose replies the others follow (see `CLEARLY`), if not that of `stakes`."""
 
     def turned(self) -> "View":
         """After a play."""
-        return View(self.stakes, 1 - self.side)
+        return self._replace(side=1 - self.side)
+
+    def doubled(self) -> "View | None":
+        """After a double of `side` that was taken; None where it may not double."""
+        state = int(self.stakes.doubled[self.stakes.state, self.side])
+        return None if state == NO_DOUBLE else self._in_state(state)
+
+    def at_present(self) -> "View":
+        """With the cube in the state whose replies the others follow."""
+        return self if self.present == _PRESENT else self._in_state(self.present)
+
+    def _in_state(self, state: int) -> "View":
+        present = self.stakes.state if self.present == _PRESENT else self.present
+        return self._replace(stakes=self.stakes._replace(state=state), present=present)
+
+    def best_of(self, pairs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The values (n,) of positions where `side` may double first, of `Evaluator.cube_equities` (n, 2)."""
+        return best_of_double(self.stakes, self.side, pairs)
 
 
 _MONEY = View(NO_CUBE, 0)
@@ -190,6 +216,28 @@ class Tree(NamedTuple):
     """(levels,): summed up until now."""
     rows: npt.NDArray[np.float64]
     """(levels, 5): the probabilities, likewise."""
+    share: npt.NDArray[np.float64]
+    """(levels,): how likely the present roll is."""
+    wanted: npt.NDArray[np.int64]
+    """(levels,): the states of the cube, as bits, in which the board's value is asked for."""
+    states: npt.NDArray[np.int64]
+    """(levels,): these, and those after a double."""
+    held: npt.NDArray[np.float64]
+    """(levels, states): the values without a double, summed up until now."""
+    best: npt.NDArray[np.float64]
+    """(levels, states): what the best reply to the present roll is worth without lookahead."""
+    play: npt.NDArray[np.int64]
+    """(levels, states): which reply that is."""
+    waiting: npt.NDArray[np.int64]
+    """(levels,): boards after replies to the present roll that are still to be looked at."""
+    next_words: npt.NDArray[np.int64]
+    """(levels, states, 8): these boards."""
+    next_states: npt.NDArray[np.int64]
+    """(levels, states): for which states."""
+    held_after: npt.NDArray[np.float64]
+    """(states,): the values of a board after a play."""
+    played: npt.NDArray[np.float64]
+    """(states,): what the best reply in the present state is worth in each of them."""
 
 
 _thread = local()
@@ -201,7 +249,25 @@ def _thread_tree() -> Tree:
         words = np.zeros((MAX_PLIES, PACKED_WORDS), np.int64)
         boards = words.view(np.int8).reshape(MAX_PLIES, PACKED_SIZE)
         rows = np.zeros((MAX_PLIES, len(OUTPUTS)))
-        tree = Tree(words, boards, np.zeros(MAX_PLIES, np.int64), np.zeros(MAX_PLIES), rows)
+        shape = MAX_PLIES, MAX_STATES
+        tree = Tree(
+            words,
+            boards,
+            np.zeros(MAX_PLIES, np.int64),
+            np.zeros(MAX_PLIES),
+            rows,
+            np.zeros(MAX_PLIES),
+            np.zeros(MAX_PLIES, np.int64),
+            np.zeros(MAX_PLIES, np.int64),
+            np.zeros(shape),
+            np.zeros(shape),
+            np.zeros(shape, np.int64),
+            np.zeros(MAX_PLIES, np.int64),
+            np.zeros((*shape, PACKED_WORDS), np.int64),
+            np.zeros(shape, np.int64),
+            np.zeros(MAX_STATES),
+            np.zeros(MAX_STATES),
+        )
         _thread.tree = tree
     return tree
 
@@ -296,6 +362,14 @@ class LookaheadEvaluator(Evaluator):
         """See `Evaluator.equity_many`."""
         return self._mixed(boards, _MONEY, rows=False)
 
+    def staked_probabilities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float32]:
+        """See `Evaluator.staked_probabilities`."""
+        return self._mixed(boards, View(stakes, side), rows=True).astype(np.float32)
+
+    def cube_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
+        """See `Evaluator.cube_equities`: both sides double at every node of the lookahead."""
+        return self._mixed(boards, View(stakes, side), rows=False)
+
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`."""
         return self._judged(before, plays, _MONEY)
@@ -309,10 +383,6 @@ class LookaheadEvaluator(Evaluator):
         """
         return self._deepened(before, plays, View(stakes, side), alone_too=False)
 
-    def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
-        """See `Evaluator.staked_equities`."""
-        return self._mixed(boards, View(stakes, side), rows=False)
-
     def staked_play_equities(
         self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
     ) -> npt.NDArray[np.float64]:
@@ -323,20 +393,27 @@ class LookaheadEvaluator(Evaluator):
         self, before: Board, plays: PlayBatch, view: View, alone_too: bool
     ) -> npt.NDArray[np.float64]:
         """Values (m,) of plays to the side of `view`, those that are worth it seen deeper and deeper."""
-        values = self._base.staked(*view).play_equities(before, plays)
-        latest, unmixed, plies_of = values.copy(), values.copy(), np.zeros(len(values), np.int64)
-        worth = np.ones(len(values), np.bool_)
+        values, opponent = (
+            self._base.staked(view.stakes, view.side).play_equities(before, plays),
+            view.turned(),
+        )
+        latest, count = values.copy(), len(values)
+        # What the opponent has after the plays, by the last ply alone and mixed; and which ply that was.
+        unmixed = np.empty(self._shape(count, view, rows=False))
+        plies_of = np.full(count, _UNSEEN)
+        if view.stakes.is_cubeless:
+            unmixed, plies_of = turned_equities(values), np.zeros(count, np.int64)
+        mixtures = unmixed.copy()
+        worth = np.ones(count, np.bool_)
 
         def at(ply: int, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
             skipped = rows & (plies_of < ply - 1) & (self.depth.shares[ply - 1] > 0)
             if skipped.any():
-                unmixed[skipped] = turned_equities(
-                    self._seen(plays.boards[skipped], ply - 1, view.turned(), rows=False)
-                )
-            deeper = turned_equities(self._seen(plays.boards[rows], ply, view.turned(), rows=False))
-            mixture = self._mixture(plays.boards[rows], ply, deeper, unmixed[rows])
+                unmixed[skipped] = self._seen(plays.boards[skipped], ply - 1, opponent, rows=False)
+            deeper = self._seen(plays.boards[rows], ply, opponent, rows=False)
+            mixtures[rows] = self._mixture(plays.boards[rows], ply, deeper, unmixed[rows])
             unmixed[rows], plies_of[rows] = deeper, ply
-            return mixture
+            return turned_equities(_value(opponent, mixtures[rows]))
 
         for ply in range(1, self.plies + 1):
             limits = self.depth.filters[ply - 1]
@@ -353,9 +430,8 @@ class LookaheadEvaluator(Evaluator):
             shallow = rows & (plies_of < self.plies)
             if shallow.any():
                 latest[shallow] = at(self.plies, shallow)
-            some, decisions = plays.only(rows)
-            means = player.staked(*view).play_equities(before[decisions], some)
-            return how.mixed(self.plies, latest[rows], means)
+            means = _equities_for(player, plays.boards[rows], opponent)
+            return turned_equities(_value(opponent, how.mixed(self.plies, mixtures[rows], means)))
 
         rolled = _let_through(values, plays, worth, how.filter)
         contact = classify_many(pack_many(plays.boards)) != RACE
@@ -403,24 +479,28 @@ class LookaheadEvaluator(Evaluator):
         seen = _let_through(values, plays, concerned, self._to_the_end)
         closer = values.copy()
         late &= seen
-        ends = self._endings().staked(*view.turned())
-        closer[late] = turned_equities(ends.equity_many(plays.boards[late]))
+        ends, opponent = self._endings(), view.turned()
+        closer[late] = turned_equities(_value(opponent, _equities_for(ends, plays.boards[late], opponent)))
         return with_closer_look(values, plays, seen, closer[seen])
 
+    def _shape(self, count: int, view: View, rows: bool) -> tuple[int, ...]:
+        """Of what is known of so many boards: probabilities, `Evaluator.cube_equities`, or equities."""
+        return (count, len(OUTPUTS)) if rows else (count,) if view.stakes.is_cubeless else (count, 2)
+
     def _mixed(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """Equities (n,) of boards, or their probabilities (n, 5): of late endings by who plays them out."""
+        """What is known of boards (see `_shape`): in late endings by what plays them out."""
         late = self.plays_out(boards)
-        values = np.empty((len(boards), len(OUTPUTS)) if rows else (len(boards),))
+        values = np.empty(self._shape(len(boards), view, rows))
         if self._endings is not None and late.any():
             ends = self._endings()
             some = boards[late]
-            values[late] = ends.evaluate_many(some) if rows else ends.staked(*view).equity_many(some)
+            values[late] = ends.evaluate_many(some) if rows else _equities_for(ends, some, view)
         if not late.all():
             values[~late] = self._with_share(boards[~late], view, rows)
         return values
 
     def _with_share(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """Equities (n,) of boards, or their probabilities (n, 5), with their share of the ply before."""
+        """What is known of boards (see `_shape`), with its share of the ply before."""
         values = self._seen(boards, self.plies, view, rows)
         if self.depth.shares[self.plies - 1] > 0:
             before = self._seen(boards, self.plies - 1, view, rows)
@@ -430,7 +510,7 @@ class LookaheadEvaluator(Evaluator):
     def _with_rollout(
         self, boards: Board, values: npt.NDArray[np.float64], view: View, rows: bool
     ) -> npt.NDArray[np.float64]:
-        """`values` (n,) or (n, 5) of boards with the share of a short rollout, if there is to be one.
+        """`values` of boards (see `_shape`) with the share of a short rollout, if there is to be one.
 
         Races have none, here and in `_deepened`: lookahead knows them better.
         """
@@ -441,7 +521,7 @@ class LookaheadEvaluator(Evaluator):
         mixed, contact = values.copy(), classify_many(pack_many(boards)) != RACE
         if contact.any():
             some = boards[contact]
-            means = player.evaluate_many(some) if rows else player.staked(*view).equity_many(some)
+            means = player.evaluate_many(some) if rows else _equities_for(player, some, view)
             mixed[contact] = how.mixed(self.plies, values[contact], means)
         return mixed
 
@@ -452,59 +532,110 @@ class LookaheadEvaluator(Evaluator):
         values: npt.NDArray[np.float64],
         before: npt.NDArray[np.float64],
     ) -> npt.NDArray[np.float64]:
-        """`values` (n,) or (n, 5) seen `plies` ahead with their share of those `before`.
+        """`values` of boards seen `plies` ahead (see `_shape`) with their share of those `before`.
 
         In races they stay as they are: lookahead soon sees the end there, and the ply before does not.
         """
-        share = np.where(classify_many(pack_many(boards)) == RACE, 0.0, self.depth.shares[plies - 1])
-        share = share.reshape(-1, *[1] * (values.ndim - 1))
-        return np.asarray((1 - share) * values + share * before)
+        share = self.depth.shares[plies - 1]
+        if not share:
+            return values
+        shares = np.where(classify_many(pack_many(boards)) == RACE, 0.0, share)
+        shares = shares.reshape(-1, *[1] * (values.ndim - 1))
+        return np.asarray((1 - shares) * values + shares * before)
 
     def _seen(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
-        """Equities (n,) of boards on which the side of `view` is on roll, or their probabilities (n, 5)."""
-        if plies == 0 and not rows:
-            return self._base.staked(*view).equity_many(boards)
+        """What is known `plies` ahead of boards on which the side of `view` is on roll (see `_shape`)."""
         if plies == 0:
-            return self._base.evaluate_many(boards).astype(np.float64)
+            if rows:
+                return self._base.evaluate_many(boards).astype(np.float64)
+            return _equities_for(self._base, boards, view)
         if isinstance(self._replies, StaticEvaluator):
             thin = 0 < self.depth.thin <= plies
             return _looked_ahead(self._replies, boards, plies, thin, view, rows)
-        values = np.empty((len(boards), len(OUTPUTS)) if rows else (len(boards),))
+        values = np.empty(self._shape(len(boards), view, rows))
         for part in _slices(len(boards)):
-            values[part] = self._mean_over_rolls(boards[part], plies, view, rows)
+            if rows or view.stakes.is_cubeless:
+                values[part] = self._mean_over_rolls(boards[part], plies, view, rows)
+            else:
+                values[part] = self._cube_over_rolls(boards[part], plies, view)
         return values
+
+    def _cube_over_rolls(self, boards: Board, plies: int, view: View) -> npt.NDArray[np.float64]:
+        """`Evaluator.cube_equities` (n, 2) of boards, `plies` ahead."""
+        held, doubled = self._mean_over_rolls(boards, plies, view, rows=False), view.doubled()
+        taken = held if doubled is None else self._mean_over_rolls(boards, plies, doubled, rows=False)
+        return np.stack([held, taken], axis=1)
 
     def _mean_over_rolls(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
         """Mean over the rolls of the best replies' probabilities (n, 5) or equities (n,)."""
         values = np.zeros((len(boards), len(OUTPUTS)) if rows else (len(boards),))
         finished = finished_points_many(pack_many(boards).view(np.int64)) != 0
         if finished.any():
-            values[finished] = self._seen(boards[finished], 0, view, rows)
+            some = self._seen(boards[finished], 0, view, rows)
+            # Nobody doubles any more.
+            values[finished] = some if rows or some.ndim == 1 else some[:, 0]
         going = np.flatnonzero(~finished)
         if not len(going):
             return values
         every_roll = np.tile(ROLLS, (len(going), 1))
-        best = self._base.staked(*view).best_plays(np.repeat(boards[going], len(ROLLS), axis=0), every_roll)
+        best = self._best_replies(np.repeat(boards[going], len(ROLLS), axis=0), every_roll, view)
+        opponent = view.turned()
         if rows:
-            below = turned(self._seen(best.boards, plies - 1, view.turned(), rows))
+            below = turned(self._seen(best.boards, plies - 1, opponent, rows))
             below = below.reshape(len(going), len(ROLLS), -1)
             values[going] = (below * _ROLL_WEIGHTS[:, None]).sum(axis=1)
         else:
             below = best.equities
             if plies > 1:
-                below = turned_equities(self._seen(best.boards, plies - 1, view.turned(), rows))
+                below = turned_equities(_value(opponent, self._seen(best.boards, plies - 1, opponent, rows)))
             values[going] = (below.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
         return values
+
+    def _best_replies(self, boards: Board, rolls: npt.NDArray[np.int64], view: View) -> BestPlays:
+        """The best plays of `rolls` (n, 2) on `boards` (n, 26) for the side of `view`; those of the present
+        state of the cube where no other is clearly better."""
+        present, own = view.at_present(), self._base.staked(view.stakes, view.side)
+        if present is view:
+            return own.best_plays(boards, rolls)
+        followed = self._base.staked(present.stakes, present.side)
+        after, equities = np.empty_like(boards), np.empty(len(boards))
+        for batch in play_batches(boards, rolls):
+            here, starts = batch.decisions, batch.offsets[:-1]
+            values = own.play_equities(boards[here], batch)
+            best = first_best(values, starts)
+            there = first_best(followed.play_equities(boards[here], batch), starts)
+            chosen = np.where(values[best] < values[there] + CLEARLY, there, best)
+            after[here], equities[here] = batch.boards[chosen], values[chosen]
+        return BestPlays(after, equities)
+
+
+def _equities_for(evaluator: Evaluator, boards: Board, view: View) -> npt.NDArray[np.float64]:
+    """Equities (n,) of boards by an `evaluator`, or with a cube its `cube_equities` (n, 2)."""
+    if view.stakes.is_cubeless:
+        return evaluator.equity_many(boards)
+    return evaluator.cube_equities(boards, view.stakes, view.side)
+
+
+def _value(view: View, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """What positions are worth to the side of `view`, on roll, of their `_equities_for`: (n,)."""
+    return values if values.ndim == 1 else view.best_of(values)
 
 
 def _looked_ahead(
     evaluator: StaticEvaluator, boards: Board, plies: int, thin: bool, view: View, rows: bool
 ) -> npt.NDArray[np.float64]:
-    """Equities (n,), or probabilities (n, 5), by kernels."""
-    packed, equities = pack_many(boards), np.empty(len(boards))
+    """Equities (n,), `Evaluator.cube_equities` (n, 2), or probabilities (n, 5), by kernels."""
+    packed = pack_many(boards)
     probabilities = np.empty((len(boards) if rows else 0, len(OUTPUTS)))
     model, space = prepared(evaluator.model)
-    look_ahead_many(model, *view, packed, plies, thin, space, _thread_tree(), equities, probabilities)
+    if view.stakes.is_cubeless:
+        equities = np.empty(len(boards))
+        look_ahead_many(model, packed, plies, thin, space, _thread_tree(), equities, probabilities)
+    else:
+        equities = np.empty((len(boards), 2))
+        look_ahead_with_cube_many(
+            model, view.stakes, view.side, packed, plies, thin, space, _thread_tree(), equities, probabilities
+        )
     return probabilities if rows else equities
 
 

@@ -167,12 +167,12 @@ class StaticEvaluator(Evaluator):
         """See `Evaluator.staked`.  A point table has one score for everything: it stays as it is."""
         return super().staked(stakes, side) if self.model.kind == WEIGHTS else self
 
-    def staked_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
-        """See `Evaluator.staked_equities`."""
-        values = np.empty(len(boards))
+    def cube_equities(self, boards: Board, stakes: Stakes, side: int) -> npt.NDArray[np.float64]:
+        """See `Evaluator.cube_equities`."""
+        pairs = np.empty((len(boards), 2))
         model, space = prepared(self.model)
-        stake_packed(model, stakes, side, pack_many(as_boards(boards)), space, values)
-        return values
+        stake_packed(model, stakes, side, pack_many(as_boards(boards)), space, pairs)
+        return pairs
 
     def trace(self, position: Position) -> Trace:
         """How the value of `position` comes about."""

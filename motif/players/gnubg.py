@@ -15,7 +15,7 @@ from motif.board.packed import OPPONENT_BAR, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import write_finished
-from motif.evaluators.stakes import CUBELESS, Stakes
+from motif.evaluators.stakes import Stakes
 from motif.parameters.position_class import RACE, classify_many
 from motif.players.gnubg_process import gnubg_path, idle_processes, installed_gnubg
 from motif.players.player import EvaluatorPlayer, Player
@@ -154,7 +154,7 @@ class GnubgPlayer(Player):
 
     def staked(self, stakes: Stakes, side: int = 0) -> Player:
         """See `Player.staked`.  gnubg is asked for the chances of every play."""
-        return self if stakes.kind == CUBELESS else EvaluatorPlayer(self.evaluator.staked(stakes, side))
+        return self if stakes.is_cubeless else EvaluatorPlayer(self.evaluator.staked(stakes, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]

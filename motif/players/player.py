@@ -12,7 +12,7 @@ from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.named import Kind, described, entry_of, load_evaluator, own_name
-from motif.evaluators.stakes import CUBELESS, Stakes
+from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
 from motif.runtime.errors import PlayerError, check_seed, shown
 from motif.runtime.streams import derive_states
@@ -87,7 +87,7 @@ class CompiledPlayer(Player):
 
     def staked(self, stakes: Stakes, side: int = 0) -> Player:
         """See `Player.staked`.  Who knows of no gammons plays for nothing but the chance to win."""
-        if self.evaluator is None or self.model.win_only or stakes.kind == CUBELESS:
+        if self.evaluator is None or self.model.win_only or stakes.is_cubeless:
             return self
         return EvaluatorPlayer(self.evaluator.staked(stakes, side))
 

@@ -28,8 +28,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator
 from motif.evaluators.probabilities import turned, turned_equities
-from motif.evaluators.stakes import CUBELESS, NO_CUBE, Stakes, staked_values
-from motif.rollout.games import CubeStates
+from motif.evaluators.stakes import NO_CUBE, Stakes, staked_values
 from motif.rollout.playout import ROUND
 from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
 from motif.rollout.tally import RollsOf, Tally, Values, p_value
@@ -248,7 +247,7 @@ def compare_plays(
     plays: Sequence[Play] | None = None,
     candidates: int = CANDIDATES,
     stakes: Stakes = NO_CUBE,
-    cubes: Callable[[], CubeStates] | None = None,
+    cubes: Callable[[], Stakes] | None = None,
     jobs: int | None = None,
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best by static evaluation, with the same dice.
@@ -345,7 +344,7 @@ def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) ->
     by the slopes of that value (the delta method).
     """
     stage = stage_of(tally, plays)
-    if stakes.kind == CUBELESS:
+    if stakes.is_cubeless:
         return stage
     packed = packed[plays]
     width, count = len(RESULT_NAMES), len(packed)

@@ -18,17 +18,16 @@ import numpy.typing as npt
 
 from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.outcome import finished_points_many
-from motif.board.packed import PACKED_WORDS, Board, pack_many, unpack
+from motif.board.packed import Board, pack_many, unpack
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.bearoff.lookup import all_home, home_number
-from motif.evaluators.kernels import best_reply
+from motif.evaluators.kernels import best_reply_at_stake
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, turned, turned_equities, write_finished
-from motif.evaluators.stakes import EVEN, Stakes, value_for_side
+from motif.evaluators.stakes import EVEN, NO_DOUBLE, Stakes, is_known, known_boards, value_held
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollout.playout import MAX_PLIES
 from motif.runtime.errors import check_seed
-from motif.runtime.jit import FLAG, NOTHING, inline_kernel, kernel, lean_kernel, words_of
+from motif.runtime.jit import NOTHING, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
 
 _SIDES = 6
@@ -41,75 +40,28 @@ Choose = Callable[[Board, Rolls, States], Board]
 Dice = Callable[[Games, int], tuple[Rolls, States]]
 """Rolls (n, 2), the higher die first, of a ply in each of n games; and seeds (n,) of random choices."""
 
-NO_DOUBLE = -1
-"""In place of a state where a double is of no use."""
-_OPPONENT = PACKED_WORDS // 2
-
-
-class CubeStates(NamedTuple):
-    """The S cubes that a game may come to from one state of the match, the root, which is number 0.
-
-    Side 0 is a player of the root, mostly the one on roll there, side 1 his opponent.  All values are
-    normalised equities of the root, as those of `Stakes` are; those of the two sides add up to 0.
-    """
-
-    kind: npt.NDArray[np.int64]
-    """(S,): this and the next four are those of the `Stakes` of each state."""
-    owner: npt.NDArray[np.int64]
-    last: npt.NDArray[np.int64]
-    worth: npt.NDArray[np.float64]
-    """(S, 2, levels, 7)"""
-    played_out: npt.NDArray[np.int64]
-    """(S, 2)"""
-    efficiency: npt.NDArray[np.float64]
-    """The numbers of the cube's efficiency."""
-    cube: npt.NDArray[np.int64]
-    """(S,): what the cube shows."""
-    doubled: npt.NDArray[np.int64]
-    """(S, 2): the state when a double of either side is taken; or `NO_DOUBLE`."""
-    exact: npt.NDArray[np.float64]
-    """(V, n, n, T): exact values, without a double before this roll, of the player on roll: seen by either
-    side, or by both alike where V is 1; by the numbers of his home position and of his opponent's."""
-    column: npt.NDArray[np.int64]
-    """(S, 2): where in `exact` each state stands when either side is on roll."""
-    middle: npt.NDArray[np.float64]
-    """(2,): the entry of `exact` that stands for the equity 0 of either side."""
-    factor: npt.NDArray[np.float64]
-    """(S,): equity for each unit of `exact`."""
-
-
-def stakes_in(cubes: CubeStates, state: int) -> Stakes:
-    """What is at stake with the cube in one state."""
-    return Stakes(
-        cubes.kind[state],
-        cubes.owner[state],
-        cubes.last[state],
-        cubes.worth[state],
-        cubes.played_out[state],
-        cubes.efficiency,
-    )
-
-
-_stakes_at = inline_kernel(stakes_in)
-
-
-@lean_kernel(FLAG)
-def is_known(cubes, words):
-    """Whether the exact tables of `cubes` have the packed board `words` int64[8]."""
-    if not all_home(words):
-        return False
-    positions = cubes.exact.shape[1]
-    return home_number(words[0]) < positions and home_number(words[_OPPONENT]) < positions
-
 
 @inline_kernel
-def _rolled(cubes, state, side, words, packed, row, known):
-    """What a board is worth to `side`, who is on roll and does not double."""
-    if not known:
-        return value_for_side(_stakes_at(cubes, state), side, words, packed, row)
-    own, opponent = home_number(words[0]), home_number(words[_OPPONENT])
-    value = cubes.exact[side % cubes.exact.shape[0], own, opponent, cubes.column[state, side]]
-    return (value - cubes.middle[side]) * cubes.factor[state]
+def _in_state(stakes, state):
+    """`stakes` with the cube in one of their states."""
+    return Stakes(
+        state,
+        stakes.kind,
+        stakes.owner,
+        stakes.last,
+        stakes.worth,
+        stakes.played_out,
+        stakes.efficiency,
+        stakes.cube,
+        stakes.doubled,
+        stakes.like,
+        stakes.ratio,
+        stakes.beavers,
+        stakes.exact,
+        stakes.column,
+        stakes.middle,
+        stakes.factor,
+    )
 
 
 @inline_kernel
@@ -135,12 +87,12 @@ def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
     for k in range(states.shape[0]):
         state, side = states[k], sides[k]
         known = is_known(cubes, words[k])
-        held = _rolled(cubes, state, side, words[k], packed[k], rows[k], known)
+        held = value_held(cubes, state, side, words[k], packed[k], rows[k], known)
         doubles[k], takes[k], values[k] = False, False, held
         doubled = cubes.doubled[state, side]
         if doubled == NO_DOUBLE:
             continue
-        taken = _rolled(cubes, doubled, side, words[k], packed[k], rows[k], known)
+        taken = value_held(cubes, doubled, side, words[k], packed[k], rows[k], known)
         # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
         nothing_more = known or rows[k, WIN_GAMMON] <= 0
         doubles[k], takes[k], values[k] = _decided(cubes, state, side, held, taken, nothing_more)
@@ -163,16 +115,7 @@ def value_rolled(cubes, states, sides, packed, rows, values):
     words = words_of(packed)
     for k in range(states.shape[0]):
         known = is_known(cubes, words[k])
-        values[k] = _rolled(cubes, states[k], sides[k], words[k], packed[k], rows[k], known)
-
-
-@kernel
-def known_boards(cubes, packed):
-    """Whether the exact tables have each of the packed boards (n, 64)."""
-    words, known = words_of(packed), np.empty(len(packed), np.bool_)
-    for k in range(len(packed)):
-        known[k] = is_known(cubes, words[k])
-    return known
+        values[k] = value_held(cubes, states[k], sides[k], words[k], packed[k], rows[k], known)
 
 
 @lean_kernel(NOTHING)
@@ -181,8 +124,9 @@ def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results)
     after the play that is best for `side`, who moves, with the cube where it lies in `states` (n,)."""
     words = words_of(packed)
     for k in range(states.shape[0]):
-        stakes = _stakes_at(cubes, states[k])
-        play, _ = best_reply(model, stakes, side, words[k], packed[k], rolls[k, 0], rolls[k, 1], space)
+        stakes = _in_state(cubes, states[k])
+        high, low = rolls[k, 0], rolls[k, 1]
+        play = best_reply_at_stake(model, stakes, side, words[k], packed[k], high, low, space)
         unpack(space.plays.boards[play], results[k])
 
 
@@ -234,7 +178,7 @@ Values = npt.NDArray[np.float64]
 
 
 Flags = npt.NDArray[np.bool_]
-Decided = Callable[[CubeStates, Games, Games, Board, Values], tuple[Flags, Flags]]
+Decided = Callable[[Stakes, Games, Games, Board, Values], tuple[Flags, Flags]]
 """Whether to double, and whether to take: (n,) each, of cubes, their states (n,) in which who is on roll may
 double, his sides (n,), boards (n, 26) and chances (n, 5)."""
 
@@ -242,7 +186,7 @@ double, his sides (n,), boards (n, 26) and chances (n, 5)."""
 class CubePlayer(NamedTuple):
     """Who plays a side of games with a cube."""
 
-    choose: Callable[[CubeStates, npt.NDArray[np.int64], int, Board, Rolls, States], Board]
+    choose: Callable[[Stakes, npt.NDArray[np.int64], int, Board, Rolls, States], Board]
     """Boards (n, 26) after his plays: of the cubes, their states (n,), his side, and as `Choose` has them."""
     chances: Callable[[Board], npt.NDArray[np.floating]]
     """The five probabilities (n, 5) of boards (n, 26) by which he turns the cube and values a game."""
@@ -289,7 +233,7 @@ class _Table:
     def __init__(
         self,
         players: tuple[CubePlayer, CubePlayer],
-        cubes: CubeStates,
+        cubes: Stakes,
         states: npt.NDArray[np.int64],
         sides: npt.NDArray[np.int64],
         boards: Board,
@@ -419,7 +363,7 @@ class _Table:
         gains = np.empty(len(rolls))
         for state, side in np.unique(np.stack([self.states, self.sides], axis=1), axis=0).tolist():
             rows = np.flatnonzero((self.states == state) & (self.sides == side))
-            staked = judge.staked(stakes_in(self.cubes, state), side)
+            staked = judge.staked(self.cubes._replace(state=state), side)
             own = luck_of_rolls(staked, self.boards[rows], rolls[rows], opening)
             gains[rows] = own if side == 0 else turned_equities(own)
         return gains
@@ -456,7 +400,7 @@ def _for_first(results: Values, sides: npt.NDArray[np.int64]) -> Values:
 
 def games_with_cube(
     players: tuple[CubePlayer, CubePlayer],
-    cubes: CubeStates,
+    cubes: Stakes,
     states: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     boards: Board,

@@ -16,11 +16,11 @@ from motif.evaluators import Probabilities, StaticEvaluator, as_static
 from motif.evaluators.model import Model
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
 from motif.rollout.games import (
     CubePlayer,
     CubeRules,
-    CubeStates,
     Dice,
     Games,
     Rolls,
@@ -104,7 +104,7 @@ class RolloutResult:
 class CubeStart(NamedTuple):
     """With which cubes the games of a rollout begin, and who is on roll in them."""
 
-    states: Callable[[], CubeStates]
+    states: Callable[[], Stakes]
     """Makes the cubes, in each worker anew."""
     first: tuple[int, ...]
     """Where the cube lies at first for each of the boards that share a tally."""
@@ -280,7 +280,7 @@ def _play(
 def model_player(model: Model) -> CubePlayer:
     """Who plays both sides of a rollout with a cube: by `model`, with the cube where it lies."""
 
-    def choose(cubes: CubeStates, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
+    def choose(cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
         results = np.empty_like(boards)
         ready, space = prepared(model)
         choose_with_cubes(ready, cubes, states, side, pack_many(boards), rolls, space, results)

@@ -34,8 +34,8 @@ SINGLE, DOUBLE = types.float32, types.float64
 """What a kernel returns: nothing, a bool, an int64, a float32, a float64."""
 WHOLES = types.UniTuple(types.int64, 2)
 """Two int64."""
-PLAY_AND_VALUE = types.Tuple((types.int64, types.float64))
-"""The number of a play, and what it is worth."""
+DOUBLES = types.UniTuple(types.float64, 2)
+"""Two float64."""
 
 
 def _compiled(function: _F, block: bool = False, returns: Any = None, **options: Any) -> _F:

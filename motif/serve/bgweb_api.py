@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
 from motif.board.position import Position
-from motif.cube.equities import stakes_of
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import Probabilities
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.stakes import NO_CUBE

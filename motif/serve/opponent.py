@@ -12,8 +12,9 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_by
+from motif.cube.cube_states import stakes_of
 from motif.cube.decision import BEAVERED, check_somebody_doubles
-from motif.cube.equities import DOUBLED_WORTH, scale, stakes_of
+from motif.cube.equities import DOUBLED_WORTH, scale
 from motif.evaluators.named import default_player, entry_of, without_plies
 from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes, without_cube
 from motif.players import Player, load

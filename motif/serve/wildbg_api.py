@@ -16,7 +16,7 @@ from motif.analysis.judge import MatchOptions
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
-from motif.cube.equities import stakes_of
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import Probabilities
 from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.errors import PlayError, PositionError

@@ -30,7 +30,7 @@ from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
-from motif.cube.equities import stakes_of
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes, without_cube

@@ -18,7 +18,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
-from motif.cube.equities import stakes_of
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import LookaheadEvaluator, load_static
 from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.documents import parse_yaml

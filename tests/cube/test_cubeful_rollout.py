@@ -12,9 +12,9 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at, exact_equities, match_equity_table, turned_state
-from motif.cube.cube_states import MATCH_CHECKERS, cube_maker, cube_states, without_doubles
+from motif.cube.cube_states import MATCH_CHECKERS, cube_maker, stakes_of, without_doubles
 from motif.cube.cubeful_rollout import roll_out_cube
-from motif.cube.equities import evaluator_at, scale
+from motif.cube.equities import scale
 from motif.evaluators import load_static
 from motif.evaluators.named import default_player
 from motif.rollout import RolloutSettings, compare_plays, rollout
@@ -58,7 +58,7 @@ def one_game(position: Position, root: MatchState, trial: int) -> float:
         begins = False
         (roll,) = next_rolls(states)
         (batch,) = play_batches(position.board[None], roll[None])
-        equities = evaluator_at(EVALUATOR, state).play_equities(position.board[None], batch)
+        equities = EVALUATOR.staked(stakes_of(state)).play_equities(position.board[None], batch)
         position = Position(batch.boards[int(np.argmax(equities))])
         state, first = turned_state(state), not first
     return worth(int(outcome(position)))
@@ -152,7 +152,7 @@ def test_luck_can_be_taken_off():
 
 def test_values_of_both_sides_add_up_to_nothing():
     for state in STATES:
-        cubes = cube_states(state)
+        cubes = stakes_of(state)
         assert cubes.worth[:, 0] == pytest.approx(-cubes.worth[:, 1, :, ::-1])
         assert cubes.cube[0] == state.cube
         for side in (0, 1):

@@ -18,6 +18,7 @@ from motif.cube import (
     cubeful_equity,
     turned_state,
 )
+from motif.cube.cube_states import stakes_of
 from motif.cube.equities import efficiency_class
 from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import SettingError
@@ -246,10 +247,10 @@ def test_a_cube_that_looks_ahead_sees_the_same_chances(game_over):
     """With a dead cube it adds nothing to what the evaluator says, whether or not games end on the way."""
     position = Position.from_points({7: 1, 2: 1}, {8: 1, 1: 1}) if game_over else Position.start()
     judge = load_evaluator("motif-v6@2")
-    chances = judge.evaluate(position)
     state = MatchState(length=5, own_score=3, opponent_score=4, crawford=True)
+    chances = judge.staked(stakes_of(state)).evaluate(position)
     decision = cube_decision_by(judge, position, chances, state)
-    assert decision.no_double == pytest.approx(cube_decision_at(position, chances, state).no_double, abs=1e-3)
+    assert decision.no_double == pytest.approx(cube_decision_at(position, chances, state).no_double, abs=1e-5)
 
 
 def test_a_double_that_can_wait_a_roll_is_made():

@@ -1,5 +1,7 @@
 """What is at stake for kernels: the same equities as people get, from either side."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,12 +11,13 @@ from motif.board.match_state import MatchState
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.cube import DEFAULT_EFFICIENCY, cubeful_equity, turned_state
-from motif.cube.equities import EFFICIENCY_CLASSES, efficiency_classes, scale, stakes_of
+from motif.cube import DEFAULT_EFFICIENCY, cube_decision, cubeful_equity, turned_state
+from motif.cube.cube_states import stakes_of
+from motif.cube.equities import EFFICIENCY_CLASSES, cube_is_useful, efficiency_classes, scale
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Probabilities
 from motif.evaluators.probabilities import certain, turned
-from motif.evaluators.stakes import NO_CUBE, staked_values
+from motif.evaluators.stakes import NO_CUBE, best_of_double, cube_pairs, staked_values
 from motif.runtime.errors import SettingError
 from tests.cube.chances import STATES, match_states, probabilities
 
@@ -25,20 +28,62 @@ def staked(stakes, side: int, *rows: Probabilities, packed=PACKED) -> np.ndarray
     return staked_values(stakes, side, np.repeat(packed, len(rows), axis=0), np.array(rows, np.float64))
 
 
+def pair(stakes, side: int, row: Probabilities) -> np.ndarray:
+    return cube_pairs(stakes, side, PACKED, np.array([row], np.float64))[0]
+
+
 @given(STATES, probabilities(), st.floats(0, 1))
-def test_the_mover_has_the_cubeful_equity(state, row, x):
-    assert staked(stakes_of(state, efficiency=x), 0, row)[0] == pytest.approx(
-        cubeful_equity(row, state, efficiency=x), abs=1e-12
-    )
+def test_the_player_on_roll_has_the_value_of_the_cube_decision(state, row, x):
+    """Without a double, after one, and when the better of the two is done."""
+    stakes = stakes_of(state, efficiency=x)
+    decision = cube_decision(row, state, efficiency=x)
+    held, taken = pair(stakes, 0, row)
+    assert held == pytest.approx(cubeful_equity(row, state, efficiency=x), abs=1e-12)
+    assert held == pytest.approx(decision.no_double, abs=1e-12)
+    if decision.double_take is not None and cube_is_useful(state):
+        assert taken == pytest.approx(decision.double_take, abs=1e-12)
+    value = staked(stakes, 0, row)[0]
+    assert value == pytest.approx(decision.value, abs=1e-9)
+    assert value == best_of_double(stakes, 0, np.array([[held, taken]]))[0]
 
 
 @given(STATES, probabilities(), st.floats(0, 1))
 def test_what_one_side_wins_the_other_loses(state, row, x):
-    """Side 1 on roll has what he would have at the root, and side 0 in the same place has the opposite."""
+    """Side 1 on roll has what it would have at the root; without doubles side 0 there has the opposite."""
     stakes, other = (stakes_of(root, efficiency=x) for root in (state, turned_state(state)))
-    own = staked(stakes, 1, row)[0]
-    assert own == pytest.approx(staked(other, 0, row)[0], abs=1e-9)
-    assert own == pytest.approx(-staked(stakes, 0, row.turned())[0], abs=1e-9)
+    assert staked(stakes, 1, row)[0] == pytest.approx(staked(other, 0, row)[0], abs=1e-9)
+    own = pair(stakes, 1, row)
+    assert own == pytest.approx(pair(other, 0, row), abs=1e-9)
+    assert own[0] == pytest.approx(-pair(stakes, 0, row.turned())[0], abs=1e-9)
+
+
+@given(st.sampled_from([MatchState(), MatchState(jacoby=True), MatchState(7, 3, 4)]), probabilities())
+def test_nobody_has_more_than_the_opponents_cash_allows(state, row):
+    """After a play the opponent may double: so its player has at most what a take leaves, or loses a cube."""
+    stakes = stakes_of(state)
+    value = staked(stakes, 1, row)[0]
+    decision = cube_decision(row, turned_state(state))
+    assert value >= min(decision.double_take, decision.double_pass) - 1e-9
+    assert value >= decision.no_double - 1e-9
+
+
+def test_beavers_count():
+    """A double that is beavered costs twice what it would cost when taken."""
+    state = MatchState(jacoby=True, beavers=True)
+    row = Probabilities(0.45, 0.30, 0.0, 0.02, 0.0)
+    taken = pair(stakes_of(state), 0, row)[1]
+    decision = cube_decision(row, state)
+    assert decision.should_beaver == (taken < 0)
+    assert staked(stakes_of(state), 0, row)[0] == pytest.approx(decision.value, abs=1e-12)
+
+
+def test_stakes_travel_without_their_tables():
+    for state in (MatchState(), MatchState(5, 1, 2)):
+        stakes = stakes_of(state)
+        data = pickle.dumps(stakes)
+        assert len(data) < 20_000 < stakes.exact.nbytes
+        again = pickle.loads(data)
+        assert all(np.array_equal(one, other) for one, other in zip(stakes, again, strict=True))
 
 
 @given(match_states(), st.sampled_from([-3, -2, -1, 1, 2, 3]), st.sampled_from([0, 1]))
@@ -87,8 +132,9 @@ def test_the_efficiency_is_that_of_the_position(text, x):
     assert DEFAULT_EFFICIENCY.of_boards(boards)[0] == pytest.approx(x)
     row = Probabilities(0.7, 0.1, 0.0, 0.05, 0.0)
     state = MatchState(7, 2, 4)
-    value = staked(stakes_of(state), 0, row, packed=pack_many(boards))[0]
-    assert value == pytest.approx(cubeful_equity(row, state, efficiency=x), abs=1e-12)
+    held = cube_pairs(stakes_of(state), 0, pack_many(boards), np.array([row], np.float64))[0, 0]
+    if name != "bearoff":
+        assert held == pytest.approx(cubeful_equity(row, state, efficiency=x), abs=1e-12)
 
 
 def test_turned_rows_are_those_of_the_other_player():

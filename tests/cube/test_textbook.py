@@ -17,7 +17,7 @@ from motif.board.notation import find_play
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.cube import cube_decision_by
-from motif.cube.equities import stakes_of
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import Evaluator, load_evaluator
 
 FILE = Path(__file__).parent / "data" / "textbook.yaml"

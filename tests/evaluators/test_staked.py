@@ -9,9 +9,9 @@ from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.cube.equities import stakes_of
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import Evaluator, LookaheadEvaluator, load_static
-from motif.evaluators.stakes import NO_CUBE, gammon_values, staked_values, without_cube
+from motif.evaluators.stakes import NO_CUBE, best_of_double, gammon_values, staked_values, without_cube
 from motif.players import load
 from motif.rollout.rollout_evaluator import load_rollout
 from tests.fitting.fitting_samples import random_boards
@@ -69,7 +69,8 @@ def test_the_kernel_and_the_general_way_agree(state, side):
     rows = NEWEST.evaluate_many(boards).astype(np.float64)
     expected = staked_values(stakes, side, pack_many(boards), rows)
     assert NEWEST.staked(stakes, side).equity_many(boards) == pytest.approx(expected, abs=2e-5)
-    assert Evaluator.staked_equities(NEWEST, boards, stakes, side) == pytest.approx(expected, abs=1e-12)
+    pairs = Evaluator.cube_equities(NEWEST, boards, stakes, side)
+    assert best_of_double(stakes, side, pairs) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_dead_cube_ranks_by_the_ends_of_the_game():

@@ -9,7 +9,7 @@ import pytest
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.position import Position
-from motif.cube.equities import stakes_of
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import load_static
 from motif.evaluators.probabilities import turned
 from motif.evaluators.stakes import NO_CUBE, without_cube

@@ -12,7 +12,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.cube.equities import stakes_of
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import LookaheadEvaluator, load_evaluator, load_static
 from motif.evaluators.lookahead import MoveFilter, Rolled
 from motif.evaluators.probabilities import equities

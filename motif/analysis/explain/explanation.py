@@ -45,7 +45,7 @@ from motif.board.position import Position
 from motif.evaluators import Evaluator, LookaheadEvaluator, WeightFile
 from motif.evaluators.pattern_words import pattern_term, words_of_patterns
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
-from motif.evaluators.stakes import CUBELESS, EVEN, NO_CUBE, Stakes
+from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes
 from motif.runtime.errors import PlayError
 from motif.runtime.layout import html_lines, side_by_side
 
@@ -432,7 +432,7 @@ def _gammons(
 
     A gammon counts what it is worth beyond a single game for the `stakes`; backgammons are gammons, too.
     """
-    worth = _POINTS if stakes.kind == CUBELESS else stakes.worth[0, 0]
+    worth = _POINTS if stakes.is_cubeless else stakes.worth[stakes.state, 0, 0]
     after = np.array([play.position.board for play in plays])
     chances = turned(evaluator.evaluate_many(after)).astype(np.float64)
     won, lost = (chances[:, OUTPUTS.index(output)].tolist() for output in ("win_gammon", "lose_gammon"))

@@ -35,8 +35,8 @@ from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.cube import CubeDecision, cube_decision_by
+from motif.cube.cube_states import stakes_of as state_stakes
 from motif.cube.equities import scale
-from motif.cube.equities import stakes_of as state_stakes
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import WEIGHTS
 from motif.evaluators.model import Model

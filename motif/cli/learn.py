@@ -70,9 +70,7 @@ def sample(
 def fit(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Datasets made by sample.")],
     out: Annotated[Path, option("The weight file, NAME.yaml.")],
-    settings: Annotated[
-        "FitSettings", Settings("motif.learning.fit_settings", without=("prune", "max_passes"))
-    ],
+    settings: Annotated["FitSettings", Settings("motif.learning.fit_settings", without=("prune",))],
     prune: Annotated[bool, option("Drop pairs that do not earn their place, and fit again.")] = False,
     prune_z: Annotated[
         float | None,

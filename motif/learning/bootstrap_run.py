@@ -109,6 +109,12 @@ class BootstrapConfig:
         own = {} if version is None else self.versions[version].fit
         return FitSettings(**{"seed": self.seed, **self.fit, **own})
 
+    def fit_after(self, version: int, previous: str) -> FitSettings:
+        """Settings of one version's fit, with `previous` where they name the version before."""
+        settings = self.fit_settings(version)
+        named = [name for name in ("pattern_start", "correct") if getattr(settings, name) == PREVIOUS]
+        return replace(settings, **dict.fromkeys(named, previous))
+
     def check(self) -> None:
         """Raise a `MotifError` for a value that makes no sense."""
         if not 0 <= self.seed < _SEED_LIMIT:
@@ -299,14 +305,9 @@ def _make_version(
     positions = sum(read_manifest_positions(pool) for pool in pools)
     tell(f"{name}: fitting {positions} positions")
     stopwatch = Stopwatch()
-    fit_settings = config.fit_settings(version)
-    if fit_settings.pattern_start == PREVIOUS:
-        fit_settings = replace(fit_settings, pattern_start=previous)
-    if fit_settings.correct == PREVIOUS:
-        fit_settings = replace(fit_settings, correct=previous)
     fit = fit_dataset(
         pools,
-        fit_settings,
+        config.fit_after(version, previous),
         name=name,
         version=version,
         parent=_label(config, version - 1),

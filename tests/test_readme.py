@@ -77,7 +77,7 @@ def test_every_command_works_in_its_turn(tmp_path):
     preset = yaml.safe_load((folder / "motif/data/presets/demo.yaml").read_text("utf-8"))
     small = [{"games": 60, "trials": 4, "rate": 0.2, "candidates": 4} for _ in range(3)]
     (folder / "small.yaml").write_text(
-        yaml.safe_dump({**preset, "strength_games": 40, "fit": {"parameters": "keith"}, "versions": small})
+        yaml.safe_dump({**preset, "strength_games": 60, "fit": {"parameters": "keith"}, "versions": small})
     )
     # In place of `make demo`.
     lines = ["python cli.py bootstrap --config small.yaml --out runs/demo"]

@@ -20,7 +20,7 @@ from motif.cli.options import (
     moved,
     option,
 )
-from motif.cli.printing import PIPED_WIDTH, json_line, note, print_table, say, tell
+from motif.cli.printing import PIPED_WIDTH, counted, json_line, note, print_table, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import MotifError, RecordError, SettingError
 from motif.runtime.progress import progress
@@ -227,7 +227,7 @@ def convert(
     if json:
         print(json_line({**facts, "out": out}))
     elif "games" in facts:
-        say(f"{facts['games']} games of {facts['files']} matches in {out}")
+        say(f"{counted(facts['games'], 'game')} of {counted(facts['files'], 'match', 'matches')} in {out}")
     else:
         say(f"{facts['rows']} positions in {out}")
 

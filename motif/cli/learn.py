@@ -23,7 +23,7 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import error_text, json_line, note, print_table, say, tell
+from motif.cli.printing import counted, error_text, json_line, note, print_table, say, tell
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -62,7 +62,7 @@ def sample(
         print(json_line(facts))
         return
     labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {settings.label}"
-    say(f"{result.positions} positions of {result.games} games in {out}, {labels}")
+    say(f"{counted(result.positions, 'position')} of {counted(result.games, 'game')} in {out}, {labels}")
     say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games a second")
 
 

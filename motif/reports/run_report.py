@@ -623,8 +623,10 @@ def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> 
 def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
     """`settings` whose files, if they name any, are found from `folder`."""
     named = {name: getattr(settings, name) for name in ("parameters", "pattern_start", "correct")}
-    files = {name: file for name, file in named.items() if file is not None and Path(file).is_file()}
-    return replace(settings, **{name: os.path.relpath(file, folder) for name, file in files.items()})
+    files: dict[str, Any] = {
+        name: os.path.relpath(file, folder) for name, file in named.items() if file and Path(file).is_file()
+    }
+    return replace(settings, **files)
 
 
 def _options(settings: SampleSettings | FitSettings) -> list[object]:

@@ -34,7 +34,7 @@ SMALLER = {
     "sample --out runs/taught --games 100 --label wildbg": "sample --out runs/taught --games 4 --label bras",
     "bootstrap --out runs/demo --preset demo": "bootstrap --out runs/demo --config small.yaml",
     "train-phase-net --out runs/phase-net": "train-phase-net --out runs/phase-net --games 20 --boards 1000 "
-    "--epochs 2 --rounds 2 --round-games 60 --round-epochs 2 --buffer 100 --test-games 8 --final-games 8",
+    "--epochs 2 --rounds 2 --round-games 60 --round-epochs 2 --buffer 100 --test-games 60 --final-games 60",
 }
 """Part of an example -> what stands for it when the example is run."""
 
@@ -54,7 +54,7 @@ SMALL_RUN = """
 name: demo
 start: simple
 seed: 1
-strength_games: 4
+strength_games: 60
 fit: {parameters: keith}
 versions:
   - {games: 30, trials: 2, candidates: 8}

@@ -49,7 +49,7 @@ def test_every_command_for_every_version_of_a_preset_is_understood(preset):
 @pytest.mark.parametrize("name", STEPS)
 def test_the_commands_make_what_the_run_itself_would_make(name, tmp_path, monkeypatch, capsys):
     first = replace(STEP, fit=TAUGHT)
-    config = replace(TINY, strength_games=4, versions=(first, STEPS[name], STEPS[name]))
+    config = replace(TINY, versions=(first, STEPS[name], STEPS[name]))
     whole, part = tmp_path / "whole", tmp_path / "part"
     run_bootstrap(whole, config, jobs=1)
     run_bootstrap(part, replace(config, versions=config.versions[:2]), jobs=1)

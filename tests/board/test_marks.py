@@ -42,7 +42,7 @@ def test_every_rating_is_reached_and_thresholds_ascend():
 
 
 def test_pages_say_the_same_thresholds():
-    glossary, analysis, _ = ((ROOT / page).read_text("utf-8") for page in PAGES)
+    glossary, analysis, cube = ((ROOT / page).read_text("utf-8") for page in PAGES)
     words = [word for _, word in RATINGS] + [LOWEST_RATING]
     limits = [
         f"below {RATINGS[0][0]}",
@@ -57,3 +57,12 @@ def test_pages_say_the_same_thresholds():
     assert re.findall(r"\d+", marks) == thousandths[::-1]
     (blunder,) = re.findall(r"(?<=\nblunder\n).*?(?=\n\n)", glossary, re.DOTALL)
     assert re.findall(r"\d+", blunder) == thousandths
+    # The table of words for cube decisions.
+    hundredths = [f".{100 * limit:02.0f}" for limit, _ in reversed(MARKS)]
+    rows = re.findall(r"^\| (?:borderline|close|clear|very clear) \| ([^:]*):", cube, re.MULTILINE)
+    assert [re.findall(r"\.\d+", row) for row in rows] == [
+        hundredths[:1],
+        hundredths[:2],
+        hundredths[1:],
+        hundredths[2:],
+    ]

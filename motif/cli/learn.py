@@ -256,7 +256,10 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     benchmark: Annotated[
         list[Path] | None,
-        option("Measure its versions on this file, too; may be given again.", show_default="data/bench"),
+        option(
+            "Measure its versions on this file, too; may be given again.",
+            show_default="data/bench in motif's source",
+        ),
     ] = None,
     worst: Annotated[
         int, option("Draw the N decisions there that cost its last version most.", min=0, max=1000)

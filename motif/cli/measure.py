@@ -62,7 +62,8 @@ def benchmark(
     """Measure the error rate of a player on files.
 
     That is how many millipoints a decision the player's choices lose: on each file, by class of
-    position, and on all files together; and how the losses are spread.
+    position, and on all files together; and how the losses are spread. data/bench in motif's source has
+    files to measure on.
 
     In a dataset, every decision with two recorded plays or more counts. The player chooses among these by
     his values of the positions after them, their labels say what the choice loses, and the class is that

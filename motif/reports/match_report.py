@@ -56,8 +56,8 @@ def reading(analysis: MatchAnalysis) -> list[str]:
     if analysis.own_error_rate is not None:
         sentences.append(
             f"It errs itself by {analysis.own_error_rate:.1f} millipoints a decision in positions with "
-            "contact (docs/explanation/frontier.md); of lower rates the order of players says more than the "
-            "figures."
+            "contact (docs/explanation/frontier.md in motif's source); of lower rates the order of players "
+            "says more than the figures."
         )
     if analysis.trials:
         sentences.append(

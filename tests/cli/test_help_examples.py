@@ -6,6 +6,7 @@ are replaced as `SMALLER` has them; the files that examples name are made before
 
 import gzip
 import io
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -154,6 +155,20 @@ def test_help_fits_into_80_columns(motif, monkeypatch, name):
         monkeypatch.setenv(variable, "80")
     lines = motif(*name.split(), "--help").out.splitlines()
     assert [line for line in lines if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_where_pages_and_lines_are_that_the_wheel_lacks(name):
+    command = COMMANDS[name]
+    texts = [command.help or "", *(getattr(item, "help", None) or "" for item in command.params)]
+    texts += [
+        item.show_default for item in command.params if isinstance(getattr(item, "show_default", 0), str)
+    ]
+    named = [
+        found for text in texts for found in re.findall(r"\b(?:docs|data|weights)/\S+(?: \S+){0,3}", text)
+    ]
+    assert [found for found in named if "in motif's source" not in found] == []
+    assert all((ROOT / found.split()[0]).exists() for found in named)
 
 
 def test_every_replacement_is_needed():

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from motif.players.gnubg_process import installed_gnubg
+from motif.players.match import CERTAIN, play_match
 from motif.runtime.errors import PlayerError
 from tools.house import ROOT
 from tools.tutorial import blocks
@@ -41,6 +42,18 @@ def serves_until_interrupted(line: str, folder: Path, environment: dict[str, str
 def test_it_has_commands_that_say_python():
     assert len(COMMANDS) > 30
     assert {line.split()[0] for line in COMMANDS} == {"make", "python", "printf"}
+
+
+def test_matches_end_after_as_many_games_as_it_says():
+    (said,) = re.findall(
+        r"`(\S+)` is certain\s+to be ahead of `(\S+)` after (\d+) games, of `(\S+)` after (\d+):", README
+    )
+    player, *others = said
+    for opponent, games in zip(others[::2], others[1::2], strict=True):
+        (line,) = (line for line in COMMANDS if f"match {player} {opponent} --until-certain" in line)
+        first, second = line.split()[3:5]
+        result = play_match(first, second, until_certain=True)
+        assert (result.games, result.stopped) == (int(games), CERTAIN)
 
 
 def test_what_make_is_asked_for_is_there():
@@ -77,7 +90,7 @@ def test_every_command_works_in_its_turn(tmp_path):
     preset = yaml.safe_load((folder / "motif/data/presets/demo.yaml").read_text("utf-8"))
     small = [{"games": 60, "trials": 4, "rate": 0.2, "candidates": 4} for _ in range(3)]
     (folder / "small.yaml").write_text(
-        yaml.safe_dump({**preset, "strength_games": 40, "fit": {"parameters": "keith"}, "versions": small})
+        yaml.safe_dump({**preset, "strength_games": 60, "fit": {"parameters": "keith"}, "versions": small})
     )
     # In place of `make demo`.
     lines = ["python cli.py bootstrap --config small.yaml --out runs/demo"]

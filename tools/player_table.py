@@ -24,7 +24,7 @@ from motif.benchmark.speed import bulk_evaluations_per_second
 from motif.evaluators.named import NET_PREFIX, entry_of, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
-from motif.players.match import play_match
+from motif.players.match import FEWEST_PAIRS, play_match
 from motif.rollout.rollout_settings import check_count
 from motif.runtime import documents
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
@@ -206,8 +206,8 @@ def _row(entry: Entry, record: Record) -> Sequence[str]:
 
 
 def points_text(record: Record) -> str:
-    """Points a game with their standard error."""
-    return f"{record.ppg:+.3f} ± {record.se:.3f}"
+    """Points a game with their standard error, where there are games enough for one."""
+    return f"{record.ppg:+.3f}" if record.se is None else f"{record.ppg:+.3f} ± {record.se:.3f}"
 
 
 def rate_text(rate: ErrorRate) -> str:
@@ -259,8 +259,8 @@ SEED = 2
 """One that no sampling, no fit and no choice of settings has used."""
 _FOLDER = Path("data/bench")
 _SUFFIXES = (".bm.gz", ".bm")
-_FEWEST_GAMES = 4
-"""Two pairs: fewer have no standard error."""
+_FEWEST_GAMES = 2 * FEWEST_PAIRS
+"""Fewer have no standard error."""
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def use(run: Use, folder: Path) -> None:
 def _small_preset() -> dict[str, object]:
     """The preset ``demo``, scaled down."""
     preset: dict[str, object] = yaml.safe_load((ROOT / "motif/data/presets/demo.yaml").read_text("utf-8"))
-    smaller = {"name": "small", "strength_games": 40, "fit": {"parameters": "keith"}}
+    smaller = {"name": "small", "strength_games": 60, "fit": {"parameters": "keith"}}
     return {**preset, **smaller, "versions": [dict(_SMALL), dict(_SMALL)]}
 
 

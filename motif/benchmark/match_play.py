@@ -66,10 +66,10 @@ class MatchPlayResult:
     losses: int
     mwc: float
     """Share of the matches that the first player won."""
-    se: float
-    """Standard error of `mwc`, over pairs of matches with the same dice."""
-    p_value: float
-    """Chance of a difference at least this large between two players who are equally good."""
+    se: float | None
+    """Standard error of `mwc`, over pairs of matches with the same dice; None for too few (`TOO_FEW`)."""
+    p_value: float | None
+    """Chance of a difference at least this large between two players who are equally good; None as `se`."""
     games: int
     """Of all matches together."""
     without_luck: WithoutLuck | None = None
@@ -292,16 +292,16 @@ class MoneyPlayResult:
     games: int
     ppg: float
     """Points a game won by the first player."""
-    se: float
-    """Standard error of `ppg`, over pairs of games with the same dice."""
+    se: float | None
+    """Standard error of `ppg`, over pairs of games with the same dice; None for too few (`TOO_FEW`)."""
     wins: int
     losses: int
     stake: float
     """Points by which a game is won or lost, on average."""
     jacoby: bool
     """Whether gammons counted only after a double."""
-    p_value: float
-    """Chance of a difference at least this large between two players who are equally good."""
+    p_value: float | None
+    """Chance of a difference at least this large between two players who are equally good; None as `se`."""
     without_luck: WithoutLuck | None = None
     """What is left without the luck of the dice; None where no judge told it."""
 

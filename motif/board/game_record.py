@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from motif.board.marks import Mark
 from motif.board.match_state import LARGEST_CUBE
 from motif.board.moves import Play
 from motif.board.outcome import Outcome, outcome
@@ -73,9 +74,6 @@ class MatchRecord:
     games: tuple[GameRecord, ...] = ()
     tags: tuple[tuple[str, str], ...] = ()
     """Names and values of what else is known, such as EventDate."""
-
-
-Mark = Literal["", "doubtful", "bad", "very bad"]
 
 
 @dataclass(frozen=True)

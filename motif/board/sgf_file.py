@@ -24,7 +24,6 @@ from motif.board.game_record import (
     GameProgress,
     GameRecord,
     GameResult,
-    Mark,
     MatchRecord,
     Notes,
     Turn,
@@ -32,6 +31,7 @@ from motif.board.game_record import (
     jacoby_rule,
 )
 from motif.board.identifiers import quoted
+from motif.board.marks import Mark
 from motif.board.mat_file import mat_name
 from motif.board.match_state import LARGEST_SCORE
 from motif.board.moves import legal_plays, parse_roll

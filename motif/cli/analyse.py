@@ -20,7 +20,7 @@ from motif.cli.options import (
     moved,
     option,
 )
-from motif.cli.printing import PIPED_WIDTH, json_line, note, print_table, say, tell
+from motif.cli.printing import PIPED_WIDTH, counted, json_line, note, print_table, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import MotifError, RecordError, SettingError
 from motif.runtime.progress import progress
@@ -77,9 +77,10 @@ def analyse(
     """Analyse matches.
 
     Both players are rated, by error rates of chequer plays and of cube decisions and by luck; then comes
-    what cost most, with the better play and why; docs/how-to/match-analysis.md explains it.  What looks like
-    an error is rolled out, and listed only where that confirms it, but for --fast.  Of several matches each
-    player's totals come last; with --json they are `players`, and the matches the list `matches`.
+    what cost most, with the better play and why; docs/how-to/match-analysis.md in motif's source explains it.
+    What looks like an error is rolled out, and listed only where that confirms it, but for --fast.  Of
+    several matches each player's totals come last; with --json they are `players`, and the matches the list
+    `matches`.
     """
     from motif.analysis.match import analyse_match
     from motif.analysis.match.decision_errors import confirmed_by
@@ -210,7 +211,7 @@ def convert(
 
     Matches are read from .mat, .sgf, .xg and .bgf and written as .mat or .sgf, by OUT's suffix; several, or
     those of a folder, go into the folder OUT.  Datasets become wildbg's CSV (.csv) or gnubg-nn's lines
-    (.txt); a folder OUT becomes a dataset of such files.  docs/how-to/files.md tells more.
+    (.txt); a folder OUT becomes a dataset of such files.  docs/how-to/files.md in motif's source tells more.
     """
     kinds = {_kind(path) for path in sources}
     if len(kinds) > 1:
@@ -227,7 +228,7 @@ def convert(
     if json:
         print(json_line({**facts, "out": out}))
     elif "games" in facts:
-        say(f"{facts['games']} games of {facts['files']} matches in {out}")
+        say(f"{counted(facts['games'], 'game')} of {counted(facts['files'], 'match', 'matches')} in {out}")
     else:
         say(f"{facts['rows']} positions in {out}")
 

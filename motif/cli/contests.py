@@ -21,7 +21,7 @@ from motif.cli.options import (
     complete_player,
     option,
 )
-from motif.cli.printing import json_line, note, p_text, print_table, say
+from motif.cli.printing import counted, json_line, note, p_text, print_table, say
 from motif.evaluators.named import own_name
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
@@ -90,7 +90,7 @@ def match(
     """
     from motif.benchmark.match_play import MatchPlayResult, play_match_play, play_money_play
     from motif.players import load
-    from motif.players.match import MatchResult, play_match
+    from motif.players.match import TOO_FEW, MatchResult, play_match
 
     cube, jacoby = _rules(length, cube, jacoby)
     if until_certain and (length or cube or without_luck):
@@ -111,8 +111,9 @@ def match(
             result = play_money_play(*players, count, adviser=adviser, jacoby=jacoby, **same)
         else:
             result = play_match(*players, count, until_certain=until_certain, error_rate=error_rate, **same)
+    played = result.matches if isinstance(result, MatchPlayResult) else result.games
     if not until_certain:
-        _note_odd(games, result.matches if isinstance(result, MatchPlayResult) else result.games)
+        _note_odd(games, played)
     if json:
         print(json_line({**result.as_dict(), "players": [first, second], "seed": seed}))
         return
@@ -126,11 +127,13 @@ def match(
     left = result.without_luck
     if left is not None:
         what = (
-            f"{first} wins {_share(left.mean, left.se)} of the matches ({p_text(left.p_value)})"
+            f"{first} wins {_share(left.mean, left.se)} of the matches{_in_brackets(_p_words(left.p_value))}"
             if length
             else _points_sentence(left.mean, left.se, left.p_value, first, second)
         )
         say(f"without the luck of the dice, as {left.judge} sees it: {what}")
+    if result.se is None:
+        say(f"{_counted(played, length)}: {TOO_FEW}")
 
 
 def _rules(length: int, cube: bool | None, jacoby: bool | None) -> tuple[bool, bool]:
@@ -162,15 +165,33 @@ def _note_odd(wanted: int | None, played: int) -> None:
 
 def _match_sentence(result: "MatchPlayResult", first: str, second: str) -> str:
     cube = "" if result.cube else ", without a cube"
+    facts = _in_brackets(_p_words(result.p_value), f"{result.games / result.matches:.1f} games a match")
     return (
-        f"{first} wins {_share(result.mwc, result.se)} of {result.matches} matches to {result.length} "
-        f"against {second}{cube} "
-        f"({p_text(result.p_value)}; {result.games / result.matches:.1f} games a match)"
+        f"{first} wins {_share(result.mwc, result.se)} of {_counted(result.matches, result.length)} "
+        f"against {second}{cube}{facts}"
     )
 
 
-def _share(mwc: float, se: float) -> str:
-    return f"{mwc:.1%} ± {_percent(se)}%"
+def _share(mwc: float, se: float | None) -> str:
+    return f"{mwc:.1%}" + ("" if se is None else f" ± {_percent(se)}%")
+
+
+def _p_words(p_value: float | None) -> str:
+    return "" if p_value is None else p_text(p_value)
+
+
+def _in_brackets(*words: str) -> str:
+    said = "; ".join(filter(None, words))
+    return f" ({said})" if said else ""
+
+
+def _counted(count: int, length: int = 0) -> str:
+    """How many games, or matches to `length` points: `2 matches to 5 points`."""
+    return (
+        f"{counted(count, 'match', 'matches')} to {counted(length, 'point')}"
+        if length
+        else counted(count, "game")
+    )
 
 
 def _sentence(result: "MatchResult | MoneyPlayResult", first: str, second: str, looked: bool = False) -> str:
@@ -180,15 +201,24 @@ def _sentence(result: "MatchResult | MoneyPlayResult", first: str, second: str, 
 
 
 def _points_sentence(
-    ppg: float, se: float, p_value: float, first: str, second: str, games: int = 0, more: str = ""
+    ppg: float,
+    se: float | None,
+    p_value: float | None,
+    first: str,
+    second: str,
+    games: int = 0,
+    more: str = "",
 ) -> str:
     """Who is better by how much, of so many `games` where they are to be told."""
-    over = f" over {games} games" if games else ""
-    points = f"{abs(ppg):.3f} ± {se:.3f} points a game{over} ({p_text(p_value)}{more})"
+    over = f" over {counted(games, 'game')}" if games else ""
+    error = "" if se is None else f" ± {se:.3f}"
+    chance = "" if p_value is None else f"{p_text(p_value)}{more}"
+    points = f"{abs(ppg):.3f}{error} points a game{over}{_in_brackets(chance)}"
     if ppg == 0:
         return f"{first} and {second} are even: {points}"
     winner, loser = (first, second) if ppg > 0 else (second, first)
-    return f"{winner} {'beats' if p_value < _LUCK else 'is ahead of'} {loser} by {points}"
+    is_clear = p_value is not None and p_value < _LUCK
+    return f"{winner} {'beats' if is_clear else 'is ahead of'} {loser} by {points}"
 
 
 def _why(result: "MatchResult", first: str, second: str) -> str:
@@ -201,7 +231,7 @@ def _why(result: "MatchResult", first: str, second: str) -> str:
         better = first if low > 0 else second
         ended = f"{better} is better, or this is one of the {share} of matches between equals that end so"
     return (
-        f"stopped after {result.games} games: {ended}; "
+        f"stopped after {counted(result.games, 'game')}: {ended}; "
         f"from {low:+.4f} to {high:+.4f} points a game for {first}"
     )
 
@@ -283,19 +313,21 @@ _UNLIKELY = 0.01
 
 def print_tournament(result: "TournamentResult") -> None:
     """Print ratings, cross table, and what is to be said about them."""
+    from motif.players.match import TOO_FEW
+
     labels = [_label(place) for place in range(len(result.names))]
     _print_ratings(result, labels)
-    what, played = "Points a game", "games"
-    if result.length:
-        what, played = "Percent of matches won", f"matches to {result.length}"
-    say(f"{what} of the row against the column, ± standard error, {result.games} {played} each:\n")
+    what = "Percent of matches won" if result.length else "Points a game"
+    errors = ", ± standard error" if result.has_errors else ""
+    say(f"{what} of the row against the column{errors}, {_counted(result.games, result.length)} each:\n")
     room = shutil.get_terminal_size((_UNKNOWN_WIDTH, 0)).columns - len(labels[-1])
     width = _WIDE if room >= _WIDE * len(labels) else _NARROW
     at_once = max(1, room // width)
     for start in range(0, len(labels), at_once):
         print("\n".join(_cross_lines(result, labels, slice(start, start + at_once), width)) + "\n")
     points, won = ("Percent", "matches") if result.length else ("Points", "games")
-    say("Ratings: their mean is 0; ± is one standard error.")
+    meaning = "± is one standard error" if result.has_errors else TOO_FEW
+    say(f"Ratings: their mean is 0; {meaning}.")
     if result.judge:
         what = "Percentages are" if result.length else "Points are"
         say(f"{what} without the luck of the dice, as {result.judge} sees it; {won} won and Elo are with it.")
@@ -319,13 +351,13 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
             result.names[player],
             f"{100 * won[player] / games:.1f} %",
             *_points_cells(result, player),
-            f"{result.elo.values[player]:+.0f} ± {result.elo.se[player]:.0f}",
+            f"{result.elo.values[player]:+.0f}{_error(result.elo.se[player], '.0f')}",
         )
         for label, player in zip(labels, result.order, strict=True)
     ]
     columns = "games won", "points a game", "rating in points"
     if result.length:
-        second = "without luck" if result.judge else "± standard error"
+        second = "without luck" if result.judge else "± standard error" if result.has_errors else ""
         columns = "matches won", second, "rating in percent"
     print_table(("", "player", *columns, "Elo"), rows, left=2)
 
@@ -338,16 +370,21 @@ def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
     if result.length:
         mean = f"{100 * (0.5 + total):.1f} " if result.judge else ""
         return (
-            f"{mean}± {_percent(total_se)} %",
-            f"{round(100 * rating, 1) + 0.0:+.1f} ± {100 * rating_se:.1f}",
+            f"{mean}± {_percent(total_se)} %" if result.has_errors else f"{mean}%" if mean else "",
+            f"{round(100 * rating, 1) + 0.0:+.1f}{_error(100 * rating_se, '.1f')}",
         )
-    return f"{total:+.3f} ± {_wide(total_se)}", f"{rating:+.3f} ± {rating_se:.3f}"
+    return f"{total:+.3f}{_error(total_se, '.3f')}", f"{rating:+.3f}{_error(rating_se, '.3f')}"
+
+
+def _error(se: float, digits: str) -> str:
+    """What stands behind a value that has a standard error; nothing for NaN."""
+    return "" if math.isnan(se) else f" ± {se:{digits}}"
 
 
 def _cross_lines(
     result: "TournamentResult", labels: Sequence[str], columns: slice, width: int
 ) -> Iterator[str]:
-    """Two lines for each row: points, and below them their errors."""
+    """Lines for each row: points, and below them their errors where they are known."""
     ppg, se = result.cross
     number = _percent if result.length else _wide if width == _WIDE else _narrow
 
@@ -364,7 +401,7 @@ def _cross_lines(
     for label, player in zip(labels, result.order, strict=True):
         points = [shown(ppg[player, other]) for other in others]
         errors = ["±" + number(se[player, other]) for other in others]
-        for text, cells in ((label, points), ("", errors)):
+        for text, cells in ((label, points), ("", errors))[: 1 + result.has_errors]:
             yield line(text, ["" if o == player else cell for o, cell in zip(others, cells, strict=True)])
 
 

@@ -23,7 +23,7 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.printing import error_text, json_line, note, print_table, say, tell
+from motif.cli.printing import counted, error_text, json_line, note, print_table, say, tell
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import working_on
 
@@ -62,7 +62,7 @@ def sample(
         print(json_line(facts))
         return
     labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {settings.label}"
-    say(f"{result.positions} positions of {result.games} games in {out}, {labels}")
+    say(f"{counted(result.positions, 'position')} of {counted(result.games, 'game')} in {out}, {labels}")
     say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games a second")
 
 
@@ -70,9 +70,7 @@ def sample(
 def fit(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Datasets made by sample.")],
     out: Annotated[Path, option("The weight file, NAME.yaml.")],
-    settings: Annotated[
-        "FitSettings", Settings("motif.learning.fit_settings", without=("prune", "max_passes"))
-    ],
+    settings: Annotated["FitSettings", Settings("motif.learning.fit_settings", without=("prune",))],
     prune: Annotated[bool, option("Drop pairs that do not earn their place, and fit again.")] = False,
     prune_z: Annotated[
         float | None,
@@ -258,7 +256,10 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     benchmark: Annotated[
         list[Path] | None,
-        option("Measure its versions on this file, too; may be given again.", show_default="data/bench"),
+        option(
+            "Measure its versions on this file, too; may be given again.",
+            show_default="data/bench in motif's source",
+        ),
     ] = None,
     worst: Annotated[
         int, option("Draw the N decisions there that cost its last version most.", min=0, max=1000)

@@ -62,7 +62,8 @@ def benchmark(
     """Measure the error rate of a player on files.
 
     That is how many millipoints a decision the player's choices lose: on each file, by class of
-    position, and on all files together; and how the losses are spread.
+    position, and on all files together; and how the losses are spread. data/bench in motif's source has
+    files to measure on.
 
     In a dataset, every decision with two recorded plays or more counts. The player chooses among these by
     his values of the positions after them, their labels say what the choice loses, and the class is that
@@ -282,9 +283,9 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     from motif.runtime.files import FileError, make_folder
     from motif.runtime.kernel_cache import kept_kernels, kernel_folder
     from motif.runtime.parallel import run_ordered
-    from motif.runtime.progress import COMPILATION, progress
+    from motif.runtime.progress import COMPILATION, SECONDS_OF_ALL, progress
 
-    note("compiling every kernel that is not kept yet: that can take minutes")
+    note(f"compiling every kernel that is not kept yet: all take about {SECONDS_OF_ALL} s on two idle cores")
     COMPILATION.is_said = True
     started = time.monotonic()
     make_folder(kernel_folder())

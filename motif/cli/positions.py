@@ -367,9 +367,9 @@ def explain(
     """Tell why one play is better than another.
 
     What the plays do on the board is told with the strongest reasons first, then what speaks for the other
-    play, and how sure it is; docs/how-to/explain.md says how.  With --detailed come the terms of the weights,
-    which add up exactly.  With a match or a cube, from options or from the ID, plays are valued and chosen
-    for it; the terms stay those of money.
+    play, and how sure it is; docs/how-to/explain.md in motif's source says how.  With --detailed come the
+    terms of the weights, which add up exactly.  With a match or a cube, from options or from the ID, plays
+    are valued and chosen for it; the terms stay those of money.
     """
     from motif.analysis.explain import explain_choice
     from motif.board.moves import legal_plays

@@ -54,6 +54,11 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """`count` of what is called `one`, and `many` for other numbers than 1, by default with an s."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def say(*lines: object) -> None:
     """Print sentences, each on a line of its own; on a terminal they are broken between words."""
     for line in lines:

@@ -57,10 +57,10 @@ def rollout(
 ) -> None:
     """Play a position to its end many times.
 
-    That gives chances and equity with their standard errors; docs/how-to/rollouts.md weighs the options.
-    With a match or a cube, from options or from the ID, --compare values the plays by what their chances are
-    worth at the score and with the cube where it lies.  With --cubeful both sides double, take and pass in
-    the trials, for money or for the match.
+    That gives chances and equity with their standard errors; docs/how-to/rollouts.md in motif's source weighs
+    the options.  With a match or a cube, from options or from the ID, --compare values the plays by what
+    their chances are worth at the score and with the cube where it lies.  With --cubeful both sides double,
+    take and pass in the trials, for money or for the match.
     """
     from motif.analysis.rollout_records import RolloutQuestion, comparison_record
     from motif.board.parsing import parse_decision

@@ -88,8 +88,8 @@ def serve_http(
     """Answer requests over HTTP.
 
     wildbg's /move and /eval, bgweb-api's /api/v1/getmoves, and motif's own /api/v1, which /openapi.json tells
-    all about; docs/how-to/serve.md has examples.  It says where it listens as soon as it does, and ends with
-    Ctrl-C.
+    all about; docs/how-to/serve.md in motif's source has examples.  It says where it listens as soon as it
+    does, and ends with Ctrl-C.
     """
     http_server().serve(replace(settings, player=player))
 

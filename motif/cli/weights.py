@@ -295,7 +295,7 @@ def inspect(
     """Show what an evaluator looks at.
 
     Scores, features, how these hang together, which are important, and how much each moves the score:
-    pictures, tables and a page, in a new folder; docs/how-to/analysis.md explains them.
+    pictures, tables and a page, in a new folder; docs/how-to/analysis.md in motif's source explains them.
     """
     from motif.evaluators import load_static
     from motif.players import load

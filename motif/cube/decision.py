@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.board.position import Position
@@ -39,9 +40,9 @@ from motif.runtime.layout import html_lines, html_table, text_table
 BEAVERED = 2.0
 """What a unit is worth that the cube was beavered for, in units before the beaver."""
 
-_DEGREES = ((0.02, "borderline"), (0.08, "close"), (0.2, "clear"))
-"""Differences in equity below which a decision is called so.  What is worth less than 0.02 players do not
-count as an error; from about 0.08 on they speak of a blunder."""
+_DEGREES = ((DOUBTFUL, "borderline"), (BAD, "close"), (VERY_BAD, "clear"))
+"""Differences in equity below which a decision is called so: missing a borderline one is no error that gnubg
+marks, missing a very clear one a blunder."""
 _BEYOND = "very clear"
 _SHOWN = 5e-4
 """Less than this would be written 0.000."""

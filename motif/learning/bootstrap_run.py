@@ -25,7 +25,7 @@ from motif.evaluators.weight_file import WeightFile
 from motif.learning.fit import FitSettings, fit_dataset
 from motif.learning.fit import rehearse as rehearse_fit
 from motif.players import load
-from motif.players.match import MatchResult, play_match
+from motif.players.match import FEWEST_PAIRS, MatchResult, play_match
 from motif.runtime.documents import Entry, YamlTextError, parse_yaml
 from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, shown
 from motif.runtime.files import clear_temporaries, contents, csv_text, make_folder, working_in, write_text
@@ -51,7 +51,7 @@ CONFIG = "config.yaml"
 _SEEDS_A_RUN = 1000
 _FIRST_STRENGTH_SEED = 900
 _MOST_VERSIONS = _SEEDS_A_RUN - _FIRST_STRENGTH_SEED
-_FEWEST_STRENGTH_GAMES = 4
+_FEWEST_STRENGTH_GAMES = 2 * FEWEST_PAIRS
 _SEED_LIMIT = SEED_LIMIT // _SEEDS_A_RUN
 _LOOKAHEAD = re.compile(rf"@([1-{MAX_PLIES}])(?::(.*))?")
 _PRESETS = resources.files("motif").joinpath("data", "presets")
@@ -109,6 +109,13 @@ class BootstrapConfig:
         own = {} if version is None else self.versions[version].fit
         return FitSettings(**{"seed": self.seed, **self.fit, **own})
 
+    def fit_after(self, version: int, previous: str) -> FitSettings:
+        """Settings of one version's fit, with `previous` where they name the version before."""
+        settings = self.fit_settings(version)
+        named = [name for name in ("pattern_start", "correct") if getattr(settings, name) == PREVIOUS]
+        changes: dict[str, Any] = dict.fromkeys(named, previous)
+        return replace(settings, **changes)
+
     def check(self) -> None:
         """Raise a `MotifError` for a value that makes no sense."""
         if not 0 <= self.seed < _SEED_LIMIT:
@@ -127,7 +134,7 @@ class BootstrapConfig:
                 )
         if len(self.versions) > _MOST_VERSIONS:
             raise SettingError(f"versions: at most {_MOST_VERSIONS} are possible, not {len(self.versions)}")
-        # Games come in pairs, and a single pair has no standard error.
+        # Fewer have no standard error.
         if self.strength_games < _FEWEST_STRENGTH_GAMES:
             raise SettingError(
                 f"strength_games must be at least {_FEWEST_STRENGTH_GAMES}, not {shown(self.strength_games)}"
@@ -299,14 +306,9 @@ def _make_version(
     positions = sum(read_manifest_positions(pool) for pool in pools)
     tell(f"{name}: fitting {positions} positions")
     stopwatch = Stopwatch()
-    fit_settings = config.fit_settings(version)
-    if fit_settings.pattern_start == PREVIOUS:
-        fit_settings = replace(fit_settings, pattern_start=previous)
-    if fit_settings.correct == PREVIOUS:
-        fit_settings = replace(fit_settings, correct=previous)
     fit = fit_dataset(
         pools,
-        fit_settings,
+        config.fit_after(version, previous),
         name=name,
         version=version,
         parent=_label(config, version - 1),
@@ -344,7 +346,7 @@ def _label(config: BootstrapConfig, version: int) -> str:
 
 def _strength(
     config: BootstrapConfig, home: Path, previous: str, version: int, jobs: int | None
-) -> dict[str, float]:
+) -> dict[str, float | None]:
     player = load(str(home / WEIGHTS))
 
     def against(opponent: str, seed: int) -> MatchResult:

@@ -73,6 +73,7 @@ class FitSettings:
     validation: float = 0.1
     """Share of the games held out for validation."""
     max_passes: int | None = None
+    """Passes of each fit at most; when absent as many as suit the solver."""
     seed: int = 0
     """Draws the games for validation."""
 

@@ -39,7 +39,7 @@ import numpy.typing as npt
 from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS, Board, pack_many
 from motif.board.position import Position
 from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, BoardFunction, OwnFunctions
-from motif.parameters.registry import OPPONENT_SUFFIX, ParameterSet, SetBuilder
+from motif.parameters.registry import GROUPS, OPPONENT_SUFFIX, ParameterSet, SetBuilder
 from motif.parameters.sets import MAX_PARAMETERS, PARAMETER_SETS, code_of, measure_packed
 from motif.runtime.errors import MotifError, ParameterError, plain_text, shown
 from motif.runtime.files import cache_root, reading, write_text
@@ -172,8 +172,8 @@ class Extension:
         """Declare the function below as a parameter of one side, measured for both.
 
         In `sentence`, ``{side}`` stands for the player measured and ``{other}`` for the other one;
-        `full` is a large value of it in `unit`, and `group` what players would file it under, as
-        race, safety, blocking, attack, timing, mobility or back game.
+        `full` is a large value of it in `unit`, and `group` what players would file it under: race,
+        safety, blocking, attack, timing, mobility or back game.
         """
         return self._declared_by(SIDE, sentence, unit, full, group)
 
@@ -216,6 +216,8 @@ class Extension:
             sentence.format(side="", other="")
         except (LookupError, ValueError):
             raise ParameterError(f"{name}: only {{side}} and {{other}} may stand in braces") from None
+        if group not in GROUPS:
+            raise ParameterError(f"{name}: group must be one of {', '.join(GROUPS)}, not {shown(group)}")
         if not isinstance(full, int | float) or not 0 < full < math.inf:
             raise ParameterError(f"{name}: full must be a number above 0, not {full!r}")
 

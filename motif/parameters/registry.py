@@ -24,6 +24,8 @@ Side = Literal["own", "opponent", "both", "difference"]
 """Whom a parameter speaks of; a difference of both changes its sign with the side."""
 SIDE_WORDS = {"own": "own", "opponent": "opponent's"}
 """Whose a parameter is, in a few words."""
+GROUPS = ("race", "safety", "blocking", "attack", "timing", "mobility", "back game")
+"""What players file parameters under."""
 OF_BAR, OF_REAR, OF_BACK = "bar", "rear", "back"
 """Hints: of checkers on the bar, which are under attack; of how one stands towards the other's rearmost
 checker, which a hit changes; of the checkers back, split or anchored, which are one matter."""
@@ -47,7 +49,7 @@ class Parameter:
     scale: float
     """Measured value in `unit` times `scale` is the feature that weights multiply, about 0 to 1."""
     group: str
-    """What players would file it under: race, safety, blocking, ..."""
+    """What players would file it under: one of `GROUPS`."""
     side: Side
     twin: str | None
     """Name of the same measurement for the other player; None when it speaks of both."""

@@ -27,7 +27,7 @@ from motif.parameters.phase_set import PHASE_SET
 from motif.phase_net.phase_classifier import PhaseNet, check_packages, onnx_bytes
 from motif.players import EvaluatorPlayer, Player, load
 from motif.players.best_of_four import best_of_four
-from motif.players.match import match_points, match_result
+from motif.players.match import FEWEST_PAIRS, match_points, match_result
 from motif.players.player import random_player
 from motif.rollout.games import SeededDice, lockstep, starts
 from motif.rollout.rollout_settings import check_count
@@ -86,7 +86,7 @@ class PhaseNetSettings:
         check_seed(self.seed)
         if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:
             raise SettingError(f"seed must be below {SEED_LIMIT // _SEEDS_A_RUN}, not {self.seed}", "seed")
-        least = dict.fromkeys(("test_games", "final_games"), 4) | dict.fromkeys(
+        least = dict.fromkeys(("test_games", "final_games"), 2 * FEWEST_PAIRS) | dict.fromkeys(
             ("boards", "buffer"), 2 * self.batch
         )
         for item in fields(self):

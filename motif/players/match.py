@@ -149,19 +149,30 @@ class WithoutLuck:
     judge: str
     mean: float
     """Points a game; of matches the share won."""
-    se: float
-    """Standard error of `mean`, over pairs with the same dice."""
-    p_value: float
-    """Chance of a difference at least this large between two players who are equally good."""
+    se: float | None
+    """Standard error of `mean`, over pairs with the same dice; None for fewer than `FEWEST_PAIRS`."""
+    p_value: float | None
+    """Chance of a difference at least this large between two players who are equally good; None as `se`."""
 
 
 EVEN_SHARE = 0.5
 """Of the matches between two players who are equally good."""
+FEWEST_PAIRS = 30
+"""Pairs of games from which their mean is taken to be normally distributed, the textbooks' rule of thumb: the
+standard error and the p-value of fewer pairs mean nothing and are not stated."""
+TOO_FEW = f"fewer than {2 * FEWEST_PAIRS} are too few for a standard error"
+"""Said of games, or of matches, where no errors are stated."""
 
 
 def fields_known(result: Any) -> dict[str, Any]:
-    """The fields of a result by name, as JSON has them, but those that are None."""
-    return {name: value for name, value in asdict(result).items() if value is not None}
+    """The fields of a result by name, as JSON has them, with a note where the games are too few.
+
+    What is `without_luck` is left out where no judge told it.
+    """
+    fields = {
+        name: value for name, value in asdict(result).items() if value is not None or name != "without_luck"
+    }
+    return fields if result.se is not None else {**fields, "note": TOO_FEW}
 
 
 @dataclass(frozen=True)
@@ -171,8 +182,8 @@ class MatchResult:
     games: int
     ppg: float
     """Points a game won by the first player, cubeless money."""
-    se: float
-    """Standard error of `ppg`, over pairs of games with the same dice."""
+    se: float | None
+    """Standard error of `ppg`, over pairs of games with the same dice; None for fewer than `FEWEST_PAIRS`."""
     wins: int
     gammons: int
     """Games won by a gammon or backgammon."""
@@ -180,11 +191,11 @@ class MatchResult:
     losses: int
     gammons_lost: int
     backgammons_lost: int
-    p_value: float
+    p_value: float | None
     """Chance of a difference at least this large between two players who are equally good.
 
-    For all games of a match of fixed length; in one that could end early at most this chance, at any
-    time of it."""
+    For all games of a match of fixed length, None as `se`; in one that could end early at most this chance,
+    at any time of it, which holds for any number of games."""
     interval: tuple[float, float]
     """Lowest and highest points a game that are possible: true at any time, see `certain_interval`."""
     error_rate: float
@@ -299,13 +310,17 @@ def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:
     return ((start, min(size, pairs - start)) for start in range(0, pairs, size))
 
 
-def mean_of_pairs(values: npt.NDArray[Any], even: float = 0.0) -> tuple[float, float, float]:
-    """Mean of pairs (n, 2), its standard error, and the chance of being so far from `even` by luck."""
+def mean_of_pairs(values: npt.NDArray[Any], even: float = 0.0) -> tuple[float, float | None, float | None]:
+    """Mean of pairs (n, 2), its standard error, and the chance of being so far from `even` by luck.
+
+    The last two are None for fewer than `FEWEST_PAIRS`.
+    """
     means = values.mean(axis=1)
     mean = float(means.mean())
-    # A single pair tells nothing.
-    se = float(means.std(ddof=1) / math.sqrt(len(means))) if len(means) > 1 else math.nan
-    return mean, se, 1.0 if math.isnan(se) else p_value(mean - even, se)
+    if len(means) < FEWEST_PAIRS:
+        return mean, None, None
+    se = float(means.std(ddof=1) / math.sqrt(len(means)))
+    return mean, se, p_value(mean - even, se)
 
 
 def without_luck(played: Played, judge: Evaluator | None, even: float = 0.0) -> WithoutLuck | None:

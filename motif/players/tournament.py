@@ -27,6 +27,8 @@ from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.players.match import (
     EVEN_SHARE,
+    FEWEST_PAIRS,
+    TOO_FEW,
     MatchResult,
     Played,
     blocks_of_pairs,
@@ -57,7 +59,7 @@ class Ratings:
     values: Values
     """(k,): their mean is 0."""
     se: Values
-    """(k,): standard errors, of the distance from the mean of all."""
+    """(k,): standard errors, of the distance from the mean of all; NaN for too few games."""
 
 
 def softened(values: npt.ArrayLike, low: float, high: float) -> tuple[float, float]:
@@ -171,8 +173,8 @@ class Pairing:
     ppg: float
     """By how many points a game he won, without luck where a judge told it; of matches the share above one
     half."""
-    se: float
-    """Standard error of `ppg`."""
+    se: float | None
+    """Standard error of `ppg`; None for too few games."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +193,14 @@ class TournamentResult:
     elo: Ratings
     """From games won."""
     fit: float
-    """Chance that points fit the ratings so badly if they add up; NaN with two players."""
+    """Chance that points fit the ratings so badly if they add up; NaN with two players or too few games."""
     judge: str | None = None
     """Who told the luck of the dice, which points are without; None where they are as they fell."""
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether there are games enough for standard errors."""
+        return self.games >= 2 * FEWEST_PAIRS
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -202,12 +209,14 @@ class TournamentResult:
 
     @cached_property
     def cross(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Points a game (k, k) of the row's player against the column's, and their standard errors."""
+        """Points a game (k, k) of the row's player against the column's, and their standard errors, NaN for
+        too few games."""
         ppg, se = np.full((2, len(self.names), len(self.names)), math.nan)
         for pairing in self.pairings:
             first, second = pairing.first, pairing.second
             ppg[first, second] = pairing.ppg
-            se[first, second] = se[second, first] = pairing.se
+            if pairing.se is not None:
+                se[first, second] = se[second, first] = pairing.se
         # 0.0 more, because -0.0 would show as -0.
         return np.where(np.isnan(ppg), turned_equities(ppg.T) + 0.0, ppg), se
 
@@ -237,7 +246,8 @@ class TournamentResult:
             "seed": self.seed,
             **({"without_luck": self.judge} if self.judge else {}),
             "table": [self._row(player) for player in self.order],
-            "points_fit_p_value": self.fit,
+            "points_fit_p_value": _known(self.fit),
+            **({} if self.has_errors else {"note": TOO_FEW}),
             "pairings": [
                 {
                     "players": [self.names[it.first], self.names[it.second]],
@@ -256,19 +266,24 @@ class TournamentResult:
         return {
             "player": self.names[player],
             what: float(total[player]) + even,
-            "se": float(total_se[player]),
+            "se": _known(total_se[player]),
             "wins": int(self.won()[player]),
             played: self.games * (len(self.names) - 1),
             rating: float(self.points.values[player]),
-            f"{rating}_se": float(self.points.se[player]),
+            f"{rating}_se": _known(self.points.se[player]),
             "elo": float(self.elo.values[player]),
-            "elo_se": float(self.elo.se[player]),
+            "elo_se": _known(self.elo.se[player]),
             "against": {
-                self.names[other]: {what: float(ppg[player, other]) + even, "se": float(se[player, other])}
+                self.names[other]: {what: float(ppg[player, other]) + even, "se": _known(se[player, other])}
                 for other in self.order
                 if other != player
             },
         }
+
+
+def _known(value: float) -> float | None:
+    """`value` as JSON has it; None for NaN."""
+    return None if math.isnan(value) else float(value)
 
 
 def play_tournament(
@@ -371,4 +386,7 @@ def _result(
     share = np.array([softened(it.mean(axis=1), 0, 1) for it in won])
     in_points, fit = points_ratings(len(names), players, *points.T)
     elo = elo_ratings(len(names), players, *share.T)
+    if len(ahead[0]) < FEWEST_PAIRS:
+        fit, unknown = math.nan, np.full(len(names), math.nan)
+        in_points, elo = replace(in_points, se=unknown), replace(elo, se=unknown)
     return TournamentResult(names, ahead[0].size, length, seed, pairings, in_points, elo, fit, judge)

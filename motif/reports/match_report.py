@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from motif.analysis.match.decisions import BLUNDER, KINDS_OF_DECISION, MARKS, Errors, PlayerAnalysis
+from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, PlayerAnalysis
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
 from motif.board.identifiers import gnubg_id
+from motif.board.marks import BLUNDER, MARKS
 from motif.board.match_file import WRITTEN_SUFFIXES, write_match
 from motif.board.match_state import match_id
 from motif.board.moves import Play
@@ -55,8 +56,8 @@ def reading(analysis: MatchAnalysis) -> list[str]:
     if analysis.own_error_rate is not None:
         sentences.append(
             f"It errs itself by {analysis.own_error_rate:.1f} millipoints a decision in positions with "
-            "contact (docs/explanation/frontier.md); of lower rates the order of players says more than the "
-            "figures."
+            "contact (docs/explanation/frontier.md in motif's source); of lower rates the order of players "
+            "says more than the figures."
         )
     if analysis.trials:
         sentences.append(
@@ -103,7 +104,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
             [
                 row("rating", [player.rating or _NONE for player in both]),
                 *error_rows("overall"),
-                row("PR", [_pr(player) for player in both]),
+                row("PR", [_number(player.pr) for player in both]),
                 row("Snowie error rate", [_number(player.snowie) for player in both]),
                 *(row(mark, [str(player.marks.get(mark, 0)) for player in both]) for mark in both[0].marks),
             ],
@@ -159,7 +160,7 @@ def player_rows(players: Sequence[PlayerAnalysis], in_match: bool) -> list[tuple
             str(one.overall.decisions),
             _rate(one.overall),
             one.rating or _NONE,
-            _pr(one),
+            _number(one.pr),
             _number(one.snowie),
             f"{one.luck.total:+.3f}",
             _result(one.result, in_match),
@@ -182,11 +183,6 @@ def _kinds(players: Sequence[PlayerAnalysis]) -> list[str]:
 def _kind(player: PlayerAnalysis, kind: str) -> str:
     errors = player.kinds.get(kind)
     return _NONE if errors is None else f"{_rate(errors, with_se=False)} in {errors.decisions}"
-
-
-def _pr(player: PlayerAnalysis) -> str:
-    grade = f" ({player.grade})" if player.grade else ""
-    return _number(player.pr) + grade
 
 
 def _number(value: float | None) -> str:

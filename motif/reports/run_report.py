@@ -6,11 +6,12 @@ How the version after the last could be made is told with what the numbers say w
 import csv
 import json
 import math
+import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
@@ -37,6 +38,7 @@ from motif.evaluators.weight_file import class_of_plan
 from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
 from motif.learning import BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS, OnVersion
+from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
 from motif.players import static_player
@@ -57,6 +59,7 @@ from motif.reports.worst_page import shown_decision
 from motif.runtime.documents import Entry
 from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text
+from motif.sampling import SampleSettings
 from motif.sampling.dataset import MANIFEST
 
 _Begun = TypeVar("_Begun")
@@ -115,8 +118,6 @@ _RATES = {"crashed": "--crashed-rate", "race": "--race-rate"}
 """Options by which there are more samples of a class that games alone give few of."""
 _NAMES = {"prune": "prune_z"}
 """Options that are not called as their fields are."""
-# Said in other ways than by an option.
-_NOT_OPTIONS = {"games", "trials", "pooled", "fit", "max_passes"}
 
 
 @dataclass(frozen=True)
@@ -465,7 +466,7 @@ def _page(
         benchmark=benchmark,
         worst=[] if benchmark is None else list(map(shown_decision, benchmark.worst)),
         advice=advice(run.summaries),
-        commands="\n\n".join(next_commands(run.config, run.last)),
+        commands="\n\n".join(next_commands(run.config, run.last, run.folder)),
     )
 
 
@@ -603,31 +604,39 @@ def _ending(step: VersionStep) -> str:
     return " or ".join(ends) or "the game"
 
 
-def next_commands(config: BootstrapConfig, last: int) -> list[str]:
-    """Commands, for the run's folder, that make the version after `last` as `last` itself was made."""
+def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> list[str]:
+    """Commands, for the run's `folder`, that make the version after `last` as `last` itself was made."""
     step, version = config.versions[last], last + 1
     weights, previous = f"v{version}/{WEIGHTS}", f"v{last}/{WEIGHTS}"
-    sample: list[object] = ["sample", "--out", f"v{version}/{SAMPLES}", "--player", previous]
-    sample += ["--games", step.games, "--trials", step.trials]
-    sample += _options(
-        {f.name: getattr(step, f.name) for f in fields(step) if getattr(step, f.name) != f.default}
-    )
-    sample += ["--seed", config.seed * 1000 + version]
+    sampling = step.sample_settings(previous, config.step_seed(version))
+    sample: list[object] = ["sample", "--out", f"v{version}/{SAMPLES}", *_options(sampling)]
     pools = [f"v{k}/{SAMPLES}" for k in step.pooled_versions(version)]
     fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
-    fit += ["--version", version, "--parent", f"{config.name}-v{last}", "--seed", config.seed]
-    fit += _options({**config.fit, **step.fit})
+    fit += ["--version", version, "--parent", f"{config.name}-v{last}"]
+    fit += _options(_seen_from(folder, config.fit_after(last, previous)))
     fit += ["--term-table", f"v{version}/{TERMS}"] if config.terms else []
     match = ["match", weights, previous, "--games", config.strength_games]
+    match += ["--seed", config.strength_seed(version)]
     return [_command(words) for words in (sample, fit, match)]
 
 
-def _options(settings: Mapping[str, object]) -> list[object]:
-    """Options of the command line for settings of a fit or of samples."""
+def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
+    """`settings` whose files, if they name any, are found from `folder`."""
+    named = {name: getattr(settings, name) for name in ("parameters", "pattern_start", "correct")}
+    files: dict[str, Any] = {
+        name: os.path.relpath(file, folder) for name, file in named.items() if file and Path(file).is_file()
+    }
+    return replace(settings, **files)
+
+
+def _options(settings: SampleSettings | FitSettings) -> list[object]:
+    """Options of the command line for `settings`, but those whose values are the defaults."""
     words: list[object] = []
-    for name, value in settings.items():
-        if name not in _NOT_OPTIONS and value is not None and value is not False:
-            words += ["--" + _NAMES.get(name, name).replace("_", "-"), *([] if value is True else [value])]
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        if value != one.default:
+            words += ["--" + _NAMES.get(one.name, one.name).replace("_", "-")]
+            words += [] if value is True else [value]
     return words
 
 

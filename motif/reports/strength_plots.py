@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from motif.players.match import TOO_FEW
 from motif.players.tournament import Ratings, TournamentResult
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, picture
 
@@ -85,22 +86,24 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
         right.set_xlabel(f"Elo, from {'matches' if result.length else 'games'} won")
         left.set_yticks(range(len(names)), names)
         left.set_ylim(len(names) - 0.4, -0.6)
-        figure.supxlabel("0: the mean of all.  ±: one standard error; bars: two.", fontsize=SMALL)
+        errors = "±: one standard error; bars: two." if result.has_errors else f"{TOO_FEW.capitalize()}."
+        figure.supxlabel(f"0: the mean of all.  {errors}", fontsize=SMALL)
 
 
 def _draw_ratings(
     axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: int, look: dict[str, Any]
 ) -> None:
-    values, errors = ratings.values[list(order)], ratings.se[list(order)]
+    values, known = ratings.values[list(order)], ratings.se[list(order)]
+    errors = np.nan_to_num(known)
     rows = np.arange(len(order))
     axes.axvline(0, color=FAINT, linewidth=1)
-    axes.errorbar(values, rows, xerr=2 * errors, linestyle="", capsize=3, **look)
+    axes.errorbar(values, rows, xerr=2 * known, linestyle="", capsize=3, **look)
     low, high = min((values - 2 * errors).min(), 0.0), max((values + 2 * errors).max(), 0.0)
     span = (high - low) or 1.0
     axes.set_xlim(low - 0.08 * span, high + (0.08 + _ROOM) * span)
     for row, value, error in zip(rows, values, errors, strict=True):
         axes.annotate(
-            f"{value:+.{digits}f} ± {error:.{digits}f}",
+            f"{value:+.{digits}f}" + (f" ± {error:.{digits}f}" if np.isfinite(known[row]) else ""),
             (value + 2 * error, row),
             (5, 0),
             textcoords="offset points",

@@ -80,7 +80,7 @@ _ROOM = 24
 """Letters that most of what can be typed has, in the list of all of it."""
 _MEANINGS = {
     "a play": "its moves; points count from your side, the star of a hit may be left out",
-    "its number": "the number of a play in the list of plays",
+    "its number": "the number of a play in the last list; after hint 1 is the best",
     "two dice": "what was thrown",
     "roll": "throws the dice; so does an empty line",
     "double": "offers the cube at twice its value; d or redouble will do",

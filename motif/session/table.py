@@ -335,28 +335,31 @@ class Table:
         asking.draw_once()
         head = "{} to play {}{}".format(self._name(session.on_roll), *roll)
         answers = [f"a play such as {session.plays[0].notation}", f"its number 1-{len(session.plays)}"]
+        listed: Sequence[Play] = session.plays
         undo = ["undo"] * session.can_undo
         is_over = False
         while not is_over:
             line = asking.ask(head, [*answers, "plays", "hint", *undo, "resign"])
             word = line.lower()
             if word == "plays":
-                asking.say(*(f"{number:4}  {play.notation}" for number, play in enumerate(session.plays, 1)))
+                listed = session.plays
+                asking.say(*(f"{number:4}  {play.notation}" for number, play in enumerate(listed, 1)))
             elif word == "hint":
-                self._hint_plays()
+                listed = self._hint_plays()
             elif word == "undo":
                 is_over = asking.undo()
             elif word in _RESIGNING:
                 is_over = self._resigns(_RESIGNING[word])
             else:
-                is_over = self._typed_play(line, roll)
+                is_over = self._typed_play(line, roll, listed)
 
-    def _typed_play(self, line: str, roll: tuple[int, int]) -> bool:
-        """Play what was typed, or say what is wrong with it; whether it was played."""
+    def _typed_play(self, line: str, roll: tuple[int, int], listed: Sequence[Play]) -> bool:
+        """Play what was typed, a number being one of those `listed`, or say what is wrong; whether it was
+        played."""
         position, plays = self._session.position, self._session.plays
         try:
             if line.isascii() and line.isdigit():
-                play = plays[_place(line, len(plays))]
+                play = listed[_place(line, len(listed))]
             else:
                 play = find_play(line, plays)
         except PlayError as error:
@@ -368,13 +371,15 @@ class Table:
         self._make_play(play)
         return True
 
-    def _hint_plays(self) -> None:
+    def _hint_plays(self) -> list[Play]:
+        """Show the best plays of the roll, the best of them number 1, and return all in this order."""
         ranked = self._adviser.ranked(self._session)
         self.asking.say(f"{self._adviser.name} likes these best:")
-        for play, number, equity in ranked[:_HINTS_SHOWN]:
+        for number, (play, equity) in enumerate(ranked[:_HINTS_SHOWN], 1):
             self.asking.say(f"{number:4}  {play.notation:24} {equity:+.3f}")
         if len(ranked) > _HINTS_SHOWN:
             self.asking.say(f"      and {len(ranked) - _HINTS_SHOWN} more")
+        return [play for play, _ in ranked]
 
     def _player_doubles(self) -> bool:
         """Let a player of the program, who may, decide whether to double; whether he did."""

@@ -33,8 +33,6 @@ class RankedPlay(NamedTuple):
     """A legal play and what it is worth."""
 
     play: Play
-    number: int
-    """Place among the session's legal plays, from 1."""
     equity: float
     """Normalised equity of the mover."""
 
@@ -59,7 +57,7 @@ class Counsel:
         plays = next(play_batches(board, np.array([session.roll])))
         values = self.evaluator.thorough(_SHOWN).staked(session.stakes()).play_equities(board, plays)
         order = np.argsort(-values, kind="stable").tolist()
-        return [RankedPlay(session.plays[k], k + 1, float(values[k])) for k in order]
+        return [RankedPlay(session.plays[k], float(values[k])) for k in order]
 
     def compared(self, session: GameSession, play: Play) -> tuple[RankedPlay, RankedPlay]:
         """The best play of the roll, and the one of the session's plays that `play` is."""

@@ -32,7 +32,7 @@ def test_a_match_there_and_back(motif, motif_json, mat, tmp_path):
     assert motif_json("convert", mat, sgf) == {"games": 3, "files": 1, "out": str(sgf)}
     assert read_sgf(sgf) == RECORD
     ending = motif("convert", sgf, again)
-    assert (ending.code, ending.out, ending.err) == (0, f"3 games of 1 matches in {again}\n", "")
+    assert (ending.code, ending.out, ending.err) == (0, f"3 games of 1 match in {again}\n", "")
     assert again.read_text() == mat.read_text()
 
 

@@ -6,6 +6,7 @@ are replaced as `SMALLER` has them; the files that examples name are made before
 
 import gzip
 import io
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ SMALLER = {
     "sample --out runs/taught --games 100 --label wildbg": "sample --out runs/taught --games 4 --label bras",
     "bootstrap --out runs/demo --preset demo": "bootstrap --out runs/demo --config small.yaml",
     "train-phase-net --out runs/phase-net": "train-phase-net --out runs/phase-net --games 20 --boards 1000 "
-    "--epochs 2 --rounds 2 --round-games 60 --round-epochs 2 --buffer 100 --test-games 8 --final-games 8",
+    "--epochs 2 --rounds 2 --round-games 60 --round-epochs 2 --buffer 100 --test-games 60 --final-games 60",
 }
 """Part of an example -> what stands for it when the example is run."""
 
@@ -54,7 +55,7 @@ SMALL_RUN = """
 name: demo
 start: simple
 seed: 1
-strength_games: 4
+strength_games: 60
 fit: {parameters: keith}
 versions:
   - {games: 30, trials: 2, candidates: 8}
@@ -154,6 +155,20 @@ def test_help_fits_into_80_columns(motif, monkeypatch, name):
         monkeypatch.setenv(variable, "80")
     lines = motif(*name.split(), "--help").out.splitlines()
     assert [line for line in lines if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_where_pages_and_lines_are_that_the_wheel_lacks(name):
+    command = COMMANDS[name]
+    texts = [command.help or "", *(getattr(item, "help", None) or "" for item in command.params)]
+    texts += [
+        item.show_default for item in command.params if isinstance(getattr(item, "show_default", 0), str)
+    ]
+    named = [
+        found for text in texts for found in re.findall(r"\b(?:docs|data|weights)/\S+(?: \S+){0,3}", text)
+    ]
+    assert [found for found in named if "in motif's source" not in found] == []
+    assert all((ROOT / found.split()[0]).exists() for found in named)
 
 
 def test_every_replacement_is_needed():

@@ -23,7 +23,7 @@ SETTINGS = {
     "rollout": RolloutSettings,
     "sample": SampleSettings,
 }
-NO_OPTIONS = {"prune", "max_passes", "batch", "patience", "gain", "luck_plies"}
+NO_OPTIONS = {"prune", "batch", "patience", "gain", "luck_plies"}
 """Fields that are no options, or options of another kind."""
 START = "4HPwATDgc/ABMA"
 

@@ -10,7 +10,7 @@ from motif.phase_net import PhaseNetSettings
 
 TINY = (
     *("--games", 20, "--boards", 1000, "--epochs", 2, "--rounds", 2, "--round-games", 60),
-    *("--round-epochs", 2, "--buffer", 100, "--test-games", 8, "--final-games", 8, "--jobs", 1),
+    *("--round-epochs", 2, "--buffer", 100, "--test-games", 60, "--final-games", 60, "--jobs", 1),
 )
 
 

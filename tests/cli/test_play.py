@@ -272,6 +272,33 @@ def test_what_cannot_be_done_is_said_in_one_line(typing, line, said):
     assert len(plain.out.splitlines()) == len(added) - 2
 
 
+def hinted(out: str) -> list[str]:
+    """The plays of the last hint, in its order."""
+    rows = out.rpartition("likes these best:\n")[2].split("]: ")[0]
+    return re.findall(r"^ +\d+  (\S+(?: \S+)*?) +[-+]\d\.\d{3}$", rows, re.MULTILINE)
+
+
+def test_number_1_of_a_hint_plays_the_best(typing):
+    shown = typing(["", "hint"], *OPPONENT).out
+    best = hinted(shown)
+    assert len(best) == 8
+    numbers = re.findall(r"^ +(\d+)  .* [-+]\d\.\d{3}$", shown, re.MULTILINE)
+    assert numbers == list("12345678")
+    for number in ("1", "3"):
+        out = typing(["", "hint", number], *OPPONENT).out
+        assert re.search(rf"human rolled \d\d and plays {re.escape(best[int(number) - 1])}\.\n", out)
+
+
+def test_a_number_counts_in_the_last_list(typing):
+    listing = typing(["", "plays"], *OPPONENT).out
+    plays = re.findall(r"^ +\d+  (\d\S*(?: \S+)*)$", listing, re.MULTILINE)
+    for lines in (["1"], ["plays", "1"], ["hint", "plays", "1"]):
+        assert f"and plays {plays[0]}.\n" in typing(["", *lines], *OPPONENT).out
+    # Those that a hint does not show are ranked, too.
+    assert re.search(r"and plays \S+", typing(["", "hint", str(len(plays))], *OPPONENT).out)
+    assert "the plays are numbered 1 to" in typing(["", "hint", str(len(plays) + 1)], *OPPONENT).out
+
+
 def test_a_file_of_somebody_else_is_not_overwritten(typing, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.mat").write_text("precious")

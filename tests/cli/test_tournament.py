@@ -5,7 +5,7 @@ import re
 import pytest
 from matplotlib.image import imread
 
-WORDS = ("random", "pubeval", "simple", "--games", 40, "--jobs", 1)
+WORDS = ("random", "pubeval", "simple", "--games", 60, "--jobs", 1)
 
 
 @pytest.fixture
@@ -25,10 +25,10 @@ def test_the_table_of_a_tournament(motif_json):
     record = motif_json("tournament", *WORDS, "--seed", 3)
     assert [row["player"] for row in record["table"]] == ["pubeval", "simple", "random"]
     assert record["players"] == ["random", "pubeval", "simple"]
-    assert (record["games"], record["seed"]) == (40, 3)
+    assert (record["games"], record["seed"]) == (60, 3)
     for pairing in record["pairings"]:
         again = motif_json(
-            "match", *pairing["players"], "--games", 40, "--seed", pairing["seed"], "--jobs", 1
+            "match", *pairing["players"], "--games", 60, "--seed", pairing["seed"], "--jobs", 1
         )
         assert again == pairing
 
@@ -50,7 +50,7 @@ def test_many_players_fit_a_terminal(motif, monkeypatch, weight_file, tmp_path):
     for copy in copies:
         copy.write_bytes(weight_file.read_bytes())
     monkeypatch.setenv("COLUMNS", "80")
-    lines = motif("tournament", *copies, "--games", 4, "--jobs", 1).out.splitlines()
+    lines = motif("tournament", *copies, "--games", 60, "--jobs", 1).out.splitlines()
     start = next(k for k, line in enumerate(lines) if re.fullmatch(" +A.* L", line))
     cross = lines[start : start + 25]
     assert max(map(len, cross)) <= 80
@@ -60,7 +60,7 @@ def test_many_players_fit_a_terminal(motif, monkeypatch, weight_file, tmp_path):
     assert cross[1].split() == ["A", *cross[1].split()[1:]]
     assert len(cross[1].split()) == 12
     monkeypatch.setenv("COLUMNS", "40")
-    narrow = motif("tournament", *copies, "--games", 4, "--jobs", 1).out.splitlines()
+    narrow = motif("tournament", *copies, "--games", 60, "--jobs", 1).out.splitlines()
     heads = [line.split() for line in narrow if re.fullmatch(r"( +[A-L])+", line)]
     assert "".join(label for head in heads for label in head) == "ABCDEFGHIJKL"
 
@@ -130,8 +130,42 @@ def test_a_match_says_why_it_ended(motif, motif_json):
 
 
 def test_who_is_ahead_by_luck_beats_nobody(motif):
-    out = motif("match", "simple", "bras", "--games", 4, "--jobs", 1).out
-    assert re.search(r"(simple|bras) is ahead of (simple|bras) by .* over 4 games \(p = 0\.[1-9]", out)
+    out = motif("match", "simple", "simple", "--games", 60, "--jobs", 1).out
+    assert "simple and simple are even: 0.000 ± 0.000 points a game over 60 games (p = 1)" in out
+    out = motif("match", "simple", "bras", "--games", 60, "--jobs", 1).out
+    assert re.search(
+        r"(simple|bras) (is ahead of|beats) (simple|bras) by \S+ ± \S+ points a game over 60", out
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((2,), r"motif-v13 and pubeval are even: 0\.000 points a game over 2 games\n"),
+        ((3,), r"motif-v13 is ahead of pubeval by 1\.000 points a game over 4 games\n"),
+        ((4, "--cube"), r"is ahead of [\w-]+ by \d\.\d{3} points a game over 4 games; with the cube, "),
+        (
+            (2, "--length", 1),
+            r"wins \d+\.\d% of 2 matches to 1 point against pubeval \(1\.0 games a match\)\n",
+        ),
+        ((2, "--without-luck"), r"by \d\.\d{3} points a game\n2 games: fewer than 60"),
+    ],
+)
+def test_a_handful_of_games_proves_nothing(motif, words, said):
+    out = motif("match", "motif-v13", "pubeval", "--jobs", 1, "--games", *words).out
+    assert re.search(said, out), out
+    assert not re.search(r"nan|beats|p [=<]|±", out)
+    assert "fewer than 60 are too few for a standard error\n" in out
+
+
+@pytest.mark.parametrize("rules", [(), ("--length", 1), ("--length", 1, "--without-luck"), ("--cube",)])
+def test_a_short_tournament_has_no_errors(motif, tmp_path, rules):
+    picture = tmp_path / "ratings.svg"
+    words = ("tournament", "pubeval", "random", "bras", "--games", 4, "--jobs", 1, *rules)
+    out = motif(*words, "--plot", picture).out
+    assert not re.search(r"nan|[±?]", out)
+    assert "fewer than 60 are too few for a standard error." in out
+    assert "nan" not in picture.read_text()
 
 
 def test_an_odd_number_of_games_is_one_more(motif):

@@ -132,7 +132,7 @@ def test_costs_and_words():
     assert decision.cost("roll") == decision.cost("no redouble") == decision.cost("no double")
     assert decision.cost("double") == decision.cost("redouble") == decision.cost("take") == 0
     assert decision.cost("drop") == decision.cost("pass") == pytest.approx(1 - decision.double_take)
-    assert decision.words == "A clear double: waiting costs 0.100. A clear take: passing costs 0.184."
+    assert decision.words == "A clear double: waiting costs 0.100. A very clear take: passing costs 0.184."
     close = cube_decision(Probabilities(0.786, 0, 0, 0, 0), MatchState())
     assert close.words.endswith("A borderline take: passing costs 0.002.")
 

@@ -18,7 +18,7 @@ TINY = BootstrapConfig(
     "tiny",
     "simple",
     seed=4,
-    strength_games=20,
+    strength_games=60,
     fit={"parameters": "keith", "terms": "linear"},
     versions=(STEP, replace(STEP, games=6, noise=0.1, pooled=1)),
 )

@@ -14,7 +14,7 @@ TEXT = """
 name: tiny
 start: simple
 seed: 4
-strength_games: 20
+strength_games: 60
 fit: {parameters: keith, terms: linear, ranking: null}
 versions:
   - {games: 3, trials: 2}
@@ -37,7 +37,7 @@ def test_a_configuration():
         "tiny",
         "simple",
         4,
-        20,
+        60,
         {"parameters": "keith", "terms": "linear", "ranking": None},
         (VersionStep(3, 2), VersionStep(5, 4, rate=0.5, cut=3, stop_at_race=True, pooled=1)),
     )
@@ -96,7 +96,7 @@ def test_no_two_uses_share_a_seed():
 WRONG: list[tuple[str, str, str]] = [
     ("name: tiny\n", "", "name: missing"),
     ("seed: 4\n", "", "seed: missing"),
-    ("strength_games: 20\n", "", "strength_games: missing"),
+    ("strength_games: 60\n", "", "strength_games: missing"),
     ("name: tiny", "name: 3", "name: must be str, not 3"),
     ("seed: 4", "seed: 4.5", "seed: must be int, not 4.5"),
     ("seed: 4", "seed: true", "seed: must be int, not True"),
@@ -106,7 +106,7 @@ WRONG: list[tuple[str, str, str]] = [
         "seed: 9223372036854775",
         "seed must be at least 0 and below 9223372036854775, not 922337203",
     ),
-    ("strength_games: 20", "strength_games: 3", "strength_games must be at least 4, not 3"),
+    ("strength_games: 60", "strength_games: 59", "strength_games must be at least 60, not 59"),
     ("name: tiny", "name: tiny\nauthor: me", "author: unknown key; known are name, start, seed, "),
     ("versions:", "versions: []\nsteps:", "steps: unknown key"),
     ("{games: 3, trials: 2}", "[3, 2]", "versions[0]: must be a mapping, not [3, 2]"),

@@ -248,7 +248,7 @@ def test_stopped_and_resumed(whole, tmp_path, monkeypatch, stopping):
     "changed",
     [
         replace(TINY, seed=5),
-        replace(TINY, strength_games=30),
+        replace(TINY, strength_games=80),
         replace(TINY, fit={**TINY.fit, "ridge": 1.0}),
         replace(TINY, versions=TINY.versions[:1]),
         replace(TINY, versions=(STEP, replace(STEP, games=7))),

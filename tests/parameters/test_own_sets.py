@@ -14,6 +14,8 @@ from motif.evaluators.static import model_fingerprint, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
+from motif.parameters.registry import GROUPS
+from motif.parameters.sets import PARAMETER_SETS
 from motif.runtime.errors import ParameterError, WeightFileError
 from tests.evaluators.written_out import row_sum
 from tests.fitting.fitting_samples import random_boards
@@ -110,7 +112,7 @@ def test_the_file_may_use_what_numpy_and_python_offer(tmp_path):
         "import numpy as np\nfrom motif.parameters import extend\n"
         "from motif.runtime.jit import inline_kernel\n"
         "mine = extend('bras')\n@inline_kernel\ndef twice(n):\n    return 2 * n\n"
-        "@mine.side('x', unit='x', full=1, group='x')\ndef doubled(board):\n"
+        "@mine.side('x', unit='x', full=1, group='race')\ndef doubled(board):\n"
         "    return twice(np.maximum(board[1:7], 0).sum())\n"
     )
     chosen = parameter_set(str(written(tmp_path, text)))
@@ -233,7 +235,7 @@ def test_an_edited_file_is_another_set(tmp_path):
 
 
 HEAD = "from motif.parameters import extend\nmine = extend('keith')\n"
-DECLARED = "@mine.side('x', unit='x', full=1, group='x')\n"
+DECLARED = "@mine.side('x', unit='x', full=1, group='race')\n"
 
 
 @pytest.mark.parametrize(
@@ -262,6 +264,10 @@ DECLARED = "@mine.side('x', unit='x', full=1, group='x')\n"
         (
             HEAD + DECLARED.replace("unit='x'", "unit=''") + "def own(board):\n    return 1",
             r"own: unit must be",
+        ),
+        (
+            HEAD + DECLARED.replace("'race'", "'saftey'") + "def own(board):\n    return 1",
+            r"own: group must be one of race, safety, blocking, .*back game, not 'saftey'",
         ),
         (HEAD + DECLARED + "def own(board):\n    return board[26]", r"own: there is no board\[26\]"),
         (HEAD + DECLARED + "def own(board):\n    return board[-1]", r"own: there is no board\[-1\]"),
@@ -297,3 +303,8 @@ def test_a_value_that_is_not_finite_is_told_by_a_fit_and_counts_nothing_in_play(
         features(chosen, board)
     weights_of(chosen).save(tmp_path / "weights.yaml")
     assert np.isfinite(load_static(str(tmp_path / "weights.yaml")).evaluate_many(board)).all()
+
+
+@pytest.mark.parametrize("parameters", PARAMETER_SETS.values(), ids=lambda parameters: parameters.name)
+def test_sets_that_come_with_motif_use_the_groups_that_files_may_use(parameters):
+    assert {parameter.group for parameter in parameters.parameters} <= set(GROUPS)

@@ -45,8 +45,8 @@ TINY = PhaseNetSettings(
     round_games=60,
     buffer=100,
     round_epochs=2,
-    test_games=8,
-    final_games=8,
+    test_games=60,
+    final_games=60,
 )
 
 
@@ -279,7 +279,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
         ({"boards": 99}, "boards must be at least 100, not 99"),
         ({"buffer": 3}, "buffer must be at least 100, not 3"),
         ({"round_games": -1}, "round_games must be at least 1"),
-        ({"final_games": 2}, "final_games must be at least 4"),
+        ({"final_games": 58}, "final_games must be at least 60"),
         ({"rounds": 100_000}, "rounds must be at most 9900"),
         ({"rate": 0.0}, "rate must be above 0"),
         ({"round_rate": float("nan")}, "round_rate must be above 0"),

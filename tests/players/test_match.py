@@ -141,10 +141,27 @@ def test_games_come_in_pairs(asked, played):
     assert result.games == result.wins + result.losses == played
 
 
-def test_two_games_have_no_error():
-    result = play_match(SIMPLE, RANDOM, 2, jobs=1)
-    assert math.isnan(result.se)
-    assert result.p_value == 1
+@pytest.mark.parametrize("games", [2, 4, 58])
+def test_few_games_have_no_error_and_no_p_value(games):
+    result = play_match(SIMPLE, RANDOM, games, jobs=1, judge=load_static("motif-v1"))
+    assert result.se is result.p_value is result.without_luck.se is result.without_luck.p_value is None
+    document = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    assert document["se"] is document["p_value"] is document["without_luck"]["se"] is None
+    assert document["note"] == "fewer than 60 are too few for a standard error"
+    assert -3 <= document["interval"][0] <= document["ppg"] <= document["interval"][1] <= 3
+
+
+def test_a_match_of_60_games_has_an_error():
+    result = play_match(SIMPLE, RANDOM, 59, jobs=1)
+    assert result.se > 0
+    assert 0 <= result.p_value <= 1
+    assert "note" not in result.as_dict()
+
+
+def test_a_short_match_that_could_end_early_has_its_p_value():
+    result = play_match(SIMPLE, RANDOM, 20, jobs=1, until_certain=True)
+    assert result.se is None
+    assert 0 < result.p_value <= 1
 
 
 @pytest.mark.parametrize("games", [1, 0, -4])
@@ -165,9 +182,9 @@ def test_a_bad_number_of_jobs():
 
 def test_always_the_same_result_leaves_no_doubt():
     # Every pair is won by the same points: no spread, and a difference that cannot be chance.
-    result = match_module.match_result(np.full((5, 2), 2))
+    result = match_module.match_result(np.full((30, 2), 2))
     assert (result.ppg, result.se, result.p_value) == (2, 0, 0)
-    assert (result.wins, result.gammons, result.backgammons) == (10, 10, 0)
+    assert (result.wins, result.gammons, result.backgammons) == (60, 60, 0)
 
 
 def test_a_match_ends_when_the_better_player_is_certain():

@@ -90,27 +90,35 @@ def test_the_table_by_hand(result):
 
 
 def test_one_who_loses_every_game_is_rated():
-    result = play_tournament(PLAYERS[:2], 20, seed=1, jobs=1)
-    assert result.won().tolist() == [0, 20]
+    result = play_tournament(PLAYERS[:2], 60, seed=2, jobs=1)
+    assert result.won().tolist() == [0, 60]
     assert np.isfinite(result.elo.values).all()
-    # Half a win of 21 games.
-    assert result.elo.values[1] - result.elo.values[0] == pytest.approx(400 * math.log10(41))
+    # Half a win of 61 games.
+    assert result.elo.values[1] - result.elo.values[0] == pytest.approx(400 * math.log10(121))
     assert (result.elo.se > 0).all()
 
 
 def test_players_who_play_alike_are_equal():
     twin = load("pubeval")
     twin.name = "twin"
-    result = play_tournament([PLAYERS[1], twin], 40, jobs=1)
+    result = play_tournament([PLAYERS[1], twin], 60, jobs=1)
     assert result.points.values.tolist() == result.elo.values.tolist() == [0, 0]
     assert (result.points.se > 0).all()
     assert result.totals()[1].tolist() == [0, 0]
 
 
-def test_two_games_have_no_error():
-    result = play_tournament(PLAYERS[:2], 1 + 1, jobs=1)
-    assert np.isnan(result.totals()[1]).all()
-    assert np.isfinite([*result.points.values, *result.points.se, *result.elo.values, *result.elo.se]).all()
+@pytest.mark.parametrize("games", [2, 58])
+def test_few_games_have_ratings_but_no_errors(games):
+    result = play_tournament(PLAYERS, games, jobs=1)
+    assert not result.has_errors
+    assert np.isnan([*result.totals()[1], *result.points.se, *result.elo.se, result.fit]).all()
+    assert np.isfinite([*result.points.values, *result.elo.values]).all()
+    document = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    assert document["note"] == document["pairings"][0]["note"]
+    assert document["points_fit_p_value"] is None
+    for row in document["table"]:
+        assert row["se"] is row["points_rating_se"] is row["elo_se"] is None
+        assert {against["se"] for against in row["against"].values()} == {None}
 
 
 def test_games_come_in_pairs():

@@ -67,7 +67,7 @@ from motif.learning import load_preset, run_bootstrap
 
 config = load_preset("demo")
 step = replace(config.versions[0], games=12, trials=1)
-config = replace(config, versions=(step,), strength_games=4, fit={**config.fit, "terms": "linear"})
+config = replace(config, versions=(step,), strength_games=60, fit={**config.fit, "terms": "linear"})
 run_bootstrap(sys.argv[1], config, jobs=1)
 """
 HELD = """

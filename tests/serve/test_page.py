@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.analysis.match import analyse_match
-from motif.analysis.match.decisions import THRESHOLDS, WORST
 from motif.analysis.match.review import Review, ReviewedRoll
+from motif.board.marks import LOWEST_RATING, RATINGS
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import MatchState
 from motif.cube.decision import best_action
@@ -106,7 +106,7 @@ def test_every_cube_action_has_its_words():
 
 
 def test_every_rating_has_its_words():
-    assert {f"rating {word}" for _, word in (*THRESHOLDS, (0, WORST))} <= texts("de").keys()
+    assert {f"rating {word}" for _, word in (*RATINGS, (0, LOWEST_RATING))} <= texts("de").keys()
 
 
 @pytest.mark.parametrize(

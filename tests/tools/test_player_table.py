@@ -38,7 +38,7 @@ from tools.player_table import (
 
 MARKS = marks(REGION)
 LINES = Path(__file__).resolve().parent.parent / "data"
-FEW = (Entry("random", "anything", 20), Entry("pubeval", "the reference", 20), Entry("simple", "a table", 30))
+FEW = (Entry("random", "anything", 60), Entry("pubeval", "the reference", 60), Entry("simple", "a table", 80))
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ def test_what_is_measured_is_what_the_commands_measure(page):
     for cell, kind in zip(found["simple"], CLASSES, strict=False):
         rate = error_rate(simple, read_benchmark(LINES / f"{kind}.bm"), seed=SEED, jobs=1)
         assert cell == f"{rate.er:.1f} ± {rate.se:.1f}"
-    result = play_match(simple, load("pubeval"), 30, seed=SEED, jobs=1)
-    assert found["simple"][3:5] == [f"{result.ppg:+.3f} ± {result.se:.3f}", "30"]
+    result = play_match(simple, load("pubeval"), 80, seed=SEED, jobs=1)
+    assert found["simple"][3:5] == [f"{result.ppg:+.3f} ± {result.se:.3f}", "80"]
     assert int(found["simple"][5].replace(",", "")) > 1000
     assert found["random"][5] == "-"
     assert found["pubeval"][3:5] == ["0 (himself)", "-"]
@@ -110,11 +110,11 @@ def test_who_is_named_is_measured_anew_and_nobody_else(page, capsys):
 def test_other_games_are_measured_again(page, capsys):
     made(page)
     capsys.readouterr()
-    assert made(page, most_games=20)["simple"][4] == "20"
+    assert made(page, most_games=60)["simple"][4] == "60"
     # Those who play no more than that already are as they were.
     assert capsys.readouterr().err.count("measuring") == 1
-    with pytest.raises(SettingError, match="games must be at least 4, not 2"):
-        made(page, most_games=2)
+    with pytest.raises(SettingError, match="games must be at least 60, not 58"):
+        made(page, most_games=58)
 
 
 def test_other_lines_are_measured_again(page, tmp_path, capsys):

@@ -1,17 +1,12 @@
 """Every decision of a match, with what could be done instead, its cost and a mark; the luck of every roll.
 
-Marks are gnubg's, by its thresholds: an error from 30 millipoints on is doubtful, from 60 on bad, from 120 on
-very bad; a roll that gains 0.3 is lucky, 0.6 very lucky, and as much the other way unlucky.
-
 What the decisions of one player come to are error rates, luck, and the kinds of mistakes with the cube.
-
-A word says how strong a player is who makes so many millipoints of errors a decision.  Words and
-thresholds are gnubg's (analysis.c, `aszRating`, `arThrsRating`), so that ratings can be
-compared; they take the analysing player's word for what an error is.
+Marks, and the word for an error rate, are gnubg's (`motif.board.marks`); errors are as the analysing player
+judges them.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,8 +24,9 @@ from motif.analysis.match.decision_errors import (
 )
 from motif.analysis.match.record_walk import Moment, PlayedRoll
 from motif.benchmark.losses import MILLIPOINTS
-from motif.board.game_record import Mark, Note
+from motif.board.game_record import Note
 from motif.board.identifiers import gnubg_id
+from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, SIGNS, Mark, mark_of, rating
 from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
 from motif.board.moves import legal_plays
@@ -38,35 +34,9 @@ from motif.board.notation import NO_MOVE
 from motif.board.packed import pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 
-MARKS: tuple[tuple[float, Mark], ...] = ((0.12, "very bad"), (0.06, "bad"), (0.03, "doubtful"))
-"""Normalised equity from which on an error is marked so: gnubg's thresholds."""
-LUCK_MARKS: tuple[tuple[float, str], ...] = ((0.6, "very "), (0.3, ""))
 KINDS_OF_DECISION = ("opening", *CLASS_NAMES, "double", "take")
 """Plays of a game's first roll, those in other positions by their class, and decisions with the cube."""
 _OPENING, _TAKE, _DOUBLE = "opening", "take", "double"
-_SIGNS: Mapping[Mark, str] = {"": "", "doubtful": "?!", "bad": "?", "very bad": "??"}
-
-THRESHOLDS: tuple[tuple[float, str], ...] = (
-    (2, "supernatural"),
-    (5, "world class"),
-    (8, "expert"),
-    (12, "advanced"),
-    (18, "intermediate"),
-    (26, "casual player"),
-    (35, "beginner"),
-)
-"""Millipoints a decision below which a word holds, ascending."""
-WORST = "awful"
-GRADES: tuple[tuple[float, str], ...] = (
-    (4.0, "grandmaster"),
-    (6.0, "master"),
-    (10.0, "advanced"),
-    (17.5, "intermediate"),
-)
-"""Performance ratings up to which a grade holds: Rick Janowski's, on bgonline.org on 5 October 2014."""
-LOWEST_GRADE = "beginner"
-BLUNDER = 0.08
-"""Normalised equity from which on an error counts as a blunder; gnubg calls such a play bad."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +91,7 @@ class MatchDecision:
     def line(self, name: str) -> str:
         """All of it but the candidates in a line, for who is called `name`."""
         what = f"{self.roll}: {self.done}" if self.is_play else self.done
-        sign = _SIGNS[self.mark]
+        sign = SIGNS[self.mark]
         error = MILLIPOINTS * self.error
         lost = f"  {sign}  loses {error:.0f} millipoints ({self.mark})" if sign else ""
         if not sign and error >= 1:
@@ -192,11 +162,6 @@ class RollLuck:
             "mark": self.mark,
             "xgid": xgid(self.roll.position, self.roll.state),
         }
-
-
-def mark_of(error: float) -> Mark:
-    """The mark for an error, in normalised equity."""
-    return next((mark for limit, mark in MARKS if error >= limit), "")
 
 
 def match_decisions(
@@ -359,21 +324,13 @@ class PlayerAnalysis:
 
     @property
     def rating(self) -> str | None:
-        """A word for the overall error rate; None where nothing was decided, and for who judges himself."""
+        """gnubg's word for the overall error rate; None where nothing was decided, and for the analyst."""
         return None if self.overall.rate is None or self.is_analyst else rating(self.overall.rate)
 
     @property
     def pr(self) -> float | None:
         """Performance rating as eXtreme Gammon has it, 500 times the loss a decision: half the error rate."""
         return None if self.overall.rate is None else self.overall.rate / 2
-
-    @property
-    def grade(self) -> str | None:
-        """The band of `GRADES` for `pr`; None as for `rating`."""
-        if self.pr is None or self.is_analyst:
-            return None
-        pr = self.pr
-        return next((word for limit, word in GRADES if pr <= limit), LOWEST_GRADE)
 
     @property
     def snowie(self) -> float | None:
@@ -389,7 +346,6 @@ class PlayerAnalysis:
             "error_rate": self.overall.rate,
             "error_rate_se": self.overall.se,
             "pr": self.pr,
-            "grade": self.grade,
             "snowie_error_rate": self.snowie,
             **{kind: _errors_dict(getattr(self, kind), unit) for kind in ("chequer", "cube", "overall")},
             "forced": self.forced,
@@ -456,11 +412,6 @@ def with_results(
         replace(first, result=result, luck_adjusted=adjusted),
         replace(second, result=-result, luck_adjusted=-adjusted),
     )
-
-
-def rating(error_rate: float) -> str:
-    """The word for `error_rate`, in millipoints a decision."""
-    return next((word for limit, word in THRESHOLDS if error_rate < limit), WORST)
 
 
 def errors_of(losses: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Errors:

@@ -1,0 +1,115 @@
+"""Programs on the pages of docs/how-to run as they stand, those of a page one after the other.
+
+What they need and do not make themselves (a match file, a server) is there beforehand; addresses are replaced
+by those of servers on this machine, and words that say how much work there is by smaller ones.
+"""
+
+import doctest
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from motif.cli.main import main
+from tools.house import ROOT
+from tools.tutorial import blocks
+
+FOLDER = ROOT / "docs" / "how-to"
+PROGRAMS = {
+    path.stem: found
+    for path in sorted(FOLDER.glob("*.md"))
+    if (found := [block.text for block in blocks(path.read_text("utf-8")) if block.kind == "python"])
+}
+SMALLER = {"games=1000, trials=36": "games=4, trials=2"}
+"""Part of a program -> what stands for it in the test."""
+SLOW = {"cluster"}
+Prepared = dict[str, str]
+"""What is replaced on a page."""
+
+
+def a_match(folder: Path, stack: ExitStack) -> Prepared:
+    """A match file of each kind."""
+    words = ["play", "pubeval", "random", "--length", "1", "--seed", "1", "--save"]
+    assert main([*words, str(folder / "match.mat")]) == main([*words, str(folder / "match.sgf")]) == 0
+    return {}
+
+
+def nets(folder: Path, stack: ExitStack) -> Prepared:
+    """The exported net that the page makes by a command, and a net of one's own."""
+    pytest.importorskip("onnxruntime", reason="the extra nets is not installed")
+    from tests.evaluators.nets.made_nets import score_net
+
+    (export,) = re.findall(r"^motif (export .*)$", (FOLDER / "nets.md").read_text("utf-8"), re.MULTILINE)
+    assert main(shlex.split(export)) == 0
+    (folder / "mine.onnx").write_bytes(score_net())
+    return {}
+
+
+def a_server(folder: Path, stack: ExitStack) -> Prepared:
+    """The HTTP server."""
+    pytest.importorskip("fastapi", reason="the extra serve is not installed")
+    from motif.serve.serve_settings import ServeSettings
+    from tests.serve.conftest import running
+
+    client = stack.enter_context(running(ServeSettings(port=0, games=str(folder))))
+    return {"http://127.0.0.1:8080": str(client.base_url)}
+
+
+def a_cluster(folder: Path, stack: ExitStack) -> Prepared:
+    """A scheduler with a worker."""
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    from tools.local_cluster import machines
+
+    return {"tcp://10.0.0.1:8786": stack.enter_context(machines(1)).address}
+
+
+NEEDS: dict[str, Callable[[Path, ExitStack], Prepared]] = {
+    "cluster": a_cluster,
+    "files": a_match,
+    "match-analysis": a_match,
+    "nets": nets,
+    "serve": a_server,
+}
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as entered:
+        yield entered
+
+
+def test_what_is_prepared_is_needed():
+    assert NEEDS.keys() <= PROGRAMS.keys()
+    text = "".join(program for programs in PROGRAMS.values() for program in programs)
+    assert [part for part in SMALLER if part not in text] == []
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page for page in PROGRAMS]
+)
+def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, stack):
+    monkeypatch.chdir(tmp_path)
+    replaced = dict(SMALLER)
+    if page in NEEDS:
+        replaced |= NEEDS[page](tmp_path, stack)
+    names: dict[str, object] = {"__name__": f"docs.how_to.{page}"}
+    for program in PROGRAMS[page]:
+        for part, instead in replaced.items():
+            program = program.replace(part, instead)
+        if program.startswith(">>>"):
+            test = doctest.DocTestParser().get_doctest(program, names, page, str(FOLDER / f"{page}.md"), 0)
+            assert doctest.DocTestRunner().run(test, clear_globs=False).failed == 0
+            names = test.globs
+        else:
+            exec(compile(program, f"{page}.md", "exec"), names)
+    if page == "match-analysis":
+        assert (tmp_path / "match.html").read_text("utf-8").startswith("<!")
+
+
+def test_a_program_that_fails_is_noticed(tmp_path, monkeypatch, stack):
+    monkeypatch.setitem(PROGRAMS, "bearoff", [">>> 1 + 1\n3\n"])
+    with pytest.raises(AssertionError):
+        test_the_programs_of_a_page_run("bearoff", tmp_path, monkeypatch, stack)

@@ -41,7 +41,15 @@ classify_many(packed)
 assert PLANS[plans_many(packed)[0]] == "deep anchor against deep anchor"
 assert staked_values(NO_CUBE, 0, packed, np.array([[0.5, 0.0, 0.0, 0.0, 0.0]])).tolist() == [0.0]
 """
-ALL = ["classify_many", "finished_points_many", "plans_many", "staked_values", "value_for_side"]
+ALL = [
+    "classify_many",
+    "finished_points_many",
+    "held_and_taken",
+    "is_known",
+    "plans_many",
+    "staked_values",
+    "value_for_side",
+]
 LISTENING = COUNTING[: COUNTING.index("from motif.board.outcome")]
 AHEAD = (
     LISTENING
@@ -172,10 +180,15 @@ def test_words_and_plain_functions_compile_nothing(kept, tmp_path):
             "parameters/position_class.py",
             "_CONTACT_SUM = 24",
             "_CONTACT_SUM = 25",
-            [name for name in ALL if name != "finished_points_many"],
+            [name for name in ALL if name not in ("finished_points_many", "is_known")],
         ),
         ("parameters/position_class.py", "if count >= 2:", "if count > 1:", ["plans_many"]),
-        ("evaluators/stakes.py", "x = 0.0 if", "x = 0.5 if", ["staked_values", "value_for_side"]),
+        (
+            "evaluators/stakes.py",
+            "x = 0.0 if",
+            "x = 0.5 if",
+            ["held_and_taken", "staked_values", "value_for_side"],
+        ),
         ("board/outcome.py", "return 3 if occupied", "return 4 if occupied", ["finished_points_many"]),
     ],
 )

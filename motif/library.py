@@ -8,20 +8,19 @@ command line, too: the newest weights, looking two plies ahead.  Match and cube 
 ``length=7, score=(3, 5), cube=2, owner="me", crawford=True``, for money ``jacoby=True``; an ID may hold them.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.cube_records import cube_answers
 from motif.analysis.explain import Explanation, explain_choice
 from motif.analysis.judge import JUDGE, MatchOptions, for_match
 from motif.analysis.match import MatchAnalysis, analyse_match
 from motif.analysis.phrases import LANGUAGE
-from motif.analysis.position_records import hints
-from motif.board.diagram import svg_diagram
+from motif.analysis.position_records import SHOWN
+from motif.analysis.ranking import Ranking, rank_plays
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_file import read_match
@@ -30,109 +29,18 @@ from motif.board.moves import Play, RollLike, as_roll, legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_position
 from motif.board.position import Position, PositionLike, Positions, as_boards
-from motif.cube import CubeDecision, cube_decision_by
-from motif.cube.decision import check_somebody_doubles
+from motif.cube import CubeDecision
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.players.player import Player, as_player
-from motif.runtime.errors import PlayError, PositionError, SettingError, changed, shown
-from motif.runtime.layout import html_table, side_by_side, text_table
+from motif.runtime.errors import PlayError, PositionError, changed, shown
+from motif.runtime.frames import frame
 
 if TYPE_CHECKING:
     from motif.board.packed import Board
 
 PlayerLike = Player | Evaluator | str
-_SHOWN = 10
-"""Plays that a ranking shows."""
-
-
-@dataclass(frozen=True)
-class RankedPlay:
-    """A legal play, and what it is worth."""
-
-    play: Play
-    equity: float
-    """Of the mover."""
-    difference: float
-    """How much less than the best play's: at most 0."""
-
-    def __str__(self) -> str:
-        return f"{self.play} {self.equity:+.3f}"
-
-
-@dataclass(frozen=True)
-class Ranking(Sequence[RankedPlay]):
-    """The legal plays of a roll, the best first."""
-
-    position: Position
-    roll: tuple[int, int]
-    player: str
-    """Who ranked them."""
-    plays: tuple[RankedPlay, ...] = field(repr=False)
-    valued_for: str = ""
-    """Match score and cube for which the plays are valued; empty for money without a cube."""
-
-    @property
-    def best(self) -> Play:
-        """The best play."""
-        return self.plays[0].play
-
-    @overload
-    def __getitem__(self, index: int) -> RankedPlay: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[RankedPlay, ...]: ...
-    def __getitem__(self, index: int | slice) -> RankedPlay | tuple[RankedPlay, ...]:
-        return self.plays[index]
-
-    def __len__(self) -> int:
-        return len(self.plays)
-
-    def __iter__(self) -> Iterator[RankedPlay]:
-        return iter(self.plays)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON."""
-        return {
-            "position": self.position.gnubg_id,
-            "roll": list(self.roll),
-            "player": self.player,
-            "valued_for": self.valued_for,
-            "plays": [
-                {"notation": one.play.notation, "position": one.play.position.gnubg_id, "equity": one.equity}
-                for one in self.plays
-            ],
-        }
-
-    def to_frame(self) -> Any:
-        """A DataFrame of pandas, or of polars, with a row for each play; see `frame`."""
-        return frame(
-            {
-                "play": [one.play.notation for one in self.plays],
-                "equity": [one.equity for one in self.plays],
-                "difference": [one.difference for one in self.plays],
-                "position": [one.play.position.gnubg_id for one in self.plays],
-            }
-        )
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (str(one.play), f"{one.equity:+.3f}", f"{one.difference:.3f}" if rank else "")
-            for rank, one in enumerate(self.plays[:_SHOWN])
-        ]
-
-    def _heading(self) -> str:
-        count, roll = len(self.plays), "{}{}".format(*self.roll)
-        valued = f", valued for {self.valued_for}" * bool(self.valued_for)
-        return f"{count} legal play{'s' * (count != 1)} of {roll}, ranked by {self.player}{valued}"
-
-    def __str__(self) -> str:
-        return f"{self._heading()}\n{text_table(('play', 'equity', 'difference'), self._rows())}"
-
-    def _repr_html_(self) -> str:
-        moves = self.plays[0].play.moves
-        table = html_table(("play", "equity", "difference"), self._rows())
-        return side_by_side(svg_diagram(self.position, moves=moves, size=380), table) + self._heading()
 
 
 def rank(
@@ -153,14 +61,8 @@ def rank(
     """
     place, state = _placed(position)
     dice, evaluator = _rolled(roll, state), _judging(player)
-    stakes, valued = for_match(evaluator, _options(match), state)
-    legal = {play.position.gnubg_id: play for play in legal_plays(place, dice)}
-    record = next(hints(place.board[None], np.array([dice]), evaluator.staked(stakes), evaluator.name))
-    best = record["plays"][0]["equity"]
-    plays = tuple(
-        RankedPlay(legal[one["position"]], one["equity"], one["equity"] - best) for one in record["plays"]
-    )
-    return Ranking(place, dice, evaluator.name, plays, valued.get("valued_for", ""))
+    context, _ = for_match(evaluator, _options(match), state)
+    return rank_plays(place, dice, evaluator, context, chances_for=SHOWN)
 
 
 def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities:
@@ -194,18 +96,6 @@ def evaluate_many(
     )
 
 
-def frame(columns: dict[str, Any]) -> Any:
-    """A DataFrame of pandas, else of polars; raises `SettingError` where neither is installed."""
-    try:
-        from pandas import DataFrame
-    except ImportError:
-        try:
-            from polars import DataFrame
-        except ImportError:
-            raise SettingError("a frame needs pandas or polars: pip install pandas") from None
-    return DataFrame(columns)
-
-
 def cube(position: PositionLike, player: PlayerLike | None = None, **match: Any) -> CubeDecision:
     """Whether to double, and whether to take: ``cube("dPexAAB07zMAAA").action``.
 
@@ -214,9 +104,7 @@ def cube(position: PositionLike, player: PlayerLike | None = None, **match: Any)
     """
     place, state = _placed(position)
     evaluator = _judging(player)
-    check_somebody_doubles(place)
-    chances = evaluator.evaluate(place)
-    return cube_decision_by(evaluator, place, chances, _options(match).state_of(state))
+    return next(cube_answers([(place, _options(match).state_of(state))], evaluator, evaluator.name)).decision
 
 
 def explain(
@@ -239,8 +127,8 @@ def explain(
     dice, evaluator = _rolled(roll, state), _judging(player)
     legal = legal_plays(place, dice)
     plays = [find_play(play, legal) if isinstance(play, str) else play for play in (better, versus)]
-    stakes, _ = for_match(evaluator, _options(match), state)
-    return explain_choice(evaluator, place, dice, *plays, stakes=stakes, language=language)
+    context, _ = for_match(evaluator, _options(match), state)
+    return explain_choice(evaluator, place, dice, *plays, context=context, language=language)
 
 
 def analyse(

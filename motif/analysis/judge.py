@@ -10,15 +10,13 @@ from motif.evaluators.named import default_player
 from motif.runtime.errors import PlayerError, SettingError, shown
 
 if TYPE_CHECKING:
+    from motif.analysis.ranking import CubeContext
     from motif.board.match_state import MatchState
     from motif.evaluators import Evaluator
-    from motif.evaluators.stakes import Stakes
 
 JUDGE = f"{default_player()}@2"
 """Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
 _DEEP = "@2:rollout"
-COMPARABLE = 10
-"""Best plays of a roll that who judges sees equally deep, so that they can be compared."""
 
 
 @dataclass(frozen=True)
@@ -126,26 +124,25 @@ def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluato
 
 def for_match(
     evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
-) -> "tuple[Stakes, dict[str, Any]]":
+) -> "tuple[CubeContext, dict[str, Any]]":
     """What `evaluator` is to value plays for, by options and by the state of an ID, and what to say of it."""
+    # Only now: they take a while to import.
+    from motif.analysis.ranking import MONEY, CubeContext
     from motif.board.diagram import describe_stakes
-    from motif.evaluators.stakes import NO_CUBE, gammon_values
+    from motif.evaluators.stakes import gammon_values
 
     state = options.stakes_state(match)
     if state is None:
-        return NO_CUBE, {}
-    # Only now: it takes a while to import.
-    from motif.cube.cube_states import stakes_of
-
-    stakes = stakes_of(state)
-    if evaluator.staked(stakes) is evaluator:
+        return MONEY, {}
+    context = CubeContext(state)
+    if evaluator.staked(context.stakes) is evaluator:
         if options.stakes_state(None) is None:
-            return NO_CUBE, {}
+            return MONEY, {}
         raise PlayerError(
             f"{evaluator.name!r} ranks plays by a score that knows nothing of matches and cubes"
         )
-    won, lost = gammon_values(stakes)
-    return stakes, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}
+    won, lost = gammon_values(context.stakes)
+    return context, {"valued_for": describe_stakes(state), "gammon_value": won, "gammon_value_lost": lost}
 
 
 @cache

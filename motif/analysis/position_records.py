@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.judge import COMPARABLE, MatchOptions, for_match
+from motif.analysis.judge import MatchOptions, for_match
+from motif.analysis.ranking import (
+    MONEY,
+    CubeContext,
+    Ranking,
+    estimate_plays,
+    probabilities_of,
+    rank_plays,
+    source_words,
+)
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, decode_path, parse_roll, play_batches
@@ -20,6 +29,7 @@ from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators.evaluator import best_few, without_ties
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import MotifError, SettingError
@@ -27,9 +37,10 @@ from motif.runtime.parallel import run_ordered
 
 if TYPE_CHECKING:
     from motif.analysis.explain import PositionExplanation
-    from motif.evaluators.stakes import Stakes
 
 STDIN = "-"
+SHOWN = 10
+"""Best plays of a hint that come with their probabilities."""
 _COMMENT = "#"
 _DICE = 2
 Rolls = npt.NDArray[np.int64]
@@ -160,10 +171,15 @@ def plays(boards: Board, rolls: Rolls) -> Iterator[Record]:
 
 
 def hints(
-    boards: Board, rolls: Rolls, evaluator: Evaluator, player: str, jobs: int | None = None
+    boards: Board,
+    rolls: Rolls,
+    evaluator: Evaluator,
+    player: str,
+    jobs: int | None = None,
+    context: CubeContext = MONEY,
 ) -> Iterator[Record]:
-    """For each of `boards` and `rolls` the legal plays with the mover's equities, best first."""
-    return _spread(partial(_hints, evaluator, player), evaluator, jobs, boards, rolls)
+    """For each of `boards` and `rolls` the legal plays with the mover's equities in a context, best first."""
+    return _spread(partial(_hints, evaluator, context, player), evaluator, jobs, boards, rolls)
 
 
 def hint(
@@ -173,14 +189,14 @@ def hint(
     evaluator: Evaluator,
     player: str,
     options: MatchOptions,
-) -> "tuple[Record, Stakes]":
-    """The legal plays of one roll, best first, and the stakes that they are valued for.
+) -> tuple[Ranking, Record]:
+    """The legal plays of one roll ranked, with the probabilities of the best, and what JSON has of them.
 
-    These come from `options` and, where an ID says so, `match`.
+    They are valued for the score and the cube of `options` and, where an ID says so, of `match`.
     """
-    stakes, valued = for_match(evaluator, options, match)
-    record = next(hints(position.board[None], np.array([roll]), evaluator.staked(stakes), player))
-    return {**record, **valued}, stakes
+    context, valued = for_match(evaluator, options, match)
+    ranking = rank_plays(position, roll, evaluator, context, chances_for=SHOWN, name=player)
+    return ranking, {**ranking.to_dict(), **valued}
 
 
 class Details(NamedTuple):
@@ -236,16 +252,27 @@ def _evaluations(evaluator: Evaluator, player: str, boards: Board) -> list[Recor
     return records
 
 
-def _hints(evaluator: Evaluator, player: str, boards: Board, rolls: Rolls) -> list[Record]:
+def _hints(
+    evaluator: Evaluator, context: CubeContext, player: str, boards: Board, rolls: Rolls
+) -> list[Record]:
     records: list[Record] = []
-    evaluator = evaluator.thorough(COMPARABLE)
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
-        values = evaluator.play_equities(boards[batch.decisions], batch)
+        before = boards[batch.decisions]
+        values, sources = estimate_plays(before, batch, evaluator, context)
         described = _described(batch, rolls)
-        for play, equity in zip(described, values.tolist(), strict=True):
-            play["equity"] = equity
+        dice = rolls[batch.decisions][batch.decision].tolist()
+        for play, path, roll, equity, source in zip(
+            described, batch.paths.tolist(), dice, values.tolist(), sources.tolist(), strict=True
+        ):
+            play["moves"] = [list(move) for move in _moves(path, *roll)]
+            play["equity"], play["source"] = equity, source_words(source)
+        told_apart = without_ties(values, before, batch, evaluator)
+        shown = np.flatnonzero(best_few(told_apart, batch, SHOWN))
+        chances = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
+        for row, five in zip(shown.tolist(), chances.tolist(), strict=True):
+            described[row] |= dict(zip(OUTPUTS, five, strict=True))
         # Ascending ranks of a descending order: nothing is negated but by the one function for it.
-        order = np.lexsort((turned_equities(values), batch.decision)).tolist()
+        order = np.lexsort((turned_equities(told_apart), batch.decision)).tolist()
         ranked = [described[row] for row in order]
         for record in _listed(boards, rolls, batch, ranked):
             records.append({**record, "player": player})
@@ -266,6 +293,11 @@ def _described(batch: PlayBatch, rolls: Rolls) -> list[Record]:
 @lru_cache(maxsize=1 << 18)
 def _notation(path: int, high: int, low: int) -> str:
     return format_moves(*decode_path(path, (high, low)))
+
+
+@lru_cache(maxsize=1 << 18)
+def _moves(path: int, high: int, low: int) -> tuple[tuple[int, int], ...]:
+    return decode_path(path, (high, low))[0]
 
 
 def _listed(boards: Board, rolls: Rolls, batch: PlayBatch, described: list[Record]) -> Iterator[Record]:

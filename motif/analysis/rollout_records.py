@@ -57,7 +57,7 @@ class RolloutQuestion(NamedTuple):
         self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
     ) -> tuple[Comparison, Record]:
         """The plays of a roll, those that are `named` or else the best; and for what they were valued."""
-        stakes, valued = for_match(self.evaluator, options, self.match)
+        context, valued = for_match(self.evaluator, options, self.match)
         comparison = compare_plays(
             self.position,
             roll,
@@ -65,7 +65,7 @@ class RolloutQuestion(NamedTuple):
             self.settings,
             plays=_named_plays(self.position, roll, named) if named else None,
             candidates=CANDIDATES if candidates is None else candidates,
-            stakes=stakes,
+            stakes=context.stakes,
             cubes=cube_maker(self.state) if self.cubeful else None,
             jobs=self.jobs,
         )

@@ -174,7 +174,10 @@ class GameProgress:
         """
         over = self.result
         if over is None:
-            if points not in (self.cube, 2 * self.cube, 3 * self.cube):
+            # Who resigns accepts the beaver, or the raccoon, before.
+            raised = self._raised is not None and self._raised.kind != "double"
+            cubes = (self.cube, 2 * self.cube) if raised else (self.cube,)
+            if points not in [factor * cube for cube in cubes for factor in (1, 2, 3)]:
                 raise RecordError(f"nobody can resign {points} points with the cube at {self.cube}")
             return GameResult(winner, points, resigned=True)
         if over.winner != winner:

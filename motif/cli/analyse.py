@@ -78,12 +78,11 @@ def analyse(
 
     Both players are rated, by error rates of chequer plays and of cube decisions and by luck; then comes
     what cost most, with the better play and why; docs/how-to/match-analysis.md in motif's source explains it.
-    What looks like an error is rolled out, and listed only where that confirms it, but for --fast.  Of
-    several matches each player's totals come last; with --json they are `players`, and the matches the list
-    `matches`.
+    What looks like an error, of a play or with the cube, is rolled out and counts as the rollout has it, but
+    for --fast.  Of several matches each player's totals come last; with --json they are `players`, and the
+    matches the list `matches`.
     """
     from motif.analysis.match import analyse_match
-    from motif.analysis.match.decision_errors import confirmed_by
     from motif.board.match_file import read_match
     from motif.reports.match_report import match_page, write_export
     from motif.runtime.files import write_text
@@ -91,15 +90,12 @@ def analyse(
     paths, exports = _checked(files, export or [], html)
     records = [read_match(path) for path in paths]
     _, evaluator = judge_of(player, fast, deep)
-    confirm = confirmed_by(fast, deep)
     analyses = []
     for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):
         of = f" ({number} of {len(paths)})" * (len(paths) > 1)
         tell(f"{evaluator.name} analyses {path}{of}")
         try:
-            match = analyse_match(
-                record, evaluator, worst=worst, cube=not no_cube, jacoby=jacoby, confirm=confirm, jobs=jobs
-            )
+            match = analyse_match(record, evaluator, worst=worst, cube=not no_cube, jacoby=jacoby, jobs=jobs)
         except RecordError as error:
             raise RecordError(f"{path}: {error}") from None
         if html is not None:

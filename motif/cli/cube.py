@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
+from motif.cli.batches import PositionBatch, check_choice, write_records
 from motif.cli.options import (
     DEFAULT_PLAYER,
     DeepOption,
@@ -19,10 +20,10 @@ from motif.cli.options import (
     option,
     static_evaluator,
 )
-from motif.cli.positions import PositionBatch, check_choice, write_records
 from motif.cli.printing import json_line, percent, print_board, print_table, say
 
 if TYPE_CHECKING:
+    from motif.analysis.cube_records import CubeAnswer
     from motif.cube import CubeDecision
     from motif.cube.decision import Window
     from motif.evaluators import Probabilities
@@ -146,7 +147,11 @@ def cube(
         records = (answer.record() for answer in answers)
         write_records(records, len(questions), json, _line)
         return
-    answer = next(answers)
+    print_answer(next(answers), judge, json)
+
+
+def print_answer(answer: "CubeAnswer", judge: str, json: bool) -> None:
+    """Print a cube decision, by the player called `judge`."""
     record = answer.record()
     if json:
         print(json_line(record))

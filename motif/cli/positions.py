@@ -1,14 +1,13 @@
 """Commands about positions: evaluate, plays, hint, explain, bearoff."""
 
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import JUDGE, evaluator_of, for_match, judge_of
 from motif.analysis.phrases import LANGUAGE
+from motif.cli.batches import DecisionBatch, PositionBatch, check_choice, write_records
 from motif.cli.options import (
     DEFAULT_PLAYER,
     DeepOption,
@@ -32,26 +31,21 @@ from motif.cli.options import (
 )
 from motif.cli.printing import json_line, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import PositionError, SettingError
-from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
+    from motif.analysis.ranking import RankedPlay
     from motif.board.match_state import MatchState
     from motif.board.position import Position
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
     from motif.evaluators.stakes import Stakes
 
 _START = "4HPwATDgc/ABMA"
-_LINES_AT_ONCE = 1000
 _BOARD_WIDTH = 48
 """Letters of a text diagram from its left rim to the checkers borne off."""
 _GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
 _LOOKAHEAD = re.compile(r"@\d+$")
-PositionBatch = Annotated[str | None, option("Instead of ID: a file with one a line; - is stdin.", "FILE")]
-DecisionBatch = Annotated[
-    str | None, option("Instead of ID D1 D2: a file with them a line; - is stdin.", "FILE")
-]
 
 
 @command(f"evaluate {_START}", f"evaluate {_START} --player bras --detailed", "evaluate --batch FILE --json")
@@ -160,16 +154,18 @@ def hint(
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Rank the legal plays of a roll, the best first.
+    """Rank the legal plays of a roll, the best first; without dice, tell whether to double.
 
-    Equities belong to the mover.  With a match or a cube, from options or from the ID, plays are valued for
-    the score and the cube, normalised: a single game at that cube is -1 or 1.  Else for money without a cube;
-    the lines of --batch go by the options alone.  With --rollout the best plays are played on for 8 plies
-    with the same dice, and each is dropped as soon as it is certain to be worse; motif rollout --compare has
-    other ways.
+    Equities and chances, in percent, are the mover's: to win, to win a gammon or a backgammon, to lose one.
+    The source tells how many plies ahead a play was seen; poor plays are seen less far.  With a match or a
+    cube, from options or from the ID, plays are valued for the score and the cube, normalised: a single game
+    at that cube is -1 or 1.  Else for money without a cube; the lines of --batch go by the options alone.
+    With --rollout the best plays are played on for 8 plies with the same dice, and each is dropped as soon as
+    it is certain to be worse; motif rollout --compare has other ways.
     """
     from motif.analysis.position_records import hint as hint_record
     from motif.analysis.position_records import hints, read_decisions
+    from motif.board.parsing import parse_decision
 
     check_choice(identifier, batch, "ID D1 D2")
     for value, word in ((trials, "--trials"), (candidates, "--candidates")):
@@ -180,18 +176,28 @@ def hint(
     judge, evaluator = judge_of(player, fast, deep)
     if batch is not None:
         boards, rolls = read_decisions(batch)
-        evaluator = evaluator.staked(for_match(evaluator, options, None)[0])
-        write_records(hints(boards, rolls, evaluator, judge, jobs), len(boards), json, _hint_line)
+        context, _ = for_match(evaluator, options, None)
+        records = hints(boards, rolls, evaluator, judge, jobs, context)
+        write_records(records, len(boards), json, _hint_line)
         return
-    position, match, roll = read_decision(identifier, die1, die2)
-    record, stakes = hint_record(position, roll, match, evaluator, judge, options)
+    position, match, roll = parse_decision(identifier or "", die1, die2)
+    if roll is None:
+        if rollout:
+            raise SettingError("--rollout is for a roll: give dice, or see motif rollout --cubeful")
+        from motif.analysis.cube_records import cube_answers
+        from motif.cli.cube import print_answer
+
+        answers = cube_answers([(position, options.state_of(match))], evaluator, judge, jobs=jobs)
+        print_answer(next(answers), judge, json)
+        return
+    ranking, record = hint_record(position, roll, match, evaluator, judge, options)
     if rollout:
         _roll_out(
             record,
             position,
             _rolled(options.stakes_state(match), roll),
             judge,
-            stakes,
+            for_match(evaluator, options, match)[0].stakes,
             trials=trials,
             candidates=candidates,
             json=json,
@@ -204,15 +210,26 @@ def hint(
         print(json_line(record))
         return
     print_board(position, _rolled(options.stakes_state(match), roll))
-    ranked = record["plays"]
-    best = ranked[0]["equity"]
-    rows = [
-        (f"{rank}.", _named(play), f"{play['equity']:+.3f}", f"{play['equity'] - best:.3f}" * (rank > 1))
-        for rank, play in enumerate(ranked[:plays], 1)
-    ]
-    print_table(("", "play", "equity", "difference"), rows, left=2)
+    rows = [_hint_row(rank, one) for rank, one in enumerate(ranking[:plays], 1)]
+    print_table(_HINT, rows)
     say(f"{_counted(record)}, ranked by {judge}")
     print_valued(record)
+
+
+_HINT = ("   play", "equity", "diff", "win    g  bg - lose    g  bg", "source")
+"""Columns of a hint; chances are percent, as gnubg orders them."""
+
+
+def _hint_row(rank: int, one: "RankedPlay") -> tuple[str, ...]:
+    from motif.board.notation import NO_MOVE
+
+    chances = ""
+    if one.probabilities is not None:
+        win, gammon, backgammon, lose_gammon, lose_backgammon = (100 * it for it in one.probabilities)
+        won = f"{win:.1f} {gammon:4.1f} {backgammon:3.1f}"
+        chances = f"{won} - {100 - win:4.1f} {lose_gammon:4.1f} {lose_backgammon:3.1f}"
+    play = f"{f'{rank}.':3} {one.play.notation or NO_MOVE}"
+    return play, f"{one.equity:+.3f}", one.shown_difference * (rank > 1), chances, one.source
 
 
 def _roll_out(
@@ -253,14 +270,6 @@ def _roll_out(
     say(f"{_counted(record)}, of which {player} ranks these highest")
 
 
-def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
-    """Raise `SettingError` unless there is either what is `wanted` or a batch file."""
-    if identifier is None and batch is None:
-        raise SettingError(f"missing argument: {wanted}, or --batch FILE")
-    if identifier is not None and batch is not None:
-        raise SettingError(f"give either {wanted} or --batch FILE, not both")
-
-
 def read_decision(
     identifier: str | None, die1: str | None, die2: str | None
 ) -> "tuple[Position, MatchState | None, tuple[int, int]]":
@@ -278,20 +287,6 @@ def _rolled(match: "MatchState | None", roll: tuple[int, int]) -> "MatchState | 
     if match is None or match.doubled:
         return match
     return replace(match, dice=(max(roll), min(roll)))
-
-
-def write_records(
-    records: Iterator[dict[str, Any]], total: int, json: bool, describe: Callable[[dict[str, Any]], str]
-) -> None:
-    """Print each record as it comes; a bar shows how far that is unless the lines themselves do."""
-    form = json_line if json else describe
-    output = sys.stdout  # while the bar shows, rich puts something else in its place
-    quiet: nullcontext[Advance] = nullcontext(lambda steps=1: None)
-    with quiet if output.isatty() else progress(f"{total} lines", total) as advance:
-        for number, record in enumerate(records, 1):
-            output.write(form(record) + "\n")
-            if number % _LINES_AT_ONCE == 0:
-                advance(_LINES_AT_ONCE)
 
 
 def _evaluation_line(record: dict[str, Any]) -> str:
@@ -380,8 +375,8 @@ def explain(
     position, match, roll = read_decision(identifier, die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     _, evaluator = judge_of(player, fast, deep)
-    stakes, valued = for_match(evaluator, options, match)
-    explanation = explain_choice(evaluator, position, roll, worse=worse, stakes=stakes, language=language)
+    context, valued = for_match(evaluator, options, match)
+    explanation = explain_choice(evaluator, position, roll, worse=worse, context=context, language=language)
     if html is not None:
         from motif.reports.term_pages import explanation_page
         from motif.runtime.files import write_text

@@ -291,6 +291,13 @@ def values_of(state: MatchState, held: float, taken: float, table: MatchEquityTa
     return Values(unit.value(held), unit.value(taken), passed)
 
 
+def rolled_decision(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
+    """`decision` with equities from a rollout in place of its own; the player on roll may double."""
+    state, table = decision.state, decision._table
+    known = values_of(state, no_double, double_take, table)
+    return _decision(decision._ends, state, decision.efficiency, table, known, exact=False)
+
+
 def _decision(
     ends: Outcomes,
     state: MatchState,

@@ -32,8 +32,10 @@ from motif.evaluators.bearoff.two_sided_cubes import (
     pair_values,
 )
 
-MOST_VALUES = 4_000_000
+MAX_VALUES = 4_000_000
 """Values that are worked out for one position at most, about half a second of them."""
+_PREPARED = 1.5
+"""Of `MAX_VALUES`, for a position whose plays are asked for: one working out for all of them."""
 _KEPT = 3
 MONEY_COLUMNS: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent": OPPONENTS}
 """Columns of `money_cubes`, by who owns the cube."""
@@ -62,16 +64,27 @@ def exact_equities(
         return None
     if not state.length and max(numbers) < TWO_SIDED_POSITIONS:
         return _money_equities(money_cubes()[numbers], state)
+    # Asked first: what is kept of another position must not decide whether this one is known.
+    if _values_below(position, state) > MAX_VALUES:
+        return None
     table = table or match_equity_table()
     values = next((one for one in _recent if one.place(state, table, numbers)), None)
     if values is None:
-        if _values_below(position, state) > MOST_VALUES:
-            return None
         values = _worked_out(state, table, numbers)
         _recent.appendleft(values)
     place = values.place(state, table, numbers)
     assert place is not None
     return values.equities(state, table, place)
+
+
+def prepare_plays(position: Position, state: MatchState) -> None:
+    """Work out `position`, where that is not too long, so that what follows from it is known at once."""
+    numbers = _home_numbers(position)
+    table = match_equity_table()
+    if numbers is None or any(one.place(state, table, numbers) for one in _recent):
+        return
+    if _values_below(position, state) <= _PREPARED * MAX_VALUES:
+        _recent.appendleft(_worked_out(state, table, numbers))
 
 
 def _home_numbers(position: Position) -> tuple[int, int] | None:

@@ -16,6 +16,11 @@ from motif.runtime.errors import PlayerError
 _PLAYS_AT_ONCE = 1 << 20
 
 
+_TIED = 1e-9
+"""Plays of values nearer than this are equal."""
+_MOST_POINTS = 3.0
+
+
 class BestPlays(NamedTuple):
     """The best play of each of n decisions."""
 
@@ -23,6 +28,19 @@ class BestPlays(NamedTuple):
     """(n, 26): after the plays, seen by the next player on roll."""
     equities: npt.NDArray[np.float64]
     """(n,): what they are worth to their movers."""
+
+
+ROLLOUT_SOURCE = 10
+"""In `PlayEstimates.sources`: the value comes from a rollout, wholly or in part."""
+
+
+class PlayEstimates(NamedTuple):
+    """What plays are worth to their movers, and where each value comes from."""
+
+    values: npt.NDArray[np.float64]
+    """(m,): equities."""
+    sources: npt.NDArray[np.int64]
+    """(m,): how many plies ahead each play was seen, or `ROLLOUT_SOURCE`."""
 
 
 def first_best(values: npt.NDArray[np.float64], starts: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
@@ -44,6 +62,25 @@ def best_few(values: npt.NDArray[np.float64], plays: PlayBatch, count: int) -> n
     few = np.empty(len(values), np.bool_)
     few[ranked] = np.arange(len(values)) - plays.offsets[plays.decision] < count
     return few
+
+
+def without_ties(
+    values: npt.NDArray[np.float64], before: Board, plays: PlayBatch, evaluator: "Evaluator"
+) -> npt.NDArray[np.float64]:
+    """`values` (m,) of plays with a cube; `evaluator` tells equal best ones apart by what they are without.
+
+    Where the opponent cashes after every play, all of them are worth the same, unless the opponent errs.
+    """
+    starts = plays.offsets[:-1]
+    tied = values >= np.maximum.reduceat(values, starts)[plays.decision] - _TIED
+    tied &= np.bincount(plays.decision[tied], minlength=len(starts))[plays.decision] > 1
+    if not tied.any():
+        return values
+    some, decisions = plays.only(tied)
+    values = values.copy()
+    # Downwards: none is worth more than the cube allows.
+    values[tied] += _TIED * (evaluator.play_equities(before[decisions], some) - _MOST_POINTS)
+    return values
 
 
 def with_closer_look(
@@ -77,13 +114,6 @@ class Evaluator(ABC):
         """The evaluator that this one looks ahead with; itself where it does not."""
         return self
 
-    def thorough(self, plays: int) -> "Evaluator":
-        """This evaluator, giving the best `plays` plays of a decision all its attention, for a table of them.
-
-        Itself where it does so with every play.
-        """
-        return self
-
     @abstractmethod
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).
@@ -105,6 +135,17 @@ class Evaluator(ABC):
         This is how plays are ranked everywhere.
         """
         return turned_equities(self.equity_many(plays.boards))
+
+    def play_estimates(
+        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+    ) -> PlayEstimates:
+        """`play_equities` for `stakes`, where `side` moves, and what they come from."""
+        values = self.staked(stakes, side).play_equities(before, plays)
+        return PlayEstimates(values, self.sources_of(plays.boards))
+
+    def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
+        """Where values of `boards` (n, 26) come from, as `PlayEstimates.sources` has it: (n,)."""
+        return np.zeros(len(boards), np.int64)
 
     def choosing_equities(
         self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
@@ -181,10 +222,6 @@ class StakedEvaluator(Evaluator):
         """See `Evaluator.without_lookahead`."""
         return self._base.without_lookahead.staked(self.stakes, self._side)
 
-    def thorough(self, plays: int) -> Evaluator:
-        """See `Evaluator.thorough`."""
-        return self._base.thorough(plays).staked(self.stakes, self._side)
-
     def staked(self, stakes: Stakes, side: int = 0) -> Evaluator:
         """See `Evaluator.staked`; these stakes in place of the present ones."""
         return self._base.staked(stakes, side)
@@ -205,7 +242,8 @@ class StakedEvaluator(Evaluator):
         self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
     ) -> npt.NDArray[np.float64]:
         """See `Evaluator.choosing_equities`; for its own stakes."""
-        return self._base.choosing_equities(before, plays, self.stakes, self._side)
+        values = self._base.choosing_equities(before, plays, self.stakes, self._side)
+        return without_ties(values, before, plays, self._base.without_lookahead)
 
     def details(self, position: Position) -> dict[str, Any]:
         """See `Evaluator.details`."""

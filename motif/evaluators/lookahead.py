@@ -36,7 +36,16 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import BOARD_SIZE, PACKED_SIZE, PACKED_WORDS, Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
-from motif.evaluators.evaluator import BestPlays, Evaluator, best_few, first_best, with_closer_look
+from motif.evaluators.evaluator import (
+    ROLLOUT_SOURCE,
+    BestPlays,
+    Evaluator,
+    PlayEstimates,
+    best_few,
+    first_best,
+    with_closer_look,
+    without_ties,
+)
 from motif.evaluators.kernels import (
     CLEARLY,
     look_ahead,
@@ -290,7 +299,6 @@ class LookaheadEvaluator(Evaluator):
         self._base = base
         self._endings: Callable[[], Evaluator] | None = None
         self._rollouts: Callable[[Rolled], Evaluator] | None = None
-        self._to_the_end = _TO_THE_END
         self._replies = base
         if isinstance(base, StaticEvaluator) and self.depth.replies:
             self._replies = filtered(base, self.depth.replies)
@@ -299,14 +307,6 @@ class LookaheadEvaluator(Evaluator):
     def without_lookahead(self) -> Evaluator:
         """See `Evaluator.without_lookahead`."""
         return self._base.without_lookahead
-
-    def thorough(self, plays: int) -> Evaluator:
-        """See `Evaluator.thorough`: so many plays are seen to the full depth."""
-        every, limits = copy(self), MoveFilter(plays, np.inf)
-        rolled = self.depth.rollout and self.depth.rollout._replace(filter=limits)
-        every.depth = self.depth._replace(filters=(limits,) * self.plies, rollout=rolled)
-        every._to_the_end = limits
-        return every
 
     @property
     def takes_endings(self) -> bool:
@@ -372,7 +372,21 @@ class LookaheadEvaluator(Evaluator):
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`."""
-        return self._judged(before, plays, _MONEY)
+        return self._judged(before, plays, _MONEY).values
+
+    def play_estimates(
+        self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
+    ) -> PlayEstimates:
+        """See `Evaluator.play_estimates`."""
+        return self._judged(before, plays, View(stakes, side))
+
+    def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
+        """See `Evaluator.sources_of`: of boards that are seen to the full depth."""
+        sources = np.full(len(boards), self.plies)
+        sources[self.plays_out(boards)] = ROLLOUT_SOURCE
+        if self._rolled is not None:
+            sources[classify_many(pack_many(boards)) != RACE] = ROLLOUT_SOURCE
+        return sources
 
     def choosing_equities(
         self, before: Board, plays: PlayBatch, stakes: Stakes = NO_CUBE, side: int = 0
@@ -381,22 +395,20 @@ class LookaheadEvaluator(Evaluator):
 
         Nor are late endings played out: in a game that takes more time than it is worth.
         """
-        return self._deepened(before, plays, View(stakes, side), alone_too=False)
+        return self._deepened(before, plays, View(stakes, side), alone_too=False).values
 
     def staked_play_equities(
         self, before: Board, plays: PlayBatch, stakes: Stakes, side: int
     ) -> npt.NDArray[np.float64]:
         """See `Evaluator.staked_play_equities`; replies are those that are best for the stakes."""
-        return self._judged(before, plays, View(stakes, side))
+        return self._judged(before, plays, View(stakes, side)).values
 
-    def _deepened(
-        self, before: Board, plays: PlayBatch, view: View, alone_too: bool
-    ) -> npt.NDArray[np.float64]:
-        """Values (m,) of plays to the side of `view`, those that are worth it seen deeper and deeper."""
-        values, opponent = (
-            self._base.staked(view.stakes, view.side).play_equities(before, plays),
-            view.turned(),
-        )
+    def _deepened(self, before: Board, plays: PlayBatch, view: View, alone_too: bool) -> PlayEstimates:
+        """What plays are worth to the side of `view`, those that are worth it seen deeper and deeper."""
+        values = self._base.staked(view.stakes, view.side).play_equities(before, plays)
+        opponent = view.turned()
+        if not view.stakes.is_cubeless:
+            values = without_ties(values, before, plays, self._base)
         latest, count = values.copy(), len(values)
         # What the opponent has after the plays, by the last ply alone and mixed; and which ply that was.
         unmixed = np.empty(self._shape(count, view, rows=False))
@@ -421,9 +433,10 @@ class LookaheadEvaluator(Evaluator):
             seen = worth if alone_too else worth & (_count(worth, plays)[plays.decision] > 1)
             values, seen = self._closer(values, latest, plays, seen, limits, partial(at, ply))
             worth |= seen
+        sources = np.maximum(plies_of, 0)
         rolling = self._rolled
         if rolling is None:
-            return values
+            return PlayEstimates(values, sources)
         how, player = rolling
 
         def rolled_out(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
@@ -438,7 +451,8 @@ class LookaheadEvaluator(Evaluator):
         rolled &= contact
         if not alone_too:
             rolled &= (_count(rolled, plays) > 1)[plays.decision]
-        return self._closer(values, latest, plays, rolled, how.filter, rolled_out, contact)[0]
+        values, rolled = self._closer(values, latest, plays, rolled, how.filter, rolled_out, contact)
+        return PlayEstimates(values, np.where(rolled, ROLLOUT_SOURCE, sources))
 
     def _closer(
         self,
@@ -469,19 +483,21 @@ class LookaheadEvaluator(Evaluator):
             more = behind & best_few(np.where(behind, latest, -np.inf), plays, limits.plays)
         return with_closer_look(values, plays, seen, latest[seen]), seen
 
-    def _judged(self, before: Board, plays: PlayBatch, view: View) -> npt.NDArray[np.float64]:
-        """Values (m,) of plays to the side of `view`, of which the best are played out in late endings."""
-        values = self._deepened(before, plays, view, alone_too=True)
+    def _judged(self, before: Board, plays: PlayBatch, view: View) -> PlayEstimates:
+        """What plays are worth to the side of `view`; the best are played out in late endings."""
+        estimates = self._deepened(before, plays, view, alone_too=True)
         late = self.plays_out(plays.boards)
         if self._endings is None or not late.any():
-            return values
+            return estimates
+        values = estimates.values
         concerned = np.logical_or.reduceat(late, plays.offsets[:-1])[plays.decision]
-        seen = _let_through(values, plays, concerned, self._to_the_end)
+        seen = _let_through(values, plays, concerned, _TO_THE_END)
         closer = values.copy()
         late &= seen
         ends, opponent = self._endings(), view.turned()
         closer[late] = turned_equities(_value(opponent, _equities_for(ends, plays.boards[late], opponent)))
-        return with_closer_look(values, plays, seen, closer[seen])
+        sources = np.where(late, ROLLOUT_SOURCE, estimates.sources)
+        return PlayEstimates(with_closer_look(values, plays, seen, closer[seen]), sources)
 
     def _shape(self, count: int, view: View, rows: bool) -> tuple[int, ...]:
         """Of what is known of so many boards: probabilities, `Evaluator.cube_equities`, or equities."""

@@ -122,6 +122,10 @@ class GnubgEvaluator(Evaluator):
             rows[row] = self._chances(question, boards[row])
         return rows
 
+    def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
+        """See `Evaluator.sources_of`."""
+        return np.full(len(boards), self.plies)
+
     def ask(self, question: str) -> str:
         """What gnubg answers to one line."""
         return idle_processes.ask(self._program, settings_for(self.plies), question)

@@ -17,7 +17,7 @@ from motif.board.moves import PlayBatch
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_static
-from motif.evaluators.evaluator import best_few, with_closer_look
+from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
 from motif.evaluators.lookahead import Rolled
 from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import turned_equities
@@ -84,6 +84,10 @@ class RolloutEvaluator(Evaluator):
         """See `Evaluator.equity_many`; the equity is that of the scoring."""
         packed = pack_many(boards)
         return self._equities(packed, self._items(packed))
+
+    def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
+        """See `Evaluator.sources_of`."""
+        return np.full(len(boards), ROLLOUT_SOURCE)
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`.

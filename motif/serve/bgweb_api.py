@@ -10,15 +10,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from motif.analysis.ranking import ALL, MONEY, CubeContext, rank_plays
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
 from motif.board.position import Position
-from motif.cube.cube_states import stakes_of
 from motif.evaluators import Probabilities
-from motif.evaluators.lookahead import LookaheadEvaluator
-from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.errors import PositionError
-from motif.serve.desk import Desk, moves_of, play_batch, ranked_plays
+from motif.serve.desk import Desk, moves_of, play_batch
 from motif.serve.motif_api import ERRORS, desk_of, json_answer
 from motif.serve.questions import Die
 
@@ -152,21 +150,20 @@ def _moves(desk: Desk, question: MoveArgs) -> list[Record]:
         plays = moves_of(play_batch(position, roll), roll)
         return [{"play": _play(moves)} for moves in plays[:count] if moves]
     _, evaluator = desk.judge(None, False, False)
-    stakes = stakes_of(MatchState()) if question.cubeful else NO_CUBE
-    ranked = ranked_plays(position, roll, evaluator, stakes)
-    deepest = evaluator.plies + 1 if isinstance(evaluator, LookaheadEvaluator) else 1
+    context = CubeContext(MatchState()) if question.cubeful else MONEY
+    ranked = rank_plays(position, roll, evaluator, context, chances_for=question.max_moves or ALL)
     return [
         {
-            "play": _play(play.moves),
+            "play": _play(one.play.moves),
             "evaluation": {
-                "info": {"cubeful": question.cubeful, "plies": deepest if play.is_deep else 1},
-                "eq": round(play.equity, _DIGITS),
-                "diff": round(play.equity - ranked[0].equity, _DIGITS),
-                "probability": _probability(play.chances),
+                "info": {"cubeful": question.cubeful, "plies": one.plies + 1},
+                "eq": round(one.equity, _DIGITS),
+                "diff": round(one.difference, _DIGITS),
+                "probability": _probability(one.chances),
             },
         }
-        for play in ranked[:count]
-        if play.moves
+        for one in ranked[:count]
+        if one.play.moves
     ]
 
 

@@ -13,18 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from secrets import token_hex
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from motif.analysis.cube_records import cube_answers
-from motif.analysis.judge import COMPARABLE, MatchOptions, evaluator_of, judge_of
+from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
 from motif.analysis.position_records import boards_of, evaluations, hint
 from motif.board.match_state import MatchState
 from motif.board.moves import decode_path, play_batches
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.evaluators import Evaluator, Probabilities
+from motif.evaluators import Evaluator
 from motif.evaluators.evaluator import PlayBatch
 from motif.evaluators.named import (
     Kind,
@@ -35,8 +35,6 @@ from motif.evaluators.named import (
     static_words,
     without_plies,
 )
-from motif.evaluators.probabilities import turned, turned_equities
-from motif.evaluators.stakes import NO_CUBE, Stakes
 from motif.evaluators.static import BEAROFF_SUFFIX, StaticEvaluator
 from motif.runtime.errors import MotifError, PlayerError, PositionError
 from motif.runtime.parallel import worker_count
@@ -174,7 +172,7 @@ class Desk:
         position, state = Position.start(), MatchState()
         for fast in (True, False):
             name, judge = self.judge(None, fast, False)
-            record, _ = hint(position, _A_ROLL, state, judge, name, MatchOptions())
+            _, record = hint(position, _A_ROLL, state, judge, name, MatchOptions())
             next(cube_answers([(position, state)], judge, name, jobs=1))
         name, evaluator = self.evaluator(None)
         next(evaluations(boards_of([record["position"]]), evaluator, name, jobs=1))
@@ -263,17 +261,6 @@ class Desk:
         return name
 
 
-class RankedPlay(NamedTuple):
-    """A play and what it is worth to the mover."""
-
-    moves: tuple[tuple[int, int], ...]
-    """Moves of single dice (from, to): 25 is the bar, 0 is off."""
-    equity: float
-    chances: Probabilities
-    is_deep: bool
-    """Whether it was seen to the full depth, as the best are."""
-
-
 def play_batch(position: Position, roll: tuple[int, int]) -> PlayBatch:
     """The legal plays of `roll`, the higher die first; raises `PositionError` when the game is over."""
     if outcome(position):
@@ -284,22 +271,3 @@ def play_batch(position: Position, roll: tuple[int, int]) -> PlayBatch:
 def moves_of(batch: PlayBatch, roll: tuple[int, int]) -> list[tuple[tuple[int, int], ...]]:
     """The moves of each play of `batch`."""
     return [decode_path(path, roll)[0] for path in batch.paths.tolist()]
-
-
-def ranked_plays(
-    position: Position, roll: tuple[int, int], evaluator: Evaluator, stakes: Stakes = NO_CUBE
-) -> list[RankedPlay]:
-    """The legal plays of `roll`, the best first, valued for `stakes`; a dance is one play without moves."""
-    batch = play_batch(position, roll)
-    judge = evaluator.staked(stakes).thorough(COMPARABLE)
-    values = judge.play_equities(position.board[None], batch)
-    order = np.argsort(turned_equities(values), kind="stable")
-    # Deep chances cost as much as deep equities: only the best have them.
-    rows = evaluator.without_lookahead.evaluate_many(batch.boards)
-    rows[order[:COMPARABLE]] = evaluator.evaluate_many(batch.boards[order[:COMPARABLE]])
-    chances = turned(rows.astype(np.float64)).tolist()
-    moves, equities = moves_of(batch, roll), values.tolist()
-    return [
-        RankedPlay(moves[row], equities[row], Probabilities(*chances[row]), rank < COMPARABLE)
-        for rank, row in enumerate(order.tolist())
-    ]

@@ -384,16 +384,17 @@ def _result(record: MatchRecord, seat: int) -> dict[str, Any]:
 
 def _objection(objection: Objection, game: KeptGame) -> dict[str, Any]:
     """The tutor's, for JSON."""
-    plays = objection.plays
+    choice = objection.choice
     words: dict[str, Any] = {"cost": objection.cost, "better": objection.better, "player": judge().name}
-    if plays is None:
+    if choice is None:
         return words
-    best, choice = plays
+    plays = choice.better.play, choice.worse.play
     return {
         **words,
+        "source": choice.source,
         "plays": [
-            {"notation": one.play.notation, "equity": one.equity, "position": gnubg_id(one.play.position)}
-            for one in (best, choice)
+            {"notation": play.notation, "equity": equity, "position": gnubg_id(play.position)}
+            for play, equity in zip(plays, choice.equities, strict=True)
         ],
     }
 

@@ -20,7 +20,6 @@ from motif.analysis.cube_records import cube_answers
 from motif.analysis.explain import explain_choice
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match
-from motif.analysis.match.decision_errors import confirmed_by
 from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import (
     RolloutQuestion,
@@ -83,6 +82,17 @@ _CHANCES = {
     "equity": 0.052,
 }
 _PLAY = {"notation": "8/5 6/5", "position": "sGfwATDgc/ABMA"}
+_RANKED = {
+    **_PLAY,
+    "moves": [[8, 5], [6, 5]],
+    "equity": 0.168,
+    "source": "2-ply",
+    "win": 0.551,
+    "win_gammon": 0.171,
+    "win_backgammon": 0.011,
+    "lose_gammon": 0.122,
+    "lose_backgammon": 0.006,
+}
 _PLAYED = {"position": "4HPwATDgc/ABMA", "roll": [3, 1]}
 
 
@@ -154,17 +164,19 @@ async def list_plays(question: PlaysQuestion) -> Response:
 
 @router.post(
     "/hint",
-    responses=_answers({"plays": [{**_PLAY, "equity": 0.168}], **_PLAYED, "player": "motif-v6@2"}),
+    responses=_answers({"plays": [_RANKED], **_PLAYED, "player": "motif-v13@2"}),
 )
 async def rank_plays(question: HintQuestion, request: Request) -> Response:
-    """The legal plays of a roll, the best first."""
+    """The legal plays of a roll, the best first; without a roll the cube decision, as `/cube` has it."""
     return json_answer(await desk_of(request).compute(_hint, desk_of(request), question))
 
 
 def _hint(desk: Desk, question: HintQuestion) -> Record:
+    if not question.has_roll():
+        return _cube(desk, question)
     position, match, roll = question.decision()
     name, evaluator = desk.judge(question.player, question.fast, question.deep)
-    return hint(position, roll, match, evaluator, name, question.options())[0]
+    return hint(position, roll, match, evaluator, name, question.options())[1]
 
 
 @router.post(
@@ -184,7 +196,7 @@ async def decide_cube(question: CubeQuestion, request: Request) -> Response:
     return json_answer(await desk_of(request).compute(_cube, desk_of(request), question))
 
 
-def _cube(desk: Desk, question: CubeQuestion) -> Record:
+def _cube(desk: Desk, question: CubeQuestion | HintQuestion) -> Record:
     position, match = question.position()
     name, evaluator = desk.judge(question.player, question.fast, question.deep)
     state = question.options().state_of(match)
@@ -211,9 +223,9 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
     position, match, roll = question.decision()
     worse = None if question.versus is None else find_play(question.versus, legal_plays(position, roll))
     _, evaluator = desk.judge(question.player, question.fast, question.deep)
-    stakes, valued = for_match(evaluator, question.options(), match)
+    context, valued = for_match(evaluator, question.options(), match)
     explanation = explain_choice(
-        evaluator, position, roll, worse=worse, stakes=stakes, language=question.language
+        evaluator, position, roll, worse=worse, context=context, language=question.language
     )
     return {**explanation.to_dict(), **valued}
 
@@ -303,7 +315,6 @@ async def analyse(
             worst=worst,
             cube=cube,
             jacoby=jacoby,
-            confirm=confirmed_by(fast, deep),
             jobs=1,
         )
         return {"file": name, **match.with_lists(jokers, moves)}
@@ -360,13 +371,13 @@ async def hint_batch(batch: HintBatch, request: Request) -> Response:
 
 def _hinted(desk: Desk, batch: HintBatch) -> list[Record]:
     name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
-    stakes, valued = for_match(evaluator, batch.options(), None)
+    context, valued = for_match(evaluator, batch.options(), None)
     decided = _each(
         batch.decisions, lambda decisions: [one.decision() for one in decisions], Decision.decision
     )
     boards = np.array([position.board for position, _, _ in decided], np.int8).reshape(-1, BOARD_SIZE)
     rolls = np.array([roll for _, _, roll in decided], np.int64).reshape(-1, 2)
-    records = hints(boards, rolls, evaluator.staked(stakes), name, jobs=1)
+    records = hints(boards, rolls, evaluator, name, jobs=1, context=context)
     return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
 
 

@@ -129,7 +129,7 @@ class Opponent:
     def agrees(self, position: Position, state: MatchState, points: int) -> bool:
         """Whether the other player should be content when he, on roll, offers to lose `points` cubes."""
         value = self._equity(position, state)
-        worth = stakes_of(state).worth[0, 0, EVEN - points]
+        worth = stakes_of(state).worth[0, 0, 0, EVEN - points]
         return bool(worth <= value + _ROUNDING)
 
     def evaluation(self, position: Position, state: MatchState, *, cubeful: bool) -> tuple[float, ...]:

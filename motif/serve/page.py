@@ -12,7 +12,6 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
-from motif.analysis.match.decision_errors import confirmed_by
 from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
@@ -141,8 +140,7 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
         content = b64decode(question.content, validate=True)
     except ValueError:
         raise RecordError("content: no base64") from None
-    confirm = confirmed_by(question.fast, deep=False)
-    one = await desk.compute(lambda: Review(parse_match(content, question.name), evaluator, confirm=confirm))
+    one = await desk.compute(lambda: Review(parse_match(content, question.name), evaluator))
     return StreamingResponse(_told(one, desk), media_type="application/x-ndjson")
 
 

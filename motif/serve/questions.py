@@ -112,6 +112,11 @@ class _Rolled(_Question):
             raise PlayError("dice: missing, and the ID holds no roll")
         return position, match, roll
 
+    def has_roll(self) -> bool:
+        """Whether there is a roll, here or in the ID."""
+        match = parse_position(self.id)[1]
+        return self.dice is not None or (match is not None and match.dice is not None)
+
 
 class PlaysQuestion(_Rolled):
     """What are the legal plays?"""
@@ -120,7 +125,7 @@ class PlaysQuestion(_Rolled):
 
 
 class HintQuestion(_Judged, _Rolled):
-    """Which play is best?"""
+    """Which play is best?  Without a roll: should I double?"""
 
     model_config = ConfigDict(
         json_schema_extra={

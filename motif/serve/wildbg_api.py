@@ -13,14 +13,13 @@ from pydantic import BaseModel, Field
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.judge import MatchOptions
+from motif.analysis.ranking import ALL, CubeContext, rank_plays
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
-from motif.cube.cube_states import stakes_of
 from motif.evaluators import Probabilities
-from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.errors import PlayError, PositionError
-from motif.serve.desk import Desk, ranked_plays
+from motif.serve.desk import Desk
 from motif.serve.motif_api import ErrorMessage, desk_of, json_answer
 
 Record = dict[str, Any]
@@ -213,14 +212,14 @@ async def get_move(request: Request) -> Response:
 
 def _move(desk: Desk, position: Position, roll: tuple[int, int], state: MatchState | None) -> Record:
     _, evaluator = desk.judge(None, False, False)
-    plays = ranked_plays(position, roll, evaluator, NO_CUBE if state is None else stakes_of(state))
+    plays = rank_plays(position, roll, evaluator, CubeContext(state), chances_for=ALL)
     return {
         "moves": [
             {
-                "play": [{"from": source, "to": target} for source, target in play.moves],
-                "probabilities": _chances(play.chances),
+                "play": [{"from": source, "to": target} for source, target in one.play.moves],
+                "probabilities": _chances(one.chances),
             }
-            for play in plays
+            for one in plays
         ]
     }
 

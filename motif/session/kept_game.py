@@ -13,6 +13,7 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import Any
 
+from motif.analysis.confirmation import Choice
 from motif.analysis.judge import JUDGE, evaluator_of
 from motif.analysis.match.record_walk import jacoby_rule
 from motif.board.game_record import CubeAction, CubeKind, GameRecord, MatchRecord, Turn
@@ -24,7 +25,7 @@ from motif.players.player import Player
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayerError, PlayError, RecordError, SettingError
 from motif.session.session import RESIGNATIONS, GameSession, Seat, SessionRules, is_accepted, record_tags
-from motif.session.tutor import Counsel, RankedPlay, cube_counsel
+from motif.session.tutor import Counsel, cube_counsel
 
 Event = list[Any]
 _LONGEST_NAME = 40
@@ -102,15 +103,13 @@ def judge() -> Counsel:
 class Objection(Exception):  # noqa: N818
     """The tutor's: what was decided costs more than is let pass."""
 
-    def __init__(
-        self, cost: float, better: str, *, plays: tuple[RankedPlay, RankedPlay] | None = None
-    ) -> None:
+    def __init__(self, cost: float, better: str, *, choice: Choice | None = None) -> None:
         super().__init__(f"that costs {cost:.3f}; {better} is better")
         self.cost = cost
         """Normalised equity."""
         self.better = better
         """The best play, or the right action with the cube."""
-        self.plays = plays
+        self.choice = choice
         """The best play and the one that was to be made; None where it is about the cube."""
 
 
@@ -260,12 +259,12 @@ class KeptGame:
         """What `tutor` has against what the person is about to `decide`, if it costs more than `limit`."""
         session = self.session
         if word == "play" and self.asks == "play":
-            best, choice = tutor.compared(session, self._legal(detail))
-            cost = best.equity - choice.equity
-            return Objection(cost, best.play.notation, plays=(best, choice)) if cost > limit else None
+            choice = tutor.compared(session, self._legal(detail))
+            if choice is None or choice.difference <= limit:
+                return None
+            return Objection(choice.difference, choice.better.play.notation, choice=choice)
         if (word in ("roll", "double") and session.can_double) or (word in session.answers):
-            decision = tutor.cube(session)
-            cost = decision.cost("pass" if word == "drop" else word)
+            decision, cost = tutor.cube_cost(session, "pass" if word == "drop" else word)
             return Objection(cost, decision.action) if cost > limit else None
         return None
 
@@ -295,7 +294,7 @@ class KeptGame:
         if by_person:
             return None
         chance = self._dice.choice_seed(session.games, session.ply)
-        player = self._player.staked(session.stakes())
+        player = self._player.staked(session.context().stakes)
         return ["play", player.choose(session.position, session.roll, chance).notation]
 
     def _raised(self) -> CubeKind | None:

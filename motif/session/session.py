@@ -14,6 +14,7 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.ranking import CubeContext
 from motif.board.game_record import (
     Action,
     CubeAction,
@@ -30,10 +31,8 @@ from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
-from motif.cube.cube_states import stakes_of
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
-from motif.evaluators.stakes import NO_CUBE, Stakes, without_cube
 from motif.players.player import Player
 from motif.runtime.errors import RecordError, SettingError
 
@@ -363,12 +362,9 @@ class GameSession:
             player=1 if side else 0,
         )
 
-    def stakes(self) -> Stakes:
-        """What is played for; side 0 is the player on roll."""
-        if not self.rules.cube and not self.rules.length:
-            return NO_CUBE
-        stakes = stakes_of(self.state())
-        return stakes if self.rules.cube else without_cube(stakes)
+    def context(self) -> CubeContext:
+        """What is played for, seen by the player on roll."""
+        return CubeContext(replace(self.state(), dice=None), self.rules.cube)
 
     def begin(self, dice: tuple[int, int]) -> None:
         """Start the next game: each player throws one die, the higher plays both.

@@ -316,7 +316,7 @@ class Table:
         if not self._has_persons:
             self.asking.draw()
         chance = self._dice.choice_seed(session.games, session.ply)
-        self._make_play(player.staked(session.stakes()).choose(session.position, roll, chance))
+        self._make_play(player.staked(session.context().stakes).choose(session.position, roll, chance))
 
     def _make_play(self, play: Play) -> None:
         """Make `play`, and say so."""
@@ -375,11 +375,11 @@ class Table:
         """Show the best plays of the roll, the best of them number 1, and return all in this order."""
         ranked = self._adviser.ranked(self._session)
         self.asking.say(f"{self._adviser.name} likes these best:")
-        for number, (play, equity) in enumerate(ranked[:_HINTS_SHOWN], 1):
-            self.asking.say(f"{number:4}  {play.notation:24} {equity:+.3f}")
+        for number, one in enumerate(ranked[:_HINTS_SHOWN], 1):
+            self.asking.say(f"{number:4}  {one.play.notation:24} {one.equity:+.3f}")
         if len(ranked) > _HINTS_SHOWN:
             self.asking.say(f"      and {len(ranked) - _HINTS_SHOWN} more")
-        return [play for play, _ in ranked]
+        return [one.play for one in ranked]
 
     def _player_doubles(self) -> bool:
         """Let a player of the program, who may, decide whether to double; whether he did."""

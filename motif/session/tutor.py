@@ -6,15 +6,23 @@ and with the cube where it lies; without a cube by what the game itself is worth
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from motif.analysis.confirmation import (
+    Choice,
+    CubeQuestion,
+    best_or_choice,
+    confirming_rollout,
+    roll_out_cubes,
+)
 from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays
 from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
 from motif.analysis.match.record_walk import CubeChance, walk
+from motif.analysis.ranking import Ranking, rank_plays
 from motif.board.game_record import CubeKind
-from motif.board.moves import Play, play_batches
+from motif.board.moves import Play
 from motif.evaluators import Evaluator
 from motif.players.player import Player, cube_evaluator
 from motif.runtime.errors import PlayerError
@@ -27,14 +35,6 @@ if TYPE_CHECKING:
 
 BEAVERED_CUBE = 4
 """How often the cube before a double is that after a beaver."""
-
-
-class RankedPlay(NamedTuple):
-    """A legal play and what it is worth."""
-
-    play: Play
-    equity: float
-    """Normalised equity of the mover."""
 
 
 def cube_counsel(player: Player | None, adviser: "Counsel") -> "Counsel":
@@ -50,23 +50,34 @@ class Counsel:
         self.evaluator = evaluator
         self.name = evaluator.name
 
-    def ranked(self, session: GameSession) -> list[RankedPlay]:
-        """The plays of the roll, the best first; of equal ones in the order of the legal plays."""
+    def ranked(self, session: GameSession) -> Ranking:
+        """The plays of the roll, the best first."""
         assert session.roll is not None
-        board = session.position.board[None]
-        plays = next(play_batches(board, np.array([session.roll])))
-        values = self.evaluator.thorough(_SHOWN).staked(session.stakes()).play_equities(board, plays)
-        order = np.argsort(-values, kind="stable").tolist()
-        return [RankedPlay(session.plays[k], float(values[k])) for k in order]
+        return rank_plays(session.position, session.roll, self.evaluator, session.context())
 
-    def compared(self, session: GameSession, play: Play) -> tuple[RankedPlay, RankedPlay]:
-        """The best play of the roll, and the one of the session's plays that `play` is."""
-        ranked = self.ranked(session)
-        return ranked[0], next(one for one in ranked if one.play is play)
+    def compared(self, session: GameSession, play: Play) -> Choice | None:
+        """The best play of the roll compared with `play`; None where that is the best."""
+        assert session.roll is not None
+        context = session.context()
+        ranking = rank_plays(session.position, session.roll, self.evaluator, context, asked=[play])
+        return best_or_choice(ranking, self.evaluator, context, play)
 
     def cube(self, session: GameSession) -> "CubeDecision":
         """The decision on a double that could be made, or was; where it was beavered that on the double."""
         return self._judged_cube(session).decision
+
+    def cube_cost(self, session: GameSession, doing: str) -> "tuple[CubeDecision, float]":
+        """The decision on a double, and what `doing` gives up: see `CubeDecision.cost`.
+
+        What lookahead calls an error costs what a rollout confirms.
+        """
+        chance = self._cube_chance(session)
+        question = CubeQuestion(chance.position, chance.state, self.cube(session), doing)
+        settings = confirming_rollout(self.evaluator)
+        if settings is None or not question.is_doubtful:
+            return question.decision, question.decision.cost(doing)
+        (rolled,) = roll_out_cubes([question], self.evaluator, settings, jobs=1)
+        return rolled.decision, rolled.confirmed
 
     def raccoons(self, session: GameSession) -> bool:
         """Whether to double a beaver."""
@@ -84,13 +95,17 @@ class Counsel:
         return "take" if decision.should_take else "drop"
 
     def _judged_cube(self, session: GameSession) -> CubeAct:
+        return judge_cube([self._cube_chance(session)], self.evaluator)[0]
+
+    def _cube_chance(self, session: GameSession) -> CubeChance:
+        """The double that could be made, or was."""
         before = replace(session.state(), doubled=False, decision="me")
         if session.can_raccoon:
             # The question is that of the double before: only who owns the cube may have turned it from 2 on.
             cube = before.cube // BEAVERED_CUBE
             before = replace(before, cube=cube, cube_owner="me" if cube > 1 else "centre")
         moment = session.games + 1, session.ply, session.on_roll, session.position
-        return judge_cube([CubeChance(*moment, before, doubled=False)], self.evaluator)[0]
+        return CubeChance(*moment, before, doubled=False)
 
 
 def decision_lines(decision: "CubeDecision") -> list[str]:
@@ -109,7 +124,6 @@ def decision_lines(decision: "CubeDecision") -> list[str]:
     return [*lines, f"      {decision.words}"]
 
 
-_SHOWN = 4
 _DOING = {
     "roll": "to roll without a double", "double": "to double", "take": "to take", "pass": "to pass",
     "beaver": "to beaver", "raccoon": "to raccoon", "no raccoon": "to play on without a raccoon",
@@ -162,18 +176,16 @@ class Tutor:
 
     def lets_pass_play(self, play: Play) -> bool:
         """Whether `play` is to be made: good enough, or wanted although it is not."""
-        best, choice = self._counsel.compared(self._session, play)
-        cost = best.equity - choice.equity
-        if cost <= self._limit:
+        choice = self._counsel.compared(self._session, play)
+        if choice is None or choice.difference <= self._limit:
             return True
-        better = best.play.notation
+        cost, better = choice.difference, choice.better.play.notation
         self._asking.say(f"{self._counsel.name}: that costs {cost:.3f} points; {better} is better.")
-        return self._agreed("Play it anyway?", lambda: self._why(best, choice))
+        return self._agreed("Play it anyway?", lambda: self._why(choice))
 
     def lets_pass_cube(self, doing: str) -> bool:
         """Whether to go on with what is done with the cube: see `CubeDecision.cost`."""
-        decision = self._counsel.cube(self._session)
-        cost = decision.cost(doing)
+        decision, cost = self._counsel.cube_cost(self._session, doing)
         if cost <= self._limit:
             return True
         self._asking.say(f"{self._counsel.name}: {_DOING[doing]} costs {cost:.3f} points.")
@@ -186,8 +198,10 @@ class Tutor:
         rules, record = session.rules, session.record()
         decisions = walk(record, jacoby=rules.jacoby)
         rolls = [roll for roll in decisions.rolls if roll.play is not None]
-        judgements = judge_plays(rolls, self._counsel.evaluator, cube=rules.cube, jobs=1)
-        acts = judge_cube(decisions.chances if rules.cube else (), self._counsel.evaluator)
+        evaluator = self._counsel.evaluator
+        confirm = confirming_rollout(evaluator)
+        judgements = judge_plays(rolls, evaluator, cube=rules.cube, confirm=confirm, jobs=1)
+        acts = judge_cube(decisions.chances if rules.cube else (), evaluator, confirm=confirm)
         reports = []
         for side in (0, 1):
             if not session.seats[side].is_person:
@@ -213,29 +227,31 @@ class Tutor:
             else:
                 self._asking.say("please type one of: yes, no, why")
 
-    def _why(self, best: RankedPlay, choice: RankedPlay) -> None:
+    def _why(self, choice: Choice) -> None:
         """Tell why the one play beats the other: in sentences, or in figures where there are no terms."""
         from motif.analysis.explain import explain_choice
 
         session, evaluator = self._session, self._counsel.evaluator
         assert session.roll is not None
-        self._asking.say(*(f"  {one.play.notation:24} {one.equity:+.3f}" for one in (best, choice)))
+        plays = choice.better.play, choice.worse.play
+        values = zip(plays, choice.equities, strict=True)
+        self._asking.say(*(f"  {play.notation:24} {equity:+.3f}" for play, equity in values))
         try:
             explanation = explain_choice(
-                evaluator, session.position, session.roll, best.play, choice.play, stakes=session.stakes()
+                evaluator, session.position, session.roll, context=session.context(), choice=choice
             )
         except PlayerError:
-            self._asking.say(*self._chances(best, choice))
+            self._asking.say(*self._chances(plays))
         else:
             self._asking.say(*(f"  {line}" for line in explanation.lines))
 
-    def _chances(self, best: RankedPlay, choice: RankedPlay) -> Sequence[str]:
+    def _chances(self, plays: Sequence[Play]) -> Sequence[str]:
         """What the two plays lead to, for the mover."""
         lines = ["                           wins  gammons  loses gammons"]
-        for one in (best, choice):
-            chances = self._counsel.evaluator.evaluate(one.play.position).turned()
+        for play in plays:
+            chances = self._counsel.evaluator.evaluate(play.position).turned()
             figures = f"{chances.win:6.1%} {chances.win_gammon:8.1%} {chances.lose_gammon:14.1%}"
-            lines.append(f"  {one.play.notation:24} {figures}")
+            lines.append(f"  {play.notation:24} {figures}")
         return lines
 
     def _why_cube(self, decision: "CubeDecision") -> None:

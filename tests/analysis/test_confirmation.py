@@ -6,21 +6,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.analysis.match import analyse_match
-from motif.analysis.match.decision_errors import (
+from motif.analysis.confirmation import (
+    CERTAIN,
     DOUBTFUL,
-    JudgedPlay,
+    SHORT,
     can_roll_out,
-    judge_cube,
-    judge_plays,
-    rolled_errors,
-    stakes_of,
+    choice_of,
+    confirming_rollout,
+    roll_out_pairs,
 )
+from motif.analysis.match import analyse_match
+from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays, stakes_of
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import pack_many
+from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
 from motif.evaluators.probabilities import turned
@@ -43,37 +45,38 @@ def opening(roll: tuple[int, int], play: str, length: int = 0) -> PlayedRoll:
     return PlayedRoll(1, 1, 0, START, MatchState(length=length, dice=roll), roll, made, True)
 
 
-def believed(roll: PlayedRoll, best: str, error: float = 0.1) -> JudgedPlay:
-    """What a judge says who thinks that another play is better."""
-    plays = legal_plays(roll.position, roll.roll)
-    return JudgedPlay(len(plays), plays.index(find_play(best, plays)), error)
+def rolled_pairs(rolls, others, jobs=1, settings=QUICK, evaluator=NEWEST):
+    """What a rollout says of the play `others` name, against the play made."""
+    pairs = [
+        (find_play(other, legal_plays(roll.position, roll.roll)).position.board, roll.play.position.board)
+        for roll, other in zip(rolls, others, strict=True)
+    ]
+    before = np.array([roll.position.board for roll in rolls])
+    stakes = [stakes_of(roll.state).stakes for roll in rolls]
+    return roll_out_pairs(before, np.array(pairs), stakes, evaluator, settings, jobs=jobs)
 
 
 @pytest.mark.parametrize("length", [0, 7])
 def test_the_rollout_decides(length):
     right, wrong = opening((3, 1), "8/5 6/5", length), opening((3, 1), "13/9", length)
-    rolls = [right, wrong, right]
-    judged = [
-        believed(right, "13/9"),
-        believed(wrong, "8/5 6/5"),
-        believed(right, "13/9", error=DOUBTFUL / 2),
-    ]
-    errors = rolled_errors(rolls, judged, NEWEST, settings=QUICK, jobs=1)
-    assert sorted(errors) == [0, 1]
-    assert errors[0].error == pytest.approx(-errors[1].error)
-    assert not errors[0].is_confirmed
-    assert errors[1].is_confirmed
-    assert 0.1 < errors[1].error < 0.3
-    assert 0 < errors[1].se < 0.05
+    first, second = rolled_pairs([right, wrong], ["13/9", "8/5 6/5"])
+    assert first.difference == pytest.approx(-second.difference)
+    assert first.equities == second.equities[::-1]
+    assert not first.is_confirmed
+    assert second.is_confirmed
+    assert 0.1 < second.difference < 0.3
+    assert 0 < second.se < 0.05
+    judged = judge_plays([right, wrong], load_evaluator("latest@1"), confirm=QUICK)
+    assert [one.source for one in judged] == ["1-ply", "rollout"]
+    assert (judged[1].error, judged[1].se) == (second.difference, second.se)
 
 
 def test_the_error_is_that_of_the_plays_compared():
     """One standard error for plays compared at stakes."""
     roll = opening((6, 4), "24/14", 5)
-    judged = believed(roll, "8/2 6/2")
-    (error,) = rolled_errors([roll], [judged], NEWEST, settings=MANY, jobs=1).values()
-    plays = legal_plays(START, roll.roll)
-    pair = np.array([plays[judged.best].position.board, roll.play.position.board])
+    (rolled,) = rolled_pairs([roll], ["8/2 6/2"], settings=MANY)
+    better = find_play("8/2 6/2", legal_plays(START, roll.roll))
+    pair = np.array([better.position.board, roll.play.position.board])
     item = items_of(pack_many(START.board[None]))
     results = turned(single_results(pair, int(item[0])))
     stakes = stakes_of(roll.state).stakes
@@ -85,8 +88,8 @@ def test_the_error_is_that_of_the_plays_compared():
     ]
     lost = values[0] - values[1]
     # Near the means of whole rounds, which the stratified dice make alike.
-    assert error.error == pytest.approx(lost.mean(), abs=0.01)
-    assert error.se == pytest.approx(lost.std(ddof=1) / math.sqrt(len(lost)), rel=0.3)
+    assert rolled.difference == pytest.approx(lost.mean(), abs=0.01)
+    assert rolled.se == pytest.approx(lost.std(ddof=1) / math.sqrt(len(lost)), rel=0.3)
 
 
 def single_results(pair, item):
@@ -98,36 +101,82 @@ def single_results(pair, item):
 
 def test_the_same_for_any_number_of_jobs():
     rolls = [opening((6, 4), play) for play in ("24/14", "8/2 6/2", "24/18 13/9", "13/7 13/9", "24/14")]
-    judged = [believed(roll, "24/20 13/7") for roll in rolls]
     one, two = (
-        rolled_errors(rolls, judged, load_evaluator("latest@1"), settings=QUICK, jobs=jobs) for jobs in (1, 2)
+        rolled_pairs(rolls, ["24/20 13/7"] * 5, jobs, evaluator=load_evaluator("latest@1")) for jobs in (1, 2)
     )
     assert one == two
     # The same position has the same dice.
     assert one[0] == one[4]
 
 
-def test_who_has_no_weights_is_believed():
+def test_an_evaluator_without_lookahead_or_weights_is_believed():
     assert can_roll_out(load_evaluator("latest@2"))
     assert not can_roll_out(load_static("pubeval"))
+    assert confirming_rollout(load_evaluator("latest@2")) == SHORT
+    assert confirming_rollout(NEWEST) is None
+    assert confirming_rollout(load_evaluator("pubeval@1")) is None
+
+
+def test_one_procedure_compares_two_plays():
+    """Match analysis, explain and the tutor have the same number of the same decision."""
+    evaluator = load_evaluator("latest@1")
+    roll = opening((3, 1), "13/9")
+    (judged,) = judge_plays([roll], evaluator, confirm=SHORT)
+    choice = choice_of(START, roll.roll, evaluator, context_of(roll.state), worse=roll.play)
+    assert choice.source == judged.source == "rollout"
+    assert choice.difference == judged.error
+    known = {one.number: one for one in judged.candidates}
+    assert choice.equities == (known[judged.best].equity, known[judged.played].equity)
+    assert choice.difference == pytest.approx(choice.equities[0] - choice.equities[1], abs=1e-12)
+    same = judged.choice(roll)
+    assert same.equities == choice.equities
+    assert (same.better.equity, same.worse.equity) == (choice.better.equity, choice.worse.equity)
+    close = choice_of(START, (6, 4), load_evaluator("latest@2"), context_of(roll.state))
+    assert 0 <= close.difference < DOUBTFUL
+    assert close.source == "2-ply"
+
+
+def test_an_error_with_the_cube_counts_where_a_rollout_confirms_it():
+    """A pass that costs little or much, and a double that costs much."""
+    evaluator = load_evaluator("latest@1")
+    position, state = parse_position("XGID=---BBbCBB-B-bB---c-cbba---:0:0:1:00:0:0:0:0:10")
+    start = CubeChance(1, 3, 0, START, MatchState(), doubled=True, answer="take")
+    chances = [CubeChance(1, 3, 0, position, state, doubled=True, answer="drop"), start]
+    believed, rolled = (judge_cube(chances, evaluator, confirm=how) for how in (None, QUICK))
+    assert [act.done for act in rolled] == ["double", "pass", "double", "take"]
+    for lookahead, act in zip(believed, rolled, strict=True):
+        cost = lookahead.decision.cost(act.done)
+        assert lookahead.error == cost
+        assert act.source == ("rollout" if cost >= DOUBTFUL else "1-ply")
+        assert act.trials == (0 if cost < DOUBTFUL else act.trials)
+        if act.source == "rollout":
+            cost = act.decision.cost(act.done)
+            assert act.error == (cost if cost > CERTAIN * act.se else 0.0)
+            assert act.is_too_close == (act.error == 0)
+        else:
+            assert act.error == 0
+    # Doubling at the start costs about a quarter of a point, and passing more than one.
+    assert rolled[2].error == pytest.approx(0.25, abs=0.1)
+    assert rolled[2].trials >= QUICK.trials
 
 
 @pytest.mark.slow
 def test_totals_and_the_list_go_by_the_rollout():
     record = played(3)
     evaluator = load_evaluator("latest@1")
-    believed_all = analyse_match(record, evaluator, confirm=None, worst=1000, jobs=1)
+    believed_all = analyse_match(record, evaluator, confirm=False, worst=1000, jobs=1)
     rolled = analyse_match(record, evaluator, confirm=QUICK, worst=1000, jobs=1)
     assert (believed_all.trials, rolled.trials) == (0, QUICK.trials)
     assert 0 < len(rolled.plays) < len(believed_all.plays)
-    by_place = {(one.moment.game, one.moment.move, one.moment.player): one for one in rolled.plays}
-    rolls = [one.moment for one in believed_all.plays]
-    errors = rolled_errors(rolls, judge_plays(rolls, evaluator), evaluator, settings=QUICK, jobs=1)
-    for row, rolled_error in errors.items():
-        place = rolls[row].game, rolls[row].move, rolls[row].player
-        assert (place in by_place) == rolled_error.is_confirmed
-        if rolled_error.is_confirmed:
-            assert by_place[place].error == pytest.approx(rolled_error.error)
+    for one in rolled.decisions:
+        if one.source == "rollout" and one.is_play:
+            assert (one.mark != "") == (one.error > CERTAIN * one.se and one.error >= 0.03)
+            shown = {it.done: it.equity for it in one.candidates if it.source == "rollout"}
+            assert len(shown) == 2
+            assert max(0, max(shown.values()) - shown[one.done]) == pytest.approx(one.error, abs=1e-12)
+    for player in (0, 1):
+        counted = [one.error for one in rolled.decisions if one.player == player and one.counts]
+        assert rolled.players[player].overall.total == pytest.approx(sum(counted), abs=1e-9)
 
 
 def test_cubes_and_late_endings_are_judged_alike_by_any_number_of_jobs():

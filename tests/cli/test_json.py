@@ -75,16 +75,20 @@ def test_a_dance_is_one_play_without_notation(motif_json):
 def test_hint_ranks_by_the_movers_equity(motif_json, weight_file, player):
     player = str(weight_file) if player == "FILE" else player
     record = motif_json("hint", START, 6, 4, "--player", player)
-    # A table of plays has the best ones seen equally deep.
-    evaluator = load_evaluator(player).thorough(10)
+    evaluator = load_evaluator(player)
     equities = [play["equity"] for play in record["plays"]]
     assert equities == sorted(equities, reverse=True)
     assert len(equities) == len(legal_plays(Position.start(), (6, 4)))
-    for play in record["plays"][:10]:
+    for play in record["plays"]:
+        if play["source"] != ("1-ply" if player == "pubeval@1" else "0-ply"):
+            continue
         after = position_from_gnubg_id(play["position"]).board[None]
         alone = PlayBatch(np.array([0, 1]), after, np.zeros(1, np.uint64))
         value = evaluator.play_equities(Position.start().board[None], alone)[0]
         assert play["equity"] == pytest.approx(value, abs=1e-12)
+    # A table of plays has the best ones seen equally deep, and with their chances.
+    assert len({play["source"] for play in record["plays"][:5]}) == 1
+    assert all({"win", "lose_gammon", "moves"} <= play.keys() for play in record["plays"][:10])
 
 
 @pytest.mark.parametrize("shown", [1, 3, 100])
@@ -299,7 +303,7 @@ def test_every_method_fits(motif_json, dataset, tmp_path, method):
 def test_bootstrap_reports_each_version(motif_json, tmp_path, monkeypatch):
     steps = tuple(bootstrap.VersionStep(games=30, trials=trials) for trials in (1, 2))
     fit = {"parameters": "keith", "terms": "linear", "heads": "win"}
-    config = bootstrap.BootstrapConfig("tiny", "simple", 1, 4, fit, steps)
+    config = bootstrap.BootstrapConfig("tiny", "simple", 1, 60, fit, steps)
     monkeypatch.setattr(bootstrap, "load_preset", {"demo": config}.__getitem__)
     words = ("bootstrap", "--out", tmp_path / "run", "--preset", "demo", "--jobs", 1)
     versions = motif_json(*words)["versions"]

@@ -194,7 +194,7 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
         ("evaluate", {"id": "x"}, "no position in 'x'"),
         ("evaluate", {}, "id: Field required"),
         ("evaluate", {"id": OPENING, "detail": True}, "detail: Extra inputs are not permitted"),
-        ("hint", {"id": OPENING}, "dice: missing, and the ID holds no roll"),
+        ("plays", {"id": OPENING}, "dice: missing, and the ID holds no roll"),
         ("hint", {"id": OPENING, "dice": [7, 1]}, "dice"),
         ("hint", {"id": OPENING, "dice": "31", "score": [1, 1]}, "score belongs to a match"),
         ("hint", {"id": OPENING, "dice": "31", "fast": True, "deep": True}, "fast"),

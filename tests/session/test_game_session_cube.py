@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from motif.board.game_record import CubeAction, GameResult, game_facts
@@ -382,6 +382,7 @@ def cube_after(kinds: list[str]) -> int:
 
 
 @settings(max_examples=8, deadline=None)
+@example(6089, RACCOONS)
 @given(
     st.integers(0, 10**9),
     st.sampled_from([MONEY, BEAVERS, RACCOONS, SessionRules(), *map(SessionRules, (1, 2, 5, 7))]),

@@ -104,7 +104,8 @@ def test_the_tutor_objects_to_what_costs_much_and_to_nothing_else():
     worst = game.objection("play", "13/10 6/5", 0.05, judge())
     assert worst.better == "8/5 6/5"
     assert worst.cost > 0.05
-    assert worst.plays[0].equity - worst.plays[1].equity == worst.cost
+    assert worst.choice.difference == worst.cost
+    assert worst.choice.source == "rollout"
     assert game.revision == 1
 
 

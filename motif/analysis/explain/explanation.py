@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from motif.analysis.confirmation import Choice, choice_of
 from motif.analysis.explain.concepts import Part, parts_between
 from motif.analysis.explain.judged import FloatArray, both_races, bound_of, explainable, judged
 from motif.analysis.explain.reasons import Reason, Side, reasons_of
@@ -32,20 +33,21 @@ from motif.analysis.explain.words import (
     told_groups,
     value_line,
 )
-from motif.analysis.judge import COMPARABLE, known_error_rate
+from motif.analysis.judge import known_error_rate
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
+from motif.analysis.ranking import MONEY, CubeContext
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.movegen import ROLL_COUNTS
-from motif.board.moves import Play, checked_roll, legal_plays, play_batches
+from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.evaluators import Evaluator, LookaheadEvaluator, WeightFile
 from motif.evaluators.pattern_words import pattern_term, words_of_patterns
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
-from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes
+from motif.evaluators.stakes import EVEN, Stakes
 from motif.runtime.errors import PlayError
 from motif.runtime.layout import html_lines, side_by_side
 
@@ -121,6 +123,8 @@ class Explanation:
     """The replies that it saw."""
     played_out: bool = False
     """Whether `ahead` comes from playing a late ending to its end."""
+    estimate: tuple[float, float] | None = None
+    """The equities of both plays by a rollout; None where there was none."""
 
     @property
     def term_words(self) -> dict[str, str]:
@@ -135,8 +139,8 @@ class Explanation:
 
     @property
     def judged(self) -> tuple[float, float]:
-        """What both plays were chosen by: looked ahead, for the score, or else their `equities`."""
-        return self.ahead or self.staked or self.equities
+        """The best estimate of both plays: rolled out, looked ahead, for the score, or their `equities`."""
+        return self.estimate or self.ahead or self.staked or self.equities
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -311,29 +315,33 @@ def explain_choice(
     better: Play | None = None,
     worse: Play | None = None,
     *,
-    stakes: Stakes = NO_CUBE,
+    context: CubeContext = MONEY,
     language: str = LANGUAGE,
+    choice: Choice | None = None,
 ) -> Explanation:
     """Why `evaluator` prefers one play of `roll` to another.
 
     By default the best play is compared with the second best; where one of the two is given, with the best
-    of the others, for `stakes`, of which the mover is side 0; the terms are those of money without a cube.
-    An evaluator that looks ahead chooses the plays by that and tells what it saw, while the terms are those
-    of the weights without lookahead.  `language` is one of `motif.analysis.phrases.languages`.
+    of the others, for the score and the cube of `context`; the terms are those of money without a cube.
+    An evaluator that looks ahead chooses the plays by that, lets a rollout confirm what looks like an error
+    (`motif.analysis.confirmation`) and tells what it saw, while the terms are those of the weights without
+    lookahead.  `choice` is what is known of the two plays already; `language` is one of
+    `motif.analysis.phrases.languages`.
     Raises `PlayerError` for an evaluator that is no weight file (nor bras nor phase), `PlayError` for a play
     that is not legal, and where there is only one; `SettingError` for a language that there is not.
     """
     words = phrases(language)
     static, weights = explainable(evaluator.without_lookahead)
+    stakes = context.stakes
     ranking = static.staked(stakes, side=1)
-    better, worse = _chosen(evaluator, position, roll, better, worse, stakes)
+    choice = choice or _chosen(evaluator, position, roll, better, worse, context)
+    better, worse = choice.better.play, choice.worse.play
     staked = None if ranking is static else tuple(_to_mover(ranking, (better, worse)).tolist())
     hits = hit_rolls(static, (better, worse), stakes)
     shots = (int(hits[0] @ ROLL_COUNTS), int(hits[1] @ ROLL_COUNTS))
     ahead, seen, played_out = None, None, False
     if isinstance(evaluator, LookaheadEvaluator):
-        deep = evaluator.staked(stakes, side=1)
-        ahead = tuple(_to_mover(deep, (better, worse)).tolist())
+        ahead = choice.better.equity, choice.worse.equity
         if not any(outcome(play.position) for play in (better, worse)):
             seen = replies(evaluator, better, worse, stakes, hits)
         played_out = bool(
@@ -355,7 +363,8 @@ def explain_choice(
     boards = position.board, better.position.switch_sides().board, worse.position.switch_sides().board
     parts = parts_between(static, better, worse, shots[1] - shots[0])
     reasons = reasons_of(parts, boards, shots, (better, worse), words)
-    steps = [_difference(values), *(_difference(two) for two in (staked, ahead) if two is not None)]
+    estimate = None if choice.rolled is None else choice.rolled.equities
+    steps = [_difference(values), *(_difference(two) for two in (staked, ahead, estimate) if two is not None)]
     reasons += _beyond(steps, staked is not None, seen, played_out, names, words)
     return Explanation(
         evaluator=evaluator.name,
@@ -382,6 +391,7 @@ def explain_choice(
         ahead=ahead,
         replies=seen,
         played_out=played_out,
+        estimate=estimate,
     )
 
 
@@ -519,27 +529,19 @@ def _chosen(
     roll: tuple[int, int],
     better: Play | None,
     worse: Play | None,
-    stakes: Stakes,
-) -> tuple[Play, Play]:
-    """The two plays to compare, of the legal ones."""
+    context: CubeContext,
+) -> Choice:
+    """The two plays to compare, of the legal ones, and what they are worth."""
     plays = legal_plays(position, roll)
     for play in (better, worse):
         if play is not None and all(play.position != legal.position for legal in plays):
             raise PlayError(f"{play.notation or NO_MOVE!r} is not a legal play of this roll")
     if len(plays) == 1:
         raise PlayError(f"{plays[0].notation or NO_MOVE} is the only legal play: there is nothing to compare")
-    if better is None or worse is None:
-        before = position.board[None]
-        batch = next(play_batches(before, np.array([checked_roll(*roll)])))
-        values = evaluator.thorough(COMPARABLE).staked(stakes).play_equities(before, batch)
-        ranked = [plays[k] for k in np.argsort(-values, kind="stable")]
-    if better is None:
-        better = ranked[0]
-    if worse is None:
-        worse = next(play for play in ranked if play.position != better.position)
-    if better.position == worse.position:
-        raise PlayError(f"{better.notation!r} cannot be compared with itself; name another play")
-    return better, worse
+    choice = choice_of(position, checked_roll(*roll), evaluator, context, better, worse)
+    if choice.better.play.position == choice.worse.play.position:
+        raise PlayError(f"{choice.worse.play.notation!r} cannot be compared with itself; name another play")
+    return choice
 
 
 def _term_words(terms: Terms, weights: WeightFile) -> dict[str, str]:

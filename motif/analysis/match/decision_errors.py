@@ -1,9 +1,9 @@
 """What the decisions of a match cost against the best ones, and how lucky its rolls were.
 
-Values are normalised equities of a player at the score, with the cube where it lies (Janowski's model at the
-leaves, see `motif.evaluators.stakes`): losing and winning a single game at the present cube are -1 and +1, as
-gnubg does (EMG), which makes errors at different scores and cubes comparable.  Where nobody has a cube, a
-game ends at the present one.
+Values are normalised equities of a player at the score, with the cube where it lies and a cube decision at
+every node (see `motif.evaluators.stakes`): losing and winning a single game at the present cube are -1 and
++1, as gnubg does (EMG), which makes errors at different scores and cubes, of plays and with the cube,
+comparable.  Where nobody has a cube, a game ends at the present one.
 
 The error of a play is the value of the best one less that of the play made; the luck of a roll is the value
 of its best play less the mean over all rolls, 1-ply lookahead therefore.  The first roll of a game also
@@ -14,14 +14,11 @@ gnubg does, a double that was not made is counted as a decision only where it wa
 have cost less than `CLOSE`, or would have been right.  Doubles, takes and passes always count; a beaver is
 judged as a take, and a raccoon is not judged.
 
-Errors may be confirmed by a short rollout of the best play and the play made, with the same dice.
-
-The judge calls that play the best whose estimate is highest, and so overrates it: where his estimates are no
-better than the player's, most of the errors that he sees are his own.  A rollout of the two plays knows
-nothing of that choice.  What it says takes the place of his estimate.
+What looks like an error is confirmed by a rollout, of the best play and the play made or of the cube
+decision: see `motif.analysis.confirmation`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -29,25 +26,36 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.confirmation import (
+    DOUBTFUL,
+    Choice,
+    CubeQuestion,
+    RolledCube,
+    RolledPair,
+    roll_out_cubes,
+    roll_out_pairs,
+)
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
+from motif.analysis.ranking import (
+    EXACT,
+    ROLLOUT,
+    CubeContext,
+    RankedPlay,
+    estimate_plays,
+    plies_of,
+    source_words,
+)
 from motif.board.match_state import MatchState
 from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
-from motif.board.packed import BOARD_SIZE, Board, pack_many
+from motif.board.packed import BOARD_SIZE, Board
 from motif.cube import CubeDecision, cube_decision_by
-from motif.cube.cube_states import stakes_of as state_stakes
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
-from motif.evaluators.kernels import WEIGHTS
-from motif.evaluators.model import Model
+from motif.evaluators.evaluator import PlayEstimates
 from motif.evaluators.probabilities import turned_equities
-from motif.evaluators.stakes import NO_CUBE, Stakes, without_cube
-from motif.rollout.comparison import staked_stage
-from motif.rollout.playout import ROUND
-from motif.rollout.rollout_evaluator import items_of
+from motif.evaluators.stakes import Stakes
 from motif.rollout.rollout_settings import RolloutSettings
-from motif.rollout.tally import Tally
-from motif.rollout.trials import RESULT_NAMES, results_of_trials
 from motif.runtime.errors import RecordError
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -67,15 +75,6 @@ _DECISIONS_AT_ONCE = 512
 _LOOKAHEAD_DECISIONS_AT_ONCE = 8
 """Lookahead is slow enough for small parts to keep every worker busy."""
 
-DOUBTFUL = 0.008
-"""Normalised equity: what the judge calls a smaller error is believed."""
-CERTAIN = 3.0
-"""Standard errors by which an error must be above 0 to be confirmed."""
-SHORT = RolloutSettings(36 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
-"""The rollout of each play."""
-LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=True)
-_AT_ONCE = 4
-
 
 class AtStake(NamedTuple):
     """What a game is worth to the player on roll, or after `turned` to his opponent."""
@@ -90,6 +89,23 @@ class AtStake(NamedTuple):
         return self._replace(side=1 - self.side)
 
 
+class JudgedCandidate(NamedTuple):
+    """A play that could be made, and what it is worth."""
+
+    number: int
+    """Its index among `legal_plays`."""
+    equity: float
+    """Normalised, by the best estimate."""
+    source: str
+    """Where `equity` comes from: see `motif.analysis.ranking.RankedPlay`."""
+    lookahead: float
+    """Normalised equity by lookahead; `equity` where that is no rollout's."""
+    plies: str
+    """Where `lookahead` comes from."""
+    se: float | None = None
+    """Standard error of an equity from a rollout."""
+
+
 class JudgedPlay(NamedTuple):
     """One roll, as the evaluator sees it."""
 
@@ -100,12 +116,30 @@ class JudgedPlay(NamedTuple):
     error: float
     """Normalised equity that the play cost, at least 0."""
     se: float | None = None
-    """Standard error of `error` where it comes from a rollout; None where the evaluator says so."""
+    """Standard error of `error` where it comes from a rollout; None where lookahead says so."""
     is_sure: bool = True
     """Whether something was surely lost: where plays are rolled out, whether that has confirmed it."""
-    candidates: tuple[tuple[int, float], ...] = ()
-    """Indices among `legal_plays` and normalised equities of the best plays and of the one made, the best
-    first, by the evaluator."""
+    candidates: tuple[JudgedCandidate, ...] = ()
+    """The best plays and the one made, the best first: those that were rolled out before the others."""
+    played: int = 0
+    """Index of the play made."""
+    source: str = ""
+    """Where `error` comes from."""
+    rolled: RolledPair | None = None
+    """The rollout of what lookahead called the best and of the play made."""
+
+    def choice(self, roll: PlayedRoll) -> Choice:
+        """The best play and the play made of the `roll` that this is a judgement of, in an order that
+        `rolled` has."""
+        plays = legal_plays(roll.position, roll.roll)
+        known = {one.number: one for one in self.candidates}
+        best = max(self.candidates, key=lambda one: one.lookahead).number
+        top = known[best].lookahead
+        first, second = (
+            RankedPlay(plays[k], known[k].lookahead, known[k].lookahead - top, known[k].plies)
+            for k in (best if self.rolled else self.best, self.played)
+        )
+        return Choice(first, second, self.rolled)
 
 
 @dataclass(frozen=True)
@@ -114,14 +148,21 @@ class CubeAct:
 
     chance: CubeChance
     decision: CubeDecision
+    """By the best estimate: rolled out where lookahead saw an error."""
     player: int
     """Who decided."""
     done: str
     """``no double``, ``double``, ``take`` or ``pass``."""
     error: float
-    """Normalised equity that it cost, at least 0."""
+    """Normalised equity that it cost, at least 0; 0 where the rollout does not confirm it."""
     unit: float
     """What 1 of normalised equity was worth, in points or MWC."""
+    source: str = ""
+    """Where `error` comes from: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
+    se: float | None = None
+    """Standard error of what the rollout says that it cost."""
+    trials: int = 0
+    """Of the rollout."""
 
     @property
     def mistake(self) -> str | None:
@@ -129,19 +170,30 @@ class CubeAct:
         return _MISTAKES[self.done] if self.error > _NEGLIGIBLE else None
 
     @property
+    def is_too_close(self) -> bool:
+        """Whether lookahead saw an error that the rollout does not confirm."""
+        return self.source == ROLLOUT and not self.mistake
+
+    @property
     def counts(self) -> bool:
         """Whether it counts as a decision."""
         if self.done != NO_DOUBLE or self.mistake:
             return True
-        return self.decision.cost(DOUBLE) < CLOSE
+        return self.decision.doubled is not None and self.decision.cost(DOUBLE) < CLOSE
 
 
 def judge_plays(
-    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cube: bool = True, jobs: int | None = None
+    rolls: Sequence[PlayedRoll],
+    evaluator: Evaluator,
+    *,
+    cube: bool = True,
+    confirm: RolloutSettings | None = None,
+    jobs: int | None = None,
 ) -> list[JudgedPlay]:
     """What each of `rolls`, all of which were played, was worth to its player by `evaluator`.
 
-    Without `cube` nobody can double.
+    Without `cube` nobody can double.  Errors of `DOUBTFUL` and more are those of a rollout as `confirm` says;
+    None: lookahead is believed.
     """
     quick = isinstance(evaluator, StaticEvaluator)
     size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
@@ -154,7 +206,54 @@ def judge_plays(
         ):
             advance(len(batch))
             judgements += batch
-    return judgements
+    return judgements if confirm is None else _confirmed(rolls, judgements, evaluator, cube, confirm, jobs)
+
+
+def _confirmed(
+    rolls: Sequence[PlayedRoll],
+    judgements: Sequence[JudgedPlay],
+    evaluator: Evaluator,
+    cube: bool,
+    settings: RolloutSettings,
+    jobs: int | None,
+) -> list[JudgedPlay]:
+    """`judgements` with the errors that they doubt as a rollout has them."""
+    rows = [row for row, one in enumerate(judgements) if one.error >= DOUBTFUL and one.source != EXACT]
+    pairs = np.empty((len(rows), 2, BOARD_SIZE), np.int8)
+    for number, row in enumerate(rows):
+        roll, one = rolls[row], judgements[row]
+        assert roll.play is not None
+        best = legal_plays(roll.position, roll.roll)[one.best]
+        pairs[number] = best.position.board, roll.play.position.board
+    before = np.array([rolls[row].position.board for row in rows], np.int8)
+    stakes = [stakes_of(rolls[row].state, cube).stakes for row in rows]
+    rolled = dict(
+        zip(rows, roll_out_pairs(before, pairs, stakes, evaluator, settings, jobs=jobs), strict=True)
+    )
+    return [
+        _with_rollout(one, rolled[row]) if row in rolled else one._replace(is_sure=one.source == EXACT)
+        for row, one in enumerate(judgements)
+    ]
+
+
+def _with_rollout(judged: JudgedPlay, rolled: RolledPair) -> JudgedPlay:
+    """A judgement whose best play and play made were rolled out, in this order."""
+    numbers = judged.best, judged.played
+    values = dict(zip(numbers, zip(rolled.equities, rolled.equity_se, strict=True), strict=True))
+    candidates = [
+        one if one.number not in values
+        else one._replace(equity=values[one.number][0], source=ROLLOUT, se=values[one.number][1])
+        for one in judged.candidates
+    ]  # fmt: skip
+    return judged._replace(
+        best=judged.best if rolled.difference > 0 else judged.played,
+        error=max(0.0, rolled.difference),
+        se=rolled.se,
+        is_sure=rolled.is_confirmed,
+        candidates=tuple(sorted(candidates, key=lambda one: (one.source != ROLLOUT, -one.equity))),
+        source=ROLLOUT,
+        rolled=rolled,
+    )
 
 
 def roll_luck(
@@ -182,21 +281,43 @@ def roll_luck(
     return luck
 
 
-def judge_cube(chances: Sequence[CubeChance], evaluator: Evaluator, *, jobs: int | None = 1) -> list[CubeAct]:
-    """What was done at each of `chances`, and its answer, by the five probabilities of `evaluator`."""
+def judge_cube(
+    chances: Sequence[CubeChance],
+    evaluator: Evaluator,
+    *,
+    confirm: RolloutSettings | None = None,
+    jobs: int | None = 1,
+) -> list[CubeAct]:
+    """What was done at each of `chances`, and its answer, and what that cost by `evaluator`.
+
+    An error counts where a rollout as `confirm` says confirms it, and as much as that says; None: lookahead
+    is believed.  Where few checkers are left decisions are exact, and need none.
+    """
     quick = evaluator.without_lookahead is evaluator
     size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
     parts = [chances[k : k + size] for k in range(0, len(chances), size)]
-    acts: list[CubeAct] = []
+    decisions: list[CubeDecision] = []
     with progress(f"{evaluator.name} judges the cube", len(chances)) as advance:
         calls = ((part,) for part in parts)
         judged = run_ordered(
             partial(_cube_decisions, evaluator), calls, 1 if quick or len(parts) < 2 else jobs
         )
-        for part, decisions in zip(parts, judged, strict=True):
+        for part in judged:
             advance(len(part))
-            for chance, decision in zip(part, decisions, strict=True):
-                acts += _acts(chance, decision)
+            decisions += part
+    asked = [
+        (chance, player, CubeQuestion(chance.position, chance.state, decision, act))
+        for chance, decision in zip(chances, decisions, strict=True)
+        for player, act in _done(chance)
+    ]
+    doubtful = [] if confirm is None else [question for *_, question in asked if question.is_doubtful]
+    rolled = iter(roll_out_cubes(doubtful, evaluator, confirm, jobs=jobs) if confirm is not None else ())
+    acts = []
+    for chance, player, question in asked:
+        act = _act(chance, player, question, evaluator)
+        if confirm is not None and not question.decision.exact:
+            act = _confirmed_act(act, next(rolled) if question.is_doubtful else None)
+        acts.append(act)
     return acts
 
 
@@ -211,10 +332,14 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
 
 def stakes_of(state: MatchState, cube: bool = True) -> AtStake:
     """What the game is worth to the player on roll in `state`; without `cube` nobody can double."""
-    # Dice change nothing, nor do rules of money play in a match.
+    return _at_stake(context_of(state, cube))
+
+
+def context_of(state: MatchState, cube: bool = True) -> CubeContext:
+    """What plays are valued for in `state`, without what changes nothing: dice, rules of money in a match."""
     if state.length:
         state = replace(state, jacoby=False, beavers=False)
-    return _at_stake(replace(state, dice=None), cube)
+    return CubeContext(replace(state, dice=None), cube)
 
 
 def play_values(
@@ -237,36 +362,66 @@ def play_values(
 
 
 @lru_cache(maxsize=1024)
-def _at_stake(state: MatchState, cube: bool) -> AtStake:
+def _at_stake(context: CubeContext) -> AtStake:
+    state = context.state
+    assert state is not None
     unit = scale(state).half if state.length else float(state.cube)
-    stakes = state_stakes(state)
-    if not cube:
-        plain = not state.length and not (state.jacoby and state.cube_owner == "centre")
-        stakes = NO_CUBE if plain else without_cube(stakes)
-    return AtStake(stakes, 0, unit)
+    return AtStake(context.stakes, 0, unit)
 
 
 def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedPlay]:
     boards = np.array([roll.position.board for roll in rolls])
     dice = np.array([roll.roll for roll in rolls])
-    stakes = [stakes_of(roll.state, cube) for roll in rolls]
     judgements: list[JudgedPlay] = []
     for batch in play_batches(boards, dice, _PLAYS_AT_ONCE):
         here, ends = batch.decisions, batch.offsets.tolist()
-        values = play_values(boards[here], batch, stakes[here], evaluator)
+        played = np.array([roll.play.position.board for roll in rolls[here] if roll.play is not None])
+        same = (batch.boards == played[batch.decision]).all(axis=1)
+        values, sources = _estimates(boards[here], batch, rolls[here], cube, evaluator, same)
         for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
-            assert roll.play is not None
-            same = (batch.boards[start:end] == roll.play.position.board).all(axis=1)
-            if not same.any():
+            if not same[start:end].any():
                 raise RecordError(f"game {roll.game}, move {roll.move}: the play is not legal")
-            choice, own = np.argmax(same), values[start:end]
-            best = choice if own[choice] == own.max() else np.argmax(own)
-            order = np.argsort(-own, kind="stable")[:CANDIDATES].tolist()
-            shown = [*order[: CANDIDATES - 1], int(choice)] if choice not in order else order
-            error = float(own[best]) - float(own[choice])
-            candidates = tuple((k, float(own[k])) for k in shown)
-            judgements.append(JudgedPlay(end - start, int(best), error, candidates=candidates))
+            made = int(np.argmax(same[start:end]))
+            judgements.append(_judged_play(values[start:end], sources[start:end], made))
     return judgements
+
+
+def _estimates(
+    before: Board,
+    batch: PlayBatch,
+    rolls: Sequence[PlayedRoll],
+    cube: bool,
+    evaluator: Evaluator,
+    asked: npt.NDArray[np.bool_],
+) -> PlayEstimates:
+    """What the plays of `rolls` (n) are worth to their movers, those that are `asked` for (m,) seen fully."""
+    values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
+    groups: dict[CubeContext, list[int]] = {}
+    for decision, roll in enumerate(rolls):
+        groups.setdefault(context_of(roll.state, cube), []).append(decision)
+    for context, decisions in groups.items():
+        part, rows = batch.some(np.array(decisions))
+        values[rows], sources[rows] = estimate_plays(
+            before[decisions], part, evaluator, context, asked=asked[rows]
+        )
+    return PlayEstimates(values, sources)
+
+
+def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64], played: int) -> JudgedPlay:
+    """A judgement by values (m,) of the legal plays and their sources."""
+    best = played if values[played] == values.max() else int(np.argmax(values))
+    order = np.argsort(-values, kind="stable")[:CANDIDATES].tolist()
+    shown = order if played in order else [*order[: CANDIDATES - 1], played]
+    words = [source_words(source) for source in sources.tolist()]
+    equities = values.tolist()
+    return JudgedPlay(
+        len(values),
+        best,
+        float(values[best]) - float(values[played]),
+        candidates=tuple(JudgedCandidate(k, equities[k], words[k], equities[k], words[k]) for k in shown),
+        played=played,
+        source=words[played],
+    )
 
 
 def _best_of_each_roll(
@@ -284,93 +439,33 @@ def _best_of_each_roll(
     return best.reshape(len(boards), len(ROLLS))
 
 
-def _acts(chance: CubeChance, decision: CubeDecision) -> Iterator[CubeAct]:
-    unit = stakes_of(chance.state).unit
-    acts = [(chance.player, DOUBLE if chance.doubled else NO_DOUBLE)]
+def _done(chance: CubeChance) -> list[tuple[int, str]]:
+    """Who did what."""
+    done = [(chance.player, DOUBLE if chance.doubled else NO_DOUBLE)]
     if chance.answer is not None:
-        acts.append((1 - chance.player, PASS if chance.answer == "drop" else TAKE))
-    for player, act in acts:
-        yield CubeAct(chance, decision, player, act, decision.cost(act), unit)
+        done.append((1 - chance.player, PASS if chance.answer == "drop" else TAKE))
+    return done
 
 
-def confirmed_by(fast: bool, deep: bool) -> RolloutSettings | None:
-    """The rollout that confirms errors for a judge; None for one who is `fast` and believes himself."""
-    return None if fast else LONG if deep else SHORT
+def _act(chance: CubeChance, player: int, question: CubeQuestion, evaluator: Evaluator) -> CubeAct:
+    """What was done and what it cost, as `evaluator` says."""
+    decision = question.decision
+    source = EXACT if decision.exact else source_words(plies_of(evaluator))
+    unit = stakes_of(chance.state).unit
+    return CubeAct(chance, decision, player, question.done, decision.cost(question.done), unit, source)
 
 
-class RolledError(NamedTuple):
-    """The value of the best play less that of the play made."""
-
-    error: float
-    """Normalised equity; negative where the play made is better."""
-    se: float
-    """Its standard error, as that of plays compared has it (`motif.rollout.comparison`)."""
-
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether it is certain that something was lost."""
-        return self.error > CERTAIN * self.se
-
-
-def can_roll_out(evaluator: Evaluator) -> bool:
-    """Whether errors can be confirmed with `evaluator`, without its lookahead, playing both sides."""
-    static = evaluator.without_lookahead
-    return isinstance(static, StaticEvaluator) and static.model.kind == WEIGHTS
-
-
-def rolled_errors(
-    rolls: Sequence[PlayedRoll],
-    judgements: Sequence[JudgedPlay],
-    evaluator: Evaluator,
-    *,
-    settings: RolloutSettings = SHORT,
-    cube: bool = True,
-    jobs: int | None = None,
-) -> dict[int, RolledError]:
-    """By their numbers among `rolls`: the plays that `judgements` doubt, rolled out.
-
-    The same settings give the same errors for any number of `jobs`.
-    """
-    static = evaluator.without_lookahead
-    assert isinstance(static, StaticEvaluator)
-    rows = [row for row, one in enumerate(judgements) if one.error >= DOUBTFUL]
-    pairs, stakes = np.empty((len(rows), 2, BOARD_SIZE), np.int8), []
-    for number, row in enumerate(rows):
-        roll = rolls[row]
-        assert roll.play is not None
-        best = legal_plays(roll.position, roll.roll)[judgements[row].best]
-        pairs[number] = best.position.board, roll.play.position.board
-        stakes.append(stakes_of(roll.state, cube).stakes)
-    items = items_of(
-        pack_many(np.array([rolls[row].position.board for row in rows], np.int8).reshape(-1, 26))
+def _confirmed_act(act: CubeAct, rolled: RolledCube | None) -> CubeAct:
+    """`act` with what it cost by a rollout; nothing where lookahead saw too little to roll out."""
+    if rolled is None:
+        return replace(act, error=0.0)
+    if not rolled.trials:
+        return act
+    return replace(
+        act,
+        decision=rolled.decision,
+        error=rolled.confirmed,
+        source=ROLLOUT,
+        se=rolled.se,
+        trials=rolled.trials,
     )
-    parts = [slice(k, k + _AT_ONCE) for k in range(0, len(rows), _AT_ONCE)]
-    calls = ((pairs[part], items[part], stakes[part]) for part in parts)
-    work = partial(_roll_out, settings.model_of(static), settings)
-    errors: list[RolledError] = []
-    with progress(f"{static.name} rolls out doubtful plays", len(rows)) as advance:
-        for done in run_ordered(work, calls, 1 if len(parts) < 2 else jobs):
-            advance(len(done))
-            errors += done
-    return dict(zip(rows, errors, strict=True))
-
-
-def _roll_out(
-    model: Model,
-    settings: RolloutSettings,
-    pairs: Board,
-    items: npt.NDArray[np.int64],
-    stakes: Sequence[Stakes],
-) -> list[RolledError]:
-    """The errors of some pairs (n, 2, 26) of positions after the best play and the play made."""
-    both, errors = np.arange(2), []
-    for pair, item, at_stake in zip(pairs, items.tolist(), stakes, strict=True):
-        packed = pack_many(pair)
-        results = results_of_trials(
-            model, settings, packed, np.array([item, item]), 0, settings.trials, after_a_play=True, jobs=1
-        )
-        tally = Tally(2 * len(RESULT_NAMES), settings.rolls_of(item))
-        tally.add(results.transpose(1, 0, 2).reshape(settings.trials, -1))
-        best, made = both.tolist()
-        errors.append(RolledError(*staked_stage(at_stake, packed, tally, both).difference(best, made)))
-    return errors

@@ -23,6 +23,7 @@ from motif.analysis.match.decision_errors import (
     JudgedPlay,
 )
 from motif.analysis.match.record_walk import Moment, PlayedRoll
+from motif.analysis.ranking import ROLLOUT
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.game_record import Note
 from motif.board.identifiers import gnubg_id
@@ -49,6 +50,24 @@ class Candidate:
     """Of who decides, normalised."""
     position: str = ""
     """The GNUbg ID after a play, seen by the next player on roll."""
+    source: str = ""
+    """Where the equity comes from: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
+    se: float | None = None
+    """Standard error of an equity from a rollout."""
+    lookahead: float | None = None
+    """The equity by lookahead, where `equity` is a rollout's."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        record = {"done": self.done, "equity": self.equity, "source": self.source}
+        rolled = {"se": self.se, "lookahead": self.lookahead}
+        return record | {name: value for name, value in rolled.items() if value is not None}
+
+    @property
+    def label(self) -> str:
+        """Where the equity comes from, in brackets, with the standard error of a rollout."""
+        doubt = "" if self.se is None else f" ±{self.se:.3f}"
+        return f"({self.source}{doubt})" if self.source else ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +96,12 @@ class MatchDecision:
     """The best ones and what was done, the best first."""
     mistake: str | None = None
     """With the cube: one of `motif.analysis.match.decision_errors.KINDS`, where it cost something."""
+    source: str = ""
+    """Where `error` comes from."""
+    trials: int = 0
+    """Of the rollout of a cube decision."""
+    is_too_close: bool = False
+    """Whether lookahead saw an error with the cube that the rollout does not confirm."""
 
     @property
     def is_play(self) -> bool:
@@ -96,6 +121,8 @@ class MatchDecision:
         lost = f"  {sign}  loses {error:.0f} millipoints ({self.mark})" if sign else ""
         if not sign and error >= 1:
             lost = f"  loses {error:.0f} millipoints"
+        if self.is_too_close:
+            lost = "  too close to call"
         return f"game {self.moment.game}, move {self.moment.move}, {name}, {what}{lost}"
 
     def candidate_lines(self) -> Iterator[str]:
@@ -104,7 +131,8 @@ class MatchDecision:
         for rank, one in enumerate(self.candidates, 1):
             star = "*" if one.done == self.done else " "
             less = f"  {one.equity - best:+.3f}" if rank > 1 else ""
-            yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+.3f}{less}"
+            label = f"  {one.label}" if one.label else ""
+            yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+.3f}{less}{label}"
 
     def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
         """For JSON and tables; `error` is in millipoints."""
@@ -124,7 +152,10 @@ class MatchDecision:
             "mwc" if in_match else "points": self.error * self.unit,
             "mark": self.mark,
             "counts": self.counts,
-            "candidates": [{"done": one.done, "equity": one.equity} for one in self.candidates],
+            "source": self.source,
+            "trials": self.trials,
+            "too_close": self.is_too_close,
+            "candidates": [one.to_dict() for one in self.candidates],
         }
 
 
@@ -187,7 +218,15 @@ def _plays(
         assert roll.play is not None
         plays = legal_plays(roll.position, roll.roll)
         candidates = tuple(
-            Candidate(plays[k].notation, value, gnubg_id(plays[k].position)) for k, value in one.candidates
+            Candidate(
+                plays[it.number].notation,
+                it.equity,
+                gnubg_id(plays[it.number].position),
+                it.source,
+                it.se,
+                it.lookahead if it.source == ROLLOUT else None,
+            )
+            for it in one.candidates
         )
         yield MatchDecision(
             roll,
@@ -201,6 +240,7 @@ def _plays(
             counts=one.legal > 1,
             mark=mark_of(one.error) if one.is_sure else "",
             candidates=candidates,
+            source=one.source,
         )
 
 
@@ -221,7 +261,9 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
     )
     # What the player on roll has is what the other one, who answers, has not.
     sign = -1 if answers else 1
-    candidates = [Candidate(done, sign * value) for done, value in named if value is not None]
+    candidates = [
+        Candidate(done, sign * value, source=act.source) for done, value in named if value is not None
+    ]
     if answers:
         candidates.sort(key=lambda one: one.equity, reverse=True)
     return MatchDecision(
@@ -231,12 +273,15 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
         act.done,
         best if act.mistake else act.done,
         act.error,
-        None,
+        act.se,
         act.unit,
         counts=act.counts,
         mark=mark_of(act.error),
         candidates=tuple(candidates),
         mistake=act.mistake,
+        source=act.source,
+        trials=act.trials,
+        is_too_close=act.is_too_close,
     )
 
 

@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from motif.analysis.confirmation import Choice, confirming_rollout
 from motif.analysis.explain import explain_choice
 from motif.analysis.explain.reasons import Reason
 from motif.analysis.judge import known_error_rate
 from motif.analysis.match.decision_errors import (
     NO_DOUBLE,
-    SHORT,
     CubeAct,
     JudgedPlay,
-    can_roll_out,
+    context_of,
     judge_cube,
     judge_plays,
     roll_luck,
-    rolled_errors,
     stakes_of,
 )
 from motif.analysis.match.decisions import (
@@ -32,17 +31,17 @@ from motif.analysis.match.decisions import (
     with_results,
 )
 from motif.analysis.match.record_walk import Moment, PlayedRoll, walk
+from motif.analysis.ranking import CubeContext
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.game_record import MatchRecord, Note, crawford_game, jacoby_rule
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
-from motif.board.moves import Play, legal_plays
+from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies
-from motif.evaluators.stakes import Stakes
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError
 from motif.runtime.layout import html_lines, html_table, text_table
@@ -171,10 +170,10 @@ def worst_plays(
         roll, error = rolls[row], judgements[row].error
         if error <= 0 or roll.play is None:
             continue
-        better = legal_plays(roll.position, roll.roll)[judgements[row].best]
-        why = _why(evaluator, roll, better, roll.play, stakes_of(roll.state, cube).stakes)
+        choice = judgements[row].choice(roll)
+        why = _why(evaluator, roll, choice, context_of(roll.state, cube))
         cost = error * units[row]
-        plays.append(WorstPlay(roll, names[roll.player], roll.play, better, error, cost, why))
+        plays.append(WorstPlay(roll, names[roll.player], roll.play, choice.better.play, error, cost, why))
     return plays
 
 
@@ -184,9 +183,9 @@ def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> 
     return [WorstCube(act, names[act.player]) for act in wrong[:count]]
 
 
-def _why(evaluator: Evaluator, roll: PlayedRoll, better: Play, worse: Play, stakes: Stakes) -> Why:
+def _why(evaluator: Evaluator, roll: PlayedRoll, choice: Choice, context: CubeContext) -> Why:
     try:
-        explanation = explain_choice(evaluator, roll.position, roll.roll, better, worse, stakes=stakes)
+        explanation = explain_choice(evaluator, roll.position, roll.roll, context=context, choice=choice)
     except PlayerError:
         return Why()
     return Why(explanation.summary, explanation.sentences, explanation.reasons)
@@ -405,13 +404,13 @@ def analyse_match(
     worst: int = WORST,
     cube: bool = True,
     jacoby: bool | None = None,
-    confirm: RolloutSettings | None = SHORT,
+    confirm: RolloutSettings | bool = True,
     jobs: int | None = None,
 ) -> MatchAnalysis:
     """Rate the two players of `record` by `evaluator`; list the `worst` plays and cube decisions.
 
-    What looks like an error is rolled out as `confirm` says, where the evaluator can, and counts as what the
-    rollout makes of it; errors that it does not confirm are not listed.  None: the evaluator is believed.
+    What looks like an error of an evaluator that looks ahead is rolled out, and counts as what the rollout
+    makes of it (`motif.analysis.confirmation`).  `confirm` may say how; with False the evaluator is believed.
     Without `cube` its decisions are left out, as is right where nobody had one.  `jacoby` is the rule in
     money play, by default as the record shows.  Raises `RecordError` for a record in which nothing was
     rolled, or that goes on after the end of the match; `SettingError` for a number of decisions below 0.
@@ -423,8 +422,9 @@ def analyse_match(
         raise RecordError("nothing to analyse: the record has no roll")
     static = evaluator.without_lookahead
     rolls = [roll for roll in decisions.rolls if roll.play is not None]
-    judgements = judged_plays(rolls, evaluator, cube=cube, confirm=confirm, jobs=jobs)
-    acts = judge_cube(decisions.chances, evaluator, jobs=jobs) if cube else []
+    settings = confirming_rollout(evaluator) if confirm is True else confirm or None
+    judgements = judge_plays(rolls, evaluator, cube=cube, confirm=settings, jobs=jobs)
+    acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []
     units = [stakes_of(roll.state, cube).unit for roll in rolls]
     luck = roll_luck(decisions.rolls, static, cube=cube).tolist()
     lucks = [
@@ -432,7 +432,7 @@ def analyse_match(
         for roll, gain in zip(decisions.rolls, luck, strict=True)
     ]
     every = match_decisions(rolls, judgements, units, acts)
-    trials = confirm.trials if confirm is not None and can_roll_out(evaluator) else 0
+    trials = settings.trials if settings is not None else 0
     return MatchAnalysis(
         analyst=evaluator.name,
         own_error_rate=known_error_rate(evaluator.name),
@@ -450,27 +450,6 @@ def analyse_match(
         lucks=tuple(lucks),
         record=record,
     )
-
-
-def judged_plays(
-    rolls: Sequence[PlayedRoll],
-    evaluator: Evaluator,
-    *,
-    cube: bool = True,
-    confirm: RolloutSettings | None = SHORT,
-    jobs: int | None = None,
-) -> list[JudgedPlay]:
-    """What `judge_plays` says of `rolls`, with errors as a rollout has them; see `analyse_match`."""
-    judgements = judge_plays(rolls, evaluator, cube=cube, jobs=jobs)
-    if confirm is None or not can_roll_out(evaluator):
-        return judgements
-    errors = rolled_errors(rolls, judgements, evaluator, settings=confirm, cube=cube, jobs=jobs)
-    return [
-        one._replace(error=max(0.0, errors[row].error), se=errors[row].se, is_sure=errors[row].is_confirmed)
-        if row in errors
-        else one._replace(is_sure=False)
-        for row, one in enumerate(judgements)
-    ]
 
 
 def both_players(

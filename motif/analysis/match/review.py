@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from motif.analysis.match.decision_errors import SHORT, judge_cube, roll_luck, stakes_of
+from motif.analysis.confirmation import confirming_rollout
+from motif.analysis.match.decision_errors import judge_cube, judge_plays, roll_luck, stakes_of
 from motif.analysis.match.decisions import MatchDecision, RollLuck, match_decisions
-from motif.analysis.match.match_analysis import both_players, judged_plays, result_of
+from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_id
@@ -18,7 +19,6 @@ from motif.board.match_ids import xgid
 from motif.board.match_state import match_id
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator
-from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError
 
 _AT_ONCE = 8
@@ -78,12 +78,10 @@ Reviewed = ReviewedRoll | ReviewedCube
 class Review:
     """A match that is judged while one looks on; `parts` does the work."""
 
-    def __init__(
-        self, record: MatchRecord, evaluator: Evaluator, *, confirm: RolloutSettings | None = SHORT
-    ) -> None:
-        """`confirm` is what `analyse_match` means by it.  Raises `RecordError` for nothing to analyse."""
+    def __init__(self, record: MatchRecord, evaluator: Evaluator) -> None:
+        """Raises `RecordError` for nothing to analyse."""
         self.record = record
-        self._evaluator, self._confirm = evaluator, confirm
+        self._evaluator, self._confirm = evaluator, confirming_rollout(evaluator)
         self._walk = walk(record)
         if not self._walk.rolls:
             raise RecordError("nothing to analyse: the record has no roll")
@@ -127,7 +125,7 @@ class Review:
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
         evaluator = self._evaluator
         played = [roll for roll in rolls if roll.play is not None]
-        judgements = judged_plays(played, evaluator, confirm=self._confirm, jobs=1)
+        judgements = judge_plays(played, evaluator, confirm=self._confirm, jobs=1)
         units = [stakes_of(roll.state).unit for roll in played]
         decisions = match_decisions(played, judgements, units, ())
         self._decisions += decisions
@@ -140,7 +138,7 @@ class Review:
             yield ReviewedRoll(luck, decision, _chance(roll, static))
 
     def _cube(self, chance: CubeChance) -> list[ReviewedCube]:
-        acts = judge_cube([chance], self._evaluator)
+        acts = judge_cube([chance], self._evaluator, confirm=self._confirm)
         decisions = match_decisions((), (), (), acts)
         self._decisions += decisions
         action = acts[0].decision.action

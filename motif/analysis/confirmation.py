@@ -1,0 +1,290 @@
+"""Rollouts that confirm what lookahead calls an error, of a play or with the cube.
+
+Lookahead calls that play the best whose estimate is highest, and so overrates it: against a good player most
+of the errors that it reports are its own.  A rollout of the two plays knows nothing of that choice.  From
+`DOUBTFUL` on, therefore, the difference of two plays is that of a rollout of both with the same dice, and
+what a double, a take or a pass costs is that of a cubeful rollout.  Match analysis, `explain` and the tutor
+take their numbers from here, so that the same decision has the same number everywhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.ranking import EXACT, ROLLOUT, CubeContext, RankedPlay, Ranking, rank_plays
+from motif.board.match_state import MatchState
+from motif.board.moves import Play
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.cube import CubeDecision
+from motif.cube.cubeful_rollout import roll_out_cube
+from motif.cube.decision import rolled_decision
+from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
+from motif.evaluators.kernels import WEIGHTS
+from motif.evaluators.model import Model
+from motif.evaluators.stakes import Stakes
+from motif.rollout.comparison import staked_stage
+from motif.rollout.playout import ROUND
+from motif.rollout.rollout_evaluator import items_of
+from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollout.tally import Tally
+from motif.rollout.trials import RESULT_NAMES, results_of_trials
+from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import progress
+
+DOUBTFUL = 0.008
+"""Normalised equity: a smaller error is taken from lookahead."""
+CERTAIN = 3.0
+"""Standard errors by which an error must be above 0 to be confirmed."""
+SHORT = RolloutSettings(36 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
+"""The rollout of each play."""
+LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=True)
+ANSWERS = ("take", "pass", "drop", "beaver")
+"""What is done by the player who is doubled."""
+MORE_TRIALS = 4
+"""How many times the trials a cube decision has where the first ones leave it open."""
+_AT_ONCE = 4
+
+
+class RolledPair(NamedTuple):
+    """Two plays of one roll, rolled out with the same dice."""
+
+    equities: tuple[float, float]
+    """Of the mover, normalised."""
+    equity_se: tuple[float, float]
+    difference: float
+    """The first equity less the second."""
+    se: float
+    """Standard error of `difference`; smaller than those of the equities, because the dice are the same."""
+    trials: int
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the first play is better for certain."""
+        return self.difference > CERTAIN * self.se
+
+
+class RolledCube(NamedTuple):
+    """A cube decision, rolled out."""
+
+    decision: CubeDecision
+    cost: float
+    """Normalised equity that was given up by what was done, at least 0."""
+    se: float
+    """Standard error of what it gains or costs."""
+    trials: int
+    """0 where a cube is dead, and nothing can be rolled out: then the decision is lookahead's."""
+
+    @property
+    def confirmed(self) -> float:
+        """`cost` where it is certain that something was lost, or else 0."""
+        return self.cost if self.cost > CERTAIN * self.se or not self.trials else 0.0
+
+
+class Choice(NamedTuple):
+    """Two plays of one roll, each with the best estimate there is."""
+
+    better: RankedPlay
+    """The play that was asked for as the better one; by default the best of the ranking."""
+    worse: RankedPlay
+    rolled: RolledPair | None
+    """None where lookahead is believed."""
+
+    @property
+    def difference(self) -> float:
+        """By how much the first play is better: at most 0 where it is not."""
+        return self.better.equity - self.worse.equity if self.rolled is None else self.rolled.difference
+
+    @property
+    def equities(self) -> tuple[float, float]:
+        """Of both plays, with the same source."""
+        return (self.better.equity, self.worse.equity) if self.rolled is None else self.rolled.equities
+
+    @property
+    def source(self) -> str:
+        """Where the equities come from."""
+        return self.worse.source if self.rolled is None else ROLLOUT
+
+
+def confirming_rollout(evaluator: Evaluator) -> RolloutSettings | None:
+    """The rollout that confirms errors seen by `evaluator`; None where it is believed.
+
+    An evaluator without lookahead is believed: it is there for quick answers.  So is one that has no weights
+    to play both sides with.
+    """
+    if not (isinstance(evaluator, LookaheadEvaluator) and can_roll_out(evaluator)):
+        return None
+    return LONG if evaluator.depth.rollout else SHORT
+
+
+def can_roll_out(evaluator: Evaluator) -> bool:
+    """Whether `evaluator`, without its lookahead, can play both sides of a rollout."""
+    static = evaluator.without_lookahead
+    return isinstance(static, StaticEvaluator) and static.model.kind == WEIGHTS
+
+
+def compare_choice(
+    ranking: Ranking,
+    evaluator: Evaluator,
+    context: CubeContext,
+    better: Play | None,
+    worse: Play | None,
+    *,
+    confirm: RolloutSettings | None,
+) -> Choice:
+    """Compare two plays of a `ranking` by the best estimate: rolled out from a difference of `DOUBTFUL` on.
+
+    By default the best play is compared with the best of the others.
+    """
+    first = ranking[0] if better is None else ranking.of(better)
+    second = (
+        next(one for one in ranking if not _same(one, first.play)) if worse is None else ranking.of(worse)
+    )
+    is_exact = EXACT in (first.source, second.source)
+    if confirm is None or is_exact or abs(first.equity - second.equity) < DOUBTFUL:
+        return Choice(first, second, None)
+    pair = np.array([[first.play.position.board, second.play.position.board]])
+    before = ranking.position.board[None]
+    (rolled,) = roll_out_pairs(before, pair, [context.stakes], evaluator, confirm, jobs=1)
+    return Choice(first, second, rolled)
+
+
+def _same(ranked: RankedPlay, play: Play) -> bool:
+    return ranked.play.position == play.position
+
+
+def best_or_choice(ranking: Ranking, evaluator: Evaluator, context: CubeContext, play: Play) -> Choice | None:
+    """The best play of a `ranking` compared with `play`; None where that is the best."""
+    if _same(ranking[0], play):
+        return None
+    return compare_choice(ranking, evaluator, context, None, play, confirm=confirming_rollout(evaluator))
+
+
+def choice_of(
+    position: Position,
+    roll: tuple[int, int],
+    evaluator: Evaluator,
+    context: CubeContext,
+    better: Play | None = None,
+    worse: Play | None = None,
+) -> Choice:
+    """Rank the plays of a roll and compare two of them, see `compare_choice`."""
+    asked = [play for play in (better, worse) if play is not None]
+    ranking = rank_plays(position, roll, evaluator, context, asked=asked)
+    return compare_choice(ranking, evaluator, context, better, worse, confirm=confirming_rollout(evaluator))
+
+
+def roll_out_pairs(
+    before: Board,
+    pairs: Board,
+    stakes: Sequence[Stakes],
+    evaluator: Evaluator,
+    settings: RolloutSettings,
+    *,
+    jobs: int | None = None,
+) -> list[RolledPair]:
+    """Roll out the two positions of each of `pairs` (n, 2, 26), after plays on `before` (n, 26).
+
+    `evaluator` plays both sides without its lookahead; the mover is side 0 of the `stakes` (n).  The dice
+    belong to the position before: the same settings give the same numbers for any number of `jobs`, and
+    whatever else is rolled out.
+    """
+    static = evaluator.without_lookahead
+    assert isinstance(static, StaticEvaluator)
+    items = items_of(pack_many(np.asarray(before, np.int8).reshape(-1, 26)))
+    parts = [slice(k, k + _AT_ONCE) for k in range(0, len(pairs), _AT_ONCE)]
+    calls = ((pairs[part], items[part], stakes[part]) for part in parts)
+    work = partial(_roll_out, settings.model_of(static), settings)
+    rolled: list[RolledPair] = []
+    with progress(f"{static.name} rolls out doubtful plays", len(pairs)) as advance:
+        for done in run_ordered(work, calls, 1 if len(parts) < 2 else jobs):
+            advance(len(done))
+            rolled += done
+    return rolled
+
+
+def _roll_out(
+    model: Model,
+    settings: RolloutSettings,
+    pairs: Board,
+    items: npt.NDArray[np.int64],
+    stakes: Sequence[Stakes],
+) -> list[RolledPair]:
+    both, rolled = np.arange(2), []
+    for pair, item, at_stake in zip(pairs, items.tolist(), stakes, strict=True):
+        packed = pack_many(pair)
+        results = results_of_trials(
+            model, settings, packed, np.array([item, item]), 0, settings.trials, after_a_play=True, jobs=1
+        )
+        tally = Tally(2 * len(RESULT_NAMES), settings.rolls_of(item))
+        tally.add(results.transpose(1, 0, 2).reshape(settings.trials, -1))
+        stage = staked_stage(at_stake, packed, tally, both)
+        first, second = stage.means[:, -1].tolist()
+        errors = stage.errors[:, -1].tolist()
+        rolled.append(
+            RolledPair((first, second), (errors[0], errors[1]), *stage.difference(0, 1), settings.trials)
+        )
+    return rolled
+
+
+@dataclass(frozen=True)
+class CubeQuestion:
+    """What was done with the cube, and what lookahead says of it."""
+
+    position: Position
+    state: MatchState
+    decision: CubeDecision
+    """By lookahead."""
+    done: str
+    """What was done, in the words of `CubeDecision.cost`."""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether lookahead sees an error that a rollout is to confirm."""
+        return not self.decision.exact and self.decision.cost(self.done) >= DOUBTFUL
+
+
+def roll_out_cubes(
+    doubtful: Sequence[CubeQuestion],
+    evaluator: Evaluator,
+    settings: RolloutSettings,
+    *,
+    jobs: int | None = None,
+) -> list[RolledCube]:
+    """Roll out cube decisions; those that the trials leave open have `MORE_TRIALS` times as many.
+
+    The same settings give the same numbers for any number of `jobs`.
+    """
+    static = evaluator.without_lookahead
+    assert isinstance(static, StaticEvaluator)
+    work = partial(_roll_out_cube, static, settings)
+    rolled: list[RolledCube] = []
+    with progress(f"{static.name} rolls out cube decisions", len(doubtful)) as advance:
+        for one in run_ordered(work, ((one,) for one in doubtful), 1 if len(doubtful) < 2 else jobs):
+            advance(1)
+            rolled.append(one)
+    return rolled
+
+
+def _roll_out_cube(static: StaticEvaluator, settings: RolloutSettings, one: CubeQuestion) -> RolledCube:
+    rolled = _rolled_cube(static, settings, one)
+    if not rolled.trials:
+        return rolled
+    if not CERTAIN * rolled.se > rolled.cost > DOUBTFUL - CERTAIN * rolled.se:
+        return rolled
+    return _rolled_cube(static, replace(settings, trials=MORE_TRIALS * settings.trials), one)
+
+
+def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: CubeQuestion) -> RolledCube:
+    result = roll_out_cube(one.position, one.state, static, settings, jobs=1)
+    if result.double_take is None:  # a cube that is dead: nothing to roll out
+        return RolledCube(one.decision, one.decision.cost(one.done), 0.0, 0)
+    assert result.double_take_se is not None
+    assert result.difference_se is not None
+    decision = rolled_decision(one.decision, result.no_double, result.double_take)
+    se = result.double_take_se if one.done in ANSWERS else result.difference_se
+    return RolledCube(decision, decision.cost(one.done), se, result.trials)

@@ -1,0 +1,372 @@
+"""The legal plays of a roll ranked: one estimate of each, with its source.
+
+Whatever shows a play's equity takes it from here: `hint`, `explain`, the tutor, match analysis, the page and
+the library.  So the same play has the same equity everywhere.
+
+An evaluator that looks ahead sees only those plays to its full depth that may be best (`MoveFilter`).  The
+`FULL_DEPTH` best, and those that somebody asks for, are seen so in any case; what is shown of the others is
+what they are worth with fewer plies, at most as much as the least of those.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.diagram import describe_stakes, svg_diagram
+from motif.board.match_state import MatchState
+from motif.board.moves import Play, PlayBatch, decode_path, play_batches
+from motif.board.outcome import outcome
+from motif.board.packed import Board
+from motif.board.position import Position
+from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
+from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
+from motif.evaluators.probabilities import turned, turned_equities
+from motif.evaluators.stakes import NO_CUBE, Stakes, best_of_double, without_cube
+from motif.runtime.errors import PositionError
+from motif.runtime.frames import frame
+from motif.runtime.layout import html_table, side_by_side, text_table
+
+ROLLOUT, EXACT = "rollout", "exact"
+FULL_DEPTH = 5
+"""Best plays of a roll that are always seen to the full depth, so that they can be compared."""
+EXACT_SOURCE = 11
+"""In `PlayEstimates.sources`: the value is exact, from tables of bearoffs with the cube."""
+ALL = 10_000
+"""More plays than any roll has."""
+_SHOWN = 10
+_HOME = 7
+_PLY = "-ply"
+
+
+class CubeContext(NamedTuple):
+    """The match, or the money game, that plays are valued for."""
+
+    state: MatchState | None = None
+    """Seen by the mover; None for money without a cube."""
+    has_cube: bool = True
+    """Whether the cube is in use."""
+
+    @property
+    def stakes(self) -> Stakes:
+        """What is at stake; side 0 is the mover."""
+        state = self.state
+        if state is None:
+            return NO_CUBE
+        # Only now: it takes a while to import.
+        from motif.cube.cube_states import stakes_of
+
+        if self.has_cube:
+            return stakes_of(state)
+        # Without a cube only a match, and the Jacoby rule, make a game anything else than money.
+        plain = not state.length and not (state.jacoby and state.cube_owner == "centre")
+        return NO_CUBE if plain else without_cube(stakes_of(state))
+
+
+MONEY = CubeContext()
+"""Money play without a cube."""
+
+
+@dataclass(frozen=True)
+class RankedPlay:
+    """A legal play, and what it is worth to the mover."""
+
+    play: Play
+    equity: float
+    difference: float
+    """How much less than the best play's: at most 0."""
+    source: str
+    """What the equity comes from: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
+    probabilities: Probabilities | None = None
+    """The mover's after the play; None where they were not asked for."""
+
+    @property
+    def chances(self) -> Probabilities:
+        """The `probabilities`, where they were asked for."""
+        assert self.probabilities is not None
+        return self.probabilities
+
+    @property
+    def plies(self) -> int:
+        """How many plies ahead the play was seen; 0 where its equity is no lookahead's."""
+        return int(self.source.removesuffix(_PLY)) if self.source.endswith(_PLY) else 0
+
+    @property
+    def shown_difference(self) -> str:
+        """The difference to three decimals, without a sign where it is nothing."""
+        return f"{round(self.difference, 3) + 0.0:.3f}"
+
+    def __str__(self) -> str:
+        return f"{self.play} {self.equity:+.3f}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON; `moves` are those of single checkers, (from, to): 25 is the bar, 0 is off."""
+        chances = {} if self.probabilities is None else self.probabilities._asdict()
+        return {
+            "notation": self.play.notation,
+            "position": self.play.position.gnubg_id,
+            "moves": [list(move) for move in self.play.moves],
+            "equity": self.equity,
+            "source": self.source,
+            **chances,
+        }
+
+
+@dataclass(frozen=True)
+class Ranking(Sequence[RankedPlay]):
+    """The legal plays of a roll, the best first."""
+
+    position: Position
+    roll: tuple[int, int]
+    player: str
+    """Who ranked them."""
+    plays: tuple[RankedPlay, ...] = field(repr=False)
+    valued_for: str = ""
+    """Match score and cube for which the plays are valued; empty for money without a cube."""
+
+    @property
+    def best(self) -> Play:
+        """The best play."""
+        return self.plays[0].play
+
+    def of(self, play: Play) -> RankedPlay:
+        """What is known of one of the plays."""
+        return next(one for one in self.plays if one.play.position == play.position)
+
+    @overload
+    def __getitem__(self, index: int) -> RankedPlay: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[RankedPlay, ...]: ...
+    def __getitem__(self, index: int | slice) -> RankedPlay | tuple[RankedPlay, ...]:
+        return self.plays[index]
+
+    def __len__(self) -> int:
+        return len(self.plays)
+
+    def __iter__(self) -> Iterator[RankedPlay]:
+        return iter(self.plays)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {
+            "plays": [one.to_dict() for one in self.plays],
+            "position": self.position.gnubg_id,
+            "roll": list(self.roll),
+            "player": self.player,
+            **({"valued_for": self.valued_for} if self.valued_for else {}),
+        }
+
+    def to_frame(self) -> Any:
+        """A DataFrame of pandas, or of polars, with a row for each play."""
+        rows = [one.to_dict() | {"difference": one.difference} for one in self.plays]
+        names = [name for name in (*_FRAME, *OUTPUTS) if any(name in row for row in rows)]
+        return frame({_FRAME.get(name, name): [row.get(name) for row in rows] for name in names})
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (str(one.play), f"{one.equity:+.3f}", one.shown_difference if rank else "", one.source)
+            for rank, one in enumerate(self.plays[:_SHOWN])
+        ]
+
+    def _heading(self) -> str:
+        count, roll = len(self.plays), "{}{}".format(*self.roll)
+        valued = f", valued for {self.valued_for}" * bool(self.valued_for)
+        return f"{count} legal play{'s' * (count != 1)} of {roll}, ranked by {self.player}{valued}"
+
+    def __str__(self) -> str:
+        return f"{self._heading()}\n{text_table(_COLUMNS, self._rows())}"
+
+    def _repr_html_(self) -> str:
+        board = svg_diagram(self.position, moves=self.plays[0].play.moves, size=380)
+        return side_by_side(board, html_table(_COLUMNS, self._rows())) + self._heading()
+
+
+_COLUMNS = ("play", "equity", "difference", "source")
+_FRAME = {name: name for name in ("notation", "equity", "difference", "source", "position")} | {
+    "notation": "play"
+}
+"""Columns of a frame, by the names of JSON."""
+
+
+def rank_plays(
+    position: Position,
+    roll: tuple[int, int],
+    evaluator: Evaluator,
+    context: CubeContext = MONEY,
+    *,
+    full_depth: int = FULL_DEPTH,
+    asked: Sequence[Play] = (),
+    chances_for: int = 0,
+    name: str = "",
+) -> Ranking:
+    """Rank the legal plays of a roll.
+
+    Parameters
+    ----------
+    position, roll
+        The position and its roll, the higher die first.
+    evaluator
+        Who values the plays.
+    context
+        Score and cube.
+    full_depth
+        How many of the best plays are seen to the evaluator's full depth in any case.
+    asked
+        Plays that are seen so, too.
+    chances_for
+        How many of the best plays come with their probabilities.
+    name
+        What the evaluator is called, if not by its own name.
+
+    Returns
+    -------
+    Ranking
+        All legal plays, the best first; of equal ones the first in the order of the legal plays.
+
+    Raises
+    ------
+    PositionError
+        When the game is over.
+    """
+    if outcome(position):
+        raise PositionError("no plays: the game is over, one player has borne off all checkers")
+    (batch,) = play_batches(position.board[None], np.array([roll]))
+    rows = np.zeros(len(batch.boards), np.bool_)
+    for play in asked:
+        rows |= (batch.boards == play.position.board).all(axis=1)
+    estimates = estimate_plays(position.board[None], batch, evaluator, context, full_depth, rows)
+    return _ranking(position, roll, evaluator, context, batch, estimates, chances_for, name)
+
+
+def estimate_plays(
+    before: Board,
+    batch: PlayBatch,
+    evaluator: Evaluator,
+    context: CubeContext,
+    full_depth: int = FULL_DEPTH,
+    asked: npt.NDArray[np.bool_] | None = None,
+) -> PlayEstimates:
+    """What the plays (m in all) of the decisions on `before` (n, 26) are worth, all in one context.
+
+    The `full_depth` best of each decision, and those that are `asked` for (m,), are seen to the full depth.
+    """
+    stakes = context.stakes
+    estimates = evaluator.play_estimates(before, batch, stakes)
+    values, sources = estimates.values.copy(), estimates.sources.copy()
+    known = _set_exact(before, batch, context, values, sources)
+    if not isinstance(evaluator, LookaheadEvaluator):
+        return PlayEstimates(values, sources)
+    full = evaluator.sources_of(batch.boards)
+    best = best_few(without_ties(values, before, batch, evaluator), batch, full_depth)
+    wanted = best if asked is None else best | asked
+    deeper = wanted & (sources != full) & ~known
+    if deeper.any():
+        opponents = evaluator.staked(stakes, side=1)
+        values[deeper] = turned_equities(opponents.equity_many(batch.boards[deeper]))
+        sources[deeper] = full[deeper]
+    # What was seen with fewer plies is shown below what was seen fully.
+    seen = (sources == full) | known
+    least = np.full(len(batch.offsets) - 1, np.inf)
+    np.minimum.at(least, batch.decision[best & seen], values[best & seen])
+    shallow = ~seen
+    values[shallow] = np.minimum(values, least[batch.decision])[shallow]
+    return PlayEstimates(values, sources)
+
+
+def _set_exact(
+    before: Board,
+    batch: PlayBatch,
+    context: CubeContext,
+    values: npt.NDArray[np.float64],
+    sources: npt.NDArray[np.int64],
+) -> npt.NDArray[np.bool_]:
+    """Write what is exactly known with the cube; return which plays (m,) that are."""
+    known = np.zeros(len(values), np.bool_)
+    if context.state is None or not context.has_cube:
+        return known
+    from motif.cube.equities import scale, turned_state
+    from motif.cube.exact import exact_equities, prepare_plays
+
+    boards = batch.boards
+    home = (boards[:, _HOME:] <= 0).all(axis=1) & (boards[:, : 26 - _HOME] >= 0).all(axis=1)
+    opponent, stakes = turned_state(context.state), context.stakes
+    prepared = -1
+    for row in np.flatnonzero(home).tolist():
+        decision = int(batch.decision[row])
+        if decision != prepared:
+            prepare_plays(Position(before[decision]), context.state)
+            prepared = decision
+        equities = exact_equities(Position(boards[row]), opponent)
+        if equities is None:
+            continue
+        unit = scale(opponent)
+        held = unit.equity(equities.no_double)
+        taken = held if equities.double_take is None else unit.equity(equities.double_take)
+        value = best_of_double(stakes, 1, np.array([[held, taken]]))
+        values[row], sources[row], known[row] = turned_equities(value)[0], EXACT_SOURCE, True
+    return known
+
+
+def source_words(source: int) -> str:
+    """What one of `PlayEstimates.sources` is called."""
+    return {ROLLOUT_SOURCE: ROLLOUT, EXACT_SOURCE: EXACT}.get(source, f"{source}{_PLY}")
+
+
+def plies_of(evaluator: Evaluator) -> int:
+    """How many plies `evaluator` looks ahead."""
+    return evaluator.plies if isinstance(evaluator, LookaheadEvaluator) else 0
+
+
+def _ranking(
+    position: Position,
+    roll: tuple[int, int],
+    evaluator: Evaluator,
+    context: CubeContext,
+    batch: PlayBatch,
+    estimates: PlayEstimates,
+    chances_for: int,
+    name: str,
+) -> Ranking:
+    values, sources = estimates
+    told_apart = without_ties(values, position.board[None], batch, evaluator)
+    order = np.argsort(turned_equities(told_apart), kind="stable")
+    shown = order[:chances_for]
+    rows = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
+    chances = {row: Probabilities(*five) for row, five in zip(shown.tolist(), rows.tolist(), strict=True)}
+    best = float(values[order[0]])
+    plays = tuple(
+        RankedPlay(
+            Play(Position(batch.boards[row]), *decode_path(int(batch.paths[row]), roll)),
+            float(values[row]),
+            float(values[row]) - best,
+            source_words(int(sources[row])),
+            chances.get(row),
+        )
+        for row in order.tolist()
+    )
+    return Ranking(position, roll, name or evaluator.name, plays, _valued_for(context))
+
+
+def _valued_for(context: CubeContext) -> str:
+    return "" if context.state is None else describe_stakes(context.state)
+
+
+def probabilities_of(
+    evaluator: Evaluator, context: CubeContext, boards: Board, sources: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """The mover's probabilities (n, 5) after plays to `boards` (n, 26), as deep as the equities."""
+    chances = np.empty((len(boards), len(OUTPUTS)))
+    for source in np.unique(sources).tolist():
+        same = sources == source
+        opponents = _with_plies(evaluator, source).staked(context.stakes, side=1)
+        chances[same] = turned(opponents.evaluate_many(boards[same]).astype(np.float64))
+    return chances
+
+
+def _with_plies(evaluator: Evaluator, plies: int) -> Evaluator:
+    """The evaluator with so many plies of lookahead, if it has more."""
+    while isinstance(evaluator, LookaheadEvaluator) and evaluator.plies > plies:
+        evaluator = evaluator.below
+    return evaluator

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, PlayerAnalysis
+from motif.analysis.match.decisions import KINDS_OF_DECISION, Errors, MatchDecision, PlayerAnalysis
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
@@ -29,7 +29,8 @@ _NONE = "-"
 TABLE_SUFFIXES = (".csv", ".parquet")
 COLUMNS = (
     "file", "match", "analyst", "game", "move", "player", "kind", "position", "xgid", "roll", "done", "best",
-    "error", "error_se", "mark", "counts", "lost", "unit", "luck", "candidates",
+    "error", "error_se", "source", "trials", "too_close", "mark", "counts", "lost", "unit", "luck",
+    "candidates",
 )  # fmt: skip
 """Of a table; `error` and `error_se` are in millipoints, `lost` in points or MWC, `luck` is an equity."""
 
@@ -61,8 +62,10 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         )
     if analysis.trials:
         sentences.append(
-            f"What looked like an error was rolled out {analysis.trials} times and counts as what came of "
-            "that; only what is certain is listed."
+            f"Errors of 8 millipoints and more come from rollouts of {analysis.trials} trials (more for cube "
+            "decisions that these leave open), smaller ones from lookahead.  An error is marked, and listed "
+            "among the largest, if it is at least 3 standard errors; a smaller cube error counts as too "
+            "close to call."
         )
     if any(player.is_analyst for player in analysis.players):
         sentences.append("Nobody is rated by himself.")
@@ -170,6 +173,29 @@ def player_rows(players: Sequence[PlayerAnalysis], in_match: bool) -> list[tuple
     ]
 
 
+def error_rows(errors: Sequence[MatchDecision], names: tuple[str, str]) -> list[tuple[str, ...]]:
+    """For each of `errors` what was done and what was better, and its cost, under `ERROR_TITLES`."""
+    rows = [
+        (
+            f"{one.moment.game}.{one.moment.move}",
+            names[one.player],
+            f"{one.roll} {one.done or NO_MOVE}".strip(),
+            one.best or NO_MOVE,
+            _cost(one.error, one.se),
+            one.source,
+            one.mark,
+        )
+        for one in errors
+    ]
+    total = sum(one.error for one in errors)
+    return [*rows, ("", "", "", "together", f"{MILLIPOINTS * total:.1f}", "", "")]
+
+
+def _cost(error: float, se: float | None) -> str:
+    return f"{MILLIPOINTS * error:.1f}" + ("" if se is None else f" ± {MILLIPOINTS * se:.1f}")
+
+
+ERROR_TITLES = ("move", "player", "done", "better", "millipoints", "source", "mark")
 PLAYER_TITLES = (
     "player", "decisions", "error rate", "rating", "PR", "Snowie", "luck", "result", "without luck",
 )  # fmt: skip
@@ -239,6 +265,23 @@ def worst_lines(analysis: MatchAnalysis, width: int) -> Iterator[str]:
         yield from ("The cube decisions that cost most", "")
     for number, cube in enumerate(analysis.cubes, 1):
         yield from _cube_lines(number, cube, analysis.names, in_match)
+    yield from _small_errors(analysis)
+
+
+def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
+    """What the errors come to that are not shown, so that all of them add up to the totals."""
+    shown = [one.moment for one in analysis.plays]
+    acts = [(one.act.chance, one.act.done) for one in analysis.cubes]
+    rest = [
+        one for one in analysis.errors() if one.moment not in shown and (one.moment, one.done) not in acts
+    ]
+    if rest:
+        lost = MILLIPOINTS * sum(one.error for one in rest)
+        what = (
+            "1 smaller or uncertain error" if len(rest) == 1 else f"{len(rest)} smaller or uncertain errors"
+        )
+        yield f"{what}: {lost:.1f} millipoints together; --html lists each, --moves every decision"
+        yield ""
 
 
 def _play_lines(number: int, play: WorstPlay, in_match: bool, width: int) -> Iterator[str]:
@@ -292,6 +335,8 @@ def match_page(analysis: MatchAnalysis) -> str:
         games=_games(analysis),
         reading=reading(analysis),
         jokers=[one.line(analysis.names[one.roll.player]) for one in analysis.jokers(_JOKERS)],
+        errors=error_rows(analysis.errors(), analysis.names),
+        error_titles=ERROR_TITLES,
         plays=[_play_decision(play, in_match) for play in analysis.plays],
         cubes=[_cube_decision(cube, in_match) for cube in analysis.cubes],
     )

@@ -14,13 +14,12 @@ from motif.analysis.explain.concepts import OFF, Event, events_between, hybrid, 
 from motif.analysis.explain.explanation import BEYOND, Explanation
 from motif.analysis.explain.reasons import CONCEPTS
 from motif.analysis.phrases import languages
+from motif.analysis.ranking import MONEY, CubeContext
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
-from motif.cube.cube_states import stakes_of
 from motif.evaluators import LookaheadEvaluator, load_static
-from motif.evaluators.stakes import NO_CUBE
 from motif.runtime.documents import parse_yaml
 from tests.games import some_decisions
 
@@ -251,8 +250,8 @@ def test_gammons_are_told_where_they_decide():
     evaluator = load_static("motif-v6")
 
     def told(length: int, language: str = "en") -> Explanation:
-        stakes = stakes_of(MatchState(length=length)) if length else NO_CUBE
-        return explain_choice(evaluator, position, (5, 3), *two, stakes=stakes, language=language)
+        context = CubeContext(MatchState(length=length)) if length else MONEY
+        return explain_choice(evaluator, position, (5, 3), *two, context=context, language=language)
 
     money = told(0)
     assert money.gammons == "5/off 3/off wins a gammon in 87 of 100 games, 5/2 5/off in 77."

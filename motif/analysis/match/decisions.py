@@ -134,6 +134,21 @@ class MatchDecision:
             label = f"  {one.label}" if one.label else ""
             yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+.3f}{less}{label}"
 
+    def error_dict(self, names: tuple[str, str]) -> dict[str, Any]:
+        """For JSON, in a list of errors; `error` is in millipoints."""
+        return {
+            "game": self.moment.game,
+            "move": self.moment.move,
+            "player": names[self.player],
+            "roll": self.roll,
+            "done": self.done,
+            "best": self.best,
+            "error": MILLIPOINTS * self.error,
+            "error_se": None if self.se is None else MILLIPOINTS * self.se,
+            "mark": self.mark,
+            "source": self.source,
+        }
+
     def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
         """For JSON and tables; `error` is in millipoints."""
         state = self.moment.state

@@ -258,6 +258,12 @@ class MatchAnalysis:
             )
         return tuple(pairs)
 
+    def errors(self, player: int | None = None) -> list[MatchDecision]:
+        """List what cost something, the largest first, of one player or of both; it adds up to the totals."""
+        wrong = [one for one in self.decisions if one.counts and one.error > 0]
+        own = [one for one in wrong if player is None or one.player == player]
+        return sorted(own, key=lambda one: -one.error)
+
     def notes(self) -> dict[tuple[int, int], Note]:
         """Comments for the actions of the record, to be written into a file of it."""
         return notes_of(self.decisions, self.lucks)
@@ -341,6 +347,7 @@ class MatchAnalysis:
             "finished": self.finished,
             "score": list(self.score),
             "players": [player.as_dict(in_match) for player in self.players],
+            "errors": [one.error_dict(self.names) for one in self.errors()],
             "worst": [play.as_dict(in_match) for play in self.plays],
             "worst_cube": [cube.as_dict(in_match) for cube in self.cubes],
             "by_game": [[_game_dict(one, in_match) for one in pair] for pair in self.by_game],

@@ -47,17 +47,18 @@ export async function attempt(place, work) {
 }
 
 /** The ranked plays of a roll as a table; `point(play)` is called for the row that is pointed at (null: none),
- *  `pick(play)` for the one that is pressed, and `made` is the play that was made. */
-export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played" } = {}) {
+ *  `pick(play)` for the one that is pressed, `made` is the play that was made, and `known` are plays with the
+ *  equities that an analysis gave them. */
+export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played", known = [] } = {}) {
   await attempt(place, async () => {
     const answer = await post("/api/v1/hint", question(about));
+    answer.plays = withKnown(answer.plays, known);
     const best = answer.plays[0].equity;
     const rows = answer.plays.slice(0, SHOWN);
     const where = answer.plays.findIndex((one) => one.notation === made);
     if (where >= SHOWN) rows.push(answer.plays[where]);
     const whyPlace = h("div", { class: "why", "aria-live": "polite" });
     const why = (one) => showWhy(whyPlace, about, answer.plays[0].notation, one.notation);
-    const cells = rows.map(() => h("span", { class: "chances" }, "\u2026"));
     const body = rows.map((one, k) => h("tr", {
       onpointerenter: () => point(one), onpointerleave: () => point(null),
       onfocusin: () => point(one), onfocusout: () => point(null),
@@ -65,8 +66,8 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
     },
     h("td", {}, String(answer.plays.indexOf(one) + 1)),
     h("th", { scope: "row" }, h("button", { type: "button", class: "plain play", onclick: () => pick(one) }, playName(one.notation)),
-      one.notation === made && h("small", {}, ` ${t(madeKey)}`), cells[k]),
-    h("td", { class: "equity" }, signed(one.equity)),
+      one.notation === made && h("small", {}, ` ${t(madeKey)}`), chancesOf(one)),
+    h("td", { class: "equity" }, signed(one.equity), h("small", {}, ` ${sourceWords(one)}`)),
     h("td", {}, k ? `${signed(one.equity - best)}` : ""),
     h("td", {}, rows.length > 1 && h("button", {
       type: "button", class: "small", onclick: () => why(k ? one : answer.plays[1]),
@@ -81,22 +82,29 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
       h("p", { class: "source" }, t("ranked by", { player: answer.player, count: answer.plays.length }),
         answer.valued_for && language === "en" && ` ${t("valued for", { what: answer.valued_for })}`),
       whyPlace);
-    fillChances(rows, cells, answer.player);
     if (where > 0) why(answer.plays[where]);
   });
 }
 
-/** Chances of the mover after each play, as they come. */
-function fillChances(rows, cells, player) {
-  rows.forEach(async (one, k) => {
-    try {
-      const after = await post("/api/v1/evaluate", { id: one.position, player });
-      const figures = [percent(1 - after.win), figure(100 * after.lose_gammon, 1), figure(100 * after.win_gammon, 1)];
-      show(cells[k], h("span", { title: t("chances title") }, t("chances", { wins: figures[0], gammons: figures[1], lost: figures[2] })));
-    } catch {
-      show(cells[k], "");
-    }
-  });
+/** `plays` with what an analysis knows of some of them; plays that were rolled out come first. */
+function withKnown(plays, known) {
+  const rolled = new Map(known.filter((one) => one.source === "rollout").map((one) => [one.done, one]));
+  const better = plays.map((one) => (rolled.has(one.notation) ? { ...one, ...rolled.get(one.notation) } : one));
+  const rank = (one) => (rolled.has(one.notation) ? 0 : 1);
+  return rolled.size ? better.sort((a, b) => rank(a) - rank(b) || b.equity - a.equity) : better;
+}
+
+/** Where an equity comes from; a rollout has a standard error. */
+export function sourceWords(one) {
+  if (one.source === "rollout") return one.se === undefined ? t("rollout") : t("rollout se", { se: figure(one.se, 3) });
+  return one.source === "exact" ? t("exact") : one.source;
+}
+
+/** Chances of the mover after a play. */
+function chancesOf(one) {
+  if (one.win === undefined) return h("span", { class: "chances" });
+  const figures = { wins: percent(one.win), gammons: figure(100 * one.win_gammon, 1), lost: figure(100 * one.lose_gammon, 1) };
+  return h("span", { class: "chances", title: t("chances title") }, t("chances", figures));
 }
 
 /** Why the best play beats another one: reasons or groups as bars, in words, and the opponent's rolls. */

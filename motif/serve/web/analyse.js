@@ -7,8 +7,10 @@ import { announce, figure, h, percent, s, show, signed, table } from "./dom.js";
 import { handedOver } from "./handover.js";
 import { t } from "./texts.js";
 
-const FILTERS = { all: ["", "doubtful", "bad", "very bad"], marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"] };
+const FILTERS = { all: ["", "doubtful", "bad", "very bad"], errors: ["", "doubtful", "bad", "very bad"], marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"] };
 const MILLI = 1000;
+/** Less than this many millipoints would be written 0.000. */
+const LEAST = 0.5;
 const CURVE = { height: 190, left: 44, right: 8, top: 10, bottom: 20 };
 
 export async function showAnalyse(view) {
@@ -101,7 +103,7 @@ class Analysis {
           h("div", { class: "buttons" }, h("label", { class: "inline" }, t("show which"), " ", this.filter), h("label", { class: "inline" }, t("of whom"), " ", this.whom)),
           h("div", { class: "wide decisions", tabindex: 0, role: "group", "aria-label": t("decisions") },
             h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")),
-              h("thead", {}, h("tr", {}, ["number", "what", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(`column ${one}`))))), this.list))))));
+              h("thead", {}, h("tr", {}, ["number", "what", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(`column ${one}`))))), this.list)), this.sum = h("p", { class: "source", role: "status" })))));
   }
 
   add(decisions) {
@@ -111,6 +113,7 @@ class Analysis {
     this.progress.value = this.rolls;
     show(this.count, t("analysing", { done: this.rolls, all: this.match.rolls }));
     this.list.append(...decisions.map((one, k) => this.row(one, start + k)).filter(Boolean));
+    if (this.filter.value === "errors") this.fill();
     this.drawCurve();
     if (this.at === null && this.list.firstChild) this.select(Number(this.list.firstChild.dataset.number));
   }
@@ -149,7 +152,13 @@ class Analysis {
     this.drop.querySelector("input").focus();
   }
 
+  /** Whether it is one of the errors that the totals are made of. */
+  isError(one) {
+    return one.counts && one.error > 0;
+  }
+
   passes(one) {
+    if (this.filter.value === "errors" && !this.isError(one)) return false;
     return (this.whom.value === "" || Number(this.whom.value) === one.decider) && FILTERS[this.filter.value].includes(one.mark);
   }
 
@@ -160,15 +169,25 @@ class Analysis {
     return h("tr", { "data-number": number, "aria-current": number === this.at ? "true" : null },
       h("td", {}, `${one.game}.${one.move}`),
       h("td", {}, h("button", { type: "button", class: "plain", onclick: () => this.select(number) }, `${who}: ${what}`)),
-      h("td", {}, one.mark ? [`${signed(-one.error / MILLI)} `, h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))] : ""),
+      h("td", {}, one.counts && one.error >= LEAST ? `${signed(-one.error / MILLI)} ` : "", one.mark && h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))),
       h("td", {}, one.is_play ? signed(one.luck, 2) : "", one.luck_mark && h("span", { class: "markword" }, ` ${t(`luck ${one.luck_mark}`)}`)));
   }
 
   fill() {
-    const rows = this.decisions.map((one, k) => this.row(one, k)).filter(Boolean);
+    const order = this.decisions.map((one, k) => k);
+    if (this.filter.value === "errors") order.sort((a, b) => this.decisions[b].error - this.decisions[a].error);
+    const rows = order.map((k) => this.row(this.decisions[k], k)).filter(Boolean);
+    this.sumUp();
     show(this.list, rows.length ? rows : h("tr", {}, h("td", { colspan: 4 }, t("nothing to show"))));
     const numbers = this.numbers();
     if (numbers.length && !numbers.includes(this.at)) this.select(numbers[0]);
+  }
+
+  /** What the errors that are shown cost together: as much as the totals say. */
+  sumUp() {
+    const errors = this.filter.value === "errors" ? this.decisions.filter((one) => this.passes(one)) : [];
+    const cost = figure(errors.reduce((sum, one) => sum + one.error, 0) / MILLI, 3);
+    show(this.sum, errors.length ? t("errors in all", { count: errors.length, cost }) : "");
   }
 
   numbers() {
@@ -200,20 +219,20 @@ class Analysis {
   }
 
   verdict(one) {
-    const cost = figure(one.error / MILLI, 3);
+    const doubt = one.error_se === null ? "" : ` \u00b1 ${figure(one.error_se / MILLI, 3)}`;
+    const cost = `${figure(one.error / MILLI, 3)}${doubt}`;
     if (!one.is_play) {
+      if (one.too_close) return t("cube too close", { name: this.match.names[one.decider], done: t(`did ${one.done}`) });
       return t("cube decision", { name: this.match.names[one.decider], done: t(`did ${one.done}`), action: actionWords(one.action), cost });
     }
     const luck = t("was lucky", { luck: signed(one.luck) });
     if (one.done === null) return luck;
     if (!one.counts) return `${playName(one.done)} (${t("forced")}). ${luck}`;
     const shown = (play, key) => h("button", { type: "button", class: "plain play", id: key, onclick: () => this.draw({ arrows: movesOf(play) }), onpointerenter: () => this.draw({ arrows: movesOf(play) }), onfocus: () => this.draw({ arrows: movesOf(play) }) }, playName(play));
-    if (!one.mark) {
-      const words = one.best === one.done ? t("made best", { made: playName(one.done) }) : `${playName(one.done)}. ${t("unmarked")}`;
-      return `${words} ${luck}`;
-    }
+    const small = one.mark ? "" : ` ${t("unmarked")}`;
+    if (one.best === one.done || one.error < LEAST) return `${t("made best", { made: playName(one.done) })} ${luck}`;
     const [before, middle, rest] = t("made and better", { made: "\u0001", better: "\u0001", cost }).split("\u0001");
-    return [before, shown(one.done, "made"), middle, shown(one.best, "better"), rest, ` ${luck}`];
+    return [before, shown(one.done, "made"), middle, shown(one.best, "better"), rest, `${small} ${luck}`];
   }
 
   draw(more) {
@@ -228,7 +247,7 @@ class Analysis {
     if (!one.is_play) return showCube(this.advice, { id: one.id });
     return showHint(this.advice, { id: one.id }, {
       point: (play) => this.draw({ arrows: movesOf(play ? play.notation : one.done ?? "") }),
-      pick: (play) => this.draw({ arrows: movesOf(play.notation) }), made: one.done,
+      pick: (play) => this.draw({ arrows: movesOf(play.notation) }), made: one.done, known: one.candidates ?? [],
     });
   }
 

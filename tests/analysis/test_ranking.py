@@ -1,0 +1,73 @@
+"""Rankings of plays: what a play is worth is what the opponent then has, cube included."""
+
+import numpy as np
+import pytest
+
+from motif.analysis.ranking import CubeContext, rank_plays
+from motif.board.match_state import MatchState
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.cube import cube_decision_by, turned_state
+from motif.evaluators import load_evaluator
+from tests.games import some_decisions
+
+STATES = [
+    MatchState(),
+    MatchState(jacoby=True),
+    MatchState(jacoby=True, beavers=True),
+    MatchState(cube=2, cube_owner="me"),
+    MatchState(cube=4, cube_owner="opponent"),
+    MatchState(length=7, own_score=2, opponent_score=4),
+    MatchState(length=7, own_score=4, opponent_score=2, cube=2, cube_owner="me"),
+    MatchState(length=9, own_score=1, opponent_score=2, cube=4, cube_owner="opponent"),
+    MatchState(length=5, own_score=4, opponent_score=2),
+    MatchState(length=5, own_score=2, opponent_score=4),
+    MatchState(length=5, own_score=2, opponent_score=4, crawford=True),
+    MatchState(length=1),
+]
+"""Money, matches, the Crawford game, automatic redoubles, dead cubes."""
+CHECKED_OF_EACH = 2
+"""Plays of each roll that are compared: the best ones."""
+
+
+def check_decisions(player: str, count: int, seed: int) -> int:
+    """Compare plays of `count` decisions with the cube of the positions behind them; return how many."""
+    evaluator = load_evaluator(player)
+    boards, rolls = some_decisions("motif-v1", count, seed)
+    compared = 0
+    for number, (board, roll) in enumerate(zip(boards, rolls.tolist(), strict=True)):
+        state = STATES[number % len(STATES)]
+        ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, CubeContext(state))
+        for one in ranking[:CHECKED_OF_EACH]:
+            after = one.play.position
+            if outcome(after):
+                continue
+            decision = cube_decision_by(evaluator, after, evaluator.evaluate(after), turned_state(state))
+            assert one.equity == pytest.approx(-decision.value, abs=1e-6), (number, str(one), state)
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("player", ["motif-v13", "motif-v13@1", "motif-v13@2"])
+def test_a_play_is_worth_what_the_cube_says_of_the_position_behind_it(player):
+    assert check_decisions(player, 48, seed=4) > 48
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("player", ["motif-v13", "motif-v13@1", "motif-v13@2"])
+def test_a_play_is_worth_what_the_cube_says_in_2000_positions(player):
+    assert check_decisions(player, 2_000, seed=20261124) > 2_000
+
+
+def test_plays_are_in_order_and_differences_are_those_of_equities():
+    evaluator = load_evaluator("motif-v13@2")
+    boards, rolls = some_decisions("motif-v1", 12, 9)
+    for board, roll in zip(boards, rolls.tolist(), strict=True):
+        ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, chances_for=3)
+        equities = np.array([one.equity for one in ranking])
+        assert (np.diff(equities) <= 1e-12).all()
+        assert [one.difference for one in ranking] == pytest.approx(equities - equities[0])
+        # Without a cube the chances of a play are those of its equity, as deep.
+        for one in ranking[:3]:
+            if one.source.endswith("2-ply"):
+                assert one.chances.equity == pytest.approx(one.equity, abs=2e-3)

@@ -1,0 +1,102 @@
+"""The same decision has the same numbers in match analysis, `hint`, `explain`, `cube` and the tutor."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import motif
+from motif.analysis.match import MatchAnalysis
+from motif.analysis.match.decision_errors import context_of
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.cli.main import main
+from motif.evaluators import load_evaluator
+from motif.session.tutor import Counsel
+
+EXACTLY = 1e-9
+
+
+def analysed(folder: Path, judge: str, matches: int) -> list[MatchAnalysis]:
+    """Matches to three points between two players, one of them weak."""
+    found = []
+    for seed in range(1, matches + 1):
+        path = folder / f"{seed}.mat"
+        game = ["play", "motif-v1", "pubeval", "--length", "3", "--seed", str(seed), "--save", str(path)]
+        assert main(game) == 0
+        found.append(motif.analyse(path, judge, worst=0, jobs=1))
+    return found
+
+
+def table(counsel: Counsel, one) -> SimpleNamespace:
+    """What the tutor sees of the table at a decision."""
+    moment = one.moment
+    return SimpleNamespace(
+        position=moment.position,
+        roll=getattr(moment, "roll", None),
+        context=lambda: context_of(moment.state),
+        state=lambda: moment.state,
+        can_raccoon=False,
+        games=moment.game - 1,
+        ply=1,
+        on_roll=moment.player,
+    )
+
+
+def check_play(one, record, judge: str, counsel: Counsel) -> None:
+    """Ask `hint`, `explain` and the tutor for what the analysis says of a play."""
+    ranking = {ranked.play.notation: ranked for ranked in motif.rank(record["xgid"], player=judge)}
+    for candidate in one.candidates:
+        lookahead = candidate.equity if candidate.lookahead is None else candidate.lookahead
+        ranked = ranking[candidate.done]
+        # The play that was made is seen to the full depth in an analysis, in a list of hints maybe not.
+        if candidate.done != one.done or ranked.source.startswith(judge[-1]):
+            assert ranked.equity == pytest.approx(lookahead, abs=EXACTLY), (candidate, ranked)
+    session = table(counsel, one)
+    play = find_play(one.done, legal_plays(session.position, session.roll))
+    choice = counsel.compared(session, play)
+    cost = 0.0 if choice is None else max(choice.difference, 0.0)
+    assert cost == pytest.approx(one.error, abs=EXACTLY)
+    if one.error > 0:
+        told = motif.explain(record["xgid"], player=judge, better=one.best, versus=one.done)
+        first, second = told.judged
+        assert first - second == pytest.approx(one.error, abs=EXACTLY)
+
+
+def check_cube(one, record, judge: str, counsel: Counsel) -> None:
+    """Ask `cube` and the tutor for what the analysis says of a double, a take or a pass."""
+    decision = motif.cube(record["xgid"], judge)
+    doing = {"no double": "roll"}.get(one.done, one.done)
+    assert counsel.cube_cost(table(counsel, one), doing)[1] == pytest.approx(one.error, abs=EXACTLY)
+    if one.source != "rollout":
+        shown = {candidate.done: candidate.equity for candidate in one.candidates}
+        sign = -1 if one.done in ("take", "pass") else 1
+        answer = decision.double_take if sign < 0 else decision.no_double
+        assert shown["take" if sign < 0 else "no double"] == pytest.approx(sign * answer, abs=EXACTLY)
+        assert decision.cost(doing) == pytest.approx(one.error, abs=1e-6)
+
+
+def check(analyses: list[MatchAnalysis], judge: str) -> int:
+    """Check every decision of `analyses`; return how many."""
+    counsel, count = Counsel(load_evaluator(judge)), 0
+    for analysis in analyses:
+        for one in analysis.decisions:
+            if one.counts:
+                record = one.as_dict(analysis.names, in_match=True)
+                (check_play if one.is_play else check_cube)(one, record, judge, counsel)
+                count += 1
+        listed = analysis.errors()
+        assert [one.error for one in listed] == sorted((one.error for one in listed), reverse=True)
+        for player, totals in enumerate(analysis.players):
+            own = sum(one.error for one in analysis.errors(player))
+            assert own == pytest.approx(totals.overall.total, abs=EXACTLY)
+    return count
+
+
+def test_one_decision_has_one_number(tmp_path):
+    assert check(analysed(tmp_path, "motif-v13@1", 1), "motif-v13@1") > 20
+
+
+@pytest.mark.slow
+def test_500_decisions_have_one_number_each(tmp_path):
+    assert check(analysed(tmp_path, "latest@2", 8), "latest@2") >= 500

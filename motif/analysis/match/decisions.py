@@ -140,6 +140,7 @@ class MatchDecision:
             "game": self.moment.game,
             "move": self.moment.move,
             "player": names[self.player],
+            "xgid": xgid(self.moment.position, self.moment.state),
             "roll": self.roll,
             "done": self.done,
             "best": self.best,

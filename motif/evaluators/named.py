@@ -67,6 +67,7 @@ def load_shipped(name: str) -> "StaticEvaluator":
 
 
 WILDBG_NAME, NET_PREFIX, ROLLOUT_PREFIX = "wildbg", "onnx:", "rollout:"
+COMPOSITE_PREFIX = "composite:"
 _FILLED_IN = re.compile("FILE|PATH|PLAYER|@N")
 _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})(?::([a-z]*))?")
 
@@ -78,6 +79,8 @@ class Kind(StrEnum):
     """Evaluates, looks ahead with ``@1``, rolls out and samples."""
     NET = "a net"
     """Evaluates and looks ahead; needs the extra ``onnx``."""
+    COMPOSITION = "a composition"
+    """Evaluates and looks ahead: a part for each position class."""
     ROLLOUT = "a rollout"
     """Evaluates."""
     PROGRAM = "another program"
@@ -111,7 +114,7 @@ class Entry:
     @property
     def looks_ahead(self) -> bool:
         """Whether ``@1`` may follow his name."""
-        return self.kind in (Kind.STATIC, Kind.NET)
+        return self.kind in (Kind.STATIC, Kind.NET, Kind.COMPOSITION)
 
     def match(self, name: str) -> re.Match[str] | None:
         """Whether he is called `name`."""
@@ -163,10 +166,14 @@ def roster() -> tuple[Entry, ...]:
                 who="weights that came with motif")
           for name in (LATEST, *shipped_weights())),
         Entry("FILE.yaml", static, evaluators + "static:from_weight_file",
-              rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}).*\.ya?ml(?:\.xz)?)", who="a weight file"),
+              rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}|{COMPOSITE_PREFIX}).*\.ya?ml(?:\.xz)?)",
+              who="a weight file"),
         Entry(WILDBG_NAME, net, evaluators + "nets:load_wildbg",
               who="wildbg's neural nets for contact and race, by Carsten Wenderdel"),
         Entry("onnx:PATH", net, evaluators + "nets:load_net", f"{NET_PREFIX}(.*)", who="a net of one's own"),
+        Entry("composite:race=PLAYER,contact=PLAYER", Kind.COMPOSITION,
+              evaluators + "composite:load_composite", f"{COMPOSITE_PREFIX}(.*)",
+              who="an evaluator for races and one for contact, as wildbg has them"),
         Entry("random", chooser, players + "player:random_player",
               who="any legal play, each as likely as the others"),
         Entry("best-of-four", chooser, players + "best_of_four:best_of_four",
@@ -201,7 +208,7 @@ def static_words() -> str:
 
 def player_words() -> str:
     """Who can evaluate, in words."""
-    nets = [entry.name for entry in roster() if entry.kind is Kind.NET]
+    nets = [entry.name for entry in roster() if entry.kind in (Kind.NET, Kind.COMPOSITION)]
     others = [entry.name for entry in roster() if entry.kind in (Kind.PROGRAM, Kind.ROLLOUT)]
     ahead = _either("a weight file", *_hand_made(), *nets)
     return f"{ahead}, each with @1 or @2 to look ahead; {', '.join(others)}"
@@ -278,7 +285,7 @@ def load_evaluator(name: str) -> "Evaluator":
     match = _WITH_PLIES.fullmatch(name)
     without, plies, depth = match.groups() if match else (name, "0", None)
     entry = entry_of(without)
-    if entry and entry.kind is Kind.NET:
+    if entry and entry.kind in (Kind.NET, Kind.COMPOSITION):
         evaluator = entry.load(without)
         return LookaheadEvaluator(evaluator, int(plies), depth or DEFAULT_DEPTH) if int(plies) else evaluator
     static = load_static(without)

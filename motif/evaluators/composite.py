@@ -1,0 +1,100 @@
+"""One evaluator for each position class: ``composite:race=A,contact=B,crashed=C``.
+
+wildbg plays so: one net for contact, one for races.  Each part is a player that evaluates without lookahead:
+a weight file, a hand-made player or a net.  ``@1`` or ``@2`` behind the name belongs to the composition.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.identifiers import quoted
+from motif.board.packed import Board, pack_many
+from motif.board.position import as_boards
+from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.named import COMPOSITE_PREFIX, load_evaluator
+from motif.evaluators.probabilities import OUTPUTS
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.runtime.errors import PlayerError, did_you_mean
+
+_DEFAULTS = {"crashed": "contact"}
+"""A class without a part of its own has that of another."""
+_NEXT_PART = re.compile(r",(?=\w+=)")
+_FORM = f"{COMPOSITE_PREFIX}race=PLAYER,contact=PLAYER,crashed=PLAYER"
+
+
+class CompositeEvaluator(Evaluator):
+    """Evaluates each position by the part for its class.
+
+    Parameters
+    ----------
+    parts
+        An evaluator for each of ``race``, ``contact`` and ``crashed``; crashed positions go to that of
+        ``contact`` by default.
+    name
+        The player name that loads it; by default made of the names of the parts.
+
+    Raises
+    ------
+    PlayerError
+        When a class has no evaluator, or a name is no class.
+    """
+
+    def __init__(self, parts: Mapping[str, Evaluator], name: str = "") -> None:
+        for class_name in parts:
+            if class_name not in CLASS_NAMES:
+                hint = did_you_mean(class_name, CLASS_NAMES) or f"; there are {', '.join(CLASS_NAMES)}"
+                raise PlayerError(f"no position class is called {quoted(class_name)}{hint}")
+        missing = [one for one in CLASS_NAMES if one not in parts and _DEFAULTS.get(one) not in parts]
+        if missing:
+            raise PlayerError(f"a composition needs an evaluator for {' and '.join(missing)}: {_FORM}")
+        self.name = name or COMPOSITE_PREFIX + ",".join(f"{key}={one.name}" for key, one in parts.items())
+        self.parts = tuple(parts[one] if one in parts else parts[_DEFAULTS[one]] for one in CLASS_NAMES)
+        """In the order of the classes' codes."""
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """See `Evaluator.evaluate_many`."""
+        boards = as_boards(positions)
+        values = np.empty((len(boards), len(OUTPUTS)), np.float32)
+        self._fill(boards, values, lambda part, some: part.evaluate_many(some))
+        return values
+
+    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+        """See `Evaluator.equity_many`: by the equity head of a part that has one."""
+        values = np.empty(len(boards))
+        self._fill(boards, values, lambda part, some: part.equity_many(some))
+        return values
+
+    def _fill(
+        self,
+        boards: Board,
+        values: npt.NDArray[Any],
+        of_part: Callable[[Evaluator, Board], npt.NDArray[Any]],
+    ) -> None:
+        codes = classify_many(pack_many(boards))
+        for code, part in enumerate(self.parts):
+            rows = codes == code
+            if rows.any():
+                values[rows] = of_part(part, boards[rows])
+
+
+def load_composite(text: str) -> CompositeEvaluator:
+    """Load the composition that `text`, such as ``race=wildbg,contact=latest``, describes.
+
+    Raises
+    ------
+    PlayerError
+        When a part is not ``CLASS=PLAYER``, names a class twice, or names nobody who evaluates.
+    """
+    parts: dict[str, Evaluator] = {}
+    for part in _NEXT_PART.split(text):
+        class_name, equals, player = part.partition("=")
+        if not equals or not player:
+            raise PlayerError(f"{quoted(part)} is no part of a composition: {_FORM}")
+        if class_name in parts:
+            raise PlayerError(f"{quoted(COMPOSITE_PREFIX + text)} names {class_name} twice")
+        parts[class_name] = load_evaluator(player)
+    return CompositeEvaluator(parts, COMPOSITE_PREFIX + text)

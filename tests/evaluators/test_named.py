@@ -74,7 +74,8 @@ def test_words():
     assert static_words() == "a weight file, pubeval, simple, bras or phase"
     assert player_words() == (
         "a weight file, pubeval, simple, bras, phase, wildbg, onnx:PATH or "
-        "composite:race=PLAYER,contact=PLAYER, each with @1 or @2 to look ahead; gnubg, gnubg@N, rollout:PLAYER"
+        "composite:race=PLAYER,contact=PLAYER, "
+        "each with @1 or @2 to look ahead; gnubg, gnubg@N, rollout:PLAYER"
     )
 
 

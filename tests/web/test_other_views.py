@@ -142,7 +142,7 @@ def views(page, server, path):
     begin(page, server, opponent="pubeval", length=5, seed=4)
     yield "game"
     page.click("#hint-button")
-    page.wait_for_selector(".hint .chances span")
+    page.wait_for_selector(".hint .chances")
     page.click(".hint button.small >> nth=1")
     page.wait_for_selector(".why-panel")
     yield "hint"
@@ -164,7 +164,7 @@ def views(page, server, path):
     page.goto(f"{server.address}/#/position/{XGID}")
     page.wait_for_selector("#save-svg")
     page.click("#setup-hint")
-    page.wait_for_selector(".hint .chances span")
+    page.wait_for_selector(".hint .chances")
     yield "position"
     page.goto(f"{server.address}/#/analyse")
     page.wait_for_selector("#match-file")
@@ -173,7 +173,7 @@ def views(page, server, path):
     page.set_input_files("#match-file", path)
     page.wait_for_selector("#players")
     page.click("#explain")
-    page.wait_for_selector(".hint .chances span, .cube-panel")
+    page.wait_for_selector(".hint .chances, .cube-panel")
     yield "analysed"
 
 

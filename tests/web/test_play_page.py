@@ -21,7 +21,7 @@ from tests.web.visits import (
 
 
 def equities(page, rows):
-    cells = page.eval_on_selector_all(".hint .equity", "cells => cells.map(cell => cell.textContent)")
+    cells = page.eval_on_selector_all(".hint .equity", "cells => cells.map(cell => cell.firstChild.textContent)")
     return [float(cell.replace("\u2212", "-")) for cell in cells[:rows]]
 
 
@@ -183,7 +183,7 @@ def test_a_game_that_is_not_kept_any_more(page, server):
 def test_hints_say_what_the_command_says(page, server):
     begin(page, server, opponent="pubeval", seed=4, jacoby=True)
     page.click("button:has-text('Hint')")
-    page.wait_for_selector(".hint .chances span")
+    page.wait_for_selector(".hint .chances")
     identifier = asked(server, f"/api/v1/games/{game_of(page)}")["id"]
     plays = commanded("hint", identifier, "4", "3")["plays"]
     assert equities(page, 5) == pytest.approx([one["equity"] for one in plays[:5]], abs=0.0005)

@@ -26,9 +26,9 @@ from motif.board.position import Position
 from motif.runtime.errors import MotifError, PlayError, RecordError
 from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
-from motif.serve import game_shelf
+from motif.serve import game_api
 from motif.serve.desk import Desk
-from motif.serve.game_shelf import GameShelf
+from motif.serve.game_store import GameStore
 from motif.serve.motif_api import desk_of, json_answer
 from motif.serve.questions import HintQuestion, Id, Player
 from motif.serve.serve_settings import ServeSettings
@@ -72,11 +72,11 @@ class PlacedQuestion(HintQuestion):
 def add_page(app: FastAPI, settings: ServeSettings) -> None:
     """Let `app` keep games and serve the page."""
     folder = Path(settings.games) if settings.games else state_root() / "games"
-    app.state.shelf = GameShelf(folder)
-    app.include_router(game_shelf.router)
+    app.state.games = GameStore(folder)
+    app.include_router(game_api.router)
     app.include_router(router)
-    for error in game_shelf.PROBLEMS:
-        app.add_exception_handler(error, game_shelf.problem)
+    for error in game_api.PROBLEMS:
+        app.add_exception_handler(error, game_api.problem)
     files = _Files(directory=FILES)
     for path in sorted(FILES.rglob("*.*")):
         name = path.relative_to(FILES).as_posix()

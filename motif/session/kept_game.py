@@ -8,7 +8,7 @@ no evaluation, and a game goes on as it began when its opponent has changed sinc
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from functools import cache, lru_cache
 from typing import Any
@@ -23,7 +23,7 @@ from motif.evaluators.named import Kind, own_name, roster, without_plies
 from motif.players import load
 from motif.players.player import Player
 from motif.rollout.games import SeededDice
-from motif.runtime.errors import PlayerError, PlayError, RecordError, SettingError
+from motif.runtime.errors import PlayerError, PlayError, RecordError, SettingError, shown
 from motif.session.session import RESIGNATIONS, GameSession, Seat, SessionRules, is_accepted, record_tags
 from motif.session.tutor import Counsel, cube_counsel
 
@@ -64,8 +64,14 @@ class GameSettings:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "GameSettings":
-        """What `to_dict` made."""
-        return cls(**{**settings, "rules": SessionRules(**settings["rules"])})
+        """What `to_dict` made; raises `SettingError` for a value of another type, also one of the rules."""
+        made = cls(**{**settings, "rules": SessionRules(**settings["rules"])})
+        for one in (made, made.rules):
+            for about in fields(one):
+                value = getattr(one, about.name)
+                if type(value) is not about.type:
+                    raise SettingError(f"{about.name} cannot be {shown(value)}", about.name)
+        return made
 
 
 _KINDS = (Kind.STATIC, Kind.NET, Kind.CHOOSER)
@@ -186,6 +192,8 @@ class KeptGame:
         """Go on by one event; raises a `MotifError` where it cannot come."""
         word, *details = event
         session = self.session
+        if word != "begin" and (session.result is not None or not self.events):
+            raise RecordError(f"{word}: no game is in progress")
         player = session.to_decide
         before: dict[str, Any] = {"roll": session.roll, "forced": len(session.plays) == 1}
         match word:
@@ -202,6 +210,8 @@ class KeptGame:
             case "undo":
                 session.undo()
             case "resign":
+                if details[0] not in RESIGNATIONS or details[1] not in (0, 1):
+                    raise RecordError(f"{shown(details)} is no resignation")
                 session.resign(details[0], details[1])
                 player = details[1]
             case _:

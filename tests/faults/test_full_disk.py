@@ -2,7 +2,9 @@
 
 import re
 import resource
+import subprocess
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -14,10 +16,13 @@ from motif.reports.convergence import plot_convergence
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, MotifError
 from motif.runtime.files import write_text
+from motif.serve.game_database import StorageError
+from motif.serve.game_store import GameStore
 from tests.evaluators.made_weights import made_weights
 from tests.faults.made_runs import TINY, check_readable, sampling, temporaries, unlike
 from tests.reports.made_run import made_rows
 from tests.sampling.folders import QUICK, differences, files, made
+from tests.serve.kept_games import begun, decided
 
 WHY = "cannot be written: No space left on device"
 
@@ -128,6 +133,54 @@ def test_a_file_that_may_not_grow_is_no_other_case(tmp_path):
 def whole_run(folder: Path) -> None:
     run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
     draw_run(folder)
+
+
+def test_games_at_every_fill_level(disk):
+    """Each answer is a line, and what was accepted is there."""
+    folder, state, refusals = disk.folder / "games", None, set()
+    for pages in range(0, 60, 3):
+        disk.leave(pages)
+        store = GameStore(folder)
+        try:
+            state = begun(store) if state is None else decided(store, state, Random(pages))[0]
+        except StorageError as error:
+            refusals.add(str(error))
+        if state is not None:
+            del store
+            disk.leave(60)
+            again = GameStore(folder).state(state["game"])
+            if again["revision"] != state["revision"]:  # kept, and the reply was refused
+                assert refusals
+            state = again
+    assert state["revision"] > 5
+    assert any("full" in refusal or "No space" in refusal for refusal in refusals)
+    assert all(refusal.isprintable() and str(disk.folder) not in refusal for refusal in refusals)
+
+
+def test_games_on_a_disk_that_cannot_be_written(disk):
+    folder = disk.folder / "games"
+    store = GameStore(folder)
+    state = begun(store)
+
+    def remount(how: str) -> None:
+        subprocess.run(["mount", "-o", f"remount,{how}", str(disk.folder)], check=True)
+
+    del store
+    remount("ro")
+    try:
+        store = GameStore(folder)
+        for ask in (
+            lambda: begun(store),
+            lambda: decided(store, state, Random(1)),
+            lambda: store.forget(state["game"]),
+        ):
+            with pytest.raises(StorageError) as caught:
+                ask()
+            assert str(caught.value).isprintable()
+            assert str(disk.folder) not in str(caught.value)
+    finally:
+        remount("rw")
+    assert decided(store, state, Random(1))[0]["revision"] > state["revision"]
 
 
 @pytest.mark.slow

@@ -4,13 +4,14 @@ A check raises `MotifError` where the reader refuses.  Where it accepts, what wa
 written and read again it must be the same.
 """
 
+import contextlib
 import gzip
 import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,10 +41,12 @@ from motif.evaluators.weight_reader import read_weight_file
 from motif.learning.bootstrap_run import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
-from motif.runtime.errors import PositionError
+from motif.runtime.errors import PositionError, RecordError
 from motif.sampling import read_dataset
 from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
 from motif.sampling.label_files import SUFFIXES, read_labels, rewrite_labels
+from motif.serve.game_store import GameStore
+from tests.serve.kept_games import begun, put
 
 PART = "part-00000.parquet"
 
@@ -164,6 +167,40 @@ def _match_check(path: Path, content: bytes) -> None:
         assert read_match(again).games == record.games
     write_sgf(path, record)
     assert read_sgf(path) == record
+
+
+class _Games:
+    """A store with one sound game and one whose row is damaged."""
+
+    stores: ClassVar[dict[Path, "_Games"]] = {}
+
+    def __init__(self, folder: Path) -> None:
+        self.store = GameStore(folder)
+        self.sound, self.damaged = (begun(self.store)["game"] for _ in range(2))
+
+
+def game_check(document: bytes | str, folder: Path) -> None:
+    """The row of a game, which the store reads with the other one beside it."""
+    if folder not in _Games.stores:
+        _Games.stores[folder] = _Games(folder / "games")
+    games = _Games.stores[folder]
+    store, name = games.store, games.damaged
+    put(folder / "games", name, document)
+    listed = [one["game"] for one in store.listed()]
+    assert games.sound in listed
+    try:
+        state = store.state(name)
+    except RecordError:
+        assert name not in listed
+        raise
+    assert name in listed
+    json.dumps([state, store.rolls(name)], allow_nan=False)
+    assert parse_mat(store.mat(name)).length == state["rules"]["length"]
+    for word in ("roll", "next", "take", "undo"):
+        with contextlib.suppress(RecordError):
+            state = store.decide(name, state["revision"], word)
+    again = GameStore(folder / "games").state(name)
+    assert again == {**state, "events": [], "revision": again["revision"]}
 
 
 def labels_check(content: bytes, folder: Path) -> None:

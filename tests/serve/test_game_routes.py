@@ -1,16 +1,22 @@
 """Games over HTTP: what a page asks and is told, what is kept, and what is refused."""
 
 import json
+import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
+import httpx
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.board.mat_file import parse_mat
 from motif.rollout.games import SeededDice
-from motif.serve.game_shelf import GameShelf
+from motif.serve.game_store import GameStore
+from tests.serve.kept_games import decisions, put, rows
 from tests.serve.page_client import opened
+from tests.serve.test_faults import started
 
 GAMES = "/api/v1/games"
 
@@ -120,10 +126,9 @@ def test_a_game_survives_a_restart(client, folder):
 
 def test_a_server_that_died_before_its_reply_replies_when_it_is_asked(client, folder):
     state = begun(client)
-    path = folder / f"{state['game']}.json"
-    kept = json.loads(path.read_text())
+    kept = json.loads(rows(folder)[state["game"]][1])
     kept["events"].append(["play", "24/20 13/10"])
-    path.write_text(json.dumps(kept))
+    put(folder, state["game"], json.dumps(kept))
     again = client.get(f"{GAMES}/{state['game']}").json()
     assert again["asks"] in ("roll", "play", "answer")
     assert [one["who"] for one in again["log"]][:2] == ["me", "opponent"]
@@ -216,25 +221,69 @@ def test_a_game_is_taken_over_from_a_file_and_forgotten(client):
         assert (answer.status_code, words in answer.json()["message"]) == (400, True)
 
 
-def test_a_damaged_file_is_named_and_left_alone(client, folder):
-    state = begun(client)
-    path = folder / f"{state['game']}.json"
-    for text in ("{", "[]", '{"format": "motif-game/1"}', path.read_text().replace('"play"', '"pray"')):
-        path.write_text(text + " " * 9)
-        answer = client.get(f"{GAMES}/{state['game']}")
-        if answer.status_code != 200:
-            assert answer.status_code == 400
-            assert path.name in answer.json()["message"]
-        assert path.read_text().startswith(text)
+@pytest.mark.parametrize("text", ["{", "[]", '{"events":[["begin"]]}', "[" * 100_000, None])
+def test_a_damaged_game_is_one_clear_line_and_the_others_are_listed(client, folder, text):
+    good, bad = begun(client)["game"], begun(client)["game"]
+    put(folder, bad, text)
+    decision = {"revision": 1, "do": "roll"}
+    for answer in (client.get(f"{GAMES}/{bad}"), client.post(f"{GAMES}/{bad}", json=decision)):
+        assert answer.status_code == 400
+        assert answer.json()["message"].startswith("this game cannot be read: ")
+        assert str(folder) not in answer.text
+    assert [one["game"] for one in client.get(GAMES).json()["games"]] == [good]
+    assert client.delete(f"{GAMES}/{bad}").status_code == 200
 
 
-def test_the_games_touched_longest_ago_make_room(folder):
-    shelf = GameShelf(folder, most=2)
-    client = opened(folder)
-    client.app.state.shelf = shelf
-    names = [begun(client)["game"] for _ in range(3)]
-    assert client.get(f"{GAMES}/{names[0]}").status_code == 404
-    assert {path.stem for path in folder.glob("*.json")} == set(names[1:])
+def test_a_new_game_pushes_out_none_in_progress(client, folder):
+    client.app.state.games = GameStore(folder, most=2)
+    names = {begun(client)["game"] for _ in range(2)}
+    answer = client.post(GAMES, json={"opponent": "pubeval"})
+    assert (answer.status_code, answer.json()) == (
+        503,
+        {"message": "2 games are in progress already: finish or remove one first"},
+    )
+    assert set(rows(folder)) == names
+
+
+def test_a_folder_that_cannot_be_used_is_one_line_and_the_server_goes_on(tmp_path):
+    (tmp_path / "file").touch()
+    with opened(tmp_path / "file") as client:
+        for answer in (client.get(GAMES), client.post(GAMES, json={"opponent": "pubeval"})):
+            if answer.status_code != 200:
+                assert answer.status_code == 503
+                assert answer.json()["message"].startswith("games cannot be ")
+                assert str(tmp_path) not in answer.text
+        assert answer.status_code == 503
+        assert client.get("/api/v1/health").status_code == 200
+
+
+@pytest.mark.slow
+def test_two_servers_on_one_folder_accept_a_decision_once(folder):
+    """Four clients send the same decision at the same revision, two to each server."""
+    with (
+        started("--games", str(folder)) as (_, one),
+        started("--games", str(folder)) as (_, other),
+        ThreadPoolExecutor(4) as clients,
+        httpx.Client(trust_env=False, timeout=60) as asking,
+    ):
+        state = asking.post(f"{one}{GAMES}", json={"opponent": "pubeval", "seed": 4, "cube": False}).json()
+        accepted, chance = [], random.Random(1)
+        while len(accepted) < 30 and state["asks"] == "play":
+            plays = [play for play in state["tree"]["plays"] if play]
+            ready = Barrier(4)
+
+            def decide(address, play, ready=ready, state=state):
+                body = {"revision": state["revision"], "do": "play", "play": play}
+                ready.wait(60)
+                return play, asking.post(f"{address}{GAMES}/{state['game']}", json=body)
+
+            answers = list(clients.map(decide, [one, other] * 2, [chance.choice(plays) for _ in range(4)]))
+            ((play, won),) = [answer for answer in answers if answer[1].status_code == 200]
+            assert [answer.status_code for _, answer in answers if answer is not won] == [409] * 3
+            accepted.append(["play", play])
+            state = won.json()
+        assert len(accepted) >= 15
+        assert decisions(rows(folder)[state["game"]][1]) == accepted
 
 
 def test_opponents_are_players_that_come_along(client):

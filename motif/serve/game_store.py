@@ -1,0 +1,329 @@
+"""Games that the server keeps, so that they survive a restart, and that any number of servers may share.
+
+A game is kept as its settings and its events (`motif.session.kept_game`), after every decision and again
+after the program's reply.  A decision names the revision that it was made at; of several at one revision one
+is accepted, in whatever servers they are made (`motif.serve.game_database`).
+"""
+
+import json
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from motif.board.mat_file import mat_text, parse_mat
+from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
+from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
+from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
+from motif.session.kept_game import Event, GameSettings, KeptGame, check_opponent, judge, settings_of
+from motif.session.session import SessionRules
+
+FORMAT = "motif-game/1"
+MOST_GAMES = 500
+_IN_MEMORY = 32
+_NAME_BYTES = 9
+_SEEDS = 2**31
+_SHOWN_EVENTS = 12
+"""Of a game that was loaded."""
+_LISTED = 20
+_SETTLED_AT_ONCE = 20
+
+
+@dataclass
+class _Kept:
+    """A game at one of its revisions, for the one thread that has it."""
+
+    name: str
+    revision: int
+    game: KeptGame
+
+    def view(self, known: int | None = None) -> dict[str, Any]:
+        """What a page is shown; of the events those behind the first `known` ones."""
+        news = 0 if known is None else len(self.game.events) - known
+        return game_view(self.name, self.revision, self.game, self.game.told[-news:] if news > 0 else ())
+
+
+class GameStore:
+    """The games in a folder; any number of threads and processes may use it.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the database lies; it is made when the first game is kept.
+    most : int
+        Number of games that are kept: see `GameDatabase`.
+
+    Every method raises `StorageError` where the database cannot be read or written.  Those that name a game
+    raise `UnknownGame` where it is not kept, and `RecordError` where it is damaged.
+    """
+
+    def __init__(self, folder: Path, most: int = MOST_GAMES) -> None:
+        self._database = GameDatabase(folder, most)
+        self._remembered: OrderedDict[str, _Kept] = OrderedDict()
+        """Games as they were left; who uses one takes it out."""
+        self._lock = Lock()
+
+    def begin(self, settings: GameSettings) -> dict[str, Any]:
+        """Begin a game.
+
+        Returns
+        -------
+        dict[str, Any]
+            Where it stands: see `game_view`.
+
+        Raises
+        ------
+        PlayerError
+            Where nobody to play against is called so.
+        NoRoomError
+            Where too many games are in progress.
+        """
+        check_opponent(settings.opponent)
+        game = KeptGame(settings)
+        game.decide("next")
+        return self._begun(game)
+
+    def load(self, mat: str, opponent: str, seat: int, seed: int | None, day: str) -> dict[str, Any]:
+        """Take over the games of a .mat file, to go on with them against `opponent`.
+
+        Parameters
+        ----------
+        mat : str
+            The text of the file.
+        opponent : str
+            Who plays against the person.
+        seat : int
+            Which of the file's players the person is, 0 or 1.
+        seed : int | None
+            Of the dice; None for a new one.
+        day : str
+            The day of today, such as ``2026-11-22``.
+
+        Raises
+        ------
+        RecordError
+            For a file without games, or with one that cannot be gone on with.
+        PlayerError, NoRoomError
+            As in `begin`.
+        """
+        if seat not in (0, 1):
+            raise SettingError(f"seat must be 0 or 1, not {seat}", "seat")
+        check_opponent(opponent)
+        record = parse_mat(mat, "the file")
+        if not record.games:
+            raise RecordError("the file holds no game")
+        game = KeptGame.from_record(record, settings_of(record, opponent, _seed(seed), day, seat))
+        return self._begun(game)
+
+    def _begun(self, game: KeptGame) -> dict[str, Any]:
+        name = secrets.token_urlsafe(_NAME_BYTES)
+        game.go_on()
+        document, is_over = _document(game), _is_over(game)
+        while True:
+            try:
+                revision = self._database.insert(name, document, is_over)
+                break
+            except NoRoomError:
+                # Games of an earlier version may be over: they are looked at when their room is needed.
+                if not self._settle_some():
+                    raise
+        kept = _Kept(name, revision, game)
+        view = kept.view(max(0, len(game.events) - _SHOWN_EVENTS))
+        self._remember(kept)
+        return view
+
+    def state(self, name: str) -> dict[str, Any]:
+        """Say where a game stands; the program replies first where it is its turn, as after a restart."""
+        kept = self._replied(self._read(name))
+        view = kept.view()
+        self._remember(kept)
+        return view
+
+    def decide(
+        self, name: str, revision: int, word: str, detail: str = "", limit: float | None = None
+    ) -> dict[str, Any]:
+        """Let the person decide, and the program reply.
+
+        Parameters
+        ----------
+        name : str
+            The game.
+        revision : int
+            The revision that the person has seen.
+        word, detail : str
+            The decision: see `KeptGame.decide`.
+        limit : float | None
+            What a decision may cost in points before the tutor objects; None for no tutor.
+
+        Returns
+        -------
+        dict[str, Any]
+            Where the game stands then, with what happened; with the tutor's ``objection`` where it has one,
+            and with ``declined`` where the opponent does not accept a resignation: then nothing has happened.
+
+        Raises
+        ------
+        GameWentOn
+            Where the game is not at `revision`.
+        MotifError
+            For what cannot be done.  Nothing has happened then, either.
+        """
+        kept = self._read(name)
+        game, known = kept.game, len(kept.game.events)
+        if revision != kept.revision:
+            self._remember(kept)
+            raise GameWentOn
+        more: dict[str, Any] = {}
+        if limit is not None and (objection := game.objection(word, detail, limit, judge())) is not None:
+            more = {"objection": objection_view(objection)}
+        elif game.decide(word, detail):
+            self._write(kept)
+            kept = self._replied(kept)
+        else:
+            more = {"declined": detail}
+        view = {**kept.view(known), **more}
+        self._remember(kept)
+        return view
+
+    def mat(self, name: str) -> str:
+        """Write all that was played as the text of a .mat file."""
+        kept = self._read(name)
+        text = mat_text(kept.game.session.record())
+        self._remember(kept)
+        return text
+
+    def rolls(self, name: str) -> dict[str, Any]:
+        """List every roll of the games that have ended, and how often each fell."""
+        kept = self._read(name)
+        view = rolls_view(kept.game)
+        self._remember(kept)
+        return view
+
+    def listed(self) -> list[dict[str, Any]]:
+        """List the games that were changed last, the last one first, without damaged ones."""
+        games: list[dict[str, Any]] = []
+        for name in self._database.ids():
+            if len(games) == _LISTED:
+                break
+            try:
+                kept = self._read(name)
+            except MotifError:
+                continue
+            session, settings = kept.game.session, kept.game.settings
+            games.append(
+                {
+                    "game": name,
+                    "opponent": settings.opponent,
+                    "name": settings.name,
+                    "length": settings.rules.length,
+                    "score": own_first(session.score, settings.seat),
+                    "day": settings.day,
+                    "asks": kept.game.asks,
+                }
+            )
+            self._remember(kept)
+        return games
+
+    def forget(self, name: str) -> None:
+        """Remove a game, also one that is damaged."""
+        self._database.delete(name)
+        with self._lock:
+            self._remembered.pop(name, None)
+
+    def _read(self, name: str) -> _Kept:
+        """The game as the database has it, for this thread alone."""
+        row = self._database.read(name)
+        with self._lock:
+            kept = self._remembered.pop(name, None)
+        if kept is not None and kept.revision == row.revision:
+            return kept
+        try:
+            settings, events = _settings_and_events(row)
+            game = _followed(None if kept is None else kept.game, settings, events)
+        # Whatever is wrong with a row is known by what fails on it, and is the matter of this game alone.
+        except Exception as error:
+            raise RecordError(f"this game cannot be read: {_reason(error)}") from None
+        return _Kept(name, row.revision, game)
+
+    def _write(self, kept: _Kept) -> None:
+        """Keep a game that has gone on; raises `GameWentOn` where another thread or process came first."""
+        game = kept.game
+        kept.revision = self._database.update(kept.name, kept.revision, _document(game), _is_over(game))
+
+    def _replied(self, kept: _Kept) -> _Kept:
+        """The game after the program's reply, this one or the one that another process has kept."""
+        before = len(kept.game.events)
+        kept.game.go_on()
+        if len(kept.game.events) > before:
+            try:
+                self._write(kept)
+            except GameWentOn:
+                return self._read(kept.name)
+        return kept
+
+    def _remember(self, kept: _Kept) -> None:
+        kept.game.told.clear()
+        with self._lock:
+            self._remembered[kept.name] = kept
+            self._remembered.move_to_end(kept.name)
+            while len(self._remembered) > _IN_MEMORY:
+                self._remembered.popitem(last=False)
+
+    def _settle_some(self) -> bool:
+        """Look at a few games that nobody has looked at since they were imported; whether there are any."""
+        games = {}
+        for row in self._database.unsettled(_SETTLED_AT_ONCE):
+            try:
+                games[row.id] = _is_over(_followed(None, *_settings_and_events(row)))
+            except Exception:  # a damaged game makes room when it has been idle for long
+                games[row.id] = False
+        if games:
+            self._database.settle(games)
+        return bool(games)
+
+
+def new_settings(opponent: str, rules: SessionRules, seed: int | None, day: str, name: str) -> GameSettings:
+    """Make the settings of a new game, with a new seed where none is given."""
+    return GameSettings(opponent, _seed(seed), day, rules, name)
+
+
+def _seed(seed: int | None) -> int:
+    return secrets.randbelow(_SEEDS) if seed is None else seed
+
+
+def _document(game: KeptGame) -> str:
+    kept = {"format": FORMAT, "settings": game.settings.to_dict(), "events": game.events}
+    return json.dumps(kept, separators=(",", ":"))
+
+
+def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[Event]]:
+    """What the document of a row holds; raises whatever reading a damaged one raises."""
+    kept = json.loads(row.document)
+    if kept["format"] != FORMAT:
+        raise RecordError(f"it is not of the format {FORMAT}")
+    if type(row.revision) is not int or not isinstance(kept["events"], list):
+        raise RecordError("it has no revision or no events")
+    settings = GameSettings.from_dict(kept["settings"])
+    check_opponent(settings.opponent)
+    return settings, kept["events"]
+
+
+def _followed(known: KeptGame | None, settings: GameSettings, events: list[Event]) -> KeptGame:
+    """The game that `events` lead to; where `known` is that game some events ago, it goes on."""
+    if known is None or known.settings != settings or known.events != events[: len(known.events)]:
+        return KeptGame(settings, events)
+    for event in events[len(known.events) :]:
+        known.follow(event)
+    return known
+
+
+def _is_over(game: KeptGame) -> bool:
+    """Whether nobody waits for the game to go on: a match has its winner, or a money game has ended."""
+    return game.asks == "nothing" or (game.asks == "next" and not game.settings.rules.length)
+
+
+def _reason(error: Exception) -> str:
+    """Why a game cannot be read, in a line without names of files."""
+    return plain_text(str(error)) if isinstance(error, MotifError) else "it is damaged"

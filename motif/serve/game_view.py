@@ -1,0 +1,174 @@
+"""A kept game as a page shows it: the document, for JSON, that answers every decision.
+
+Players are "me", the person, and "opponent"; boards are seen by the person, moves by who makes them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from motif.board.game_record import Action, MatchRecord, Turn, game_facts
+from motif.board.identifiers import gnubg_id
+from motif.board.match_ids import xgid
+from motif.board.match_state import match_id
+from motif.board.moves import Play, play_tree
+from motif.board.position import Position
+from motif.session.kept_game import KeptGame, Objection, judge
+
+
+def game_view(
+    name: str, revision: int, game: KeptGame, events: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Describe where a game stands, with every legal way to go on.
+
+    Parameters
+    ----------
+    name : str
+        What the game is called.
+    revision : int
+        At which a decision is to be made.
+    game : KeptGame
+        The game itself.
+    events : Sequence[dict[str, Any]]
+        What a page is to show step by step, of `KeptGame.told`.
+    """
+    session, settings = game.session, game.settings
+    seat = settings.seat
+    state = session.state()
+    position = session.position
+    asks = game.asks
+    owner = {"me": "opponent", "opponent": "me"}.get(state.cube_owner, "centre")
+    if session.on_roll == seat:
+        owner = state.cube_owner
+    without_match = not settings.rules.cube and not settings.rules.length
+    identifier = gnubg_id(position) if without_match else f"{gnubg_id(position)}:{match_id(state)}"
+    return {
+        "game": name,
+        "revision": revision,
+        "asks": asks,
+        "opponent": settings.opponent,
+        "name": settings.name,
+        "rules": settings.to_dict()["rules"],
+        "seed": settings.seed,
+        "number": session.games + (session.result is None),
+        "score": own_first(session.score, seat),
+        "crawford": state.crawford,
+        "board": game.board,
+        "on_roll": _who(session.on_roll, seat),
+        "roll": list(session.roll) if session.roll else None,
+        "cube": {"value": session.cube, "owner": owner, "offered": session.doubled},
+        "can": {
+            "double": asks == "roll" and session.can_double,
+            "beaver": "beaver" in session.answers,
+            "undo": asks not in ("next", "nothing", "wait") and session.can_undo,
+            "resign": session.resignations() if asks in ("roll", "play") else [],
+        },
+        "id": identifier,
+        "xgid": xgid(position, state),
+        "tree": _tree(session.position, session.roll, session.plays) if asks == "play" else None,
+        "result": _result(session.record(), seat) if asks in ("next", "nothing") and game.events else None,
+        "winner": None if session.match_winner is None else _who(session.match_winner, seat),
+        "log": [_logged(action, seat) for action in _actions(session.record())],
+        "events": [_event(one, seat) for one in events],
+    }
+
+
+def _actions(record: MatchRecord) -> tuple[Action, ...]:
+    """Those of the last game; not a roll that is still to be played."""
+    actions = record.games[-1].actions if record.games else ()
+    return tuple(one for one in actions if not isinstance(one, Turn) or one.play is not None)
+
+
+def _logged(action: Action, seat: int) -> dict[str, Any]:
+    """One line of the record of a game."""
+    who = _who(action.player, seat)
+    if isinstance(action, Turn):
+        notation = "" if action.play is None else action.play.notation
+        return {"do": "play", "who": who, "roll": action.roll, "play": notation}
+    return {"do": action.kind, "who": who}
+
+
+def _who(player: int, seat: int) -> str:
+    return "me" if player == seat else "opponent"
+
+
+def own_first(pair: tuple[int, int], seat: int) -> list[int]:
+    """Order what both players have, the person's first."""
+    return [pair[seat], pair[1 - seat]]
+
+
+def _tree(position: Position, roll: tuple[int, int] | None, plays: list[Play]) -> dict[str, Any]:
+    """`play_tree` for JSON: of each step its start, end, die and node; of each node the play it is."""
+    assert roll is not None
+    nodes = play_tree(position, roll, plays)
+    return {
+        "steps": [[[step.start, step.end, step.die, step.node] for step in node.steps] for node in nodes],
+        "plays": [None if node.play is None else plays[node.play].notation for node in nodes],
+    }
+
+
+def _event(one: dict[str, Any], seat: int) -> dict[str, Any]:
+    """What happened, for JSON."""
+    words = {"do": one["do"], "who": _who(one["player"], seat), "board": one["board"]}
+    if one["do"] == "play":
+        play = one["play"]
+        moves = [[*move, hit] for move, hit in zip(play.moves, play.hits, strict=True)]
+        return {
+            **words,
+            "roll": list(one["roll"]),
+            "play": play.notation,
+            "moves": moves,
+            "forced": one["forced"],
+        }
+    if one["do"] in ("begin", "roll"):
+        dice = one["event"][1:]
+        return {**words, "dice": own_first((dice[0], dice[1]), seat) if one["do"] == "begin" else dice}
+    return words
+
+
+def _result(record: MatchRecord, seat: int) -> dict[str, Any]:
+    """How the last game ended."""
+    facts = game_facts(record.games[-1])
+    assert facts is not None
+    return {
+        "winner": _who(facts.result.winner, seat),
+        "points": facts.result.points,
+        "kind": facts.kind,
+        "cube": facts.cube,
+        "dropped": facts.dropped,
+        "resigned": facts.result.resigned,
+        "jacoby": facts.jacoby,
+    }
+
+
+def objection_view(objection: Objection) -> dict[str, Any]:
+    """Describe what the tutor objects."""
+    choice = objection.choice
+    words: dict[str, Any] = {"cost": objection.cost, "better": objection.better, "player": judge().name}
+    if choice is None:
+        return words
+    plays = choice.better.play, choice.worse.play
+    return {
+        **words,
+        "source": choice.source,
+        "plays": [
+            {"notation": play.notation, "equity": equity, "position": gnubg_id(play.position)}
+            for play, equity in zip(plays, choice.equities, strict=True)
+        ],
+    }
+
+
+def rolls_view(game: KeptGame) -> dict[str, Any]:
+    """List the rolls of all games that have ended, game by game, and count how often each die fell."""
+    session, seat = game.session, game.settings.seat
+    games, faces = [], {"me": [0] * 6, "opponent": [0] * 6}
+    for one in session.record().games[: session.games]:
+        rolls = [action for action in one.actions if isinstance(action, Turn)]
+        games.append([[_who(turn.player, seat), *turn.roll] for turn in rolls])
+        for turn in rolls:
+            for die in turn.roll:
+                faces[_who(turn.player, seat)][die - 1] += 1
+    doubles = {
+        who: sum(one[0] == who and one[1] == one[2] for rolls in games for one in rolls) for who in faces
+    }
+    counts = {who: sum(faces[who]) // 2 for who in faces}
+    return {"seed": game.settings.seed, "games": games, "faces": faces, "rolls": counts, "doubles": doubles}

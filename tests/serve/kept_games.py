@@ -1,0 +1,69 @@
+"""Games in a folder as tests need them: begun, decided in, looked at and damaged behind the server's back."""
+
+import json
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from motif.serve.game_database import DATABASE
+from motif.serve.game_store import GameStore, new_settings
+from motif.session.kept_game import GameSettings, KeptGame
+from motif.session.session import SessionRules
+
+DAY = "2026-11-22"
+WITHOUT_CUBE = SessionRules(cube=False)
+"""Where the person decides nothing but plays that are not forced, and whether another game begins."""
+
+
+def begun(store: GameStore, seed: int = 4, length: int = 0) -> dict:
+    """A new game against a quick opponent."""
+    return store.begin(new_settings("random", SessionRules(length, cube=False), seed, DAY, "You"))
+
+
+def a_play(state: dict, chance: random.Random) -> str:
+    """A play of the roll."""
+    return chance.choice([play for play in state["tree"]["plays"] if play is not None])
+
+
+def decided(store: GameStore, state: dict, chance: random.Random) -> tuple[dict, list]:
+    """Some decision at the revision of `state`: what the store answers, and its event."""
+    word, play = ("play", a_play(state, chance)) if state["asks"] == "play" else ("next", "")
+    answer = store.decide(state["game"], state["revision"], word, play)
+    return answer, ["play", play] if word == "play" else ["begin"]
+
+
+def rows(folder: Path) -> dict[str, tuple[int, str]]:
+    """Revision and document of every game in the database, by its name."""
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        found = connection.execute("SELECT id, revision, document FROM games").fetchall()
+    return {game: (revision, document) for game, revision, document in found}
+
+
+def put(folder: Path, name: str, document: object) -> None:
+    """Give the row of a game another document, and another revision, so that it is read again."""
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        connection.execute(
+            "UPDATE games SET document = ?, revision = revision + 1 WHERE id = ?", (document, name)
+        )
+
+
+def old_file(folder: Path, name: str, document: str) -> Path:
+    """A file in which an earlier version has kept a game."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.json"
+    path.write_text(document, encoding="utf-8")
+    return path
+
+
+def decisions(document: str) -> list[list]:
+    """What the person has decided in a game without the cube, but for its first "next"."""
+    kept = json.loads(document)
+    game = KeptGame(GameSettings.from_dict(kept["settings"]), kept["events"])
+    found = []
+    for one in game.told[1:]:
+        if one["do"] == "begin":
+            found.append(["begin"])
+        elif one["do"] == "play" and one["player"] == game.settings.seat and not one["forced"]:
+            found.append(one["event"])
+    return found

@@ -1,0 +1,560 @@
+"""Games that are kept: one winner of a revision, nothing lost to kills, damage that stays where it is."""
+
+import json
+import os
+import random
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from motif.runtime.errors import MotifError, PlayerError, RecordError
+from motif.serve import game_store
+from motif.serve.game_database import (
+    DATABASE,
+    IMPORTED,
+    GameDatabase,
+    GameWentOn,
+    NoRoomError,
+    StorageError,
+    UnknownGame,
+)
+from motif.serve.game_store import GameStore
+from tests.serve import contenders
+from tests.serve.contenders import CONTEXT, PATIENCE, DatabaseContender, StoreContender, contested
+from tests.serve.kept_games import begun, decided, decisions, old_file, put, rows
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ID = "AAAAAAAAAAAA"
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path) -> Path:
+    return tmp_path / "games"
+
+
+@pytest.fixture(name="store")
+def _store(folder) -> GameStore:
+    return GameStore(folder)
+
+
+def listed(store: GameStore) -> set[str]:
+    return {one["game"] for one in store.listed()}
+
+
+def aged(folder: Path, **days: int) -> None:
+    """Let games have been changed so many days ago."""
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        for game, ago in days.items():
+            then = time.time_ns() - ago * 86_400 * 10**9
+            connection.execute("UPDATE games SET changed = ? WHERE id = ?", (then, game))
+
+
+# One revision, one winner
+
+
+def check_contest(folder: Path, games: list[str], rounds: int) -> None:
+    """Every round has had one winner, whose decision is in the record, and the record has no other."""
+    accepted = contested(StoreContender, folder, games, rounds)
+    assert all(accepted), "both servers win at times"
+    won = sorted((game, revision, event) for one in accepted for game, revision, event in one)
+    assert len({(game, revision) for game, revision, _ in won}) == len(won) == len(games) * rounds
+    for game in games:
+        _, document = rows(folder)[game]
+        assert decisions(document) == [event for name, _, event in won if name == game]
+
+
+def test_of_eight_decisions_at_a_revision_one_is_accepted(folder, store):
+    check_contest(folder, [begun(store)["game"]], 10)
+
+
+@pytest.mark.slow
+def test_of_two_thousand_decisions_at_contested_revisions_none_is_accepted_twice(folder, store):
+    check_contest(folder, [begun(store, seed)["game"] for seed in range(25)], 10)
+
+
+def test_two_thousand_revisions_have_one_winner_each(folder):
+    GameDatabase(folder, 10).insert(ID, "", False)
+    accepted = contested(DatabaseContender, folder, ID, 2000)
+    won = sorted((revision, mark) for one in accepted for _, revision, mark in one)
+    assert [revision for revision, _ in won] == list(range(1, 2001))
+    assert rows(folder)[ID] == (2001, "".join(f" {mark}" for _, mark in won))
+
+
+def test_a_decision_that_another_server_has_overtaken_is_refused(folder, store):
+    state, chance = begun(store), random.Random(1)
+    other = GameStore(folder)
+    after, _ = decided(other, other.state(state["game"]), chance)
+    with pytest.raises(GameWentOn, match="gone on elsewhere"):
+        decided(store, state, chance)
+    assert store.state(state["game"])["revision"] == after["revision"] > state["revision"]
+
+
+def test_servers_that_reply_at_the_same_time_agree(folder, store, monkeypatch):
+    """A server that finds, when it has thought, that another one has replied shows what that one has kept."""
+    state, others = begun(store), []
+    real = game_store.KeptGame.go_on
+
+    def overtaken(game):
+        if not others:
+            others.append(None)
+            others[0] = GameStore(folder).state(state["game"])
+        real(game)
+
+    monkeypatch.setattr(game_store.KeptGame, "go_on", overtaken)
+    answer, _ = decided(store, state, random.Random(1))
+    assert {**answer, "events": []} == {**others[0], "events": []}
+    assert [one["who"] for one in answer["events"] if one["do"] == "play"][:2] == ["me", "opponent"]
+
+
+# Nothing is lost
+
+
+def killed(folder: Path, seed: int, lines: int) -> list[list[str]]:
+    """Decisions that a server has said are done before it was killed, at some moment after so many."""
+    command = [sys.executable, "-m", "tests.serve.contenders", str(folder), str(seed)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        said = [server.stdout.readline() for _ in range(lines)]
+        server.kill()
+        said += server.stdout.readlines()
+    return [line.split(maxsplit=2) for line in said if line.endswith("\n")]
+
+
+def check_kills(folder: Path, kills: int) -> None:
+    chance, done = random.Random(kills), {}
+    for seed in range(kills):
+        for game, _, event in killed(folder, seed, chance.randint(1, 40)):
+            done.setdefault(game, []).append(event.strip())
+        store = GameStore(folder)
+        for game, said in done.items():
+            kept = [" ".join(one) for one in decisions(rows(folder)[game][1])]
+            assert kept[: len(said)] == said
+            assert len(kept) <= len(said) + 1  # the last one may be kept before it was said
+            assert store.state(game)["asks"] != "wait"
+    assert len(done) >= kills
+
+
+def test_what_was_accepted_survives_kills(folder):
+    check_kills(folder, 2)
+
+
+@pytest.mark.slow
+def test_what_was_accepted_survives_many_kills(folder):
+    check_kills(folder, 25)
+
+
+def test_a_server_that_is_killed_holds_up_no_other(folder):
+    command = [sys.executable, "-m", "tests.serve.contenders", str(folder)]
+    with (
+        subprocess.Popen([*command, "1"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as one,
+        subprocess.Popen([*command, "2"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as other,
+    ):
+        try:
+            assert one.stdout.readline()
+            assert other.stdout.readline()
+            one.kill()
+            for _ in range(50):
+                assert other.stdout.readline()
+        finally:
+            one.kill()
+            other.kill()
+
+
+def test_a_database_that_was_removed_is_begun_anew(folder, store):
+    before = begun(store)["game"]
+    for path in folder.iterdir():
+        path.unlink()
+    with pytest.raises(UnknownGame):
+        store.state(before)
+    after = begun(store)["game"]
+    assert listed(GameStore(folder)) == {after}
+
+
+# Room
+
+
+def finished(store: GameStore) -> str:
+    """A money game that has come to its end."""
+    state, chance = begun(store), random.Random(3)
+    while state["asks"] == "play":
+        state, _ = decided(store, state, chance)
+    assert state["asks"] == "next"
+    return state["game"]
+
+
+def test_games_that_are_over_make_room_for_new_ones_the_oldest_first(folder):
+    store = GameStore(folder, most=3)
+    going, first, second = begun(store)["game"], finished(store), finished(store)
+    aged(folder, **{going: 20, first: 5, second: 10})
+    new = begun(store)["game"]
+    assert set(rows(folder)) == {going, first, new}
+    new, before = begun(store)["game"], new
+    assert set(rows(folder)) == {going, before, new}
+
+
+def test_a_game_in_progress_makes_room_for_none(folder):
+    store = GameStore(folder, most=2)
+    games = {begun(store, length=5)["game"], begun(store)["game"]}
+    with pytest.raises(NoRoomError, match=r"^2 games are in progress already: finish or remove one first$"):
+        begun(store)
+    assert set(rows(folder)) == games
+    store.forget(games.pop())
+    begun(store)
+
+
+def test_a_match_between_two_games_is_in_progress(folder):
+    store = GameStore(folder, most=1)
+    state, chance = begun(store, length=25), random.Random(3)
+    while state["asks"] == "play":
+        state, _ = decided(store, state, chance)
+    with pytest.raises(NoRoomError):
+        begun(store)
+
+
+def test_a_game_that_was_left_for_a_month_makes_room_at_last(folder):
+    store = GameStore(folder, most=3)
+    left, month = begun(store)["game"], begun(store)["game"]
+    finished(store)
+    aged(folder, **{left: 29, month: 31})
+    new = begun(store)["game"]
+    assert set(rows(folder)) == {left, month, new}
+    newest = begun(store)["game"]
+    assert set(rows(folder)) == {left, new, newest}
+    with pytest.raises(NoRoomError):
+        begun(store)
+
+
+# Damage
+
+
+GOOD = ["begin", 4, 1]
+DAMAGED = {
+    "truncated": lambda text: text[: len(text) // 2],
+    "empty": lambda text: "",
+    "nothing": lambda text: None,
+    "a number": lambda text: "5",
+    "octets": lambda text: b"\xff\xfe\0",
+    "a list": lambda text: "[]",
+    "another format": lambda text: text.replace("motif-game/1", "motif-game/9"),
+    "events alone": lambda text: '{"events":[["begin"]]}',
+    "no dice": lambda text: changed(text, events=[["begin"]]),
+    "no events": lambda text: changed(text, events=None),
+    "an event twice": lambda text: changed(text, events=[GOOD, GOOD, ["play", "8/5"]]),
+    "no beginning": lambda text: changed(text, events=[["roll", 3, 1]]),
+    "an unknown event": lambda text: changed(text, events=[GOOD, ["dance"]]),
+    "a number as name": lambda text: changed(text, name=5),
+    "a deep name": lambda text: changed(text, name=nested(200)),
+    "a seed below zero": lambda text: changed(text, seed=-1),
+    "a seed as text": lambda text: changed(text, seed="4"),
+    "a huge seed": lambda text: changed(text, seed=10**400),
+    "no rules": lambda text: changed(text, rules=None),
+    "a length as text": lambda text: changed(text, rules={"length": "7"}),
+    "an unknown rule": lambda text: changed(text, rules={"luck": True}),
+    "a third seat": lambda text: changed(text, seat=2),
+    "true as seat": lambda text: changed(text, seat=True),
+    "no day": lambda text: changed(text, day="today"),
+    "one setting more": lambda text: changed(text, cheat=True),
+    "a program as opponent": lambda text: changed(text, opponent="gnubg"),
+    "a file as opponent": lambda text: changed(text, opponent="weights/secret.yaml"),
+    "resigned by nobody": lambda text: changed(text, events=[GOOD, ["resign", "single", 7]]),
+    "deep": lambda text: "[" * 100_000 + "]" * 100_000,
+    "deep events": lambda text: text.replace('"events":', '"events":' + "[" * 50_000, 1),
+}
+
+
+def nested(depth: int) -> list:
+    return [] if depth == 0 else [nested(depth - 1)]
+
+
+def changed(text: str, **changes) -> str:
+    kept = json.loads(text)
+    for name, value in changes.items():
+        (kept if name == "events" else kept["settings"])[name] = value
+    return json.dumps(kept)
+
+
+@pytest.mark.parametrize("how", DAMAGED)
+@pytest.mark.parametrize("is_known", [True, False], ids=["in memory", "read first"])
+def test_a_damaged_row_affects_its_game_alone(folder, store, how, is_known):
+    good, bad = begun(store)["game"], begun(store)["game"]
+    document = DAMAGED[how](rows(folder)[bad][1])
+    put(folder, bad, document)
+    if not is_known:
+        store = GameStore(folder)
+    assert listed(store) == {good}
+    for ask in (store.state, store.mat, store.rolls, lambda game: store.decide(game, 2, "roll")):
+        with pytest.raises(RecordError, match=r"^this game cannot be read: ") as caught:
+            ask(bad)
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 500
+        assert str(folder) not in str(caught.value)
+    assert rows(folder)[bad][1] == document
+    assert decided(store, store.state(good), random.Random(1))[0]["game"] == good
+    store.forget(bad)
+    assert set(rows(folder)) == {good}
+
+
+def test_a_revision_that_is_no_number_is_damage(folder, store):
+    good, bad = begun(store)["game"], begun(store)["game"]
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        connection.execute("UPDATE games SET revision = 'x' WHERE id = ?", (bad,))
+    assert listed(store) == {good}
+    with pytest.raises(RecordError):
+        store.state(bad)
+
+
+def test_the_opponent_of_an_old_game_may_be_there_no_more(folder, store):
+    game = begun(store)["game"]
+    put(folder, game, rows(folder)[game][1].replace('"random"', '"motif-v0.5"'))
+    with pytest.raises(RecordError, match=r"nobody to play against is called 'motif-v0\.5'"):
+        store.state(game)
+
+
+def set_aside(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("games.damaged*.sqlite3"))
+
+
+@pytest.mark.parametrize("octets", [b"no database at all" * 500, b"SQLite format 3\0" + b"\xff" * 5000])
+@pytest.mark.parametrize("is_open", [True, False])
+def test_what_is_no_database_is_set_aside(folder, store, octets, is_open, capfd):
+    begun(store)
+    if not is_open:
+        del store
+    for suffix in ("-wal", "-shm"):
+        (folder / f"{DATABASE}{suffix}").unlink(missing_ok=True)
+    (folder / DATABASE).write_bytes(octets)
+    store = GameStore(folder)
+    assert store.listed() == []
+    assert set_aside(folder) == ["games.damaged.sqlite3"]
+    assert (folder / "games.damaged.sqlite3").read_bytes() == octets
+    game = begun(store)["game"]
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "was damaged: it is now games.damaged.sqlite3, and 0 games of it could be read" in line
+    assert listed(GameStore(folder)) == {game}
+
+
+def test_a_second_damaged_database_gets_another_name(folder):
+    folder.mkdir()
+    for names in (["games.damaged.sqlite3"], ["games.damaged-2.sqlite3", "games.damaged.sqlite3"]):
+        (folder / DATABASE).write_bytes(b"nothing" * 1000)
+        assert GameStore(folder).listed() == []
+        assert set_aside(folder) == names
+
+
+def test_a_database_of_something_else_is_set_aside_and_one_of_a_newer_version_left_alone(folder):
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        connection.execute("CREATE TABLE songs (name)")
+    assert GameStore(folder).listed() == []
+    assert set_aside(folder) == ["games.damaged.sqlite3"]
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        connection.execute("PRAGMA user_version = 9")
+    with pytest.raises(StorageError, match="newer version"):
+        GameStore(folder).listed()
+    assert set_aside(folder) == ["games.damaged.sqlite3"]
+
+
+def test_games_that_can_be_read_are_taken_from_a_damaged_database(folder, store, capfd):
+    games = [begun(store)["game"] for _ in range(40)]
+    del store
+    path = folder / DATABASE
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+    content = bytearray(path.read_bytes())
+    middle = len(content) // page // 2 * page
+    content[middle : middle + page] = b"\xff" * page
+    path.write_bytes(content)
+    store = GameStore(folder)
+    assert store.listed()
+    left = set(rows(folder))
+    assert left < set(games)
+    assert f"and {len(left)} games of it could be read" in capfd.readouterr().err
+    for game in left:
+        assert decided(store, store.state(game), random.Random(1))
+    assert (folder / "games.damaged.sqlite3").read_bytes() == content
+
+
+def damage_beneath(folder: Path) -> None:
+    """Overwrite the database that a server has open."""
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = folder / DATABASE
+    path.write_bytes(b"nothing " * (path.stat().st_size // 8))
+
+
+def test_a_server_goes_on_in_the_new_database_when_another_one_has_set_the_old_one_aside(folder, store):
+    begun(store)
+    damage_beneath(folder)
+    other = GameStore(folder)
+    assert other.listed() == []
+    game = begun(store)["game"]
+    assert len(set_aside(folder)) == 1
+    assert listed(store) == listed(other) == listed(GameStore(folder)) == {game}
+    del store
+    assert listed(other) == {game}
+
+
+def test_a_server_that_finds_its_database_damaged_sets_it_aside(folder, store):
+    begun(store)
+    damage_beneath(folder)
+    store._database._open.connection.execute("PRAGMA shrink_memory")  # or it would not read it again
+    game = begun(store)["game"]
+    assert len(set_aside(folder)) == 1
+    assert listed(store) == {game}
+
+
+def test_several_servers_set_a_damaged_database_aside_once(folder):
+    folder.mkdir()
+    (folder / DATABASE).write_bytes(b"nothing" * 1000)
+    assert opened_at_once(folder) == [[], [], []]
+    assert set_aside(folder) == ["games.damaged.sqlite3"]
+
+
+def opened_at_once(folder: Path) -> list[list[dict]]:
+    """What three servers list that open the folder at the same time."""
+    barrier, pipes = CONTEXT.Barrier(3), [CONTEXT.Pipe(duplex=False) for _ in range(3)]
+    processes = [
+        CONTEXT.Process(target=contenders.open_at_once, args=(folder, barrier, sender)) for _, sender in pipes
+    ]
+    for process in processes:
+        process.start()
+    try:
+        answers = []
+        for receiver, _ in pipes:
+            assert receiver.poll(PATIENCE)
+            answers.append(receiver.recv())
+        return answers
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+# Games of earlier versions
+
+
+def old_games(folder: Path, number: int) -> dict[str, str]:
+    """Files of so many games, as an earlier version kept them."""
+    elsewhere = folder.with_name("elsewhere")
+    store, documents = GameStore(elsewhere), {}
+    for seed in range(number):
+        state = begun(store, seed)
+        state, _ = decided(store, state, random.Random(seed))
+        documents[state["game"]] = rows(elsewhere)[state["game"]][1]
+    for name, document in documents.items():
+        old_file(folder, name, document)
+    return documents
+
+
+def test_games_of_an_earlier_version_are_taken_over_and_their_files_kept(folder, capfd):
+    documents = old_games(folder, 3)
+    damaged = old_file(folder, ID, '{"events":[["begin"]]}')
+    (folder / "notes.json").write_text("{}")
+    store = GameStore(folder)
+    assert listed(store) == set(documents)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("motif: 4 games of an earlier version went into ")
+    for name, document in documents.items():
+        state = store.state(name)
+        assert state["revision"] == len(json.loads(document)["events"])
+        assert (folder / IMPORTED / f"{name}.json").read_text("utf-8") == document
+        assert decided(store, state, random.Random(1))[0]["revision"] > state["revision"]
+    with pytest.raises(RecordError):
+        store.state(ID)
+    assert (folder / IMPORTED / damaged.name).read_text() == '{"events":[["begin"]]}'
+    assert [path.name for path in folder.glob("*.json")] == ["notes.json"]
+
+
+def test_games_are_taken_over_once(folder):
+    documents = old_games(folder, 1)
+    ((name, document),) = documents.items()
+    store = GameStore(folder)
+    after, _ = decided(store, store.state(name), random.Random(1))
+    # As after a kill between the transaction and the renaming, or when a file is put there again.
+    old_file(folder, name, document)
+    again = GameStore(folder)
+    assert again.state(name)["revision"] == after["revision"]
+    assert sorted(path.name for path in (folder / IMPORTED).iterdir()) == [f"{name}-2.json", f"{name}.json"]
+
+
+def test_several_servers_take_games_over_at_the_same_time(folder):
+    documents = old_games(folder, 5)
+    for answer in opened_at_once(folder):
+        assert {one["game"] for one in answer} == set(documents)
+    assert {name: document for name, (_, document) in rows(folder).items()} == documents
+    assert len(list((folder / IMPORTED).iterdir())) == 5
+
+
+def test_old_games_that_are_over_make_room(folder):
+    elsewhere = folder.with_name("elsewhere")
+    over = finished(GameStore(elsewhere))
+    old_file(folder, over, rows(elsewhere)[over][1])
+    old_file(folder, ID, "damaged")
+    store = GameStore(folder, most=2)
+    assert listed(store) == {over}
+    game = begun(store)["game"]
+    assert set(rows(folder)) == {ID, game}
+    with pytest.raises(NoRoomError):
+        begun(store)
+
+
+def test_an_old_file_that_cannot_be_read_is_left_and_the_others_are_taken(folder, capfd):
+    documents = old_games(folder, 1)
+    (folder / f"{ID}.json").mkdir()
+    assert listed(GameStore(folder)) == set(documents)
+    assert f"{ID}.json: this game of an earlier version is left there: " in capfd.readouterr().err
+
+
+# Folders
+
+
+def test_nothing_is_made_before_a_game_is_kept_and_then_for_this_user_alone(folder, store):
+    assert store.listed() == []
+    with pytest.raises(UnknownGame):
+        store.state(ID)
+    with pytest.raises(UnknownGame):
+        store.forget(ID)
+    with pytest.raises(PlayerError):
+        store.begin(game_store.new_settings("nobody", game_store.SessionRules(), 1, "2026-11-22", "You"))
+    assert not folder.exists()
+    before = os.umask(0)
+    try:
+        begun(store)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+def test_a_database_that_others_could_read_is_closed_to_them(folder, store):
+    begun(store)
+    del store
+    (folder / DATABASE).chmod(0o644)
+    GameStore(folder).listed()
+    assert stat.S_IMODE((folder / DATABASE).stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("below", ["games", "more/games"])
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, below):
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / below
+    store = GameStore(folder)
+    with pytest.raises(StorageError) as caught:
+        begun(store)
+    assert str(tmp_path) not in str(caught.value)
+    (tmp_path / "file").unlink()
+    assert listed(store) == set()
+    assert begun(store)["game"] in listed(store)
+
+
+def test_names_that_cannot_be(store):
+    for name in ("", "x", "../../etc/pass", "A" * 13, "ÄÄÄÄÄÄÄÄÄÄÄÄ", f"{ID}\n"):
+        with pytest.raises(UnknownGame):
+            store.state(name)
+    assert issubclass(UnknownGame, MotifError)

@@ -2,9 +2,12 @@
 
 import sys
 import webbrowser
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from motif.analysis.judge import JUDGE
 from motif.cli.main import resumable
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from motif.serve.serve_settings import ServeSettings
 
 _LAST_PORT = 2**16 - 1
+_Result = TypeVar("_Result")
 
 
 @command("serve gnubg --port 1234 --player latest@2")
@@ -36,6 +40,12 @@ def serve_gnubg(
     player: Annotated[str, player_option("Who plays.")] = JUDGE,
     jacoby: Annotated[bool, option("For money: gammons count only after a double.")] = True,
     beavers: Annotated[bool, option("For money: a double may be beavered.")] = True,
+    idle: Annotated[
+        int,
+        option(
+            "Seconds after which a connection that asks nothing is closed.", "SECONDS", min=1, max=31_536_000
+        ),
+    ] = 3600,
     seed: SeedOption = 0,
 ) -> None:
     """Play for gnubg, as its external player.
@@ -44,13 +54,13 @@ def serve_gnubg(
     doubles and answers to doubles, at any score.  Its board lines do not tell whether the Jacoby rule and
     beavers are on: gnubg has both, unless told otherwise.  Ctrl-C ends it.
     """
-    from motif.serve.gnubg_server import GnubgServer, Rules
+    from motif.serve.gnubg_server import ConnectionLimits, GnubgServer, Rules
     from motif.serve.opponent import Opponent
 
     if not 0 <= port <= _LAST_PORT:
         raise SettingError(f"--port must be 0 to {_LAST_PORT}, not {port}")
     opponent = Opponent(player, seed)
-    with GnubgServer(opponent, host, port, Rules(jacoby, beavers)) as server:
+    with GnubgServer(opponent, host, port, Rules(jacoby, beavers), ConnectionLimits(idle=idle)) as server:
         opponent.warm_up()
         complain(f"listening on {server.address}")
         with resumable(f"no longer listening on {server.address}"):
@@ -68,16 +78,35 @@ def serve_ubgi(
     and what clients of earlier versions send.  engine.ply counts the root: 1 is the static evaluation.
     """
     from motif.serve.opponent import Opponent
-    from motif.serve.ubgi import UbgiEngine
+    from motif.serve.ubgi import UbgiEngine, lines_of
 
     engine = UbgiEngine(Opponent(player, seed))
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="backslashreplace")
-    for line in sys.stdin:
-        for answer in engine.answers(line):
-            print(answer, flush=True)
-        if engine.has_quit:
-            return
+    with resumable("no longer answering"):
+        for line in lines_of(sys.stdin):
+            for answer in _beside(partial(engine.answers, line)):
+                print(answer, flush=True)
+            if engine.has_quit:
+                return
+
+
+def _beside(function: Callable[[], _Result]) -> _Result:
+    """What `function` returns or raises, called by another thread.
+
+    The main thread hears signals, which it does not while it runs compiled code.  The other one is not waited
+    for when the program ends.
+    """
+    outcome: Future[_Result] = Future()
+
+    def call() -> None:
+        try:
+            outcome.set_result(function())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    Thread(target=call, daemon=True).start()
+    return outcome.result()
 
 
 @command("serve http", "serve http --port 0 --player motif-v6")

@@ -18,10 +18,11 @@ import socket
 import socketserver
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from motif.board.fibs_board import PREFIX, FibsBoard, parse_fibs_board
 from motif.board.identifiers import quoted
@@ -37,7 +38,8 @@ _LONGEST_LINE = 4096
 """Bytes; a board line of gnubg has about 150."""
 _LONGEST_ANSWER = 200
 """Characters; gnubg reads 255, and takes what is beyond for its next answer."""
-_MOST_CONNECTIONS = 64
+_SECONDS_TO_READ = 60.0
+"""That a client may take to read an answer."""
 _ERROR = "Error: "
 _SWITCHES = {
     **dict.fromkeys(("yes", "on", "true"), True),
@@ -52,6 +54,24 @@ class Rules:
     jacoby: bool = True
     beavers: bool = True
     crawford: bool = True
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """How many connections there are at a time, and how many seconds they may be idle.
+
+    A connection is idle while it sends no whole line and waits for no answer.
+    """
+
+    connections: int = 64
+    silent: float = 60.0
+    """Until a connection has sent its first line; then it is closed."""
+    idle: float = 3600.0
+    """Between two lines; then the connection is closed."""
+    silent_when_full: float = 5.0
+    """After which a connection without a line makes room for a new one, when there is no other room."""
+    idle_when_full: float = 60.0
+    """The same for a connection that has sent a line."""
 
 
 class Options(NamedTuple):
@@ -248,21 +268,59 @@ class _Handler(socketserver.BaseRequestHandler):
 
     def handle(self) -> None:
         conversation = Conversation(self.server.opponent, self.server.rules)
-        # Who has gone away, at whatever moment, is no fault.
+        visit = self.server.visit_of(self.request)
+        # Who has gone away, at whatever moment, or does nothing for too long, is no fault.
         with suppress(OSError):
-            for line in _lines(self.request):
+            for line in _lines(self.request, visit.seconds_left):
+                visit.is_idle = False
                 answer = (
                     f"{_ERROR}the line is too long" if line is None else self.server.ask(conversation, line)
                 )
                 if answer is None:
                     return
+                visit.rest()
+                self.request.settimeout(_SECONDS_TO_READ)
                 self.request.sendall(answer.encode() + b"\n")
 
 
-def _lines(connection: socket.socket) -> Iterator[str | None]:
-    """The lines that come, without their ends; None for one that is too long, and the rest of it unheard."""
+class _Visit:
+    """One connection, and since when it has been idle."""
+
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self._limits = limits
+        self._since = time.monotonic()
+        self.has_spoken = False
+        """Whether it has sent a line."""
+        self.is_idle = True
+
+    def rest(self) -> None:
+        """Be idle from now on, after a line."""
+        self._since, self.has_spoken, self.is_idle = time.monotonic(), True, True
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been idle."""
+        return time.monotonic() - self._since
+
+    def seconds_left(self) -> float:
+        """How long it may still be idle."""
+        return (self._limits.idle if self.has_spoken else self._limits.silent) - self.seconds
+
+    @property
+    def makes_room(self) -> bool:
+        """Whether it is closed when a new connection needs its place."""
+        limits = self._limits
+        most = limits.idle_when_full if self.has_spoken else limits.silent_when_full
+        return self.is_idle and self.seconds >= most
+
+
+def _lines(connection: socket.socket, seconds_left: Callable[[], float]) -> Iterator[str | None]:
+    """The lines that come, without their ends; None for one that is too long, and the rest of it unheard.
+
+    Raises `TimeoutError` where no line has ended when there are no `seconds_left`.
+    """
     held, overlong = b"", False
-    while part := connection.recv(_LONGEST_LINE):
+    while part := _received(connection, seconds_left()):
         *ended, held = (held + part).split(b"\n")
         for line in ended:
             if not overlong:
@@ -274,11 +332,20 @@ def _lines(connection: socket.socket) -> Iterator[str | None]:
             held, overlong = b"", True
 
 
+def _received(connection: socket.socket, seconds: float) -> bytes:
+    if seconds <= 0:
+        raise TimeoutError
+    connection.settimeout(seconds)
+    return connection.recv(_LONGEST_LINE)
+
+
 class GnubgServer(socketserver.ThreadingTCPServer):
     """Listens at `host` and `port` (0: a free one) for programs that ask `opponent`.
 
-    Each connection has a thread and is answered line by line; one question is thought about at a time.  More
-    than 64 connections are closed at once.  Raises `SettingError` where it cannot listen.
+    Each connection has a thread and is answered line by line; one question is thought about at a time.  Where
+    there are as many connections as `limits` allow, a new one takes the place of the one that has been idle
+    longest, before all of one that never sent a line; where none has been idle long enough, it is closed at
+    once.  Raises `SettingError` where it cannot listen.
     """
 
     daemon_threads = True
@@ -286,11 +353,20 @@ class GnubgServer(socketserver.ThreadingTCPServer):
     allow_reuse_address = os.name == "posix"
     request_queue_size = 32
 
-    def __init__(self, opponent: Opponent, host: str, port: int, rules: Rules = Rules()) -> None:
+    def __init__(
+        self,
+        opponent: Opponent,
+        host: str,
+        port: int,
+        rules: Rules = Rules(),
+        limits: ConnectionLimits = ConnectionLimits(),
+    ) -> None:
         self.opponent = opponent
         self.rules = rules
+        self.limits = limits
         self._thinking = threading.Lock()
-        self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        self._visits: dict[socket.socket, _Visit] = {}
+        self._door = threading.Lock()
         try:
             super().__init__((host, port), _Handler)
         except (OSError, OverflowError) as error:
@@ -317,13 +393,32 @@ class GnubgServer(socketserver.ThreadingTCPServer):
         """Say in a line why a connection could not be served."""
         print(f"motif: a connection was lost: {sys.exc_info()[1]!r}", file=sys.stderr)
 
-    def verify_request(self, request: object, client_address: object) -> bool:
-        """Whether there is room for one more connection."""
-        return self._free.acquire(blocking=False)
+    def visit_of(self, connection: socket.socket) -> _Visit:
+        """Give the visit of a connection; one that has just been dropped has a visit that is over."""
+        with self._door:
+            return self._visits.get(connection) or _Visit(replace(self.limits, silent=0.0))
 
-    def process_request_thread(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
-        """Serve one connection to its end."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
+    def verify_request(self, request: Any, client_address: object) -> bool:
+        """Let one more connection in where there is room, or where an idle one makes room."""
+        with self._door:
+            if len(self._visits) >= self.limits.connections and not self._drop_idlest():
+                return False
+            self._visits[request] = _Visit(self.limits)
+            return True
+
+    def _drop_idlest(self) -> bool:
+        """Drop the connection that makes room first; whether there is one."""
+        idle = [connection for connection, visit in self._visits.items() if visit.makes_room]
+        if not idle:
+            return False
+        connection = min(idle, key=lambda one: (self._visits[one].has_spoken, -self._visits[one].seconds))
+        del self._visits[connection]
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)  # its thread hears the end, and closes it
+        return True
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection, also one that was not let in."""
+        with self._door:
+            self._visits.pop(request, None)
+        super().shutdown_request(request)

@@ -12,8 +12,9 @@ Sources: bgci's specification of 0.1 and its checks, gnubg-ubgi's ubgi.c, oystei
 what the engines that speak it send.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TextIO
 
 from motif.board.fibs_board import PREFIX as FIBS_PREFIX
 from motif.board.fibs_board import parse_fibs_board
@@ -38,6 +39,8 @@ _SWITCHES = {"on": True, "true": True, "1": True, "off": False, "false": False, 
 _ROLES = ("chequer", "cube", "turn")
 _LIMITS = ("movetime", "depth", "nodes", "trials")
 _LONGEST_NUMBER = 18
+LONGEST_LINE = 4096
+"""Characters, the end of the line included; those that engines are asked have about 200."""
 _AUTHOR = "the authors of motif"
 _NAMES = {OWN_BAR: "bar", OFF: "off"}
 
@@ -128,6 +131,8 @@ class UbgiEngine:
 
     def answers(self, line: str) -> Sequence[str]:
         """The lines that answer `line`; none for what is done in silence."""
+        if len(line) > LONGEST_LINE:
+            return (f"error {BAD_COMMAND} the line is longer than {LONGEST_LINE} characters",)
         text = line.strip()
         words = text.split()
         if not words:
@@ -315,6 +320,14 @@ class UbgiEngine:
         if roll is not None:
             return _steps(self._opponent.play(position, roll, state))
         return "double" if self._opponent.cube(position, state).should_double else "roll"
+
+
+def lines_of(stream: TextIO) -> Iterator[str]:
+    """Yield the lines of `stream`; of one that is longer than `LONGEST_LINE` only the beginning is kept."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        yield line
+        while len(line) > LONGEST_LINE and not line.endswith("\n"):
+            line = stream.readline(LONGEST_LINE + 1)
 
 
 def _steps(play: Play) -> str:

@@ -54,11 +54,12 @@ class Stop:
 
 
 @contextmanager
-def running(*words: object, stop: Stop | None = None) -> Iterator[subprocess.Popen]:
+def running(*words: object, stop: Stop | None = None, stdin: int | None = None) -> Iterator[subprocess.Popen]:
     """The command in a session of its own, as a terminal starts it; whatever is left of it is killed."""
     command = [sys.executable, str(ROOT / "cli.py"), *map(str, words)]
     process = subprocess.Popen(
         command,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,13 +19,15 @@ from hypothesis import strategies as st
 from motif.board.fibs_board import fibs_lines, parse_fibs_board
 from motif.board.match_state import MatchState
 from motif.board.position import Position
+from motif.cli.main import main
 from motif.evaluators.probabilities import Probabilities
 from motif.players.gnubg import board_after, chances, evaluation_questions
 from motif.runtime.errors import PlayerError, SettingError
-from motif.serve.gnubg_server import Conversation, GnubgServer, Rules
+from motif.serve.gnubg_server import ConnectionLimits, Conversation, GnubgServer, Rules
 from motif.serve.opponent import Opponent
 from tests.board.fibs_lines import fibs_board
 from tests.board.oracle import legal_results
+from tests.faults.processes import Stop, running, wait_until
 from tests.fuzz.mutations import mutated
 from tests.serve.recorded import conversation, requests
 
@@ -245,14 +248,26 @@ def test_resignations_are_judged_as_gnubg_does(talk, points, turn, answer):
     assert talk.answer(f"{line} resignation {points} jacobyrule off") == answer
 
 
-@pytest.fixture
-def server(latest):
-    with GnubgServer(latest, "127.0.0.1", 0) as listening:
+LIMITS = ConnectionLimits()
+
+
+@contextmanager
+def serving(opponent: Opponent, limits: ConnectionLimits = LIMITS):
+    """A server that listens in the block."""
+    with GnubgServer(opponent, "127.0.0.1", 0, limits=limits) as listening:
         thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
         thread.start()
+        try:
+            yield listening
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def server(latest):
+    with serving(latest) as listening:
         yield listening
-        listening.shutdown()
-        thread.join()
 
 
 class Client:
@@ -339,13 +354,97 @@ def test_a_fault_of_its_own_is_one_line_to_one_client(server, monkeypatch):
         assert client.ask("help") == "\tNo help information available\n"
 
 
-def test_one_too_many_is_closed_and_the_others_stay(server, monkeypatch):
-    server._free = threading.BoundedSemaphore(1)
-    with Client(server) as first:
+def test_one_too_many_is_closed_and_the_others_stay(latest):
+    with serving(latest, ConnectionLimits(connections=1)) as server, Client(server) as first:
         assert first.ask("help")
         with Client(server) as second:
             assert second.socket.recv(1) == b""
         assert first.ask("help")
+
+
+def closed(client: Client) -> bool:
+    """Whether the server closes the connection, which is waited for."""
+    try:
+        return client.socket.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("octets", [b"", OPENING[:50].encode(), b"x" * 10_000])
+def test_a_connection_that_sends_no_line_is_closed(latest, octets):
+    with serving(latest, ConnectionLimits(silent=0.3)) as server, Client(server) as client:
+        if len(octets) > 4096:
+            server.limits = ConnectionLimits(idle=0.3)  # it is answered that its line is too long
+        client.says(octets)
+        while not closed(client):
+            pass
+
+
+def test_a_line_that_comes_byte_by_byte_does_not_hold_the_place(latest):
+    with serving(latest, ConnectionLimits(silent=0.5)) as server, Client(server) as client:
+        client.socket.settimeout(0.01)
+        is_open = True
+        while is_open:
+            with suppress(ConnectionError):  # where it is closed, the next line hears it
+                client.says(b"x")
+            with suppress(TimeoutError):
+                is_open = not closed(client)
+
+
+def test_a_session_may_be_idle_for_longer_than_a_silent_connection(latest):
+    with serving(latest, ConnectionLimits(silent=0.3)) as server, Client(server) as session:
+        assert session.ask("help")
+        with Client(server) as silent:
+            assert closed(silent)
+        assert session.ask("help")
+    with serving(latest, ConnectionLimits(idle=0.3)) as server, Client(server) as session:
+        assert session.ask("help")
+        assert closed(session)
+
+
+AT_ONCE = ConnectionLimits(silent_when_full=0.0, idle_when_full=0.0)
+
+
+def test_64_silent_connections_lock_nobody_out(latest):
+    with serving(latest, AT_ONCE) as server, ExitStack() as stack:
+        silent = [stack.enter_context(Client(server)) for _ in range(64)]
+        with Client(server) as client:
+            assert client.ask("help")
+            assert closed(silent[0])
+            # Those that come after it drop silent ones, too, before a session.
+            more = [stack.enter_context(Client(server)) for _ in range(63)]
+            assert all(closed(one) for one in silent[1:])
+            assert client.ask("help")
+            assert more[-1].ask("help")
+
+
+def test_the_session_that_has_been_idle_longest_makes_room(latest):
+    with serving(latest, replace(AT_ONCE, connections=3)) as server, ExitStack() as stack:
+        sessions = [stack.enter_context(Client(server)) for _ in range(3)]
+        for session in (*sessions, sessions[0]):
+            assert session.ask("help")
+        new = stack.enter_context(Client(server))
+        assert closed(sessions[1])
+        for session in (sessions[0], sessions[2], new):
+            assert session.ask("help")
+
+
+def test_who_waits_for_an_answer_is_not_idle(latest, monkeypatch):
+    thinks, may_answer = threading.Event(), threading.Event()
+
+    def think(*question):
+        thinks.set()
+        assert may_answer.wait(SECONDS)
+        return Opponent.cube(latest, *question)
+
+    monkeypatch.setattr(latest, "cube", think)
+    with serving(latest, replace(AT_ONCE, connections=1)) as server, Client(server) as first:
+        first.says(BEFORE_ROLL.encode() + b"\n")
+        assert thinks.wait(SECONDS)
+        with Client(server) as second:
+            assert closed(second)
+        may_answer.set()
+        assert first.hears() == "roll\n"
 
 
 def test_a_port_that_is_taken(latest, server):
@@ -395,3 +494,29 @@ def test_the_command(tmp_path):
             os.kill(process.pid, signal.SIGINT)
             assert process.wait(SECONDS) == 130
         assert process.stderr.read() == f"motif: interrupted; no longer listening on 127.0.0.1:{ready[1]}\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_command_ends_while_it_thinks_and_others_wait(tmp_path, number):
+    stop = Stop(tmp_path / "stop", "motif.serve.opponent:Opponent.evaluation")
+    words = ("serve", "gnubg", "--port", 0, "--player", "pubeval", "--idle", 600)
+    with running(*words, stop=stop) as process, ExitStack() as stack:
+        port = next(int(found[1]) for line in process.stderr if (found := re.search(r":(\d+)$", line)))
+        clients = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), SECONDS)) for _ in range(5)
+        ]
+        for client in clients[1:3]:
+            client.sendall(f"evaluation fibsboard {BEFORE_ROLL} plies 0\n".encode())
+        wait_until(lambda: stop.reached, process)
+        process.send_signal(number)
+        assert process.wait(SECONDS) == 130  # it would think for an hour
+        assert process.stderr.read() == f"motif: interrupted; no longer listening on 127.0.0.1:{port}\n"
+        assert [client.recv(1) for client in clients] == [b""] * 5
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "x", "1e9"])
+def test_an_idle_time_that_cannot_be(capsys, seconds):
+    assert main(["serve", "gnubg", "--port", "0", "--idle", seconds]) == 2
+    errors = capsys.readouterr().err
+    assert "--idle" in errors
+    assert errors.count("\n") == 1

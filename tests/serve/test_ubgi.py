@@ -1,8 +1,11 @@
 """`serve ubgi`: the checks of bgci's controller, the words of three versions, and whatever else comes."""
 
+import io
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from hypothesis import given, settings
@@ -15,8 +18,9 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.serve.opponent import Opponent
-from motif.serve.ubgi import UbgiEngine
+from motif.serve.ubgi import UbgiEngine, lines_of
 from tests.board.fibs_lines import fibs_board
+from tests.faults.processes import Stop, ending, running, wait_until, work_on
 from tests.fuzz.mutations import mutated
 from tests.strategies import positions, rolls
 
@@ -210,6 +214,56 @@ def test_whatever_comes_lines_are_answered(lines):
     for octets in lines:
         for answer in engine.answers(octets.decode("utf-8", "replace").replace("\n", " ")):
             assert answer == "" or answer.isprintable()
+
+
+def test_a_line_that_is_too_long_is_one_error(engine):
+    text = f"isready\n{'x' * 4096}\nisready\n{'y' * 100_000}\n{'z' * 4095}\nisready\n{'x' * 9000}"
+    assert [said(engine, line) for line in lines_of(io.StringIO(text))] == [
+        ["readyok"],
+        ["error bad_command the line is longer than 4096 characters"],
+        ["readyok"],
+        ["error bad_command the line is longer than 4096 characters"],
+        said(engine, "z" * 4095),
+        ["readyok"],
+        ["error bad_command the line is longer than 4096 characters"],
+    ]
+    assert list(lines_of(io.StringIO(""))) == []
+
+
+INTERRUPTED = "motif: interrupted; no longer answering\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_command_ends_while_it_computes(tmp_path, number):
+    """In compiled code, where the main thread would hear no signal, and which would take hours."""
+    stop = Stop(tmp_path / "stop", "motif.serve.opponent:Opponent.play")
+    with running(
+        "serve", "ubgi", "--player", "rollout:pubeval,trials=10000000", stop=stop, stdin=PIPE
+    ) as process:
+        process.stdin.write(f"position gnubgid {START}\ndice 2 1\ngo\n")
+        process.stdin.flush()
+        wait_until(lambda: stop.reached, process)
+        stop.go()
+        work_on(process)
+        process.send_signal(number)
+        assert ending(process) == (130, "", INTERRUPTED)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_command_ends_while_it_waits_and_while_nobody_reads(number):
+    with running("serve", "ubgi", "--player", "pubeval", stdin=PIPE) as process:
+        process.stdin.write("ubgi\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(number)
+        assert ending(process)[::2] == (130, INTERRUPTED)
+    with running("serve", "ubgi", "--player", "pubeval", stdin=PIPE) as process:
+        process.stdin.write("keys\n" * 10_000)  # the answers fill the pipe
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(SECONDS) == 130
+        assert process.stderr.read() == INTERRUPTED
 
 
 def test_the_command_answers_at_once_and_ends_with_its_input():

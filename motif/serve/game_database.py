@@ -457,6 +457,8 @@ def _alone(path: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         raise StorageError("games cannot be opened: another server is at it; try again later") from None
+    except NotImplementedError:
+        raise StorageError("games cannot be kept: the file system of their folder has no locks") from None
     try:
         yield
     finally:

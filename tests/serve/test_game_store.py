@@ -78,12 +78,13 @@ def test_of_two_thousand_decisions_at_contested_revisions_none_is_accepted_twice
     check_contest(folder, [begun(store, seed)["game"] for seed in range(25)], 10)
 
 
-def test_two_thousand_revisions_have_one_winner_each(folder):
+@pytest.mark.parametrize("revisions", [200, pytest.param(2000, marks=pytest.mark.slow)])
+def test_every_revision_has_one_winner(folder, revisions):
     GameDatabase(folder, 10).insert(ID, "", False)
-    accepted = contested(DatabaseContender, folder, ID, 2000)
+    accepted = contested(DatabaseContender, folder, ID, revisions)
     won = sorted((revision, mark) for one in accepted for _, revision, mark in one)
-    assert [revision for revision, _ in won] == list(range(1, 2001))
-    assert rows(folder)[ID] == (2001, "".join(f" {mark}" for _, mark in won))
+    assert [revision for revision, _ in won] == list(range(1, revisions + 1))
+    assert rows(folder)[ID] == (revisions + 1, "".join(f" {mark}" for _, mark in won))
 
 
 def test_a_decision_that_another_server_has_overtaken_is_refused(folder, store):

@@ -21,7 +21,8 @@ from tests.web.visits import (
 
 
 def equities(page, rows):
-    cells = page.eval_on_selector_all(".hint .equity", "cells => cells.map(cell => cell.firstChild.textContent)")
+    first_words = "cells => cells.map(cell => cell.firstChild.textContent)"
+    cells = page.eval_on_selector_all(".hint .equity", first_words)
     return [float(cell.replace("\u2212", "-")) for cell in cells[:rows]]
 
 

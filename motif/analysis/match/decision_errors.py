@@ -128,6 +128,12 @@ class JudgedPlay(NamedTuple):
     rolled: RolledPair | None = None
     """The rollout of what lookahead called the best and of the play made."""
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the best play or the one made is exactly known, so that no rollout says more."""
+        compared = self.best, self.played
+        return any(one.source == EXACT and one.number in compared for one in self.candidates)
+
     def choice(self, roll: PlayedRoll) -> Choice:
         """The best play and the play made of the `roll` that this is a judgement of, in an order that
         `rolled` has."""
@@ -218,7 +224,7 @@ def _confirmed(
     jobs: int | None,
 ) -> list[JudgedPlay]:
     """`judgements` with the errors that they doubt as a rollout has them."""
-    rows = [row for row, one in enumerate(judgements) if one.error >= DOUBTFUL and one.source != EXACT]
+    rows = [row for row, one in enumerate(judgements) if one.error >= DOUBTFUL and not one.is_exact]
     pairs = np.empty((len(rows), 2, BOARD_SIZE), np.int8)
     for number, row in enumerate(rows):
         roll, one = rolls[row], judgements[row]
@@ -231,7 +237,7 @@ def _confirmed(
         zip(rows, roll_out_pairs(before, pairs, stakes, evaluator, settings, jobs=jobs), strict=True)
     )
     return [
-        _with_rollout(one, rolled[row]) if row in rolled else one._replace(is_sure=one.source == EXACT)
+        _with_rollout(one, rolled[row]) if row in rolled else one._replace(is_sure=one.is_exact)
         for row, one in enumerate(judgements)
     ]
 

@@ -23,6 +23,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from motif.runtime.cache_folder import NOTICE
 from motif.runtime.errors import SettingError
 from motif.runtime.progress import COMPILATION, Span
 
@@ -102,6 +103,7 @@ def starting_workers() -> Iterator[None]:
 
 def begin_worker(parent: int) -> None:
     """Called first in a worker process: hear no signals, and end when process `parent` has gone."""
+    NOTICE.is_said = True
     for number in REQUESTS:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_without, args=(parent,), daemon=True).start()

@@ -3,6 +3,7 @@
 import re
 import resource
 import subprocess
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -16,6 +17,7 @@ from motif.reports.convergence import plot_convergence
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, MotifError
 from motif.runtime.files import write_text
+from motif.runtime.kernel_cache import kept_kernels, kernel_folder, load_or_make
 from motif.serve.game_database import StorageError
 from motif.serve.game_store import GameStore
 from tests.evaluators.made_weights import made_weights
@@ -81,6 +83,32 @@ def test_the_command_says_it_in_a_line(disk, tmp_path, capsys, jobs):
     disk.free()
     assert run(folder)[0] == run(tmp_path / "whole")[0] == 0
     assert unlike(folder, tmp_path / "whole") == []
+
+
+def test_a_kernel_that_cannot_be_kept_is_compiled_and_kept_later(disk, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(disk.folder / "cache"))
+    code = bytes(range(256)) * 64
+
+    def loaded() -> tuple[bytes, bool]:
+        made = []
+        compiled = partial(load_or_make, "one-0123", bytes, lambda: (code, made.append(1) or code))
+        return compiled(), bool(made)
+
+    folder = kernel_folder()
+    for pages in range(4):
+        disk.leave(pages)
+        assert loaded() == (code, True)
+        assert kept_kernels() == 0
+        assert [path for path in folder.iterdir() if path.suffix != ".lock"] == []
+    disk.free()
+    assert [loaded(), loaded()] == [(code, True), (code, False)]
+    disk.close()
+    assert loaded() == (code, False)
+    (kept,) = folder.glob("*.kernel")
+    disk.open()
+    kept.unlink()
+    disk.close()
+    assert [loaded(), loaded()] == [(code, True), (code, True)]
 
 
 WRITERS = {

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from motif.runtime.files import cache_root, reason
 
-PRIVATE = 0o700
+_PRIVATE = 0o700
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _NOWHERE = Path(os.devnull) / "cache"
 """A path below which nothing can be read or written."""
@@ -54,7 +54,7 @@ def cache_folder(name: str) -> Path:
     Where the cache cannot be made or trusted, which is said once, a path where nothing can be kept.
     """
     folder = cache_root() / name
-    if problem := cache_problem(name):
+    if problem := _problem(folder):
         NOTICE.say(problem)
         return _NOWHERE / name
     return folder
@@ -62,11 +62,13 @@ def cache_folder(name: str) -> Path:
 
 def cache_problem(name: str) -> str | None:
     """Why `cache_folder` gives no folder called `name`, in one line; None where it does."""
-    root = cache_root()
-    for folder in (root, root / name):
+    return _problem(cache_root() / name)
+
+
+def _problem(wanted: Path) -> str | None:
+    for folder in (wanted.parent, wanted):
         try:
-            make_private(folder)
-            fault = fault_of(folder.lstat(), stat.S_ISDIR, "folder")
+            fault = fault_of(_facts_of(folder), stat.S_ISDIR, "folder")
         except OSError as error:
             fault = f"cannot be made: {reason(error)}"
         if fault is not None:
@@ -74,12 +76,15 @@ def cache_problem(name: str) -> str | None:
     return None
 
 
-def make_private(folder: Path) -> None:
-    """Make `folder` and those above it where they are missing, closed to others; raises `OSError`."""
+def _facts_of(folder: Path) -> os.stat_result:
+    """What the system says of `folder`, which is made, closed to others, where it is missing."""
+    with suppress(FileNotFoundError):
+        return os.lstat(folder)
     missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     for path in reversed(missing):
         with suppress(FileExistsError):  # another process has just made it; it is looked at like any other
-            path.mkdir(mode=PRIVATE)
+            path.mkdir(mode=_PRIVATE)
+    return os.lstat(folder)
 
 
 def fault_of(facts: os.stat_result, is_kind: Callable[[int], bool], kind: str) -> str | None:

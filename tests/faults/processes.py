@@ -41,7 +41,12 @@ class Stop:
     @property
     def reached(self) -> int:
         """How many processes have come to the point."""
-        return len(list(self._folder.glob("reached-*")))
+        return len(self.numbers)
+
+    @property
+    def numbers(self) -> list[int]:
+        """Which processes these are."""
+        return [int(path.name.partition("-")[2]) for path in self._folder.glob("reached-*")]
 
     @property
     def heard(self) -> int:

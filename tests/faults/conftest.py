@@ -35,6 +35,11 @@ class SmallDisk:
         """Let everybody write again."""
         self._mount_again("rw")
 
+    def grow(self) -> None:
+        """Make it as large as anything here needs."""
+        self.free()
+        self._mount_again("size=64m")
+
     def _mount_again(self, option: str) -> None:
         subprocess.run(["mount", "-o", f"remount,{option}", str(self.folder)], check=True)
 

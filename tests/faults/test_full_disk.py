@@ -21,7 +21,7 @@ from motif.runtime.kernel_cache import kept_kernels, kernel_folder, load_or_make
 from motif.serve.game_database import StorageError
 from motif.serve.game_store import GameStore
 from tests.evaluators.made_weights import made_weights
-from tests.faults.made_runs import TINY, check_readable, sampling, temporaries, unlike
+from tests.faults.made_runs import TINY, bootstrapping, check_readable, sampling, temporaries, unlike
 from tests.reports.made_run import made_rows
 from tests.sampling.folders import QUICK, differences, files, made
 from tests.serve.kept_games import begun, decided
@@ -156,6 +156,31 @@ def test_a_file_that_may_not_grow_is_no_other_case(tmp_path):
     read_weight_file(path)
     made(tmp_path / "samples", QUICK, resume=True)
     assert differences(tmp_path / "samples", whole) == []
+
+
+@pytest.mark.slow
+def test_a_bootstrap_says_it_in_a_line_and_goes_on(disk, tmp_path, capfd):
+    def run(words):
+        capfd.readouterr()
+        return main([str(word) for word in words]), *capfd.readouterr()
+
+    folder, whole = disk.folder / "b" / "run", tmp_path / "a" / "whole"
+    words, named = bootstrapping(folder), set()
+    for pages in (0, 10, 40, 100):
+        disk.leave(pages)
+        code, out, err = run(words)
+        assert (code, out) == (2, "")
+        (line,) = (line for line in err.splitlines() if "error" in line)
+        path, why = line.removeprefix("motif: error: ").split(": ", 1)
+        assert (why, folder in Path(path).parents or Path(path) == folder) == (WHY, True)
+        assert temporaries(disk.folder) == []
+        named.add(Path(path).name)
+    assert len(named) >= 2
+    disk.grow()
+    for again in (words, bootstrapping(whole)):
+        code, _, err = run(again)
+        assert code == 0, err
+    assert unlike(folder, whole) == []
 
 
 def whole_run(folder: Path) -> None:

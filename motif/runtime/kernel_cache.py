@@ -108,8 +108,11 @@ def _save(path: Path, name: str, contents: Any) -> None:
         return
     content = framed(name, dumps(contents))
     with suppress(OSError):
+        # What processes have left behind that were killed at this point; only who holds the lock is here.
+        for left in path.parent.glob(f".{path.stem}.*"):
+            left.unlink(missing_ok=True)
         # Readable by this user alone, whatever the umask.
-        number, temporary = mkstemp(dir=path.parent)
+        number, temporary = mkstemp(dir=path.parent, prefix=f".{path.stem}.")
         try:
             with os.fdopen(number, "wb") as file:
                 file.write(content)

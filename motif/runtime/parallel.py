@@ -271,15 +271,23 @@ def _run(
             for result, spans in results:
                 COMPILATION.spans += spans
                 yield result
-        except TerminatedWorkerError:
-            raise WorkerError(
-                "a worker process was killed, probably for lack of memory; fewer jobs need less of it", "jobs"
-            ) from None
+        except TerminatedWorkerError as error:
+            raise WorkerError(_end_of_a_worker(str(error)), "jobs") from None
         finally:
             with warnings.catch_warnings():
                 # joblib warns of work that it calls off; here that is what the caller wants.
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
+
+
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE")
+
+
+def _end_of_a_worker(said: str) -> str:
+    """A message for the end of a worker, of which joblib has `said` the exit code, where it found out."""
+    if crash := next((name for name in _CRASHES if name in said), None):
+        return f"a worker process crashed ({crash}): a fault of motif or of a library that it uses"
+    return "a worker process was killed, probably for lack of memory; fewer jobs need less of it"
 
 
 class _Workplace:

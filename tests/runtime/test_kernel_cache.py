@@ -153,6 +153,13 @@ def test_what_others_could_have_written_is_never_loaded(cache, tmp_path, loose):
     assert not mark.exists()
 
 
+def test_what_a_killed_process_has_left_is_removed(cache):
+    (cache.path.parent / f".{NAME}.abcd").write_bytes(WHOLE[:20])
+    (cache.path.parent / ".two-4567.abcd").write_bytes(WHOLE[:20])
+    assert cache.load() == CONTENTS
+    assert {path.name for path in cache.path.parent.iterdir()} == {cache.path.name, ".two-4567.abcd"}
+
+
 @needs_modes
 def test_files_are_private_whatever_the_umask(cache):
     before = os.umask(0)

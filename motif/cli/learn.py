@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from motif.analysis.judge import evaluator_of
-from motif.cli.main import resumable
+from motif.cli.interrupts import resumable
 from motif.cli.options import (
     ClusterOption,
     JobsOption,

@@ -5,11 +5,9 @@ Long work that is interrupted ends with one line that says what is done and how 
 
 import os
 import re
-import signal
 import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext, suppress
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -17,9 +15,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
 from motif.cli.printing import complain, one_line
-from motif.runtime.errors import TRACEBACK_VARIABLE, MotifError
-from motif.runtime.parallel import REQUESTS, handled
+from motif.runtime.errors import TRACEBACK_VARIABLE, MotifError, WorkerError
 
 try:
     from typer import TyperException as UsageFault  # the root of click's errors in a typer that has its own
@@ -68,10 +66,8 @@ GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}
 _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
 _PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
-INTERRUPTED = 130
-"""The exit code: 128 and the number of SIGINT, as shells have it."""
-
-_SECONDS_TO_LEAVE = 2.0
+_LASTING = {"play", "web", "serve"}
+"""Commands that end by themselves when they are interrupted, and may take their time over it."""
 
 
 @cache
@@ -115,8 +111,10 @@ class _Program(TyperGroup):
         self.commands: Any = _Commands(self.name if self.name in GROUPS else None)
 
     def invoke(self, ctx: Any) -> Any:
+        lasts = self.name in GROUPS or ctx.invoked_subcommand in _LASTING
         try:
-            return super().invoke(ctx)
+            with nullcontext() if lasts else interruptible():
+                return super().invoke(ctx)
         except MotifError as error:
             command = self.commands[ctx.invoked_subcommand]
             if not isinstance(command, _Program):
@@ -168,8 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command in `arguments` (by default the program's own) and return the exit code.
 
     0 when it is done; 2, with one line on stderr, for bad input; 130 when it is interrupted; 1 when
-    nobody reads the output any more, or for a fault of the program itself, whose traceback shows when
-    the environment variable MOTIF_TRACEBACK is set.
+    nobody reads the output any more, when a worker process was killed, or for a fault of the program itself,
+    whose traceback shows when the environment variable MOTIF_TRACEBACK is set.
     """
     line = sys.argv[1:] if arguments is None else arguments
     words = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in line]
@@ -179,13 +177,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = typer.main.get_command(app).main(words, prog_name="motif", standalone_mode=False)
         sys.stdout.flush()
     except MotifError as error:
-        return _ended(BAD_INPUT, f"error: {error}")
+        return _ended(INTERNAL_ERROR if isinstance(error, WorkerError) else BAD_INPUT, f"error: {error}")
     except UsageFault as error:
         return _ended(BAD_INPUT, f"error: {error.format_message()}")
     except Interrupted as error:
         return _ended(INTERRUPTED, interrupted_line(str(error)))
     except (KeyboardInterrupt, typer.Abort):
-        return _ended(INTERRUPTED, "interrupted")
+        return _ended(INTERRUPTED, interrupted_line(""))
     except SystemExit as error:  # how typer ends when it finds the output closed
         return int(error.code or 0)
     except BrokenPipeError:
@@ -201,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         how = f"set {TRACEBACK_VARIABLE}=1 to see where"
         return _ended(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {error} ({how})")
-    return _ended(INTERRUPTED, "interrupted") if result == INTERRUPTED else int(result or 0)
+    return _ended(INTERRUPTED, interrupted_line("")) if result == INTERRUPTED else int(result or 0)
 
 
 def _ended(code: int, line: str) -> int:
@@ -213,60 +211,3 @@ def _discard_output() -> None:
     """Point stdout to nowhere, so that flushing it again at exit says nothing."""
     with suppress(OSError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
-
-
-class Interrupted(Exception):  # noqa: N818
-    """Ctrl-C or SIGTERM in long work; the message says how to go on."""
-
-
-def interrupted_line(said: str) -> str:
-    """The last line of a command that was interrupted, without the program's name."""
-    return f"interrupted; {said}"
-
-
-@contextmanager
-def resumable(how: str) -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM into `Interrupted`, which says `how` to go on.
-
-    After a second one the program ends within seconds, whatever it is at.
-    """
-    try:
-        with handled((signal.SIGTERM,), signal.default_int_handler), _at_once_after_two(how):
-            yield
-    except KeyboardInterrupt as interrupt:
-        raise Interrupted("; ".join(filter(None, (str(interrupt), how)))) from None
-
-
-@contextmanager
-def _at_once_after_two(how: str) -> Iterator[None]:
-    """End the process when two signals have come and the block has still not been left.
-
-    Compiled work keeps Python's handlers waiting, but not the system's, which write to a pipe.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    left = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(reader, left, how), daemon=True)
-    previous = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    watcher.start()
-    try:
-        yield
-    finally:
-        left.set()
-        signal.set_wakeup_fd(previous)
-        os.close(writer)
-        watcher.join()
-        os.close(reader)
-
-
-def _watch(reader: int, left: threading.Event, how: str) -> None:
-    heard = 0
-    while number := os.read(reader, 1):
-        heard += number[0] in REQUESTS
-        if heard >= 2 and not left.wait(_SECONDS_TO_LEAVE):
-            with suppress(OSError):
-                os.write(sys.stderr.fileno(), f"motif: {interrupted_line(how)}\n".encode())
-            os._exit(INTERRUPTED)

@@ -280,15 +280,16 @@ def warm(json: JsonOption = False, jobs: JobsOption = None) -> None:
     What commands compile on their first use, and keep in the user's cache folder, is compiled at once: for an
     image, a classroom, or a first impression.
     """
-    from motif.runtime.files import FileError, make_folder
-    from motif.runtime.kernel_cache import kept_kernels, kernel_folder
+    from motif.runtime.errors import FileError
+    from motif.runtime.kernel_cache import kept_kernels, kernel_folder, kernel_folder_problem
     from motif.runtime.parallel import run_ordered
     from motif.runtime.progress import COMPILATION, SECONDS_OF_ALL, progress
 
+    if problem := kernel_folder_problem():
+        raise FileError(problem)
     note(f"compiling every kernel that is not kept yet: all take about {SECONDS_OF_ALL} s on two idle cores")
     COMPILATION.is_said = True
     started = time.monotonic()
-    make_folder(kernel_folder())
     before = kept_kernels()
     with TemporaryDirectory() as folder, progress("compiling kernels", len(_WARMING)) as advance:
         for line, error in run_ordered(_run_lines, [(lines, folder) for lines in _WARMING], jobs):

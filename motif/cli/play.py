@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from motif.analysis.judge import JUDGE, evaluator_of
-from motif.cli.main import Interrupted
+from motif.cli.interrupts import Interrupted
 from motif.cli.options import (
     DEFAULT_PLAYER,
     PLAYERS,

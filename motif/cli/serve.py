@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from motif.analysis.judge import JUDGE
-from motif.cli.main import resumable
+from motif.cli.interrupts import resumable
 from motif.cli.options import (
     DEFAULT_PLAYER,
     JudgeOption,

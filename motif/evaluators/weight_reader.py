@@ -42,9 +42,10 @@ from motif.evaluators.weight_file import (
 )
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.position_class import CLASS_NAMES, PLANS
+from motif.runtime.cache_folder import cache_folder
 from motif.runtime.documents import Entry, YamlTextError, parse_large_yaml
 from motif.runtime.errors import FileError, ParameterError, WeightFileError, plain_text, shown
-from motif.runtime.files import cache_root, reading, replacing
+from motif.runtime.files import reading, replacing
 
 _NEEDED_KEYS = ("name", "version", "parameters", "classes")
 _TOP_KEYS = (
@@ -318,7 +319,7 @@ def _steps(entry: Entry, *, every_place: bool) -> npt.NDArray[np.float32]:
 
 
 def _path(digest: str) -> Path:
-    return cache_root() / "weights" / (digest + _SUFFIX)
+    return cache_folder("weights") / (digest + _SUFFIX)
 
 
 def kept_weights(digest: str, folder: Path) -> WeightFile | None:

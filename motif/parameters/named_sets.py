@@ -27,10 +27,12 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -41,8 +43,9 @@ from motif.board.position import Position
 from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, BoardFunction, OwnFunctions
 from motif.parameters.registry import GROUPS, OPPONENT_SUFFIX, ParameterSet, SetBuilder
 from motif.parameters.sets import MAX_PARAMETERS, PARAMETER_SETS, code_of, measure_packed
-from motif.runtime.errors import MotifError, ParameterError, plain_text, shown
-from motif.runtime.files import cache_root, reading, write_text
+from motif.runtime.cache_folder import cache_folder
+from motif.runtime.errors import FileError, MotifError, ParameterError, plain_text, shown
+from motif.runtime.files import reading, write_text
 
 _BOARDS = 60
 _BAR = BOARD_SIZE - 1
@@ -345,13 +348,15 @@ def _called(call: ast.Call) -> str:
 @cache
 def _own_set(name: str, text: str, where: str) -> OwnSet:
     base = _base_in(text, where)
-    # Run from a folder named after the text, where it stays as it is while the user edits his file.
+    # Called after a folder named after the text, where it stays as it is while the user edits his file; there
+    # what shows lines of it can find them, if there is a cache.
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    kept = cache_root() / "parameters" / digest / name
+    kept = cache_folder("parameters") / digest / name
     if not kept.is_file():
-        write_text(kept, text)
+        with suppress(FileError):
+            write_text(kept, text)
     try:
-        module = _run(kept, f"motif_parameters_{digest}")
+        module = _run(kept, text, f"motif_parameters_{digest}")
         extensions = {id(value): value for value in vars(module).values() if isinstance(value, Extension)}
         if len(extensions) != 1:
             raise ParameterError("what extend gives must be kept under a name")
@@ -369,16 +374,23 @@ def _own_set(name: str, text: str, where: str) -> OwnSet:
         raise ParameterError(f"{where}{line}: {type(error).__name__}: {error}") from None
 
 
-def _run(path: Path, module_name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(module_name, path)
+class _TextLoader(SourceFileLoader):
+    """Runs a text that is at hand, never what stands in its file or in bytecode beside that."""
+
+    def __init__(self, module_name: str, path: Path, text: str) -> None:
+        super().__init__(module_name, str(path))
+        self._text = text
+
+    def get_code(self, fullname: str) -> CodeType:
+        return compile(self._text, self.path, "exec", dont_inherit=True)
+
+
+def _run(path: Path, text: str, module_name: str) -> ModuleType:
+    loader = _TextLoader(module_name, path, text)
+    spec = importlib.util.spec_from_file_location(module_name, path, loader=loader)
     assert spec is not None
-    assert spec.loader is not None
     module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
-    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.dont_write_bytecode = writes
+    loader.exec_module(module)
     return module
 
 

@@ -28,6 +28,7 @@ from motif.runtime.package import VERSION, install_command
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+    from motif.runtime.parallel import StopRequest
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -152,33 +153,43 @@ class Cluster:
         self._worked = time.monotonic()
 
     def run_ordered(
-        self, function: Callable[..., _Result], calls: Iterable[tuple[Any, ...]]
-    ) -> Generator[_Result, None, None]:
-        """See `motif.runtime.parallel.run_ordered`; workers pass `function` on to each other."""
+        self,
+        function: Callable[..., _Result],
+        calls: Iterable[tuple[Any, ...]],
+        stop: "StopRequest | None" = None,
+    ) -> Generator[_Result | None, None, None]:
+        """See `motif.runtime.parallel.run_ordered`; workers pass `function` on to each other.
+
+        None for what is not done soon after a `stop` has been asked for.
+        """
         work = _Work(self._client, self.address, function)
         waiting: deque[_Call] = deque()
         try:
             for arguments in calls:
                 while len(waiting) >= _CALLS_A_THREAD * self._thread_count():
-                    yield self._result(work, waiting)
+                    yield self._result(work, waiting, stop)
                 waiting.append(work.submit(arguments))
             while waiting:
-                yield self._result(work, waiting)
+                yield self._result(work, waiting, stop)
         finally:
             with suppress(Exception):  # a scheduler that has gone needs not be told
                 self._client.cancel([call.future for call in waiting], force=True)
 
-    def _result(self, work: "_Work", waiting: "deque[_Call]") -> Any:
-        """What comes of the first of the calls, which then waits no longer."""
+    def _result(self, work: "_Work", waiting: "deque[_Call]", stop: "StopRequest | None") -> Any:
+        """What comes of the first of the calls, which then waits no longer; None if it is given up."""
         from distributed import KilledWorker
 
         tries = 1
         while True:
             try:
-                result = waiting[0].fetched.result(timeout=_SECONDS_BETWEEN_LOOKS)
+                is_due = stop is not None and stop.is_due
+                result = waiting[0].fetched.result(timeout=0 if is_due else _SECONDS_BETWEEN_LOOKS)
             except TimeoutError:
                 if waiting[0].fetched.done():  # the function's own
                     raise
+                if is_due:
+                    self._client.cancel([waiting.popleft().future], force=True)
+                    return None
                 self._thread_count()
             except KilledWorker:
                 if tries == _MAX_TRIES:

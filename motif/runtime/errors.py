@@ -67,6 +67,10 @@ class SettingError(MotifError):
     """A setting outside its range, or settings that exclude each other."""
 
 
+class WorkerError(MotifError):
+    """Work that was not done because the process that did it was killed."""
+
+
 class ClusterError(MotifError):
     """A cluster that cannot be reached, has no workers, or whose workers would give other results."""
 

@@ -194,15 +194,15 @@ def _holder(path: Path) -> str:
 
 
 def cache_root() -> Path:
-    """Where kernels and tables are kept, which need not exist.
+    """Where the cache is to be, which need not exist; see `motif.runtime.cache_folder.cache_folder`.
 
     That is ``NUMBA_CACHE_DIR``, or ``motif`` in ``XDG_CACHE_HOME`` or in ``~/.cache``; where a home cannot be
     written, as in many containers, a folder for temporary files that is this user's alone.
     """
-    if configured := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(configured)
-    if configured := os.environ.get("XDG_CACHE_HOME"):
-        return Path(configured) / "motif"
+    if configured := _configured("NUMBA_CACHE_DIR"):
+        return configured
+    if configured := _configured("XDG_CACHE_HOME"):
+        return configured / "motif"
     at_home = home() / ".cache" / "motif"
     return at_home if can_be_written(at_home) else _temporary_cache() or at_home
 
@@ -213,10 +213,20 @@ def state_root() -> Path:
     That is ``motif`` in ``XDG_STATE_HOME`` or in ``~/.local/state``; where a home cannot be written, beside
     what is kept in `cache_root`.
     """
-    if configured := os.environ.get("XDG_STATE_HOME"):
-        return Path(configured) / "motif"
+    if configured := _configured("XDG_STATE_HOME"):
+        return configured / "motif"
     at_home = home() / ".local" / "state" / "motif"
     return at_home if can_be_written(at_home) else cache_root() / "state"
+
+
+def _configured(variable: str) -> Path | None:
+    """The folder that an environment variable names.
+
+    A relative one is ignored, as the XDG Base Directory Specification has it: it would be another folder for
+    every folder that motif is called in, and perhaps one that somebody else has put there.
+    """
+    path = Path(os.environ.get(variable, ""))
+    return path if path.is_absolute() else None
 
 
 def home() -> Path:

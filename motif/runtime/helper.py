@@ -5,7 +5,7 @@ import subprocess
 import sys
 from contextlib import suppress
 
-from motif.runtime.kernel_cache import kept_kernels
+from motif.runtime.kernel_cache import kept_kernels, kernel_folder_problem
 from motif.runtime.parallel import worker_count
 
 _is_asked = False
@@ -15,11 +15,11 @@ def fill_beside(function: str) -> None:
     """Where no kernel is kept yet, and this machine has a second core, let a second process call `function`,
     ``module:name``, which compiles what this one will need.
 
-    It shares nothing with this process but the folder, says nothing, and ends with it at the latest.  One is
-    enough: who asks again, as a step of what asked first, gets no other.
+    It shares nothing with this process but the folder, without which it is not started, says nothing, and
+    ends with it at the latest.  One is enough: who asks again, as a step of what asked first, gets no other.
     """
     global _is_asked
-    if _is_asked or worker_count(None) == 1 or kept_kernels():
+    if _is_asked or worker_count(None) == 1 or kernel_folder_problem() or kept_kernels():
         return
     _is_asked = True
     module, _, name = function.partition(":")

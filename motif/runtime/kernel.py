@@ -267,19 +267,23 @@ class Kernel(_Dispatcher):
             cells = [(name, _name(callee), kinds) for name, callee, kinds in cells_in(result.library)]
             return result, (cells, result._reduce())
 
-        def rebuild(contents: Any) -> Any:
-            cells, reduced = contents
-            reached = {_name(kernel): kernel for kernel in _reached(self)}
-            for name, kernel_name, kinds in cells:
-                kernel = reached.get(kernel_name)
-                if kernel is None or kernel.cell_name(kinds) != name:
-                    return None
-                cell_of(kernel, kinds)
-            # Of all that compiling would need, code that is loaded needs the counting of references alone.
-            rtsys.initialize(self.targetctx)
-            return compiler.CompileResult._rebuild(self.targetctx, *reduced)
+        return make()[0] if self.digest is None else load_or_make(key, self._rebuilt, make, wait)
 
-        return make()[0] if self.digest is None else load_or_make(key, rebuild, make, wait)
+    def _rebuilt(self, contents: Any) -> Any:
+        """What was compiled, from what is kept of it.
+
+        None where that calls another kernel than this one does; any exception where it is something else.
+        """
+        cells, reduced = contents
+        reached = {_name(kernel): kernel for kernel in _reached(self)}
+        for name, kernel_name, kinds in cells:
+            kernel = reached.get(kernel_name)
+            if kernel is None or kernel.cell_name(kinds) != name:
+                return None
+            cell_of(kernel, kinds)
+        # Of all that compiling would need, code that is loaded needs the counting of references alone.
+        rtsys.initialize(self.targetctx)
+        return compiler.CompileResult._rebuild(self.targetctx, *reduced)
 
     def _compiled(self, arguments: Arguments, key: str = "", library: Any = None, **settings: bool) -> Any:
         flags = _Flags()

@@ -3,27 +3,45 @@
 A file is named after all that went into it, so a file that is there is the right one, wherever the package
 lies and whenever it was written.  Whoever compiles holds a lock meanwhile; others wait, and load, or do
 something else.
+
+A file is a header, the kernel's name and its pickled machine code.  The header tells the format, how long
+both are, and a digest over all the rest.  All of it is checked before anything is unpickled, because damaged
+machine code ends the process: a file that is torn, damaged, another kernel's or of another format is written
+anew.  A digest is no signature: what keeps out those who mean harm is the folder (`cache_folder`).
 """
 
+import hashlib
 import os
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from struct import Struct
 from tempfile import mkstemp
 from typing import Any
 
 from numba.core.serialize import dumps
 
-from motif.runtime.files import cache_root
+from motif.runtime.cache_folder import cache_folder, cache_problem, open_private
 from motif.runtime.progress import COMPILATION
 
+_FOLDER = "kernels"
 _SUFFIX = ".kernel"
+_MAGIC = b"motif-kernel"
+_FORMAT = 1
+_HEADER = Struct(">12sHHQ32s")
+"""`_MAGIC`, `_FORMAT`, bytes of the name, bytes of the payload, SHA-256 over these four, the name and the
+payload."""
 
 
 def kernel_folder() -> Path:
-    """Where machine code is kept; it need not exist."""
-    return cache_root() / "kernels"
+    """Where machine code is kept; a path where nothing can be, where there is no cache."""
+    return cache_folder(_FOLDER)
+
+
+def kernel_folder_problem() -> str | None:
+    """Why no machine code can be kept, in one line; None where it can."""
+    return cache_problem(_FOLDER)
 
 
 def kept_kernels() -> int:
@@ -38,33 +56,63 @@ def load_or_make(
     its second, the contents, is written to the file unless it is None.
 
     While another process makes them it is waited for, or with `wait` false None is returned.  A file that
-    cannot be read, or was damaged, is written anew; where none can be written, none is.
+    cannot be read, was damaged, or is not what `rebuild` knows is written anew; where none can be written,
+    none is.
     """
     path = kernel_folder() / f"{name}{_SUFFIX}"
-    loaded = _loaded(path, rebuild)
+    loaded = _loaded(path, name, rebuild)
     if loaded is None:
         with _locked(path, wait) as is_ours:
-            loaded = _loaded(path, rebuild)
+            loaded = _loaded(path, name, rebuild)
             if loaded is None and is_ours:
                 loaded, contents = make()
-                _save(path, contents)
+                _save(path, name, contents)
     return loaded
 
 
-def _loaded(path: Path, rebuild: Callable[[Any], Any]) -> Any:
-    try:
-        contents = pickle.loads(path.read_bytes())
-    except Exception:  # whatever a damaged pickle raises, or one of classes that have moved
+def framed(name: str, payload: bytes) -> bytes:
+    """The file of the kernel called `name`."""
+    title = name.encode()
+    return _header(title, payload) + title + payload
+
+
+def payload_of(name: str, content: bytes) -> memoryview | None:
+    """The payload in the file `content`; None unless that is undamaged, and of the kernel called `name`."""
+    title = name.encode()
+    start = _HEADER.size + len(title)
+    payload = memoryview(content)[start:]
+    if content[_HEADER.size : start] != title or content[: _HEADER.size] != _header(title, payload):
         return None
-    return rebuild(contents)
+    return payload
 
 
-def _save(path: Path, contents: Any) -> None:
+def _header(title: bytes, payload: bytes | memoryview) -> bytes:
+    facts = (_MAGIC, _FORMAT, len(title), len(payload))
+    digest = hashlib.sha256(_HEADER.pack(*facts, bytes(32)) + title)
+    digest.update(payload)
+    return _HEADER.pack(*facts, digest.digest())
+
+
+def _loaded(path: Path, name: str, rebuild: Callable[[Any], Any]) -> Any:
+    try:
+        with open_private(path) as file:
+            payload = payload_of(name, file.read())
+        return None if payload is None else rebuild(pickle.loads(payload))
+    # Whatever pickle raises of classes that have moved, and numba of contents of another shape.
+    except Exception:
+        return None
+
+
+def _save(path: Path, name: str, contents: Any) -> None:
     if contents is None:
         return
-    content = dumps(contents)
+    content = framed(name, dumps(contents))
     with suppress(OSError):
-        number, temporary = mkstemp(dir=path.parent)
+        # What processes have left behind that were killed at this point; only who holds the lock is here.
+        for left in path.parent.glob(f".{path.stem}.*"):
+            left.unlink(missing_ok=True)
+        # Readable by this user alone, whatever the umask.
+        number, temporary = mkstemp(dir=path.parent, prefix=f".{path.stem}.")
         try:
             with os.fdopen(number, "wb") as file:
                 file.write(content)
@@ -83,9 +131,8 @@ def _locked(path: Path, wait: bool) -> Iterator[bool]:
     """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(f"{path}.lock", fallback_to_soft=False)
+    lock = FileLock(f"{path}.lock", mode=0o600, fallback_to_soft=False)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         # What others compile for this process is said, and left out of what is timed, like its own.
         with COMPILATION.under_way():
             lock.acquire(blocking=wait)

@@ -3,6 +3,9 @@
 A terminal sends SIGINT to every process of the group, and a supervisor may do so with SIGTERM.  Only
 the process that was started decides what comes of it; workers go on until it calls them off, and end
 by themselves when it is gone.
+
+Work that can go on another day (`run_until`) is asked to stop: what is under way is finished within some
+seconds or given up, and what has only been handed out is not begun.
 """
 
 import os
@@ -15,15 +18,17 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import partial
+from itertools import takewhile
 from multiprocessing import resource_tracker
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
 
-from motif.runtime.errors import SettingError
+from motif.runtime.cache_folder import NOTICE
+from motif.runtime.errors import SettingError, WorkerError
 from motif.runtime.progress import COMPILATION, Span
 
 if TYPE_CHECKING:
@@ -35,11 +40,43 @@ REQUESTS = (signal.SIGINT, signal.SIGTERM)
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
+SECONDS_TO_FINISH = 4.0
+"""What is under way when a stop is asked for may take so long to be finished."""
+
+
 class StopRequest:
-    """Whether an end has been asked for."""
+    """Whether an end has been asked for, and when."""
 
     def __init__(self) -> None:
         self.made = False
+        self._made_at = 0.0
+        self._marks: list[Path] = []
+
+    def make(self) -> None:
+        """Ask for an end."""
+        self.made, self._made_at = True, time.monotonic()
+        for mark in self._marks:
+            _touch(mark)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether that was so long ago that what is under way is to be given up."""
+        return self.made and time.monotonic() - self._made_at >= SECONDS_TO_FINISH
+
+    @contextmanager
+    def shown_by(self, mark: Path) -> Iterator[None]:
+        """Let there be a file `mark` in the block as soon as the request is made, for other processes."""
+        self._marks.append(mark)
+        if self.made:
+            _touch(mark)
+        try:
+            yield
+        finally:
+            self._marks.remove(mark)
+
+
+class GivenUpError(Exception):
+    """Raised by `check_stop` in work that is not to be finished."""
 
 
 @contextmanager
@@ -54,7 +91,7 @@ def stop_request(notice: str) -> Iterator[StopRequest]:
     def hear(number: int, frame: FrameType | None) -> None:
         if request.made:
             raise KeyboardInterrupt
-        request.made = True
+        request.make()
         with suppress(OSError, ValueError):
             if sys.stderr.isatty():
                 # Not print, which may be under way in the code that the signal interrupts.
@@ -102,6 +139,7 @@ def starting_workers() -> Iterator[None]:
 
 def begin_worker(parent: int) -> None:
     """Called first in a worker process: hear no signals, and end when process `parent` has gone."""
+    NOTICE.is_said = True
     for number in REQUESTS:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_without, args=(parent,), daemon=True).start()
@@ -160,16 +198,56 @@ def run_ordered(
     Who may leave before the end, by an error say, closes it (`contextlib.closing`), so that the work
     under way is called off at once.
     """
+    for result in _run(function, calls, jobs, None):
+        yield cast(_Result, result)
+
+
+def run_until(
+    stop: StopRequest,
+    function: Callable[..., _Result],
+    calls: Iterable[tuple[Any, ...]],
+    jobs: int | None = None,
+) -> Generator[_Result | None, None, None]:
+    """As `run_ordered`, until a `stop` is asked for; from then on None for a call whose work is not done.
+
+    Nothing is begun then.  What is under way may be finished within `SECONDS_TO_FINISH`; after that it is
+    given up where `function` calls `check_stop`.
+    """
+    return _run(function, takewhile(lambda _: not stop.made, calls), jobs, stop)
+
+
+def check_stop() -> None:
+    """Raise `GivenUpError` where a stop was asked for too long ago for work under way to be finished.
+
+    For what `run_until` does, between its steps; that catches it.
+    """
+    if _Workplace.stop is not None and _Workplace.stop.is_due:
+        raise GivenUpError
+    if _Workplace.board is None:
+        return
+    with suppress(OSError):
+        # By the clock of files: the request was made by another process.
+        if time.time() - (_Workplace.board / _STOPPING).stat().st_mtime >= SECONDS_TO_FINISH:
+            raise GivenUpError
+
+
+def _run(
+    function: Callable[..., _Result],
+    calls: Iterable[tuple[Any, ...]],
+    jobs: int | None,
+    stop: StopRequest | None,
+) -> Generator[_Result | None, None, None]:
     workers = worker_count(jobs)
     if (cluster := _cluster.get()) is not None:
-        yield from cluster.run_ordered(function, calls)
+        yield from cluster.run_ordered(function, calls, stop)
         return
     if workers == 1:
         for arguments in calls:
-            yield function(*arguments)
+            yield _done_here(function, arguments, stop)
         return
     import joblib
     from joblib.externals.loky.backend import resource_tracker
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     # A worker whose memory has grown is replaced by a new one, which is as it should be.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
@@ -181,7 +259,11 @@ def run_ordered(
         initargs=(os.getpid(),),
     )
     resource_tracker.ensure_running()
-    with _notice_board() as board, _hearing_of_compilation(board / _COMPILING) as is_said:
+    with (
+        _notice_board() as board,
+        _hearing_of_compilation(board / _COMPILING) as is_said,
+        nullcontext() if stop is None else stop.shown_by(board / _STOPPING),
+    ):
         with starting_workers():
             work = partial(_work, function, board, is_said, os.getpid())
             results = runner(joblib.delayed(work)(*arguments) for arguments in calls)
@@ -189,6 +271,8 @@ def run_ordered(
             for result, spans in results:
                 COMPILATION.spans += spans
                 yield result
+        except TerminatedWorkerError as error:
+            raise WorkerError(_end_of_a_worker(str(error)), "jobs") from None
         finally:
             with warnings.catch_warnings():
                 # joblib warns of work that it calls off; here that is what the caller wants.
@@ -196,11 +280,38 @@ def run_ordered(
                 results.close()
 
 
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE")
+
+
+def _end_of_a_worker(said: str) -> str:
+    """A message for the end of a worker, of which joblib has `said` the exit code, where it found out."""
+    if crash := next((name for name in _CRASHES if name in said), None):
+        return f"a worker process crashed ({crash}): a fault of motif or of a library that it uses"
+    return "a worker process was killed, probably for lack of memory; fewer jobs need less of it"
+
+
 class _Workplace:
     """Where this process works."""
 
     board: Path | None = None
     """The notice board that it shares with other workers; None for a process that is no worker."""
+    stop: StopRequest | None = None
+    """What may ask for an end of the work that this process does by itself."""
+
+
+def _done_here(
+    function: Callable[..., _Result], arguments: tuple[Any, ...], stop: StopRequest | None
+) -> _Result | None:
+    """What `function` returns; None where it was given up."""
+    if stop is None:
+        return function(*arguments)
+    before, _Workplace.stop = _Workplace.stop, stop
+    try:
+        return function(*arguments)
+    except GivenUpError:
+        return None
+    finally:
+        _Workplace.stop = before
 
 
 def threads_here() -> int:
@@ -215,14 +326,18 @@ def threads_here() -> int:
 
 def _work(
     function: Callable[..., _Result], board: Path, is_said: bool, caller: int, *arguments: Any
-) -> tuple[_Result, list[Span]]:
+) -> tuple[_Result | None, list[Span]]:
     """Runs in a worker: what `function` returns, and when kernels were compiled for it.
+
+    None where it is not begun, or was given up, because a stop has been asked for.
 
     That they are is for the main process to say, unless it `is_said`; a file on the notice board tells it.
     Workers of a worker are threads of its own process, which is `caller` then, and has heard of it.
     """
     if os.getpid() == caller:
         return function(*arguments), []
+    if (board / _STOPPING).exists():
+        return None, []
     # Workers live on: what was said is for the main process to know, not for this one.
     COMPILATION.is_said = is_said
     if not is_said:
@@ -232,12 +347,14 @@ def _work(
     _touch(busy)
     try:
         return function(*arguments), COMPILATION.spans[before:]
+    except GivenUpError:
+        return None, COMPILATION.spans[before:]
     finally:
         _remove(busy)
 
 
-_COMPILING, _BUSY = "compiling", "busy-"
-"""What files on the notice board are called: one for all workers, and one for each, before its number."""
+_COMPILING, _STOPPING, _BUSY = "compiling", "stopping", "busy-"
+"""What files on the notice board are called: two for all workers, and one for each, before its number."""
 
 
 @contextmanager

@@ -4,10 +4,11 @@
 that plays, or by what any evaluator thinks of them.
 """
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import chain, pairwise, takewhile
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +33,7 @@ from motif.runtime.files import working_in
 from motif.runtime.helper import fill_beside
 from motif.runtime.kernel import compile_ahead
 from motif.runtime.package import VERSION
-from motif.runtime.parallel import run_ordered, stop_request, worker_count
+from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
 from motif.sampling.dataset import ROLLOUTS, Part, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.self_play import LabelledPositions, new_record, self_play
@@ -133,7 +134,13 @@ _LARGEST_PART = 50_000
 _DECISIONS_A_GAME = np.array([41, 5, 13])
 """By class, in self-play of motif-v2."""
 _PLAYS_A_DECISION = 16
-_STOPPING = "finishing the parts under way; Ctrl-C again stops at once"
+_TRIALS_A_CALL = 40_000
+"""Rollout trials, about, that a worker does at a time: some seconds, within which it can be stopped."""
+_TRIALS_A_LABEL, _TRIALS_A_FURTHER_PLY = 3, 20
+"""What a label with one ply of lookahead costs, in trials, and how many times that each ply beyond it."""
+_LABELS_AT_ONCE = 16
+"""So many positions are labelled by lookahead between two looks at whether to stop."""
+_STOPPING = "finishing what takes no more than a few seconds; Ctrl-C again stops at once"
 
 
 @dataclass(frozen=True)
@@ -169,7 +176,7 @@ def sample(
     """Play, label and write a dataset to `folder`.
 
     The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.
-    At a first Ctrl-C or SIGTERM the parts under way are finished and written before
+    At a first Ctrl-C or SIGTERM those parts are finished and written that take a few seconds more, before
     `KeyboardInterrupt` is raised, at a second one it is raised at once.
     `player_label` is what the dataset calls the player, by default the name that loads it; what the
     player is stands there as a fingerprint of its weights.
@@ -231,9 +238,26 @@ def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
 
 def games_a_part(settings: SampleSettings) -> int:
     """Games whose positions are worked out together and stored as one part."""
+    return max(1, min(-(-settings.games // _PARTS), int(_LARGEST_PART / _positions_a_game(settings))))
+
+
+def _positions_a_game(settings: SampleSettings) -> float:
+    """How many positions of a game are recorded, about."""
     plays = min(settings.candidates or _PLAYS_A_DECISION, _PLAYS_A_DECISION)
-    positions_a_game = float(settings.rates() @ _DECISIONS_A_GAME) * plays
-    return max(1, min(-(-settings.games // _PARTS), int(_LARGEST_PART / positions_a_game)))
+    return float(settings.rates() @ _DECISIONS_A_GAME) * plays
+
+
+def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
+    """Games that a worker does at a time: fewer than a part has, where labels are dear.
+
+    The bytes of a part do not depend on it.
+    """
+    plies = getattr(labeller, "plies", 0)
+    if labeller is None:
+        trials = settings.trials
+    else:
+        trials = _TRIALS_A_LABEL * _TRIALS_A_FURTHER_PLY ** (plies - 1) if plies else 1
+    return max(1, int(_TRIALS_A_CALL / (trials * _positions_a_game(settings))))
 
 
 def _all_parts(
@@ -251,7 +275,9 @@ def _all_parts(
     names = [part_name(k) for k in range(len(starts))]
     missing = [k for k, name in enumerate(names) if name not in kept]
     make = partial(sample_games, settings, evaluator.model, labeller=labeller)
-    calls = ((starts[k], min(together, settings.games - starts[k])) for k in missing)
+    at_once = games_a_call(settings, labeller)
+    pieces = {k: _pieces(starts[k], min(together, settings.games - starts[k]), at_once) for k in missing}
+    calls = chain.from_iterable(pieces.values())
     whole = dict(kept)
 
     def record(complete: bool) -> list[Part]:
@@ -262,19 +288,38 @@ def _all_parts(
     with (
         stop_request(_STOPPING) as stop,
         progress(f"sampling {settings.games} games of {settings.player}", len(starts)) as advance,
-        closing(run_ordered(make, takewhile(lambda _: not stop.made, calls), jobs)) as made,
+        closing(run_until(stop, make, calls, jobs)) as made,
     ):
         record(complete=False)
         advance(len(kept))
-        # Not strict: after a request to stop there are fewer.
-        for k, columns in zip(missing, made, strict=False):
-            whole[names[k]] = write_part(folder, k, columns, provenance)
-            record(complete=False)
-            advance(1)
+        for k in missing:
+            done = [columns for columns in islice(made, len(pieces[k])) if columns is not None]
+            # After a request to stop some are not done.
+            if len(done) == len(pieces[k]):
+                whole[names[k]] = write_part(folder, k, _joined(done), provenance)
+                record(complete=False)
+                advance(1)
         parts = record(complete=len(whole) == len(names))
         if stop.made:
             raise KeyboardInterrupt(f"{folder}: {len(parts)} of {len(names)} parts are done")
     return parts
+
+
+def _pieces(first: int, count: int, at_once: int) -> list[tuple[int, int]]:
+    """The games of a part, first and number, `at_once` or fewer at a time."""
+    return [(game, min(at_once, first + count - game)) for game in range(first, first + count, at_once)]
+
+
+def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Columns of games that follow each other, put together."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return {
+        name: np.concatenate([piece[name] for piece in pieces])
+        if isinstance(values, np.ndarray)
+        else list(chain.from_iterable(piece[name] for piece in pieces))
+        for name, values in pieces[0].items()
+    }
 
 
 def sample_games(
@@ -282,7 +327,7 @@ def sample_games(
 ) -> dict[str, Any]:
     """Columns of the dataset for the games first .. first + count - 1.
 
-    `labeller` labels them all; without one rollouts do.
+    `labeller` labels them all; without one rollouts do.  Between games it looks whether to stop.
     """
     start = pack_many(Position.start().board[None])[0]
     trials = settings.trials if labeller is None else 0
@@ -292,6 +337,7 @@ def sample_games(
     columns: dict[str, list[Any]] = {}
     rates, rules = settings.rates(), settings.rules()
     for game in range(first, first + count):
+        check_stop()
         rows = self_play(
             model,
             start,
@@ -330,7 +376,14 @@ def sample_games(
 
 def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.float32]]:
     """What `labeller` thinks of the positions with these `ids`."""
-    rows = labeller.evaluate_many(boards_from_gnubg_ids(ids))
+    boards = boards_from_gnubg_ids(ids)
+    # A value does not depend on what else is evaluated.
+    at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(boards))
+    rows = np.empty((len(boards), len(OUTPUTS)), np.float32)
+    for start in range(0, len(boards), at_once):
+        check_stop()
+        part = slice(start, start + at_once)
+        rows[part] = labeller.evaluate_many(boards[part])
     return {
         **dict(zip(OUTPUTS, rows.T, strict=True)),
         "equity": equities(rows.astype(np.float64)).astype(np.float32),

@@ -177,3 +177,9 @@ def test_a_missing_batch_file_is_named(fault, tmp_path):
         f"{tmp_path / 'none'}: cannot be read: No such file or directory"
     )
     assert fault("evaluate", "--batch", tmp_path) == f"{tmp_path}: cannot be read: Is a directory"
+
+
+def test_where_nothing_can_be_kept_nothing_is_compiled_ahead(fault, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    assert fault("warm") == f"{tmp_path / 'file'} is no folder"

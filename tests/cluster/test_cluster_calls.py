@@ -9,8 +9,9 @@ import pytest
 from distributed import Client
 
 from motif.runtime import cluster as cluster_module
+from motif.runtime import parallel
 from motif.runtime.errors import PlayError
-from motif.runtime.parallel import run_ordered, working_on
+from motif.runtime.parallel import StopRequest, run_ordered, run_until, working_on
 from tests.cluster.work import (
     Counted,
     arrivals,
@@ -85,6 +86,17 @@ def test_calls_are_handed_out_as_they_are_needed():
     assert [next(endless) for _ in range(30)] == list(range(30))
     endless.close()
     assert next(taken) <= 30 + 3 * 2 + 1
+
+
+@pytest.mark.usefixtures("on_cluster")
+def test_a_stop_gives_up_what_is_outstanding(tmp_path, monkeypatch):
+    monkeypatch.setattr(parallel, "SECONDS_TO_FINISH", 0.0)
+    stop = StopRequest()
+    results = run_until(stop, partial(leave_a_mark, tmp_path), ((number,) for number in itertools.count()))
+    next(results)
+    stop.make()
+    assert set(results) <= {None, 1, 2}
+    (tmp_path / "go").touch()
 
 
 @pytest.mark.usefixtures("on_cluster")

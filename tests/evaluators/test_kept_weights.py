@@ -16,7 +16,7 @@ from tests.evaluators.made_weights import made_weights
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty cache folder, in which files of any size are kept."""
-    monkeypatch.setattr(weight_reader, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(weight_reader, "cache_folder", lambda name: tmp_path / name)
     monkeypatch.setattr(weight_reader, "_LARGE", 0)
     return tmp_path / "weights"
 

@@ -27,6 +27,22 @@ class SmallDisk:
         """Remove what filled the disk."""
         self._ballast.unlink(missing_ok=True)
 
+    def close(self) -> None:
+        """Let nobody write to the disk."""
+        self._mount_again("ro")
+
+    def open(self) -> None:
+        """Let everybody write again."""
+        self._mount_again("rw")
+
+    def grow(self) -> None:
+        """Make it as large as anything here needs."""
+        self.free()
+        self._mount_again("size=64m")
+
+    def _mount_again(self, option: str) -> None:
+        subprocess.run(["mount", "-o", f"remount,{option}", str(self.folder)], check=True)
+
 
 @pytest.fixture
 def disk(tmp_path):

@@ -23,8 +23,8 @@ PATIENCE = 600.0
 class Stop:
     """A named point at which the processes of a command stop, until `go`; `folder` is made for messages.
 
-    `point` is a function of the program, ``package.module:name``, which stops at its call with that
-    `number` in a process, before it does anything; or a word, and whoever has it on its command line
+    `point` is a function of the program or of Python, ``package.module:name``, which stops at its call with
+    that `number` in a process, before it does anything; or a word, and whoever has it on its command line
     stops as it starts.  How: ``points/sitecustomize.py``.
     """
 
@@ -41,7 +41,12 @@ class Stop:
     @property
     def reached(self) -> int:
         """How many processes have come to the point."""
-        return len(list(self._folder.glob("reached-*")))
+        return len(self.numbers)
+
+    @property
+    def numbers(self) -> list[int]:
+        """Which processes these are."""
+        return [int(path.name.partition("-")[2]) for path in self._folder.glob("reached-*")]
 
     @property
     def heard(self) -> int:

@@ -3,6 +3,7 @@
 import re
 import resource
 import subprocess
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -16,10 +17,11 @@ from motif.reports.convergence import plot_convergence
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, MotifError
 from motif.runtime.files import write_text
+from motif.runtime.kernel_cache import kept_kernels, kernel_folder, load_or_make
 from motif.serve.game_database import StorageError
 from motif.serve.game_store import GameStore
 from tests.evaluators.made_weights import made_weights
-from tests.faults.made_runs import TINY, check_readable, sampling, temporaries, unlike
+from tests.faults.made_runs import TINY, bootstrapping, check_readable, sampling, temporaries, unlike
 from tests.reports.made_run import made_rows
 from tests.sampling.folders import QUICK, differences, files, made
 from tests.serve.kept_games import begun, decided
@@ -83,6 +85,32 @@ def test_the_command_says_it_in_a_line(disk, tmp_path, capsys, jobs):
     assert unlike(folder, tmp_path / "whole") == []
 
 
+def test_a_kernel_that_cannot_be_kept_is_compiled_and_kept_later(disk, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(disk.folder / "cache"))
+    code = bytes(range(256)) * 64
+
+    def loaded() -> tuple[bytes, bool]:
+        made = []
+        compiled = partial(load_or_make, "one-0123", bytes, lambda: (code, made.append(1) or code))
+        return compiled(), bool(made)
+
+    folder = kernel_folder()
+    for pages in range(4):
+        disk.leave(pages)
+        assert loaded() == (code, True)
+        assert kept_kernels() == 0
+        assert [path for path in folder.iterdir() if path.suffix != ".lock"] == []
+    disk.free()
+    assert [loaded(), loaded()] == [(code, True), (code, False)]
+    disk.close()
+    assert loaded() == (code, False)
+    (kept,) = folder.glob("*.kernel")
+    disk.open()
+    kept.unlink()
+    disk.close()
+    assert [loaded(), loaded()] == [(code, True), (code, True)]
+
+
 WRITERS = {
     "weights.yaml": lambda path: made_weights("keith", seed=1).save(path),
     "config.yaml": lambda path: TINY.save(path.parent),
@@ -128,6 +156,31 @@ def test_a_file_that_may_not_grow_is_no_other_case(tmp_path):
     read_weight_file(path)
     made(tmp_path / "samples", QUICK, resume=True)
     assert differences(tmp_path / "samples", whole) == []
+
+
+@pytest.mark.slow
+def test_a_bootstrap_says_it_in_a_line_and_goes_on(disk, tmp_path, capfd):
+    def run(words):
+        capfd.readouterr()
+        return main([str(word) for word in words]), *capfd.readouterr()
+
+    folder, whole = disk.folder / "b" / "run", tmp_path / "a" / "whole"
+    words, named = bootstrapping(folder), set()
+    for pages in (0, 10, 40, 100):
+        disk.leave(pages)
+        code, out, err = run(words)
+        assert (code, out) == (2, "")
+        (line,) = (line for line in err.splitlines() if "error" in line)
+        path, why = line.removeprefix("motif: error: ").split(": ", 1)
+        assert (why, folder in Path(path).parents or Path(path) == folder) == (WHY, True)
+        assert temporaries(disk.folder) == []
+        named.add(Path(path).name)
+    assert len(named) >= 2
+    disk.grow()
+    for again in (words, bootstrapping(whole)):
+        code, _, err = run(again)
+        assert code == 0, err
+    assert unlike(folder, whole) == []
 
 
 def whole_run(folder: Path) -> None:

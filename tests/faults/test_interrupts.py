@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from motif.sampling import SampleSettings
 from tests.faults.made_runs import STEP, TINY, bootstrapping, check_readable, files_below, temporaries, unlike
 from tests.faults.processes import Stop, ending, living, running, wait_until, work_on
 from tests.sampling.folders import QUICK, made
@@ -144,11 +145,9 @@ def test_the_second_signal_stops_at_once(tmp_path, jobs):
         wait_until(lambda: stop.reached == jobs, process)
         work_on(process)
         to_all(process)
-        work_on(process)
         if jobs > 1:
             # Otherwise the compiled work keeps Python's handlers waiting.
-            wait_until(lambda: stop.heard, process)
-        assert process.poll() is None
+            wait_until(lambda: stop.heard)
         to_all(process)
         code, out, err = ending(process)
         wait_until(lambda: not living(process.pid))
@@ -156,6 +155,118 @@ def test_the_second_signal_stops_at_once(tmp_path, jobs):
     assert err == "motif: interrupted; the same command with --resume goes on\n"
     assert temporaries(folder) == []
     assert parts(folder) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_is_enough_however_long_a_game_lasts(tmp_path, jobs, number):
+    """Compiled work, which nothing can interrupt."""
+    folder = tmp_path / "samples"
+    stop = Stop(tmp_path / "stop", "motif.sampling.sample:self_play")
+    stop.go()
+    with running(*sampling(folder, jobs, games=640, trials=10_000_000), stop=stop) as process:
+        wait_until(lambda: stop.reached == jobs, process)
+        work_on(process)
+        to_one(process, number)
+        code, out, err = ending(process)
+        wait_until(lambda: not living(process.pid))
+    assert (code, out) == (130, "")
+    assert err == "motif: interrupted; the same command with --resume goes on\n"
+    assert temporaries(folder) == []
+    assert parts(folder) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_labels_that_are_dear_are_given_up(tmp_path, jobs):
+    """A game's labels take a minute or so, and so do those of a part that has one game."""
+    folder = tmp_path / "samples"
+    stop = Stop(tmp_path / "stop", "motif.sampling.sample:check_stop", 3)
+    stop.go()
+    words = ["sample", "--out", folder, "--player", "pubeval", "--games", 64, "--label", "pubeval@2:full"]
+    with running(*words, "--jobs", jobs, stop=stop) as process:
+        wait_until(lambda: stop.reached == jobs, process)
+        to_one(process)
+        code, out, err = ending(process)
+        check_left(folder, process)
+    assert (code, out) == (130, "")
+    how = "the same command with --resume goes on"
+    assert err == f"motif: interrupted; {folder}: {parts(folder)} of 64 parts are done; {how}\n"
+    assert parts(folder) < 64
+
+
+MATCH = ("match", "pubeval", "bras", "--games", 200_000_000, "--jobs", 2)
+ROLLOUT = ("rollout", "4HPwATDgc/ABMA", "--player", "pubeval", "--trials", 100_000_000, "--jobs", 2)
+TOURNAMENT = ("tournament", "pubeval", "bras", "--games", 200_000_000, "--jobs", 2)
+BENCHMARK = ("benchmark", "data/bench/race.bm.gz", "--player", "pubeval@2:full", "--jobs", 2)
+ENDLESS = {"match": MATCH, "rollout": ROLLOUT, "tournament": TOURNAMENT, "benchmark": BENCHMARK}
+WORK = {
+    "match": "motif.players.match:play_pairs",
+    "rollout": "motif.rollout.trials:_play",
+    "tournament": "motif.players.match:play_pairs",
+    "benchmark": "motif.evaluators.lookahead:_looked_ahead",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENDLESS)
+def test_sigterm_ends_other_commands_like_ctrl_c(tmp_path, name):
+    stop = Stop(tmp_path / "stop", WORK[name])
+    stop.go()
+    with running(*ENDLESS[name], stop=stop) as process:
+        wait_until(lambda: stop.reached == 2, process)
+        work_on(process)
+        to_one(process)
+        code, out, err = ending(process)
+        wait_until(lambda: not living(process.pid))
+    assert (code, out, err) == (130, "", "motif: interrupted\n")
+
+
+KILLED = "a worker process was killed, probably for lack of memory; fewer --jobs need less of it"
+
+
+def workers(stop: Stop, process) -> list[int]:
+    return [number for number in stop.numbers if number != process.pid]
+
+
+@pytest.mark.parametrize("name", ["sample", pytest.param("match", marks=pytest.mark.slow)])
+def test_a_worker_that_is_killed_is_said_to_be(tmp_path, name):
+    folder = tmp_path / "samples"
+    words = sampling(folder, 2, games=64) if name == "sample" else MATCH
+    stop = Stop(tmp_path / "stop", *((PART, 3) if name == "sample" else (WORK[name], 2)))
+    with running(*words, stop=stop) as process:
+        wait_until(lambda: stop.reached == 2, process)
+        os.kill(workers(stop, process)[0], signal.SIGKILL)
+        code, out, err = ending(process)
+        wait_until(lambda: not living(process.pid))
+    how = "; the same command with --resume goes on" if name == "sample" else ""
+    assert (code, out, err) == (1, "", f"motif: error: {KILLED}{how}\n")
+    if name == "sample":
+        check_left(folder, process)
+        check_readable(folder)
+        before = parts(folder)
+        with running(*words) as process:
+            assert ending(process)[0] == 0
+        assert before < parts(folder) == 64
+        settings = SampleSettings(player="pubeval", games=64, trials=10, candidates=2, rate=0.2)
+        made(tmp_path / "whole", settings)
+        assert unlike(tmp_path / "whole", folder) == []
+
+
+@pytest.mark.slow
+def test_a_bootstrap_whose_worker_is_killed_goes_on(tmp_path):
+    folder, stop = tmp_path / "b" / "run", Stop(tmp_path / "stop", PART, 2)
+    with running(*bootstrapping(folder), stop=stop) as process:
+        wait_until(lambda: stop.reached == 2, process)
+        os.kill(workers(stop, process)[0], signal.SIGKILL)
+        code, out, err = ending(process)
+        check_left(folder, process)
+    assert (code, out, err) == (1, "", f"motif: error: {KILLED}; the same command goes on\n")
+    for again in (folder, tmp_path / "a" / "whole"):
+        with running(*bootstrapping(again)) as process:
+            assert ending(process)[0] == 0
+    assert unlike(tmp_path / "a" / "whole", folder) == []
 
 
 SAMPLING = replace(TINY, versions=(replace(STEP, games=64),))

@@ -1,18 +1,18 @@
-"""Killed at any moment, again and again, a run resumes to the bytes of one that was never stopped."""
+"""Killed at any point, again and again, a run resumes to the bytes of one that was never stopped."""
 
+import json
 import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.faults.made_runs import bootstrapping, check_readable, files_below, sampling, unlike
-from tests.faults.processes import done, living, running, wait_until
+from tests.faults.processes import Stop, done, ending, living, running, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
@@ -34,42 +34,123 @@ def kill(process: subprocess.Popen, folder: Path, alone: bool) -> None:
     assert contents(folder) == left
 
 
-def killed_again_and_again(tmp_path: Path, command, kills: int, seed: int) -> None:
-    """Kill `command` after random times, from its very start to its end, and resume each time."""
-    whole, chance = tmp_path / "a" / "whole", random.Random(seed)
-    started = time.monotonic()
+FLUSHES = "os:fsync"
+"""Every file comes here twice: when it is whole under its temporary name, and when it has been renamed."""
+PART = "motif.sampling.sample:sample_games"
+GAME = "motif.sampling.sample:check_stop"
+PAIRS = "motif.players.match:play_pairs"
+CHECKSUM = "motif.sampling.dataset:checksum"
+"""Called for a part that has been renamed and is not in the manifest yet."""
+OF_SAMPLING = {FLUSHES: 24, PART: 4, GAME: 4, CHECKSUM: 6}
+OF_A_RUN = {
+    **OF_SAMPLING,
+    PAIRS: 2,
+    "motif.learning.fit:fit_dataset": 1,
+    "motif.reports.run_report:draw_run": 1,
+}
+OF_A_TOURNAMENT = {PAIRS: 3, FLUSHES: 2}
+"""Points, and how many times at most a process has come there when it is killed."""
+
+
+class Moments:
+    """Moments at which to kill, each another."""
+
+    def __init__(self, points: dict[str, int], folder: Path, seed: int) -> None:
+        self._points, self._folder = points, folder
+        self._chance = random.Random(seed)
+        self.passed = 0
+        """How many there have been, also those that a process did not come to."""
+
+    def next(self) -> Stop:
+        """A point where the processes of a command will stop."""
+        point = self._chance.choice(list(self._points))
+        self.passed += 1
+        number = self._chance.randint(1, self._points[point])
+        return Stop(self._folder / f"stop-{self.passed}", point, number)
+
+    def alone(self) -> bool:
+        """Whether only the process that was started is killed."""
+        return self._chance.random() < 0.3
+
+
+def has_come(stop: Stop, process: subprocess.Popen) -> bool:
+    """Wait until a process of the command is at the point; false where the command ended before."""
+    wait_until(lambda: stop.reached or process.poll() is not None)
+    return process.poll() is None
+
+
+def finished(folder: Path) -> dict[Path, int]:
+    """When each file was written that no later run may lose or write again.
+
+    Those are parts that a manifest names, and all that belongs to a version of a run that is finished.
+    """
+    parts = [
+        manifest.parent / part["name"]
+        for manifest in (folder / "manifest.json", *folder.glob("v?/samples/manifest.json"))
+        if manifest.exists()
+        for part in json.loads(manifest.read_text())["parts"]
+    ]
+    weights = [summary.parent / "weights.yaml" for summary in folder.glob("v?/summary.json")]
+    return {path: path.stat().st_mtime_ns for path in (*parts, *weights)}
+
+
+def killed_again_and_again(tmp_path: Path, command, points: dict[str, int], kills: int, seed: int) -> None:
+    """Kill `command` at so many moments, and resume each time; what it makes is what it makes undisturbed."""
+    whole, moments = tmp_path / "a" / "whole", Moments(points, tmp_path, seed)
     assert done(*command(whole))[0] == 0
-    life = time.monotonic() - started
-    killed = finished = 0
-    folder = tmp_path / "b" / "0"
+    killed = 0
+    folder, kept = tmp_path / "b" / "0", dict[Path, int]()
     while killed < kills or folder.exists():
-        with running(*command(folder)) as process:
-            try:
-                # Runs that were killed often enough are let finish.
-                process.wait(chance.uniform(0, 1.1 * life) if killed < kills else None)
-            except subprocess.TimeoutExpired:
-                kill(process, folder, alone=chance.random() < 0.3)
+        # A run that was killed often enough is let finish.
+        stop = moments.next() if killed < kills else None
+        with running(*command(folder), stop=stop) as process:
+            if stop is not None and has_come(stop, process):
+                kill(process, folder, alone=moments.alone())
                 killed += 1
                 for samples in (folder, *folder.glob("v?/samples")):
                     check_readable(samples)
+                assert kept.items() <= finished(folder).items()
+                kept = finished(folder)
                 continue
-            assert process.returncode == 0, process.communicate()
+            code, _, err = ending(process)
+        assert code == 0, err
+        assert kept.items() <= finished(folder).items()
         assert unlike(folder, whole) == []
         shutil.rmtree(folder)
-        finished += 1
-        folder = tmp_path / "b" / str(finished)
-    assert finished >= 1
+        folder, kept = tmp_path / "b" / str(moments.passed), {}
 
 
 def test_sampling_killed_a_few_times(tmp_path):
-    killed_again_and_again(tmp_path, sampling, 4, seed=1)
+    killed_again_and_again(tmp_path, sampling, OF_SAMPLING, 4, seed=1)
 
 
 @pytest.mark.slow
 def test_sampling_killed_often(tmp_path):
-    killed_again_and_again(tmp_path, sampling, 30, seed=2)
+    killed_again_and_again(tmp_path, sampling, OF_SAMPLING, 24, seed=2)
 
 
 @pytest.mark.slow
 def test_bootstrap_killed_often(tmp_path):
-    killed_again_and_again(tmp_path, bootstrapping, 20, seed=3)
+    killed_again_and_again(tmp_path, bootstrapping, OF_A_RUN, 16, seed=3)
+
+
+@pytest.mark.slow
+def test_tournament_killed_often(tmp_path):
+    """It keeps nothing but its plot, which is the old one or the new one."""
+    path, moments = tmp_path / "ratings.svg", Moments(OF_A_TOURNAMENT, tmp_path, seed=4)
+    words = ("tournament", "pubeval", "bras", "simple", "--games", 60, "--jobs", 2, "--json", "--plot", path)
+    whole = done(*words)
+    plot, killed = path.read_bytes(), 0
+    assert whole[0] == 0
+    while killed < 10:
+        path.write_text("an older plot")
+        with running(*words, stop=(stop := moments.next())) as process:
+            if has_come(stop, process):
+                kill(process, tmp_path, alone=moments.alone())
+                killed += 1
+                assert path.read_bytes() in (b"an older plot", plot)
+                continue
+            assert ending(process) == whole
+        assert path.read_bytes() == plot
+    assert done(*words) == whole
+    assert path.read_bytes() == plot

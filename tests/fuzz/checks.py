@@ -8,6 +8,7 @@ import contextlib
 import gzip
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -41,7 +42,8 @@ from motif.evaluators.weight_reader import read_weight_file
 from motif.learning.bootstrap_run import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
-from motif.runtime.errors import PositionError, RecordError
+from motif.runtime.errors import ParameterError, PositionError, RecordError
+from motif.runtime.kernel_cache import kernel_folder, load_or_make
 from motif.sampling import read_dataset
 from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
 from motif.sampling.label_files import SUFFIXES, read_labels, rewrite_labels
@@ -49,6 +51,8 @@ from motif.serve.game_store import GameStore
 from tests.serve.kept_games import begun, put
 
 PART = "part-00000.parquet"
+KERNEL = "kernel-0123"
+"""The name of the kernel whose file is read."""
 
 
 def gnubg_id_check(text: str, folder: Path) -> None:
@@ -412,3 +416,24 @@ def player_check(name: str, folder: Path) -> None:
 def seed_check(seed: Any, folder: Path) -> None:
     player = load("random")
     assert player.choose(Position.start(), (3, 1), seed=seed) == player.choose(Position.start(), (3, 1), seed)
+
+
+def kernel_file_check(case: tuple[bytes, Any], folder: Path) -> None:
+    """A file that is loaded is the one that was written, with what it should hold; `case` is a file, and what
+    it would hold."""
+    content, contents = case
+    os.environ["NUMBA_CACHE_DIR"] = str(folder / "cache")
+    path = kernel_folder() / f"{KERNEL}.kernel"
+    path.write_bytes(content)
+    path.chmod(0o600)
+    loaded = load_or_make(KERNEL, _taken_apart, lambda: (None, None))
+    if loaded is None:
+        raise ParameterError("compiled anew")
+    # By their text: a NaN is not equal to itself.
+    assert repr(loaded) == repr(_taken_apart(contents))
+
+
+def _taken_apart(contents: Any) -> Any:
+    """As `motif.runtime.kernel.Kernel` takes apart what is kept of it."""
+    cells, reduced = contents
+    return [(name, of, tuple(kinds)) for name, of, kinds in cells], tuple(reduced)

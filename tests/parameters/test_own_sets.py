@@ -1,6 +1,9 @@
 """Parameters of one's own: measured as Python measures them, found again, refused where they are wrong."""
 
+import hashlib
+import importlib.util
 import pickle
+import py_compile
 import subprocess
 import sys
 
@@ -53,7 +56,7 @@ def apart(board):
 @pytest.fixture(autouse=True)
 def kept_elsewhere(tmp_path_factory, monkeypatch):
     """A cache folder would keep the files of these tests for ever; kernels of motif's stay where they are."""
-    monkeypatch.setattr("motif.parameters.named_sets.cache_root", lambda: tmp_path_factory.mktemp("cache"))
+    monkeypatch.setattr("motif.parameters.named_sets.cache_folder", tmp_path_factory.mktemp)
 
 
 def written(folder, text=None, base="keith", name=FILE):
@@ -221,6 +224,34 @@ def test_weights_run_no_file_but_that_which_they_were_fitted_to(tmp_path):
     path.unlink()
     with pytest.raises(WeightFileError, match=r"set: fitted to another tall_towers\.py than .*runs"):
         load_static(str(tmp_path / "runs" / "weights.yaml"))
+
+
+def kept_file(cache, path):
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return cache / "parameters" / digest / path.name
+
+
+def test_what_runs_is_the_file_whatever_is_kept_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("motif.parameters.named_sets.cache_folder", lambda name: tmp_path / "cache" / name)
+    path, mark = written(tmp_path, TEXT.format(base="keith") + "\n# kept but not run\n"), tmp_path / "ran"
+    kept = kept_file(tmp_path / "cache", path)
+    kept.parent.mkdir(parents=True)
+    kept.write_text(f"open({str(mark)!r}, 'w')")
+    (kept.parent / "__pycache__").mkdir()
+    py_compile.compile(str(kept), cfile=importlib.util.cache_from_source(str(kept)))
+    assert len(parameter_set(str(path))) > len(PARAMETER_SETS["keith"])
+    assert not mark.exists()
+
+
+def test_a_file_runs_where_nothing_can_be_kept(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("motif.parameters.named_sets.cache_folder", lambda name: tmp_path / "file" / name)
+    path = written(tmp_path, TEXT.format(base="keith") + "\n# not kept\n")
+    assert len(parameter_set(str(path))) > len(PARAMETER_SETS["keith"])
+    path = written(tmp_path, TEXT.format(base="keith") + "\n\n1 / 0\n")
+    line = path.read_text().count("\n")
+    with pytest.raises(ParameterError, match=rf"{FILE}:{line}: ZeroDivisionError: division by zero$"):
+        parameter_set(str(path))
 
 
 def test_an_edited_file_is_another_set(tmp_path):

@@ -1,15 +1,17 @@
 """Kernels are compiled once a machine, and again only when something that they are made of changes."""
 
 import os
-import re
+import pickle
 import shutil
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from motif.runtime import helper
+from motif.runtime.kernel_cache import framed
 from motif.runtime.parallel import worker_count
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent / "motif"
@@ -196,23 +198,70 @@ def test_a_constant_or_a_callee_compiles_its_callers_alone(kept, tmp_path, modul
     assert changed_and_compiled(kept, tmp_path, module, old, new) == again
 
 
-def test_two_processes_compile_each_kernel_once(tmp_path):
+def test_three_processes_compile_each_kernel_once(tmp_path):
     folder = copied(tmp_path)
-    processes = [started(folder, tmp_path / "cache") for _ in range(2)]
+    processes = [started(folder, tmp_path / "cache") for _ in range(3)]
     said = [process.communicate()[0].split() for process in processes]
-    assert [process.returncode for process in processes] == [0, 0]
-    assert sorted(said[0] + said[1]) == ALL
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert sorted(chain.from_iterable(said)) == ALL
 
 
 def test_damaged_files_are_written_anew_and_no_folder_is_no_error(kept, tmp_path):
     cache = shutil.copytree(kept[0], tmp_path / "cache")
     folder = copied(tmp_path)
-    damaged = next(path for path in (cache / "kernels").iterdir() if re.match("classify_many-", path.name))
+    damaged = file_of("classify_many", cache)
     damaged.write_bytes(damaged.read_bytes()[:1000])
     assert compiled(folder, cache) == ["classify_many"]
     assert compiled(folder, cache) == []
     (tmp_path / "file").write_text("no folder")
     assert compiled(folder, tmp_path / "file") == ALL
+
+
+def file_of(kernel: str, cache: Path) -> Path:
+    (path,) = (cache / "kernels").glob(f"{kernel}-*.kernel")
+    return path
+
+
+def with_a_bit_flipped(content: bytes, share: float) -> bytes:
+    place = int(share * len(content))
+    return content[:place] + bytes([content[place] ^ 16]) + content[place + 1 :]
+
+
+def test_no_damage_ends_the_process(kept, tmp_path):
+    """Damaged machine code would."""
+    cache, folder = shutil.copytree(kept[0], tmp_path / "cache"), copied(tmp_path)
+    sound = {kernel: file_of(kernel, cache).read_bytes() for kernel in ALL}
+    for shares in ((0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 0.999), (0.01, 0.1, 0.3, 0.45, 0.7, 0.9, 0.99)):
+        for kernel, share in zip(ALL, shares, strict=True):
+            file_of(kernel, cache).write_bytes(with_a_bit_flipped(sound[kernel], share))
+        assert compiled(folder, cache) == ALL
+        assert compiled(folder, cache) == []
+
+
+def test_swapped_kernels_and_those_of_another_shape_are_compiled_anew(kept, tmp_path):
+    cache, folder = shutil.copytree(kept[0], tmp_path / "cache"), copied(tmp_path)
+    one, other = file_of("classify_many", cache), file_of("plans_many", cache)
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    shapeless = file_of("is_known", cache)
+    shapeless.write_bytes(framed(shapeless.stem, pickle.dumps(([], (1, 2, 3)))))
+    # What is whole, of this kernel, and calls one that it does not call.
+    astray = file_of("staked_values", cache)
+    astray.write_bytes(framed(astray.stem, pickle.dumps(([("motif.cell.x", "motif.x", ())], ()))))
+    assert compiled(folder, cache) == ["classify_many", "is_known", "plans_many", "staked_values"]
+    assert compiled(folder, cache) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of folders are POSIX's")
+def test_a_folder_that_others_can_write_is_not_used(kept, tmp_path):
+    cache, folder = shutil.copytree(kept[0], tmp_path / "cache"), copied(tmp_path)
+    cache.chmod(0o777)
+    before = {path.name: path.read_bytes() for path in (cache / "kernels").iterdir()}
+    assert compiled(folder, cache) == ALL
+    assert {path.name: path.read_bytes() for path in (cache / "kernels").iterdir()} == before
+    cache.chmod(0o700)
+    assert compiled(folder, cache) == []
 
 
 def test_what_is_compiled_ahead_is_there_before_it_is_reached(tmp_path):
@@ -248,6 +297,15 @@ def test_nothing_is_started_beside_where_kernels_are_kept(monkeypatch, tmp_path)
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "one.kernel").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(helper, "_is_asked", False)
+    monkeypatch.setattr(helper, "worker_count", lambda jobs: 2)
+    monkeypatch.setattr(helper.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
+    helper.fill_beside("helper:help_out")
+
+
+def test_nothing_is_started_beside_where_nothing_can_be_kept(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
     monkeypatch.setattr(helper, "_is_asked", False)
     monkeypatch.setattr(helper, "worker_count", lambda jobs: 2)
     monkeypatch.setattr(helper.subprocess, "Popen", lambda *_, **__: pytest.fail("started"))

@@ -2,13 +2,23 @@
 
 import itertools
 import os
+import signal
+import sys
+import threading
 import time
 
 import pytest
 
 from motif.runtime import parallel
-from motif.runtime.errors import PlayError, SettingError
-from motif.runtime.parallel import run_ordered, threads_here, worker_count
+from motif.runtime.errors import PlayError, SettingError, WorkerError
+from motif.runtime.parallel import (
+    StopRequest,
+    check_stop,
+    run_ordered,
+    run_until,
+    threads_here,
+    worker_count,
+)
 
 
 def square(number, pause=0.0):
@@ -104,3 +114,97 @@ def test_nothing_is_left_in_the_temporary_folder(monkeypatch, tmp_path):
 def test_a_bad_number_of_jobs_is_an_error(jobs):
     with pytest.raises(SettingError, match=f"jobs must be at least 1 .* not {jobs}"):
         list(run_ordered(square, [(1,)], jobs))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_without_a_stop_everything_is_done(jobs):
+    assert list(run_until(StopRequest(), square, [(number,) for number in range(5)], jobs)) == [
+        0,
+        1,
+        4,
+        9,
+        16,
+    ]
+
+
+def begun_and_waiting(number, folder):
+    (folder / f"begun-{number}").touch()
+    wait_for(folder / "go")
+    return number
+
+
+def test_what_is_under_way_is_finished_and_what_is_handed_out_is_not_begun(tmp_path):
+    stop = StopRequest()
+
+    def ask():
+        for number in (0, 1):
+            wait_for(tmp_path / f"begun-{number}")
+        stop.make()
+        (tmp_path / "go").touch()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    calls = ((number, tmp_path) for number in itertools.count())
+    results = list(run_until(stop, begun_and_waiting, calls, 2))
+    asking.join()
+    # Two calls are handed out ahead for each worker.
+    assert results[:2] == [0, 1]
+    assert set(results[2:]) == {None}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["begun-0", "begun-1", "go"]
+
+
+def never_done(folder, number):
+    (folder / f"begun-{number}").touch()
+    while True:
+        check_stop()
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_takes_too_long_is_given_up(tmp_path, jobs):
+    stop = StopRequest()
+
+    def ask():
+        for number in range(jobs):
+            wait_for(tmp_path / f"begun-{number}")
+        stop.make()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    results = list(run_until(stop, never_done, ((tmp_path, number) for number in itertools.count()), jobs))
+    asking.join()
+    assert set(results) == {None}
+    assert len(list(tmp_path.iterdir())) == jobs
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_stop_that_comes_first_lets_nothing_begin(jobs):
+    stop = StopRequest()
+    stop.make()
+    assert list(run_until(stop, square, [(2,), (3,)], jobs)) == []
+
+
+def test_where_no_stop_can_be_asked_for_work_goes_on():
+    check_stop()
+
+
+def end_of_a_worker(number, folder, how):
+    if number == 1:
+        os.kill(os.getpid(), how)
+    wait_for(folder / "never")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("SIGKILL", "a worker process was killed, probably for lack of memory; fewer jobs need less of it"),
+        ("SIGABRT", "a worker process crashed (SIGABRT): a fault of motif or of a library that it uses"),
+    ],
+)
+def test_the_end_of_a_worker_is_an_error_and_others_come_in_its_place(tmp_path, how, said):
+    calls = [(number, tmp_path, getattr(signal, how)) for number in range(4)]
+    with pytest.raises(WorkerError) as caught:
+        list(run_ordered(end_of_a_worker, calls, 2))
+    assert str(caught.value) == said
+    assert list(run_ordered(square, [(2,), (3,)], 2)) == [4, 9]

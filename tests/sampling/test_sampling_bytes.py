@@ -1,5 +1,6 @@
 """The same settings give the same bytes: for any number of workers, stopped anywhere, and resumed."""
 
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -7,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from motif.players import load
+from motif.runtime import parallel
 from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.files import is_temporary
-from motif.sampling import read_dataset, sample
+from motif.sampling import SampleSettings, read_dataset, sample
 from tests.evaluators.made_weights import made_weights
 from tests.sampling.folders import QUICK, differences, files, made
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sampling = sys.modules["motif.sampling.sample"]
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +32,57 @@ def test_a_part_for_each_few_games(whole):
 
 def test_the_same_bytes_for_any_number_of_workers(whole, tmp_path):
     assert differences(whole, made(tmp_path / "two", jobs=2)) == []
+
+
+LOOKING_AHEAD = replace(QUICK, games=70, rate=0.1, label="pubeval@1")
+
+
+@pytest.mark.parametrize("changes", [{}, {"trials": 36, "stratified": True}, {"label": "pubeval@1"}])
+def test_the_same_bytes_however_many_games_are_done_at_a_time(tmp_path, monkeypatch, changes):
+    settings = replace(QUICK, games=70, rate=0.1, **changes)
+    made(tmp_path / "whole", settings)
+    monkeypatch.setattr(sampling, "games_a_call", lambda *_: 1)
+    monkeypatch.setattr(sampling, "_LABELS_AT_ONCE", 3)
+    assert differences(tmp_path / "whole", made(tmp_path / "single", settings)) == []
+    assert differences(tmp_path / "whole", made(tmp_path / "two", settings, jobs=2)) == []
+
+
+def test_dear_games_are_done_a_few_at_a_time():
+    plan = SampleSettings(games=12_000, trials=36, player="pubeval")
+    dear, cheap = load("pubeval@2").opinion(), load("pubeval").opinion()
+    assert sampling.games_a_part(plan) == 52
+    assert sampling.games_a_call(plan, None) == 1
+    assert sampling.games_a_call(replace(plan, rate=0.05, candidates=4), None) == 94
+    assert sampling.games_a_call(plan, dear) == 1
+    assert sampling.games_a_call(plan, load("pubeval@1").opinion()) == 14
+    assert sampling.games_a_call(plan, cheap) == 42
+
+
+@pytest.mark.parametrize(("settings", "patience"), [(QUICK, 4), (LOOKING_AHEAD, 40)])
+def test_what_is_given_up_on_a_stop_is_done_again(tmp_path, monkeypatch, settings, patience):
+    """A stop is asked for again and again, after so many looks, and gives up what is under way."""
+    made(tmp_path / "whole", settings)
+    monkeypatch.setattr(parallel, "SECONDS_TO_FINISH", 0.0)
+    looks = 0
+
+    def look():
+        nonlocal looks
+        looks += 1
+        if looks % patience == 0:
+            signal.raise_signal(signal.SIGTERM)
+        parallel.check_stop()
+
+    monkeypatch.setattr(sampling, "check_stop", look)
+    folder, stops = tmp_path / "stopped", 0
+    with parallel.handled((signal.SIGTERM,), signal.default_int_handler):
+        while True:
+            try:
+                made(folder, settings, resume=True)
+                break
+            except KeyboardInterrupt:
+                stops += 1
+    assert stops >= 2
+    assert differences(tmp_path / "whole", folder) == []
 
 
 def test_other_bytes_for_another_seed(whole, tmp_path):

@@ -21,8 +21,9 @@ import numpy.typing as npt
 
 from motif.evaluators.bearoff.lookup import FIRST_FULL, FIRST_OFF, HOME_POSITIONS, TWO_SIDED_POSITIONS
 from motif.evaluators.bearoff.one_sided import build_one_sided, build_two_sided
+from motif.runtime.cache_folder import cache_folder
 from motif.runtime.errors import FileError
-from motif.runtime.files import cache_root, replacing
+from motif.runtime.files import replacing
 from motif.runtime.progress import Stopwatch, progress
 
 ROWS = HOME_POSITIONS + FIRST_OFF
@@ -204,7 +205,7 @@ def bearoff_tables() -> BearoffTables:
 def loaded_tables() -> LoadedTables:
     """The tables, and how they came here."""
     with _one_at_a_time:
-        return _kept(cache_root() / "bearoff" / FILE_NAME)
+        return _kept(cache_folder("bearoff") / FILE_NAME)
 
 
 def load_or_build(path: Path) -> LoadedTables:

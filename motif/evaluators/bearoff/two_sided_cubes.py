@@ -29,7 +29,7 @@ from motif.board.packed import PACKED_WORDS
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, home_words
 from motif.evaluators.bearoff.one_sided import fill_plays
 from motif.evaluators.bearoff.tables import keep_values, kept_values
-from motif.runtime.files import cache_root
+from motif.runtime.cache_folder import cache_folder
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel
 from motif.runtime.progress import Advance, progress
 
@@ -228,7 +228,7 @@ def money_cubes() -> Floats:
     has borne off everything: the game is over.
     """
     with _one_at_a_time:
-        return _kept(cache_root() / "bearoff" / FILE_NAME)
+        return _kept(cache_folder("bearoff") / FILE_NAME)
 
 
 def load_or_build_cubes(path: Path) -> Floats:

@@ -29,7 +29,9 @@ class Point:
 
     def begin(self) -> None:
         """Stop here, or see to it that the function stops when it is called."""
-        if self.name:
+        if self.name and self.module in sys.modules:
+            self._change(sys.modules[self.module])
+        elif self.name:
             sys.meta_path.insert(0, self)
         elif any(self.module in word for word in sys.orig_argv[1:]):
             self.come()

@@ -21,6 +21,7 @@ from motif.cli.options import (
     complete_preset,
     moved,
     option,
+    several_values,
     static_evaluator,
 )
 from motif.cli.printing import counted, error_text, json_line, note, print_table, say, tell
@@ -35,33 +36,49 @@ if TYPE_CHECKING:
 
 
 @command(
-    "sample --out runs/try --games 100 --trials 36", "sample --out runs/taught --games 100 --label wildbg"
+    "sample --out runs/try --games 100 --trials 36",
+    "sample --out runs/taught --games 100 --label wildbg",
+    "sample --out runs/real --from matches/ --rate 0.2 --label latest@2",
+    cls=several_values("--from"),
 )
 def sample(
     out: Annotated[Path, option("Folder of the dataset.", "DIR")],
     settings: Annotated["SampleSettings", Settings("motif.sampling.sample")],
+    recorded: Annotated[
+        list[Path] | None,
+        option(
+            "Sample games from match files, and from folders of these, not from self-play.",
+            "FILE...",
+            name="--from",
+        ),
+    ] = None,
     resume: Annotated[bool, option("Go on with a dataset that was interrupted.")] = False,
     json: JsonOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
-    """Sample positions from self-play.
+    """Sample positions from self-play, or from recorded games.
 
-    Rollouts label each position with chances and an equity; with --label any evaluator does.
+    Rollouts label each position with probabilities and an equity; with --label any evaluator does, and of
+    recorded games --label outcome takes who won.
     """
     from motif.sampling import sample as make_samples
+    from motif.sampling.recorded_games import read_games
 
-    settings.check()
     static_evaluator(settings.player)
-    if not settings.is_rolled_out:
+    games = read_games(recorded) if recorded else []
+    if not games:
+        settings.check()
+    if not (settings.is_rolled_out or settings.is_by_outcome):
         evaluator_of(settings.label)
     with resumable("the same command with --resume goes on"), working_on(cluster):
-        result = make_samples(settings, out, resume=resume, jobs=jobs)
+        result = make_samples(settings, out, recorded=games, resume=resume, jobs=jobs)
     facts = result.as_dict()
     if json:
         print(json_line(facts))
         return
-    labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {settings.label}"
+    by = "who won" if settings.is_by_outcome else settings.label
+    labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {by}"
     say(f"{counted(result.positions, 'position')} of {counted(result.games, 'game')} in {out}, {labels}")
     say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games a second")
 

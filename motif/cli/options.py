@@ -317,6 +317,23 @@ def optional_value(option: str, value: str) -> type[TyperCommand]:
     return OptionalValue
 
 
+def several_values(option: str) -> type[TyperCommand]:
+    """Make the class of a command whose `option` takes all the values that follow it: ``--from *.mat``."""
+
+    class SeveralValues(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            spelt, is_open = [], False
+            for word in args:
+                if word == option or word.startswith("-"):
+                    is_open = word == option
+                    spelt += [] if is_open else [word]
+                else:
+                    spelt += [option, word] if is_open else [word]
+            return super().parse_args(ctx, [*spelt, *[option] * (args[-1:] == [option])])
+
+    return SeveralValues
+
+
 def moved(options: Sequence[str], where: str) -> type[TyperCommand]:
     """The class of a command that once had `options`, and says `where` they are now."""
 

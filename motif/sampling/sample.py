@@ -1,16 +1,17 @@
-"""Sampling: games of self-play whose positions are labelled, in parallel, into a dataset.
+"""Sampling: games whose positions are labelled, in parallel, into a dataset.
 
-`SampleSettings` decide which positions the dataset holds and how they are labelled: by rollouts of the player
-that plays, or by what any evaluator thinks of them.
+The games are those of self-play, or recorded ones.  `SampleSettings` decide which positions the dataset holds
+and how they are labelled: by rollouts of the player that plays, by any evaluator, or, in recorded games, by
+how the game ended.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,13 @@ from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
 from motif.sampling.dataset import ROLLOUTS, Part, kept_parts, part_name, write_manifest, write_part
+from motif.sampling.recorded_games import (
+    RecordedGame,
+    finished,
+    games_fingerprint,
+    outcome_labels,
+    record_game,
+)
 from motif.sampling.self_play import LabelledPositions, new_record, self_play
 
 
@@ -105,19 +113,26 @@ class SamplePlan:
 class SampleSettings(SamplePlan):
     """Everything that decides what a dataset holds."""
 
+    games: int = 0
+    """Games of self-play; recorded games are taken as they are."""
     trials: int = 36
     """Rollouts that label each position."""
     player: str = field(kw_only=True)
     """Name of the static player that plays and rolls out."""
     label: str = "rollout"
-    """Who labels the positions: `rollout`, or a player that can evaluate, such as wildbg, gnubg or a weight
-    file."""
+    """What labels the positions: `rollout`, a player that can evaluate, such as wildbg, gnubg or a weight
+    file, or in recorded games `outcome`: who won."""
     seed: int = field(default=0, kw_only=True)
 
     @property
     def is_rolled_out(self) -> bool:
-        """Whether rollouts label the positions, and not an evaluator."""
+        """Whether rollouts label the positions."""
         return self.label == ROLLOUTS
+
+    @property
+    def is_by_outcome(self) -> bool:
+        """Whether the end of each recorded game labels its positions."""
+        return self.label == OUTCOME
 
     def check(self) -> None:
         """See `SamplePlan.check`."""
@@ -125,8 +140,33 @@ class SampleSettings(SamplePlan):
         check_seed(self.seed)
         if self.decide == "rollout" and not self.is_rolled_out:
             raise SettingError("decide: rollouts that choose plays label them, too", "decide")
+        if self.is_by_outcome:
+            raise SettingError("label: only recorded games have an outcome", "label")
+
+    def of_recorded(self, games: int) -> "SampleSettings":
+        """Return these settings for so many recorded games.
+
+        Raises `SettingError` for what recorded games cannot have.
+        """
+        if self.games not in (0, games):
+            raise SettingError("games: recorded games are all taken", "games")
+        if self.noise:
+            raise SettingError("noise: recorded games are played already", "noise")
+        if self.decide == "rollout":
+            raise SettingError("decide: recorded games are played already", "decide")
+        if not self.is_by_outcome:
+            settings = replace(self, games=games)
+            settings.check()
+            return settings
+        if self.candidates not in (0, 1):
+            raise SettingError("candidates: only plays that were made have an outcome", "candidates")
+        # What labels is checked apart: `check` knows self-play alone.
+        replace(self, games=games, label=ROLLOUTS).check()
+        return replace(self, games=games, candidates=1)
 
 
+OUTCOME = "outcome"
+"""What labels recorded games by who won them."""
 _PARTS = 64
 """A dataset has about as many parts; a part is what a worker does at a time and what a kill loses."""
 _LARGEST_PART = 50_000
@@ -169,11 +209,12 @@ def sample(
     settings: SampleSettings,
     folder: Path | str,
     *,
+    recorded: Sequence[RecordedGame] = (),
     resume: bool = False,
     jobs: int | None = None,
     player_label: str | None = None,
 ) -> SampleResult:
-    """Play, label and write a dataset to `folder`.
+    """Play, label and write a dataset to `folder`; or label positions of `recorded` games.
 
     The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.
     At a first Ctrl-C or SIGTERM those parts are finished and written that take a few seconds more, before
@@ -183,29 +224,37 @@ def sample(
     Raises `DatasetError` when `folder` holds a dataset already and `resume` is not set, or when that
     one was made with other settings; `FileError` when it cannot be written, or another run works there.
     """
-    settings.check()
+    if recorded:
+        if settings.is_by_outcome:
+            recorded = finished(recorded)
+        settings = settings.of_recorded(len(recorded))
+    else:
+        settings.check()
     if settings.is_rolled_out and worker_count(jobs) > 1:
         fill_beside("motif.sampling.sample:rehearse")
     folder = Path(folder)
     evaluator = filtered(load_static(settings.player))
-    labeller = None if settings.is_rolled_out else load(settings.label).opinion()
+    has_labeller = not (settings.is_rolled_out or settings.is_by_outcome)
+    labeller = load(settings.label).opinion() if has_labeller else None
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,
         "label": _label_name(settings, player_label or settings.player),
         "player_fingerprint": model_fingerprint(evaluator.model),
         **_labels_provenance(labeller),
+        **({"recorded": games_fingerprint(recorded)} if recorded else {}),
         "games_a_part": games_a_part(settings),
         "motif": VERSION,
     }
     stopwatch = Stopwatch()
     with working_in(folder):
         kept = kept_parts(folder, provenance, resume)
-        parts = _all_parts(settings, provenance, folder, evaluator, labeller, kept, jobs)
+        work = _Work(settings, evaluator, labeller, recorded)
+        parts = _all_parts(work, provenance, folder, kept, jobs)
     seconds = stopwatch.seconds
     positions = sum(part.rows for part in parts)
     return SampleResult(
-        folder, positions, settings.trials if labeller is None else 1, settings.games, seconds
+        folder, positions, settings.trials if settings.is_rolled_out else 1, settings.games, seconds
     )
 
 
@@ -253,23 +302,32 @@ def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
     The bytes of a part do not depend on it.
     """
     plies = getattr(labeller, "plies", 0)
-    if labeller is None:
+    if settings.is_rolled_out:
         trials = settings.trials
     else:
         trials = _TRIALS_A_LABEL * _TRIALS_A_FURTHER_PLY ** (plies - 1) if plies else 1
     return max(1, int(_TRIALS_A_CALL / (trials * _positions_a_game(settings))))
 
 
+class _Work(NamedTuple):
+    """What is sampled."""
+
+    settings: SampleSettings
+    evaluator: StaticEvaluator
+    labeller: Evaluator | None
+    recorded: Sequence[RecordedGame]
+
+    def calls(self, pieces: Iterable[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
+        """What `sample_games` is given for each of `pieces`, first game and number of games."""
+        for first, count in pieces:
+            yield first, count, self.recorded[first : first + count]
+
+
 def _all_parts(
-    settings: SampleSettings,
-    provenance: dict[str, Any],
-    folder: Path,
-    evaluator: StaticEvaluator,
-    labeller: Evaluator | None,
-    kept: dict[str, Part],
-    jobs: int | None,
+    work: _Work, provenance: dict[str, Any], folder: Path, kept: dict[str, Part], jobs: int | None
 ) -> list[Part]:
     """Every part in order, made where it is not kept; the manifest follows each one."""
+    settings, evaluator, labeller, recorded = work
     together = provenance["games_a_part"]
     starts = range(0, settings.games, together)
     names = [part_name(k) for k in range(len(starts))]
@@ -277,7 +335,9 @@ def _all_parts(
     make = partial(sample_games, settings, evaluator.model, labeller=labeller)
     at_once = games_a_call(settings, labeller)
     pieces = {k: _pieces(starts[k], min(together, settings.games - starts[k]), at_once) for k in missing}
-    calls = chain.from_iterable(pieces.values())
+    calls = work.calls(chain.from_iterable(pieces.values()))
+    of_whom = f"{settings.games} games of {settings.player}"
+    what = f"{settings.games} recorded games" if recorded else of_whom
     whole = dict(kept)
 
     def record(complete: bool) -> list[Part]:
@@ -287,7 +347,7 @@ def _all_parts(
 
     with (
         stop_request(_STOPPING) as stop,
-        progress(f"sampling {settings.games} games of {settings.player}", len(starts)) as advance,
+        progress(f"sampling {what}", len(starts)) as advance,
         closing(run_until(stop, make, calls, jobs)) as made,
     ):
         record(complete=False)
@@ -323,14 +383,20 @@ def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def sample_games(
-    settings: SampleSettings, model: Model, first: int, count: int, labeller: Evaluator | None = None
+    settings: SampleSettings,
+    model: Model,
+    first: int,
+    count: int,
+    recorded: Sequence[RecordedGame] = (),
+    labeller: Evaluator | None = None,
 ) -> dict[str, Any]:
-    """Columns of the dataset for the games first .. first + count - 1.
+    """Columns of the dataset for the games first .. first + count - 1; `recorded` are these, if they are.
 
-    `labeller` labels them all; without one rollouts do.  Between games it looks whether to stop.
+    `labeller` labels them all; without one rollouts do, or how the game ended.  Between games it looks
+    whether to stop.
     """
     start = pack_many(Position.start().board[None])[0]
-    trials = settings.trials if labeller is None else 0
+    trials = settings.trials if settings.is_rolled_out else 0
     kept = trials if settings.stratified else 0
     record, tried = new_record(trials=kept), new_record(MAX_PLAYS, kept)
     model, space = prepared(model)
@@ -338,23 +404,23 @@ def sample_games(
     rates, rules = settings.rates(), settings.rules()
     for game in range(first, first + count):
         check_stop()
-        rows = self_play(
-            model,
-            start,
-            settings.seed,
-            game,
-            settings.decide == "rollout",
-            settings.candidates,
-            rates,
-            settings.noise,
-            trials,
-            rules,
-            space,
-            record,
-            tried,
-        )
+        if recorded:
+            played = recorded[game - first]
+            rows = record_game(
+                model, played.before, played.rolls, played.after, settings.seed, game, settings.candidates,
+                rates, trials, rules, space, record, tried,
+            )  # fmt: skip
+        else:
+            rows = self_play(
+                model, start, settings.seed, game, settings.decide == "rollout", settings.candidates, rates,
+                settings.noise, trials, rules, space, record, tried,
+            )  # fmt: skip
         means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], max(trials, 1))
         equity_errors = _stratified_errors(record, rows, settings.seed) if kept else errors[:, -1]
+        if settings.is_by_outcome:
+            means = outcome_labels(played, record.plies[:rows])
+            means = np.column_stack([means, equities(means)])
+            equity_errors = np.full(rows, np.nan)
         made = {
             "position": gnubg_ids(unpack_many(record.boards[:rows])),
             **{name: means[:, k].astype(np.float32) for k, name in enumerate(OUTPUTS)},

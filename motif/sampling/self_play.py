@@ -102,7 +102,8 @@ def _roll_of(ply, stream):
 
 
 @inline_kernel
-def _put_plays(tried, plays, count, item, ply):
+def put_plays(tried, plays, count, item, ply):
+    """Put the first `count` legal plays of a decision into `tried`."""
     for k in range(count):
         _put(tried, k, plays.words[k], item, ply, False)
 
@@ -132,6 +133,39 @@ def _record(record, rows, tried, order, wanted, played):
             for number in range(tried.trials.shape[1]):
                 record.trials[rows, number] = tried.trials[play, number]
             rows += 1
+    return rows
+
+
+@inline_kernel
+def record_decision(
+    model,
+    words,
+    current,
+    play,
+    count,
+    candidates,
+    by_rollout,
+    rates,
+    stream,
+    space,
+    order,
+    scores,
+    record,
+    rows,
+    tried,
+):
+    """Record a decision with the chance that `rates` has for its class; return the number of rows then.
+
+    It has `count` plays, which lie in `tried`; `play` is the one made.  Where there is no room for more it
+    is -1.
+    """
+    own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
+    if next_unit(stream) < rates[classify(words, current, own, other)]:
+        wanted = count if candidates == 0 else min(count, candidates)
+        if wanted < count and not by_rollout:
+            score_plays(model, words, current, count, space, scores)
+        _pick_candidates(count, play, wanted, scores, order, stream)
+        rows = -1 if rows + wanted > MAX_ROWS else _record(record, rows, tried, order, wanted, play)
     return rows
 
 
@@ -175,35 +209,46 @@ def self_play(
         item += 1
         if by_rollout:
             count = generate(words, high, low, space.plays)
-            _put_plays(tried, space.plays, count, item, ply)
-            _label(model, tried, count, seed, trials, rules, space)
+            put_plays(tried, space.plays, count, item, ply)
+            label(model, tried, count, seed, trials, rules, space)
             play = _best_by_rollouts(tried, count, scores)
         else:
             play, count = choose(model, words, current, high, low, space, stream)
-            _put_plays(tried, space.plays, count, item, ply)
+            put_plays(tried, space.plays, count, item, ply)
         if next_unit(stream) < noise:
             play = next_below(stream, count)
-        own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
-        if next_unit(stream) < rates[classify(words, current, own, other)]:
-            wanted = count if candidates == 0 else min(count, candidates)
-            if wanted < count and not by_rollout:
-                score_plays(model, words, current, count, space, scores)
-            _pick_candidates(count, play, wanted, scores, order, stream)
-            if rows + wanted > MAX_ROWS:
-                break
-            rows = _record(record, rows, tried, order, wanted, play)
+        more = record_decision(
+            model,
+            words,
+            current,
+            play,
+            count,
+            candidates,
+            by_rollout,
+            rates,
+            stream,
+            space,
+            order,
+            scores,
+            record,
+            rows,
+            tried,
+        )
+        if more < 0:
+            break
+        rows = more
         copy_words(words_of(tried.boards[play]), words)
         if finished_points(words) != 0:
             break
     if not by_rollout:
-        _label(model, record, rows, seed, trials, rules, space)
+        label(model, record, rows, seed, trials, rules, space)
     elif rows > 0 and record.plies[0] == 0:
-        _label(model, record, 1, seed, trials, rules, space)
+        label(model, record, 1, seed, trials, rules, space)
     return rows
 
 
 @kernel
-def _label(model, record, count, seed, trials, rules, space):
+def label(model, record, count, seed, trials, rules, space):
     """Roll out the first `count` rows of `record`; where each rollout is kept, squares are left out."""
     sums, squares = record.sums[:count], record.squares[:count]
     sums[:] = 0

@@ -1,0 +1,179 @@
+"""Games that were played and recorded, as positions to sample.
+
+Match files hold what people and programs played: a representative choice of positions, which self-play is
+not.  Each decision of a recorded game is sampled as one of self-play is: the play that was made and others
+of the same roll, at the rates of the settings.  Rollouts or an evaluator label the positions, or the end of
+the game does.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.game_record import GameProgress, GameRecord, Turn, game_facts
+from motif.board.match_file import match_paths, read_match
+from motif.board.movegen import MAX_PLAYS, generate
+from motif.board.packed import PACKED_WORDS, Board, pack_many
+from motif.evaluators.probabilities import OUTPUTS
+from motif.runtime.errors import RecordError
+from motif.runtime.jit import kernel, words_of
+from motif.runtime.streams import derive
+from motif.sampling.self_play import DECISIONS_A_GAME, GAME_TRIAL, label, put_plays, record_decision
+
+_SIZES = {"gammon": 2, "backgammon": 3}
+_NO_ONE = -1
+
+
+class RecordedGame(NamedTuple):
+    """The n plays of one game."""
+
+    before: Board
+    """Int8 (n, 64), packed: before each roll, seen by the player on roll."""
+    rolls: npt.NDArray[np.int64]
+    """(n, 2), the higher die first."""
+    after: Board
+    """Int8 (n, 64), packed: after each play, seen by the next player on roll."""
+    movers: npt.NDArray[np.int64]
+    """(n,): which of the two players made each play."""
+    winner: int
+    """0 or 1; -1 where the game was not finished."""
+    size: int
+    """1, 2 or 3: what was won, a single game, a gammon or a backgammon; a double passed is a single game."""
+
+
+def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
+    """Read the games in match files, and in those of folders.
+
+    Parameters
+    ----------
+    paths
+        Files of every format that `motif.board.match_file.read_match` reads, and folders of such files.
+
+    Returns
+    -------
+    list of RecordedGame
+        In the order of the files; games in which nothing was played are left out.
+
+    Raises
+    ------
+    RecordError
+        When a file is no match, or none holds a play.
+    """
+    games = [
+        game
+        for path in match_paths(paths)
+        for record in read_match(path).games
+        if (game := recorded_game(record)) is not None
+    ]
+    if not games:
+        raise RecordError("the match files hold no play to sample")
+    return games
+
+
+def recorded_game(record: GameRecord) -> RecordedGame | None:
+    """Follow a record; None where nothing was played."""
+    progress = GameProgress()
+    before, rolls, after, movers = [], [], [], []
+    for action in record.actions:
+        if isinstance(action, Turn) and action.play is not None:
+            before.append(progress.position.board)
+            rolls.append(action.roll)
+            after.append(action.play.position.board)
+            movers.append(action.player)
+        progress.apply(action)
+    if not before:
+        return None
+    facts = game_facts(record)
+    return RecordedGame(
+        pack_many(np.array(before)),
+        np.array(rolls, np.int64),
+        pack_many(np.array(after)),
+        np.array(movers, np.int64),
+        _NO_ONE if facts is None else facts.result.winner,
+        0 if facts is None else _SIZES.get(facts.kind or "", 1),
+    )
+
+
+def finished(games: Sequence[RecordedGame]) -> list[RecordedGame]:
+    """Keep the games that have a winner; raise `RecordError` where none has."""
+    ended = [game for game in games if game.winner != _NO_ONE]
+    if not ended:
+        raise RecordError("no game in the match files was finished: nobody won")
+    return ended
+
+
+def games_fingerprint(games: Sequence[RecordedGame]) -> str:
+    """Identify what was played and how it ended: a hash, by which a sample knows its games again."""
+    digest = hashlib.sha256()
+    for game in games:
+        for values in (game.rolls, game.after, game.movers, np.array([game.winner, game.size])):
+            digest.update(np.ascontiguousarray(values).tobytes())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    """Label positions by how their game ended: probabilities of 0 and 1, float64 (n, 5).
+
+    `plies` (n,) are the numbers of the plays that led to the positions, from 1; the player on roll is the
+    one who did not make that play.
+    """
+    wins = game.movers[plies - 1] != game.winner
+    ends = np.array([game.size >= 1, game.size >= 2, game.size >= 3])
+    labels = np.zeros((len(plies), len(OUTPUTS)))
+    labels[wins, :3] = ends
+    labels[~wins, 3:] = ends[1:]
+    return labels
+
+
+@kernel
+def record_game(
+    model, before, rolls, after, seed, game, candidates, rates, trials, rules, space, record, tried
+):
+    """Record positions of a game that was played, and label them; return their number.
+
+    `before`, `rolls` and `after` are those of a `RecordedGame`; everything else is as in
+    `motif.sampling.self_play.self_play`.  Without `trials` nothing is labelled.
+    """
+    stream = np.zeros(1, np.uint64)
+    stream[0] = derive(np.uint64(seed), np.uint64(game), GAME_TRIAL)
+    order, scores = np.zeros(MAX_PLAYS, np.int64), np.zeros(MAX_PLAYS)
+    starts, ends = words_of(before), words_of(after)
+    rows = 0
+    for turn in range(len(rolls)):
+        words, ply = starts[turn], turn + 1
+        count = generate(words, rolls[turn, 0], rolls[turn, 1], space.plays)
+        play = 0
+        for k in range(count):
+            same = True
+            for word in range(PACKED_WORDS):
+                same = same and space.plays.words[k, word] == ends[turn, word]
+            if same:
+                play = k
+        put_plays(tried, space.plays, count, game * DECISIONS_A_GAME + ply, ply)
+        more = record_decision(
+            model,
+            words,
+            before[turn],
+            play,
+            count,
+            candidates,
+            False,
+            rates,
+            stream,
+            space,
+            order,
+            scores,
+            record,
+            rows,
+            tried,
+        )
+        if more < 0:
+            break
+        rows = more
+    if trials > 0:
+        label(model, record, rows, seed, trials, rules, space)
+    return rows

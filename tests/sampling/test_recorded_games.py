@@ -1,0 +1,166 @@
+"""Positions of recorded games: those that were played, labelled by rollouts, an evaluator or who won."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motif.board.game_record import GameRecord, GameResult, Turn
+from motif.board.identifiers import gnubg_id
+from motif.board.mat_file import write_mat
+from motif.board.moves import legal_plays
+from motif.board.outcome import outcome
+from motif.board.packed import unpack_many
+from motif.board.position import Position
+from motif.cli.main import main
+from motif.evaluators import load_static
+from motif.runtime.errors import DatasetError, SettingError
+from motif.sampling import SampleSettings, joined, read_dataset, sample
+from motif.sampling.dataset import read_manifest
+from motif.sampling.recorded_games import finished, read_games, recorded_game
+from tests.board.test_mat_file import played
+
+SETTINGS = SampleSettings(player="motif-v1", trials=36, candidates=3, seed=5)
+BY_OUTCOME = SampleSettings(player="motif-v1", label="outcome")
+
+
+@pytest.fixture(name="files", scope="module")
+def _files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("matches")
+    for seed in range(3):
+        write_mat(folder / f"{seed}.mat", played(seed))
+    return folder
+
+
+def turns(game: GameRecord) -> list[Turn]:
+    return [action for action in game.actions if isinstance(action, Turn) and action.play is not None]
+
+
+def test_games_are_those_of_the_records(files):
+    games = read_games([files])
+    records = [game for seed in range(3) for game in played(seed).games if turns(game)]
+    assert len(games) == len(records)
+    for game, record in zip(games, records, strict=True):
+        positions = [turn.play.position.board.tolist() for turn in turns(record)]
+        assert unpack_many(game.after).tolist() == positions
+        assert game.rolls.tolist() == [list(turn.roll) for turn in turns(record)]
+        assert game.winner == (-1 if record.result is None else record.result.winner)
+
+
+def test_every_decision_is_recorded_with_the_play_made(files, tmp_path):
+    sample(SETTINGS, tmp_path / "ds", recorded=read_games([files]), jobs=1)
+    samples = joined([read_dataset(tmp_path / "ds")])
+    records = [game for seed in range(3) for game in played(seed).games if turns(game)]
+    made = [
+        gnubg_id(turn.play.position)
+        for record in records
+        for turn in turns(record)
+        if not outcome(turn.play.position)
+    ]
+    chosen = [gnubg_id(Position(board)) for board in samples.boards[samples.chosen]]
+    assert chosen == made
+    for decision in np.unique(samples.decision)[:40].tolist():
+        rows = samples.decision == decision
+        assert 1 <= rows.sum() <= SETTINGS.candidates
+        game, ply = int(samples.game[rows][0]), int(decision) % (1 << 16)
+        turn = turns(records[game])[ply - 1]
+        before = Position.start() if ply == 1 else turns(records[game])[ply - 2].play.position
+        if ply > 1 and turns(records[game])[ply - 2].player == turn.player:
+            continue
+        legal = {play.position.board.tobytes() for play in legal_plays(before, turn.roll)}
+        assert all(board.tobytes() in legal for board in samples.boards[rows])
+    assert (samples.trials == SETTINGS.trials).all()
+
+
+def test_the_same_bytes_for_any_number_of_jobs(files, tmp_path):
+    games = read_games([files])
+    for name, jobs in (("one", 1), ("two", 2)):
+        sample(SETTINGS, tmp_path / name, recorded=games, jobs=jobs)
+    one, two = (read_manifest(tmp_path / name) for name in ("one", "two"))
+    assert one == two
+    assert one[0]["recorded"].startswith("sha256:")
+    again = sample(SETTINGS, tmp_path / "one", recorded=games, resume=True, jobs=1)
+    assert read_manifest(tmp_path / "one") == one
+    assert again.positions > 0
+    with pytest.raises(DatasetError, match="was made with recorded = "):
+        sample(SETTINGS, tmp_path / "one", recorded=games[::-1], resume=True, jobs=1)
+
+
+def test_the_rate_thins_decisions_out(files, tmp_path):
+    games = read_games([files])
+    sample(replace(SETTINGS, rate=0.2, label="motif-v1"), tmp_path / "ds", recorded=games, jobs=1)
+    samples = joined([read_dataset(tmp_path / "ds")])
+    decisions = sum(len(game.rolls) for game in games)
+    assert 0 < len(np.unique(samples.decision)) < decisions / 2
+    expected = load_static("motif-v1").evaluate_many(samples.boards)
+    assert (samples.probabilities == expected).all()
+
+
+def ended(points: int, winner: int, *, resigned: bool = False) -> GameRecord:
+    """Two rolls, then the end of the game by words."""
+    position = Position.start()
+    first = legal_plays(position, (3, 1))[0]
+    second = legal_plays(first.position, (6, 4))[0]
+    actions = (Turn(0, (3, 1), first), Turn(1, (6, 4), second))
+    return GameRecord((0, 0), actions, GameResult(winner, points, resigned=resigned))
+
+
+@pytest.mark.parametrize(
+    ("points", "winner", "labels"),
+    [
+        (1, 0, [[0, 0, 0, 0, 0], [1, 0, 0, 0, 0]]),
+        (2, 0, [[0, 0, 0, 1, 0], [1, 1, 0, 0, 0]]),
+        (3, 1, [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]),
+    ],
+)
+def test_who_won_labels_every_position(points, winner, labels, tmp_path):
+    """After the first play player 1 is on roll, after the second player 0."""
+    game = recorded_game(ended(points, winner, resigned=True))
+    sample(BY_OUTCOME, tmp_path / "ds", recorded=[game], jobs=1)
+    samples = joined([read_dataset(tmp_path / "ds")])
+    assert samples.probabilities.tolist() == labels
+    assert samples.chosen.all()
+    assert (samples.trials == 1).all()
+
+
+def test_games_without_a_winner_have_no_outcome():
+    unfinished = recorded_game(replace(ended(1, 0), result=None))
+    won = recorded_game(ended(1, 0, resigned=True))
+    assert finished([unfinished, won]) == [won]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"games": 3}, "games: recorded games are all taken"),
+        ({"noise": 0.1}, "noise: recorded games are played already"),
+        ({"decide": "rollout"}, "decide: recorded games are played already"),
+        ({"label": "outcome", "candidates": 4}, "candidates: only plays that were made have an outcome"),
+        ({"rate": 2.0}, "rate must be above 0 and at most 1, not 2.0"),
+    ],
+)
+def test_what_recorded_games_cannot_have(change, message, tmp_path):
+    game = recorded_game(ended(1, 0, resigned=True))
+    with pytest.raises(SettingError) as error:
+        sample(replace(SETTINGS, **change), tmp_path / "ds", recorded=[game], jobs=1)
+    assert str(error.value) == message
+    assert not (tmp_path / "ds").exists()
+
+
+def test_the_command(files, tmp_path, capsys):
+    out = tmp_path / "ds"
+    words = ["sample", "--from", *(str(files / f"{seed}.mat") for seed in (0, 1)), "--label", "outcome"]
+    assert main([*words, "--out", str(out), "--jobs", "1"]) == 0
+    assert "labelled by who won" in capsys.readouterr().out
+    assert main(["calibrate", str(out), "--player", "motif-v1", "--json"]) == 0
+    capsys.readouterr()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for more, message in (
+        (["--from", str(empty)], "the folder holds no .mat, .sgf, .xg, .bgf file"),
+        (["--label", "outcome", "--games", "3"], "only recorded games have an outcome"),
+        ([], "--games must be at least 1, not 0"),
+    ):
+        assert main(["sample", *more, "--out", str(tmp_path / "other")]) == 2
+        assert message in capsys.readouterr().err
+        assert not (tmp_path / "other").exists()

@@ -302,8 +302,8 @@ def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
     The bytes of a part do not depend on it.
     """
     plies = getattr(labeller, "plies", 0)
-    if settings.is_rolled_out:
-        trials = settings.trials
+    if labeller is None:
+        trials = settings.trials if settings.is_rolled_out else 1
     else:
         trials = _TRIALS_A_LABEL * _TRIALS_A_FURTHER_PLY ** (plies - 1) if plies else 1
     return max(1, int(_TRIALS_A_CALL / (trials * _positions_a_game(settings))))

@@ -21,14 +21,8 @@ from tests.web.visits import (
 
 
 def equities(page, rows):
-<<<<<<< HEAD
     first_words = "cells => cells.map(cell => cell.firstChild.textContent)"
     cells = page.eval_on_selector_all(".hint .equity", first_words)
-=======
-    cells = page.eval_on_selector_all(
-        ".hint .equity", "cells => cells.map(cell => cell.firstChild.textContent)"
-    )
->>>>>>> 4011473 (sample --from: positions of recorded games, labelled by rollouts, an evaluator or who won)
     return [float(cell.replace("\u2212", "-")) for cell in cells[:rows]]
 
 

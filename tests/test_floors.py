@@ -45,7 +45,7 @@ ONLY_IN = {
     ],
     "llvmlite": COMPILERS,
     "jinja2": [Path("motif/reports/document.py")],
-    "gvformat": [Path("motif/board/match_file.py")],
+    "gvformat": [Path("motif/board/xg_file.py")],
     "markupsafe": [Path("motif/reports/document.py")],
     **dict.fromkeys(("fastapi", "pydantic", "pydantic_core", "starlette", "uvicorn"), SERVERS),
 }

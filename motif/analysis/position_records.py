@@ -6,6 +6,8 @@ Batch files: one position, or one position and roll, a line.
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +34,9 @@ from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.evaluator import best_few, without_ties
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.runtime.errors import MotifError, SettingError
+from motif.runtime.errors import MotifError, SettingError, plain_text
+from motif.runtime.files import content_of
+from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
 from motif.runtime.parallel import run_ordered
 
 if TYPE_CHECKING:
@@ -42,6 +46,7 @@ STDIN = "-"
 SHOWN = 10
 """Best plays of a hint that come with their probabilities."""
 _COMMENT = "#"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DICE = 2
 Rolls = npt.NDArray[np.int64]
 _roll = lru_cache(parse_roll)
@@ -52,17 +57,37 @@ class _Line(NamedTuple):
     words: list[str]
 
 
+class _BatchFile:
+    """Numbered lines that hold something; they can be gone through again."""
+
+    def __init__(self, path: str) -> None:
+        """Read the file at `path`, or standard input; raises `SettingError`."""
+        self.name = "standard input" if path == STDIN else plain_text(path)
+        if path == STDIN:
+            self._content = read_within(sys.stdin.buffer, BATCH_FILE, self.name, SettingError)
+        else:
+            self._content = content_of(Path(path), SettingError, BATCH_FILE)
+        BATCH_LINES.check(self._content.count(b"\n"), self.name, SettingError)
+
+    def __iter__(self) -> Iterator[_Line]:
+        content = self._content.removeprefix(_BYTE_ORDER_MARK)
+        for number, line in lines_of(pieces_of(BytesIO(content)), TEXT_LINE, self.name, SettingError):
+            words = line.decode("utf-8", "replace").split()
+            if words and not words[0].startswith(_COMMENT):
+                yield _Line(number, words)
+
+
 def read_positions(path: str) -> Board:
     """The boards (n, 26) in a file of one position a line; ``-`` is standard input.
 
     Empty lines and those that start with # are passed over.  Raises a `MotifError` that names the file
     and the line for one that holds no position.
     """
-    lines = list(_lines(path))
+    lines = _BatchFile(path)
     try:
         return boards_of([_only_word(line.words) for line in lines])
     except MotifError as error:
-        raise _located(path, lines, lambda words: parse_position(_only_word(words)), error) from None
+        raise _located(lines, lambda words: parse_position(_only_word(words)), error) from None
 
 
 def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
@@ -70,11 +95,11 @@ def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
 
     Otherwise like `read_positions`.
     """
-    lines = list(_lines(path))
+    lines = _BatchFile(path)
     try:
         return [parse_position(_only_word(line.words)) for line in lines]
     except MotifError as error:
-        raise _located(path, lines, lambda words: parse_position(_only_word(words)), error) from None
+        raise _located(lines, lambda words: parse_position(_only_word(words)), error) from None
 
 
 def read_decisions(path: str) -> tuple[Board, Rolls]:
@@ -82,29 +107,15 @@ def read_decisions(path: str) -> tuple[Board, Rolls]:
 
     Otherwise like `read_positions`.
     """
-    lines = list(_lines(path))
+    lines = _BatchFile(path)
+    texts, rolls = list[str](), list[tuple[int, int]]()
     try:
-        rolls = [_roll(*_dice(line.words)) for line in lines]
-        boards = boards_of([line.words[0] for line in lines])
-        return boards, np.array(rolls, np.int64).reshape(-1, _DICE)
+        for line in lines:
+            rolls.append(_roll(*_dice(line.words)))
+            texts.append(line.words[0])
+        return boards_of(texts), np.array(rolls, np.int64).reshape(-1, _DICE)
     except MotifError as error:
-        raise _located(path, lines, _parse_decision, error) from None
-
-
-def _lines(path: str) -> Iterator[_Line]:
-    """Numbered lines that hold something."""
-    try:
-        if path == STDIN:
-            content = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as handle:
-                content = handle.read()
-    except OSError as error:
-        raise SettingError(f"{path}: cannot be read: {error.strerror}") from None
-    for number, line in enumerate(content.decode("utf-8-sig", "replace").split("\n"), 1):
-        words = line.split()
-        if words and not words[0].startswith(_COMMENT):
-            yield _Line(number, words)
+        raise _located(lines, _parse_decision, error) from None
 
 
 def boards_of(texts: Sequence[str]) -> Board:
@@ -137,16 +148,13 @@ def _parse_decision(words: Sequence[str]) -> None:
     parse_position(words[0])
 
 
-def _located(
-    path: str, lines: Sequence[_Line], read: Callable[[list[str]], object], error: MotifError
-) -> MotifError:
+def _located(lines: _BatchFile, read: Callable[[list[str]], object], error: MotifError) -> MotifError:
     """The `error` of the first line that `read` cannot read, saying which one that is."""
     for number, words in lines:
         try:
             read(words)
         except MotifError as fault:
-            name = "standard input" if path == STDIN else path
-            return type(fault)(f"{name}: line {number}: {fault}")
+            return type(fault)(f"{lines.name}: line {number}: {fault}")
     return error
 
 

@@ -26,12 +26,12 @@ whose scripts/benchmark/perr.py measures a player with them.  Files of such line
 `data/bench/`.
 """
 
-import gzip
-import zlib
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,16 @@ import numpy.typing as npt
 from motif.board.identifiers import boards_from_keys, position_from_key
 from motif.board.packed import BOARD_SIZE, Board
 from motif.runtime.errors import BenchmarkError, PositionError, plain_text, shown
+from motif.runtime.files import content_of
+from motif.runtime.limits import (
+    BENCHMARK_FILE,
+    BENCHMARK_LINE,
+    BENCHMARK_LINES,
+    BENCHMARK_UNPACKED,
+    lines_of,
+    pieces_of,
+    unpacked_pieces,
+)
 
 CubeAction = Literal["ND", "D/T", "D/D", "TG"]
 """No double; double, take; double, drop; too good to double."""
@@ -152,22 +162,27 @@ class BenchmarkFile:
 def read_benchmark(path: Path | str) -> BenchmarkFile:
     """Read a benchmark file; raises `BenchmarkError` naming the file and the line."""
     path = Path(path)
+    where = plain_text(str(path))
+    content = content_of(path, BenchmarkError, BENCHMARK_FILE, "no such benchmark file")
+
+    def pieces() -> Iterator[bytes]:
+        if path.suffix == ".gz":
+            return unpacked_pieces(content, "gzip", BENCHMARK_UNPACKED, where, BenchmarkError)
+        return pieces_of(BytesIO(content))
+
+    # Unpacked twice, so that what is too much is known before anything is kept of it.
+    BENCHMARK_LINES.check(sum(piece.count(b"\n") for piece in pieces()), where, BenchmarkError)
     lines = _Lines()
-    number = 0
-    opener: Callable[..., IO[str]] = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="ascii") as handle:
-            for number, line in enumerate(handle, 1):
-                lines.add(line, number)
+        for number, line in lines_of(pieces(), BENCHMARK_LINE, where, BenchmarkError):
+            lines.add(line, number)
         if not lines.counts:
-            raise BenchmarkError(f"{path}: holds no decision (no line that starts with 'm')")
+            raise BenchmarkError(f"{where}: holds no decision (no line that starts with 'm')")
         return _benchmark(str(path), lines)
     except _BadLineError as fault:
-        raise BenchmarkError(f"{path}: line {fault.line or number}: {fault}") from None
-    except FileNotFoundError:
-        raise BenchmarkError(f"{path}: no such benchmark file") from None
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise BenchmarkError(f"{path}: cannot be read: {error}") from None
+        raise BenchmarkError(f"{where}: line {fault.line or number}: {fault}") from None
+    except UnicodeDecodeError as error:
+        raise BenchmarkError(f"{where}: cannot be read: line {number}: {error}") from None
 
 
 def shipped_lines() -> list[BenchmarkFile]:
@@ -192,9 +207,10 @@ class _Keyed:
 
     def __init__(self) -> None:
         self.keys: list[str] = []
-        self.numbers: list[float] = []
-        self.seeds: list[int] = []
-        self.lines: list[int] = []
+        # Of a file of a million lines there are many.
+        self.numbers = array("d")
+        self.seeds = array("q")
+        self.lines = array("q")
 
     def boards(self) -> Board:
         """The positions (n, 26); raises `_BadLineError` for a key that is none."""
@@ -233,8 +249,9 @@ class _Lines:
             "r": self._next_seed,
         }
 
-    def add(self, line: str, number: int) -> None:
-        """Take in the line of that `number`; raises `_BadLineError`."""
+    def add(self, content: bytes, number: int) -> None:
+        """Take in the line of that `number`; raises `_BadLineError`, and `UnicodeDecodeError`."""
+        line = content.decode("ascii")
         words = line.split()
         if words:
             take = self._kinds.get(words[0])

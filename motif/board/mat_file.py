@@ -10,7 +10,7 @@ Source: files that gnubg 1.07 wrote, and what it made of files that it was given
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +31,7 @@ from motif.board.moves import Play, legal_plays, parse_roll
 from motif.board.notation import find_play
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.files import content_of, decoded, write_text
+from motif.runtime.limits import GAME_MOVES, MATCH_FILE, MATCH_GAMES, MATCH_LINE, MATCH_LINES, MATCH_MOVES
 
 _LONGEST_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
@@ -40,17 +41,23 @@ _NAME_WIDTH, _CELL_WIDTH = 30, 27
 _TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
 _LENGTH = re.compile(r"\s*(\d{1,9})\s+point\s+match\b.*", re.IGNORECASE | re.ASCII)
 _GAME = re.compile(r"\s*Game\s+\d{1,9}\s*", re.ASCII)
-_NAMES = re.compile(r"\s*([^:]+?)\s*:\s*(\d{1,9})\s+([^:]+?)\s*:\s*(\d{1,9})\s*", re.ASCII)
+_SCORED = re.compile(r"\s*(\d{1,9})(?:\s+(\S.*))?", re.ASCII | re.DOTALL)
+"""Behind a player's name and its colon: the score, and the other player's name."""
 _GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
 """gnubg ends no line behind a roll that was not played."""
+_BLANKS = " \t\r\f\v"
 _NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
 _CELL = re.compile(
     r"(?<!\S)(?:(?P<roll>[1-6][1-6]):|(?P<word>doubles|beavers|raccoons|takes|drops|wins)\b)", re.IGNORECASE
 )
-_POINTS = re.compile(r"\s*(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?\s*\.?\s*", re.IGNORECASE | re.ASCII)
-_RAISED = re.compile(r"\s*(?:=>\s*(\d{1,9})\s*)?", re.ASCII)
-_NOTHING = re.compile(r"\s*(?:cannot move|\?*)\s*", re.IGNORECASE)
-"""A roll without moves, as gnubg and eXtreme Gammon write it."""
+_POINTS = re.compile(r"(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?(?:\s*\.)?", re.IGNORECASE | re.ASCII)
+_RAISED = re.compile(r"(?:=>\s*(\d{1,9}))?", re.ASCII)
+_NOTHING = re.compile(r"cannot move|\?*", re.IGNORECASE)
+"""A roll without moves, as gnubg and eXtreme Gammon write it.
+
+No expression here has two neighbours that can match the same characters: on a long run of these it would try
+every way to share them.
+"""
 _KINDS: dict[str, CubeKind] = {
     "doubles": "double", "beavers": "beaver", "raccoons": "raccoon", "takes": "take", "drops": "drop",
 }  # fmt: skip
@@ -96,27 +103,42 @@ def mat_name(name: str) -> str:
 def read_mat(path: Path) -> MatchRecord:
     """The record in the .mat file at `path`.
 
-    Raises `RecordError` that names file, line, game and move for whatever is no record of legal play.
+    Raises `RecordError` that names file, line, game and move for whatever is no record of legal play, and
+    for a file larger than `motif.runtime.limits` allows.
     """
-    return parse_mat(decoded(content_of(path, RecordError)), str(path))
+    return parse_mat(decoded(content_of(path, RecordError, MATCH_FILE)), str(path))
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
     """The record in `text`, which errors call `name`; see `read_mat`."""
-    lines = list(_lines(text))
-    tags = [(match[1], match[2]) for line in lines if (match := _TAG.fullmatch(line.text))]
-    body = iter([line for line in lines if line.text.strip() and line.text.lstrip()[0] not in ";#"])
-    opening = next(body, None)
-    match = _LENGTH.fullmatch(opening.text) if opening else None
+    MATCH_LINES.check(text.count("\n"), name, RecordError)
+    numbered = enumerate(text.split("\n"), 1)
+    opening = next(((number, line) for number, line in numbered if not _is_aside(line)), None)
+    match = _LENGTH.fullmatch(opening[1]) if opening else None
     if opening is None or not match:
-        where = f"line {opening.number}: " if opening else ""
+        where = f"line {opening[0]}: " if opening else ""
         raise NoMatError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
     length = int(match[1])
     if length > LARGEST_SCORE:
-        raise RecordError(f"{name}: line {opening.number}: a match is to at most {LARGEST_SCORE} points")
-    reader = _Reader(name, length, body)
+        raise RecordError(f"{name}: line {opening[0]}: a match is to at most {LARGEST_SCORE} points")
+    lines = list(_lines(text, name))
+    tags = [(match[1], match[2]) for line in lines if (match := _TAG.fullmatch(line.text))]
+    body = [line for line in lines if not _is_aside(line.text)][1:]
+    MATCH_GAMES.check(sum(map(_is_game, body)), name, RecordError)
+    cells = islice((cell for line in body for cell in _CELL.finditer(line.text)), MATCH_MOVES.size + 1)
+    MATCH_MOVES.check(sum(1 for _ in cells), name, RecordError)
+    reader = _Reader(name, length, iter(body))
     games = tuple(reader.games())
     return MatchRecord(reader.players, length, games, tuple(tags))
+
+
+def _is_aside(line: str) -> bool:
+    """Whether a line says nothing of the games."""
+    return line.lstrip()[:1] in ("", ";", "#")
+
+
+def _is_game(line: "_Line") -> bool:
+    return bool(_GAME.fullmatch(line.text))
 
 
 def _comments(record: MatchRecord, notes: Notes) -> Iterator[str]:
@@ -188,8 +210,9 @@ class _Cell(NamedTuple):
     rest: str
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str, name: str) -> Iterator[_Line]:
     for number, line in enumerate(text.split("\n"), 1):
+        MATCH_LINE.check(len(line), f"{name}: line {number}", RecordError)
         line = line.expandtabs().rstrip()
         glued = _GAME_BEHIND_ROLL.fullmatch(line)
         for part in glued.groups() if glued else (line,):
@@ -230,14 +253,14 @@ class _Reader:
         return line is not None
 
     def _score(self) -> tuple[int, int]:
-        match = _NAMES.fullmatch(self._line.text) if self._advance() else None
-        if not match:
+        sides = _sides(self._line.text) if self._advance() else None
+        if sides is None:
             raise self._error("expected the players, such as 'Ann : 0     Bob : 0'")
-        scores = int(match[2]), int(match[4])
+        names, scores = sides
         if max(scores) > LARGEST_SCORE:
             raise self._error(f"a score is at most {LARGEST_SCORE}")
         # What follows a comma is a rating.
-        first, second = (mat_name(match[k].partition(",")[0]) for k in (1, 3))
+        first, second = (mat_name(name.partition(",")[0]) for name in names)
         self.players = first, second
         return scores
 
@@ -256,6 +279,8 @@ class _Reader:
                     action = _action(cell, progress)
                     progress.apply(action)
                     actions.append(action)
+                    if len(actions) > GAME_MOVES.size:
+                        raise RecordError(GAME_MOVES.refusal)
                 except MotifError as error:
                     raise self._error(str(error)) from None
         return GameRecord(score, tuple(actions), result or progress.result)
@@ -285,10 +310,20 @@ class _Reader:
         return RecordError(": ".join([self._name, *where, what]))
 
 
+def _sides(text: str) -> tuple[tuple[str, str], tuple[int, int]] | None:
+    """Names and scores in a line such as ``Ann : 0     Bob : 0``; None for another one."""
+    first, _, behind = text.partition(":")
+    middle, _, last = behind.partition(":")
+    scored, ends = (_SCORED.fullmatch(side.rstrip(_BLANKS)) for side in (middle, last))
+    if not (first.strip(_BLANKS) and scored and scored[2] and ends and ends[2] is None):
+        return None
+    return (first, scored[2]), (int(scored[1]), int(ends[1]))
+
+
 def _action(cell: _Cell, progress: GameProgress) -> Action:
     if cell.roll is None:
         kind = _KINDS[cell.word]
-        match = _RAISED.fullmatch(cell.rest)
+        match = _RAISED.fullmatch(cell.rest.strip())
         if not match or (match[1] and kind in ("take", "drop")):
             raise RecordError(f"{quoted(cell.word + cell.rest)} is no cube action")
         if match[1] and kind == "double" and int(match[1]) != 2 * progress.cube:
@@ -299,13 +334,13 @@ def _action(cell: _Cell, progress: GameProgress) -> Action:
     progress.check_turn(cell.player)
     roll = parse_roll(cell.roll)
     plays = legal_plays(progress.position, roll)
-    if not _NOTHING.fullmatch(cell.rest):
+    if not _NOTHING.fullmatch(cell.rest.strip()):
         return Turn(cell.player, roll, find_play(cell.rest.strip(), plays))
     return Turn(cell.player, roll, plays[0] if len(plays) == 1 else None)
 
 
 def _won(cell: _Cell, progress: GameProgress, money: bool) -> GameResult:
-    match = _POINTS.fullmatch(cell.rest)
+    match = _POINTS.fullmatch(cell.rest.strip())
     if not match:
         raise RecordError(f"expected such as 'Wins 2 points', not {quoted((cell.word + cell.rest).strip())}")
     return progress.said_result(cell.player, int(match[1]), money=money)

@@ -2,38 +2,19 @@
 
 A file is known by what it begins with, whatever it is called: eXtreme Gammon's by ``RGMH``, BGBlitz's by a
 line of JSON, .sgf by a bracket; anything else is taken for a .mat file.
-
-Records as eXtreme Gammon (.xg) and BGBlitz (.bgf) save them are read through gammonview.
-
-gammonview (its package `gvformat`) makes of either file one document: games, and in each what was done, with
-the position after it as an OGID.  Plays are looked up among the legal ones by that position.  What these
-programs thought of them is left aside.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
-from importlib import import_module
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from motif.board.game_record import (
-    Action,
-    CubeAction,
-    GameProgress,
-    GameRecord,
-    GameResult,
-    MatchRecord,
-    Notes,
-    Turn,
-)
-from motif.board.mat_file import NoMatError, mat_name, mat_text, parse_mat
-from motif.board.match_ids import position_from_ogid
-from motif.board.moves import checked_roll, legal_plays
+from motif.board.game_record import MatchRecord, Notes
+from motif.board.mat_file import NoMatError, mat_text, parse_mat
 from motif.board.sgf_file import parse_sgf, sgf_text
-from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
+from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
+from motif.runtime.errors import RecordError, SettingError
 from motif.runtime.files import content_of, contents, decoded, write_text
-from motif.runtime.package import install_command
+from motif.runtime.limits import MATCH_FILE, read_within
 
 STDIN = "-"
 READ_SUFFIXES = (".mat", ".sgf", ".xg", ".bgf")
@@ -53,19 +34,6 @@ _POSITION_ADVICE = (
     "it holds a position, no match: copy its XGID in eXtreme Gammon and give that to `motif hint`"
 )
 
-EXTRA = "xg"
-XG_MAGIC = b"RGMH"
-BGF_MAGIC = b"{"
-"""A .bgf file begins with a line of JSON."""
-
-_ROLLS = range(21)
-_DOUBLE, _TAKE, _DROP, _SET_POSITION = 21, 22, 23, 31
-_RESIGNED = (27, 28)
-"""What gammonview calls actions; all others only say that the game is over."""
-_WHITE = 1
-_SCORES = slice(6, 8)
-"""Fields of an OGID."""
-
 
 def read_match(path: Path | str) -> MatchRecord:
     """The record of a match in the file at `path`; ``-`` is standard input.
@@ -75,12 +43,18 @@ def read_match(path: Path | str) -> MatchRecord:
     kind of file what would write one that can be read.
     """
     if str(path) == STDIN:
-        return parse_match(sys.stdin.buffer.read(), "standard input")
-    return parse_match(content_of(Path(path), RecordError), str(path))
+        name = "standard input"
+        return parse_match(read_within(sys.stdin.buffer, MATCH_FILE, name, RecordError), name)
+    return parse_match(content_of(Path(path), RecordError, MATCH_FILE), str(path))
 
 
 def parse_match(content: bytes, name: str) -> MatchRecord:
-    """The record in the `content` of a file of any kind, which errors call `name`; see `read_match`."""
+    """The record in the `content` of a file of any kind, which errors call `name`; see `read_match`.
+
+    Whatever `content` is, the time and the memory that this takes are bounded: `motif.runtime.limits` says
+    of what a file may hold how much, and what is more is refused before it is unpacked or parsed.
+    """
+    MATCH_FILE.check(len(content), name, RecordError)
     begun = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     suffix = Path(name).suffix.lower()
     if content.startswith(XG_MAGIC):
@@ -127,104 +101,3 @@ def match_paths(paths: Iterable[Path]) -> Iterator[Path]:
         if not files:
             raise RecordError(f"{path}: the folder holds no {', '.join(READ_SUFFIXES)} file")
         yield from files
-
-
-def parse_xg(content: bytes, name: str) -> MatchRecord:
-    """The record in the `content` of an .xg file, which errors call `name`.
-
-    Raises `RecordError` where gammonview is missing or cannot read it, and for plays that are not legal.
-    """
-    return _parsed("convert_xg", content, name, "an .xg file; export the match from eXtreme Gammon as .mat")
-
-
-def parse_bgf(content: bytes, name: str) -> MatchRecord:
-    """The record in the `content` of a .bgf file; otherwise like `parse_xg`."""
-    return _parsed("convert_bgf", content, name, "a .bgf file; save the match in BGBlitz as .mat")
-
-
-def _parsed(function: str, content: bytes, name: str, what: str) -> MatchRecord:
-    try:
-        convert: Callable[[bytes], dict[str, Any]] = getattr(import_module("gvformat"), function)
-    except ImportError:
-        kind, _, other = what.partition("; ")
-        raise RecordError(
-            f"{name}: to read {kind} takes gammonview: {install_command(EXTRA)}; or {other}"
-        ) from None
-    try:
-        document = convert(content)
-    # Whatever stumbles over a file of another or damaged form: gammonview checks little.
-    except Exception as error:
-        reason = plain_text(" ".join(str(error).split())) or type(error).__name__
-        raise RecordError(f"{name}: gammonview cannot read it as {what} ({reason})") from None
-    try:
-        return _record(document, name)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"{name}: gammonview reads no match in it ({plain_text(repr(error))})") from None
-
-
-def _record(document: dict[str, Any], name: str) -> MatchRecord:
-    players = mat_name(str(document["player_white"] or "")), mat_name(str(document["player_black"] or ""))
-    length = int(document.get("match_length") or 0)
-    games: list[GameRecord] = []
-    for number, game in enumerate(document["games"], 1):
-        before = _score_after(games[-1]) if games else (0, 0)
-        games.append(_game(game, f"{name}: game {number}", before, money=not length))
-    return MatchRecord(players, length, tuple(games), tuple(_tags(document, length)))
-
-
-def _game(game: dict[str, Any], where: str, before: tuple[int, int], *, money: bool) -> GameRecord:
-    plies = game["plies"]
-    score = before
-    if plies and (fields := plies[0]["ogid_before"].split(":")[_SCORES]):
-        score = int(fields[0]), int(fields[1])
-    progress, actions = GameProgress(), list[Action]()
-    for number, ply in enumerate(plies, 1):
-        try:
-            for action in _actions(ply, progress):
-                progress.apply(action)
-                actions.append(action)
-        except MotifError as error:
-            raise RecordError(f"{where}, action {number}: {error}") from None
-    points = int(game.get("points_won") or 0)
-    result: GameResult | None = progress.result
-    if points:
-        try:
-            result = progress.said_result(int(game["winner"]), points, money=money)
-        except MotifError as error:
-            raise RecordError(f"{where}: {error}") from None
-    return GameRecord(score, tuple(actions), result)
-
-
-def _actions(ply: dict[str, Any], progress: GameProgress) -> Iterator[Action]:
-    """What a ply of gammonview's does; nothing where it only says that the game is over."""
-    kind, player = ply["action_id"], 0 if ply["color"] == _WHITE else 1
-    if kind in _ROLLS:
-        roll = checked_roll(ply["d1"], ply["d2"])
-        after, _ = position_from_ogid(ply["ogid_after"])
-        same = [play for play in legal_plays(progress.position, roll) if play.position == after]
-        if not same:
-            raise RecordError("what was played with {}{} is not legal".format(*roll))
-        yield Turn(player, roll, same[0])
-    elif kind == _DOUBLE:
-        yield CubeAction(player, progress.answer_to(player))
-    elif kind in (_TAKE, _DROP):
-        yield CubeAction(player, "take" if kind == _TAKE else "drop")
-    elif kind == _SET_POSITION:
-        raise RecordError("the play that was made is not legal, or a position was set up")
-
-
-def _score_after(game: GameRecord) -> tuple[int, int]:
-    score = list(game.score)
-    if game.result is not None:
-        score[game.result.winner] += game.result.points
-    return score[0], score[1]
-
-
-def _tags(document: dict[str, Any], length: int) -> Iterator[tuple[str, str]]:
-    for tag, key in (("Event", "event"), ("Site", "site")):
-        if text := " ".join(str(document.get(key) or "").replace('"', "'").split()):
-            yield tag, text
-    if seconds := document.get("timestamp"):
-        yield "EventDate", datetime.fromtimestamp(seconds, UTC).strftime("%Y.%m.%d")
-    if document.get("jacoby") and not length:
-        yield "Jacoby", "On"

@@ -37,20 +37,22 @@ from motif.board.match_state import LARGEST_SCORE
 from motif.board.moves import legal_plays, parse_roll
 from motif.board.notation import OFF, find_play
 from motif.board.packed import OWN_BAR, POINTS
-from motif.runtime.errors import MotifError, RecordError
+from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.runtime.files import content_of, decoded, write_text
+from motif.runtime.limits import GAME_MOVES, MATCH_FILE, MATCH_GAMES, MATCH_MOVES, SGF_PARTS
 from motif.runtime.package import VERSION
 
 _COLOURS = "WB"
 """Of players 0 and 1."""
 _BAR, _TRAY = "y", "z"
-_TEXT = r"\[[^\]\\]*(?:\\.[^\]\\]*)*\]"
-_TOKEN = re.compile(rf"\s*(?:([();])|([A-Za-z]+)\s*({_TEXT}(?:\s*{_TEXT})*))", re.DOTALL)
+_TEXT = r"\[[^\]\\]*+(?:\\.[^\]\\]*+)*+\]"
+# Possessive (++, *+): what one part takes no other could, and no state is kept for each repetition.
+_TOKEN = re.compile(rf"\s*+(?:([();])|([A-Za-z]++)\s*+({_TEXT}(?:\s*+{_TEXT})*+))", re.DOTALL)
 _VALUE = re.compile(_TEXT, re.DOTALL)
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _MOVE = re.compile(r"([1-6][1-6])((?:[a-z]{2}){0,4})", re.ASCII)
 _INFORMATION = re.compile(r"\s*(\w+)\s*:\s*(\d{1,9})\s*", re.ASCII)
-_RESULT = re.compile(r"\s*([WB])\+(\d{1,9})\s*(R(?:esign)?)?\s*", re.ASCII)
+_RESULT = re.compile(r"\s*([WB])\+(\d{1,9})(?:\s*R(?:esign)?)?\s*", re.ASCII)
 _TAG_LINE = re.compile(r'\[([^"\]]*[^"\]\s])\s*"(.*)"\]')
 _DATE = re.compile(r"(\d{4})[.-](\d\d)[.-](\d\d)", re.ASCII)
 _KNOWN_TAGS = {"Event": "EV", "Round": "RO", "Site": "PC", "EventDate": "DT", "Annotator": "AN"}
@@ -79,9 +81,10 @@ def sgf_text(record: MatchRecord, notes: Notes | None = None) -> str:
 def read_sgf(path: Path) -> MatchRecord:
     """The record in the .sgf file at `path`.
 
-    Raises `RecordError` that names file, line and game for whatever is no record of legal play.
+    Raises `RecordError` that names file, line and game for whatever is no record of legal play, and for a
+    file larger than `motif.runtime.limits` allows.
     """
-    return parse_sgf(decoded(content_of(path, RecordError)), str(path))
+    return parse_sgf(decoded(content_of(path, RecordError, MATCH_FILE)), str(path))
 
 
 def parse_sgf(text: str, name: str = "text") -> MatchRecord:
@@ -89,7 +92,8 @@ def parse_sgf(text: str, name: str = "text") -> MatchRecord:
     games: list[GameRecord] = []
     tags: dict[tuple[str, str], None] = {}
     players, length, jacoby = (mat_name(""), mat_name("")), 0, False
-    for number, nodes in enumerate(_Trees(text, name), 1):
+    # All trees before the first game, so that what is too much is known before a play is looked up.
+    for number, nodes in enumerate(list(_Trees(text, name)), 1):
         reader = _GameReader(name, number, nodes)
         games.append(reader.game())
         players, length = reader.players, reader.length
@@ -123,6 +127,7 @@ class _Trees:
         """Of each tree that is open, how many have begun within it."""
         self._is_first = [True]
         """Whether what is open belongs to the first line."""
+        self._games = self._moves = self._parts = 0
 
     def __iter__(self) -> Iterator[list[_Node]]:
         here, text = 0, self._text
@@ -131,6 +136,8 @@ class _Trees:
             begun = match.start(1 if sign else 2)
             self._line += text.count("\n", here, begun)
             here = match.end()
+            self._parts += 1 if sign else values.count("[")
+            SGF_PARTS.check(self._parts, self._name, RecordError)
             if sign is None:
                 self._property(key, values)
             elif sign == "(":
@@ -139,15 +146,25 @@ class _Trees:
             elif not self._branches:
                 raise self._error("no .sgf file: it must begin with (;GM[6]")
             elif sign == ";":
-                self._nodes += [[]] * self._is_first[-1]
+                if self._is_first[-1]:
+                    self._begin_node()
             else:
                 self._branches.pop()
                 self._is_first.pop()
                 if not self._branches:
+                    self._games += 1
+                    MATCH_GAMES.check(self._games, self._name, RecordError)
                     yield self._nodes
                     self._nodes = []
             self._line += text.count("\n", begun, here)
         self._check_end(here)
+
+    def _begin_node(self) -> None:
+        self._nodes.append([])
+        self._moves += 1
+        # The first node of a game holds no move.
+        GAME_MOVES.check(len(self._nodes) - 1, f"{self._name}: game {self._games + 1}", RecordError)
+        MATCH_MOVES.check(self._moves - self._games - 1, self._name, RecordError)
 
     def _property(self, key: str, values: str) -> None:
         if not self._branches:
@@ -279,7 +296,7 @@ class _GameReader:
     def _check_kind(self) -> None:
         kind = self._text("GM").strip() or _BACKGAMMON
         if kind != _BACKGAMMON:
-            raise self._error(f"the game is GM[{kind}], not backgammon, GM[{_BACKGAMMON}]")
+            raise self._error(f"the game is GM[{plain_text(kind)}], not backgammon, GM[{_BACKGAMMON}]")
 
     def _values(self, key: str) -> list[str]:
         return self._root[key].values if key in self._root else []

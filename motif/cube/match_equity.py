@@ -24,13 +24,17 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import MatchState
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
+from motif.runtime.files import text_of
+from motif.runtime.limits import EQUITY_TABLE_FILE
 
 DEFAULT_TABLE = "kazaross-xg2"
 TABLES = {"kazaross-xg2": "Kazaross-XG2.xml", "rockwell-kazaross": "Rockwell-Kazaross.xml"}
 """The tables that come along, and their files."""
 
 _SHORTEST = 3
+_ENTITY = "<!ENTITY"
+"""Entities within entities make a small file of any size."""
 _ALMOST = 1e-9
 
 
@@ -123,16 +127,14 @@ def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
     if not name.lower().endswith(".xml"):
         names = ", ".join(TABLES)
         raise SettingError(f"no match equity table is called {name!r}: {names}, or a file that ends in .xml")
-    try:
-        text = Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a text file"
-        raise SettingError(f"{name}: cannot be read: {reason}") from None
+    text = text_of(Path(name), SettingError, EQUITY_TABLE_FILE)
     return read_table(text, name)
 
 
 def read_table(text: str, name: str) -> MatchEquityTable:
     """The table in the XML `text`; raises `SettingError` that names `name` and what is wrong."""
+    if _ENTITY in text:
+        raise SettingError(f"{name}: no match equity table: it declares an entity, and these are not read")
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
@@ -172,7 +174,7 @@ def _rows(root: ElementTree.Element, name: str, file: str) -> list[list[float]]:
             except ValueError:
                 chance = -1.0
             if not 0 < chance < 1:
-                raise SettingError(f"{file}: {name}: {(cell.text or '').strip()!r} is no chance")
+                raise SettingError(f"{file}: {name}: {shown((cell.text or '').strip())} is no chance")
             chances.append(chance)
         rows.append(chances)
     return rows

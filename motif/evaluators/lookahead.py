@@ -58,7 +58,7 @@ from motif.evaluators.stakes import MAX_STATES, NO_CUBE, NO_DOUBLE, Stakes, best
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.motif_set import measure_motif
 from motif.parameters.position_class import RACE, classify_many
-from motif.runtime.errors import PlayerError
+from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.kernel import compile_ahead
 
 MAX_PLIES = 3
@@ -290,7 +290,7 @@ class LookaheadEvaluator(Evaluator):
         if not 1 <= plies <= MAX_PLIES:
             raise PlayerError(f"{self.name}: lookahead must be 1 to {MAX_PLIES} plies")
         if depth not in DEPTHS:
-            raise PlayerError(f"{self.name}: after the plies there may be {', '.join(DEPTHS)}")
+            raise PlayerError(f"{plain_text(self.name)}: after the plies there may be {', '.join(DEPTHS)}")
         if DEPTHS[depth].rollout and not isinstance(base, StaticEvaluator):
             raise PlayerError(f"{self.name}: only a static evaluator can be rolled out, no net")
         self.plies = plies

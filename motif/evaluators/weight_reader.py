@@ -10,7 +10,6 @@ and a folder that cannot be written is no error.
 
 import hashlib
 import json
-import lzma
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import accumulate
@@ -43,9 +42,10 @@ from motif.evaluators.weight_file import (
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.position_class import CLASS_NAMES, PLANS
 from motif.runtime.cache_folder import cache_folder
-from motif.runtime.documents import Entry, YamlTextError, parse_large_yaml
+from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_large_yaml
 from motif.runtime.errors import FileError, ParameterError, WeightFileError, plain_text, shown
-from motif.runtime.files import reading, replacing
+from motif.runtime.files import content_of, replacing
+from motif.runtime.limits import YAML_FILE, YAML_UNPACKED, unpacked
 
 _NEEDED_KEYS = ("name", "version", "parameters", "classes")
 _TOP_KEYS = (
@@ -66,8 +66,6 @@ _REQUIRED_CLASSES = ("contact", "race")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 _COMPRESSED = b"\xfd7zXZ\0"
 """What a file begins with that xz has compressed."""
-_LARGEST = 1 << 28
-"""Bytes that a compressed file may hold."""
 _LARGE = 1 << 18
 """Bytes from which on a file is worth keeping in its binary form."""
 
@@ -88,8 +86,7 @@ def read_weight_file(path: Path | str) -> WeightFile:
     """
     path = Path(path)
     where = plain_text(str(path))
-    with reading(path, WeightFileError, "no such weight file"):
-        content = path.read_bytes()
+    content = content_of(path, WeightFileError, YAML_FILE, "no such weight file")
     if len(content) < _LARGE:
         return _read(content, where, path.parent)
     digest = hashlib.sha256(content).hexdigest()
@@ -100,27 +97,16 @@ def read_weight_file(path: Path | str) -> WeightFile:
     return weights
 
 
-def _uncompressed(content: bytes, where: str) -> bytes:
-    """What the compressed `content` holds; raises `WeightFileError` where it is damaged."""
-    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
-    try:
-        result = decompressor.decompress(content, _LARGEST)
-    except lzma.LZMAError as error:
-        raise WeightFileError(f"{where}: its compression is damaged: {error}") from None
-    if not decompressor.eof:
-        what = "cut short" if decompressor.needs_input else f"holds more than {_LARGEST >> 20} MB"
-        raise WeightFileError(f"{where}: {what}")
-    return result
-
-
 def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     """The weight file with that `content`, which lies in `folder`."""
     if content.startswith(_COMPRESSED):
-        content = _uncompressed(content, where)
+        content = unpacked(content, "xz", YAML_UNPACKED, where, WeightFileError)
     try:
         parsed = parse_large_yaml(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise WeightFileError(f"{where}: cannot be read: {error}") from None
+    except YamlSizeError as error:
+        raise WeightFileError(f"{where}: {error}") from None
     except YamlTextError as error:
         raise WeightFileError(f"{where}: not YAML, or cut short: {error}") from None
     document = Entry(parsed, where, WeightFileError, "document")

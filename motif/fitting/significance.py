@@ -45,7 +45,9 @@ from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES, PLANS
 from motif.runtime.errors import DatasetError, FitError, shown
 from motif.runtime.files import replacing
+from motif.runtime.limits import TERMS_ROWS
 from motif.runtime.parallel import one_thread
+from motif.runtime.parquet import bounded_parquet, texts_of
 
 _ROWS_AT_ONCE = 1 << 16
 ROWS_PER_WEIGHT = 64
@@ -68,9 +70,10 @@ _COLUMNS = {
 """Columns of numbers, and the attributes of `TermStatistics` that they hold."""
 _MAY_LACK = ("se", "z", "effect_se")
 """NaN where nobody has computed standard errors."""
+_TEXTS = ("class", "plan", "head", "term")
 SCHEMA = pa.schema(
     [
-        *((name, pa.string()) for name in ("class", "plan", "head", "term")),
+        *((name, pa.string()) for name in _TEXTS),
         *((name, pa.float64()) for name in _COLUMNS),
         ("slope", pa.float64()),
     ]
@@ -302,8 +305,8 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     Raises `DatasetError`, which names the file and what is wrong, for one that is missing or no such table.
     """
     try:
-        with pq.ParquetFile(path) as file:
-            if not file.schema_arrow.equals(SCHEMA):
+        with bounded_parquet(path, _TEXTS, TERMS_ROWS, DatasetError) as (file, schema):
+            if not schema.equals(SCHEMA):
                 names = ", ".join(SCHEMA.names)
                 raise DatasetError(f"{path}: no table of terms: its columns are not {names}")
             table = file.read()
@@ -314,7 +317,7 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
         raise DatasetError(f"{path}: no table of terms: {' '.join(str(error).split())}") from None
     if any(column.null_count for column in table.columns):
         raise DatasetError(f"{path}: a value is missing")
-    texts = {name: table.column(name).to_pylist() for name in ("class", "plan", "head", "term")}
+    texts = {name: texts_of(table.column(name), str(path), DatasetError) for name in _TEXTS}
     numbers = {name: table.column(name).to_numpy() for name in (*_COLUMNS, "slope")}
     _check_numbers(path, numbers, texts["term"])
     places = list(zip(texts["class"], texts["plan"], texts["head"], strict=True))

@@ -26,10 +26,20 @@ from motif.learning.fit import FitSettings, fit_dataset
 from motif.learning.fit import rehearse as rehearse_fit
 from motif.players import load
 from motif.players.match import FEWEST_PAIRS, MatchResult, play_match
-from motif.runtime.documents import Entry, YamlTextError, parse_yaml
-from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, shown
-from motif.runtime.files import clear_temporaries, contents, csv_text, make_folder, working_in, write_text
+from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_yaml
+from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, plain_text, shown
+from motif.runtime.files import (
+    clear_temporaries,
+    contents,
+    csv_text,
+    json_of,
+    make_folder,
+    text_of,
+    working_in,
+    write_text,
+)
 from motif.runtime.helper import fill_beside
+from motif.runtime.limits import YAML_FILE
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.sampling import SamplePlan, SampleSettings, read_manifest_positions, sample
@@ -176,17 +186,15 @@ def load_preset(name: str) -> BootstrapConfig:
 
 def load_config(path: Path) -> BootstrapConfig:
     """The configuration in a file; raises `SettingError`."""
-    try:
-        return parse_config(path.read_text(encoding="utf-8"), str(path))
-    # A name with a zero byte in it is a ValueError, as bytes that are no UTF-8 are.
-    except (OSError, ValueError) as error:
-        raise SettingError(f"{path}: cannot be read: {error}") from None
+    return parse_config(text_of(path, SettingError, YAML_FILE), plain_text(str(path)))
 
 
 def parse_config(text: str, where: str) -> BootstrapConfig:
     """Read a configuration; raises `SettingError` naming `where` and the key that is wrong."""
     try:
         document = parse_yaml(text)
+    except YamlSizeError as error:
+        raise SettingError(f"{where}: {error}") from None
     except YamlTextError as error:
         raise SettingError(f"{where}: not YAML: {error}") from None
     entry = Entry(document, where, SettingError, joint=": ")
@@ -271,12 +279,13 @@ def _claim(folder: Path, config: BootstrapConfig) -> None:
 
 def _finished(home: Path, version: int) -> dict[str, Any] | None:
     """The summary of a version that is finished; None for one that is not."""
-    try:
-        summary: dict[str, Any] = json.loads((home / SUMMARY).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    path = home / SUMMARY
+    if not path.exists():
         return None
-    except (OSError, ValueError) as error:
-        raise SettingError(f"{home / SUMMARY}: cannot be read: {error}; delete it to make it anew") from None
+    try:
+        summary = json_of(path, SettingError)
+    except SettingError as error:
+        raise SettingError(f"{error}; delete it to make it anew") from None
     if not isinstance(summary, dict) or summary.get("version") != version:
         raise SettingError(f"{home / SUMMARY}: is no summary of version {version}; delete it to make it anew")
     return summary

@@ -4,7 +4,6 @@ How the version after the last could be made is told with what the numbers say w
 """
 
 import csv
-import json
 import math
 import os
 import shlex
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
+from io import StringIO
 from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
@@ -58,7 +58,8 @@ from motif.reports.term_pages import (
 from motif.reports.worst_page import shown_decision
 from motif.runtime.documents import Entry
 from motif.runtime.errors import SettingError
-from motif.runtime.files import write_text
+from motif.runtime.files import json_of, text_of, write_text
+from motif.runtime.limits import HISTORY_COLUMNS, HISTORY_FILE, HISTORY_LINES, YAML_FILE
 from motif.sampling import SampleSettings
 from motif.sampling.dataset import MANIFEST
 
@@ -161,16 +162,19 @@ def read_run(folder: Path) -> RunFiles:
     config = load_config(path)
     summaries = _summaries(folder, config)
     weights = [read_weight_file(folder / f"v{version}" / WEIGHTS) for version in range(len(summaries))]
-    return RunFiles(folder, config, path.read_text(encoding="utf-8"), summaries, weights)
+    return RunFiles(folder, config, text_of(path, SettingError, YAML_FILE), summaries, weights)
 
 
 def read_history(home: Path) -> Rows:
     """The rows of a version's history.csv; raises `SettingError`."""
+    path = home / HISTORY
+    text = text_of(path, SettingError, HISTORY_FILE)
+    HISTORY_LINES.check(text.count("\n"), str(path), SettingError)
+    HISTORY_COLUMNS.check(text.partition("\n")[0].count(",") + 1, str(path), SettingError)
     try:
-        with open(home / HISTORY, encoding="utf-8", newline="") as handle:
-            return list(csv.DictReader(handle))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingError(f"{home / HISTORY}: cannot be read: {error}") from None
+        return list(csv.DictReader(StringIO(text, newline="")))
+    except csv.Error as error:
+        raise SettingError(f"{path}: cannot be read: {error}") from None
 
 
 def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
@@ -183,12 +187,9 @@ def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
     summaries = []
     for version in range(len(config.versions)):
         path = folder / f"v{version}" / SUMMARY
-        try:
-            summary = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        if not path.exists():
             break
-        except (OSError, ValueError, RecursionError) as error:
-            raise SettingError(f"{path}: cannot be read: {error}") from None
+        summary = json_of(path, SettingError)
         _check(Entry(summary, str(path), SettingError), version)
         summaries.append(summary)
     if not summaries:

@@ -11,13 +11,13 @@ the text that it is, and so do yes, no, on and off.
 import math
 import re
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from dataclasses import MISSING, fields
 from typing import Any, NoReturn, Self
 
 import yaml
 
 from motif.runtime.errors import MotifError, plain_text, shown
+from motif.runtime.limits import YAML_BREAKS, YAML_UNPACKED, YAML_VALUES
 
 _KINDS: dict[Any, tuple[type, ...]] = {
     int: (int,),
@@ -152,6 +152,10 @@ class YamlTextError(ValueError):
     """A text that is no YAML, or YAML of a kind that is not read here; the message is one line."""
 
 
+class YamlSizeError(YamlTextError):
+    """A text of more than is read."""
+
+
 class _Loader(_C_OR_PYTHON):
     """A safe loader that refuses a key given twice and a number that could not be written again."""
 
@@ -184,30 +188,57 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_st
 
 def parse_yaml(text: str) -> Any:
     """The data in `text`; raises `YamlTextError`."""
+    _check_size(text)
     try:
         _check_shape(text)
         return yaml.load(text, _Loader)
+    except YamlSizeError:
+        raise
     # A fault in the text shows itself as a KeyError or an AttributeError, too, in the constructors.
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise YamlTextError(" ".join(str(error).split())) from None
 
 
+def _check_size(text: str) -> None:
+    """Raise `YamlTextError` for a text that is too large to look at it event by event."""
+    for limit, count in (
+        (YAML_UNPACKED, len(text)),
+        (YAML_BREAKS, text.count("\n") + text.count(",")),
+    ):
+        if count > limit.size:
+            raise YamlSizeError(limit.refusal)
+
+
 def _check_shape(text: str) -> None:
     """Look for what is refused, event by event, before anything is built: building recurses."""
-    depth = 0
+    depth = values = documents = 0
     for event in yaml.parse(text, _C_OR_PYTHON):
-        if isinstance(event, yaml.AliasEvent):
-            raise YamlTextError(f"{_line(event)}: aliases are not read here")
-        if getattr(event, "tag", None) is not None:
-            raise YamlTextError(f"{_line(event)}: tags are not read here")
-        if isinstance(event, yaml.ScalarEvent) and len(event.value) > LONGEST_SCALAR:
-            raise YamlTextError(f"{_line(event)}: a value has more than {LONGEST_SCALAR} characters")
-        if isinstance(event, yaml.CollectionStartEvent):
+        if isinstance(event, yaml.ScalarEvent):
+            values += 1
+            if len(event.value) > LONGEST_SCALAR:
+                raise YamlTextError(f"{_line(event)}: a value has more than {LONGEST_SCALAR} characters")
+        elif isinstance(event, yaml.CollectionStartEvent):
+            values += 1
             depth += 1
             if depth > MAX_DEPTH:
                 raise YamlTextError(f"{_line(event)}: more than {MAX_DEPTH} lists and mappings in each other")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
+        elif isinstance(event, yaml.DocumentStartEvent):
+            documents += 1
+        _check_event(event, values, documents)
+
+
+def _check_event(event: Any, values: int, documents: int) -> None:
+    """Raise `YamlTextError` for what makes a small text large, and for more `values` than are read."""
+    if getattr(event, "tag", None) is not None:
+        raise YamlTextError(f"{_line(event)}: tags are not read here")
+    if isinstance(event, yaml.AliasEvent):
+        raise YamlTextError(f"{_line(event)}: aliases are not read here")
+    if documents > 1:
+        raise YamlTextError(f"{_line(event)}: a second document begins; one is read here")
+    if values > YAML_VALUES.size:
+        raise YamlSizeError(YAML_VALUES.refusal)
 
 
 def _line(marked: Any) -> str:
@@ -217,11 +248,14 @@ def _line(marked: Any) -> str:
 
 _NUMBERS = re.compile(
     r"^(?P<margin> *)(?P<key>[a-z_]+):\n"
-    r'(?P<lines>(?:(?P=margin)  (?:[a-z]\w*|"[a-z][\w*]*"): -?\d+\.\d+(?:e[-+]\d+)?\n)+)'
+    r'(?P<lines>(?:(?P=margin)  (?:[a-z]\w*|"[a-z][\w*]*"): -?\d+\.\d+(?:e[-+]\d+)?\n)++)'
     r"(?!(?P=margin)  )",
     re.MULTILINE | re.ASCII,
 )
-"""A key, and below it nothing but names with a number each."""
+"""A key, and below it nothing but names with a number each.
+
+Possessive (++): fewer lines never match where all of them do not, and no state is kept for each of them.
+"""
 _NO_NAMES = {"null", "true", "false"}
 _MARK = "numbers left out: "
 
@@ -232,23 +266,29 @@ def parse_large_yaml(text: str) -> Any:
     These are read apart, and the rest as YAML; whatever is unusual is read as a whole.  Raises
     `YamlTextError`.
     """
+    _check_size(text)
     left_out: list[dict[str, float]] = []
 
     def marked(match: re.Match[str]) -> str:
-        pairs = [line.split(": ") for line in match["lines"].splitlines()]
+        lines = match["lines"].split("\n")[:-1]
+        pairs = (line.split(": ") for line in lines)
         numbers = {name.strip(' "'): float(number) for name, number in pairs}
-        if len(numbers) < len(pairs) or not _NO_NAMES.isdisjoint(numbers):
+        if len(numbers) < len(lines) or not _NO_NAMES.isdisjoint(numbers):
             return match[0]
         left_out.append(numbers)
         return f"{match['margin']}{match['key']}: '{_MARK}{len(left_out) - 1}'\n"
 
     if _MARK not in text:
         rest = _NUMBERS.sub(marked, text)
-        # A mark that was not made here is a LookupError.
-        with suppress(ValueError, LookupError):
+        try:
             document = parse_yaml(rest)
             if _put_back(document, left_out) == len(left_out):
                 return document
+        except YamlSizeError:
+            raise
+        # A mark that was not made here is a LookupError.
+        except (ValueError, LookupError):
+            pass
     return parse_yaml(text)
 
 

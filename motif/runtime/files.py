@@ -10,6 +10,7 @@ holds it.  It vanishes with the process, however that one ends: a file left behi
 import csv
 import errno
 import io
+import json
 import os
 import socket
 import stat
@@ -18,8 +19,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from motif.runtime.errors import FileError, MotifError, plain_text
+from motif.runtime.limits import JSON_FILE, Limit, read_within
 
 TEMPORARY_SUFFIX = ".tmp"
 
@@ -106,14 +109,47 @@ def reading(path: Path, failure: type[MotifError], missing: str) -> Iterator[Non
         raise failure(f"{where}: cannot be read: {error}") from None
 
 
-def content_of(path: Path, failure: type[MotifError]) -> bytes:
-    """The bytes of the file `path`; raises a `failure` that names it."""
+def content_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> bytes:
+    """The bytes of the file `path`, which may be a pipe or a device.
+
+    Raises a `failure` that names it where it cannot be read, and where it is larger than `limit`: then no
+    more than that is read.  With `missing` the message says so of a file that is not there.
+    """
+    where = plain_text(str(path))
     try:
-        return path.read_bytes()
+        with open(path, "rb") as handle:
+            facts = os.fstat(handle.fileno())
+            if stat.S_ISREG(facts.st_mode):
+                limit.check(facts.st_size, where, failure)
+            # Mostly all of it; room for the limit is asked for only where the size is not known.
+            content = handle.read(min(facts.st_size, limit.size))
+            content += read_within(handle, limit, where, failure) if handle.peek(1) else b""
+            limit.check(len(content), where, failure)
+            return content
     except OSError as error:
-        raise failure(f"{path}: cannot be read: {reason(error)}") from None
+        what = missing if isinstance(error, FileNotFoundError) else ""
+        raise failure(f"{where}: {what or f'cannot be read: {reason(error)}'}") from None
     # A name with a zero byte in it.
     except ValueError as error:
+        raise failure(f"{where}: cannot be read: {error}") from None
+
+
+def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> str:
+    """The text in UTF-8 in the file `path`; otherwise like `content_of`."""
+    content = content_of(path, failure, limit, missing)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise failure(f"{plain_text(str(path))}: cannot be read: {error}") from None
+
+
+def json_of(path: Path, failure: type[MotifError], missing: str = "") -> Any:
+    """The JSON document in the file `path`; otherwise like `content_of`."""
+    content = content_of(path, failure, JSON_FILE, missing)
+    try:
+        return json.loads(content)
+    # Lists within lists, a thousand deep, are a RecursionError.
+    except (ValueError, RecursionError) as error:
         raise failure(f"{plain_text(str(path))}: cannot be read: {error}") from None
 
 

@@ -28,7 +28,9 @@ from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
 from motif.runtime.errors import DatasetError, PositionError, shown
-from motif.runtime.files import contents, reason, replacing, write_text
+from motif.runtime.files import content_of, contents, reason, replacing, write_text
+from motif.runtime.limits import JSON_FILE, PART_ROWS
+from motif.runtime.parquet import bounded_parquet, texts_of
 
 FORMAT = "motif-dataset/1"
 MANIFEST = "manifest.json"
@@ -79,12 +81,11 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
     `DamagedManifestError` when it makes no sense.
     """
     path = folder / MANIFEST
+    if not path.exists():
+        raise DatasetError(f"{folder}: no dataset (there is no {MANIFEST})")
+    content = content_of(path, DatasetError, JSON_FILE)
     try:
-        document = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise DatasetError(f"{folder}: no dataset (there is no {MANIFEST})") from None
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
+        document = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise DamagedManifestError(f"{path}: damaged: no JSON: {error}") from None
     manifest = Entry(document, f"{path}: damaged", DamagedManifestError, "the document")
@@ -159,6 +160,9 @@ SCHEMA = pa.schema(
         ("cls", pa.dictionary(pa.int8(), pa.string())),
     ]
 )
+
+
+_TEXTS = ("position",)
 
 
 @dataclass(frozen=True)
@@ -246,8 +250,8 @@ def _batches(path: Path, part: Part, columns: list[str] | None = None) -> Iterat
     try:
         if checksum(path) != part.sha256:
             raise DatasetError(f"{path}: damaged: its checksum is not the one in the {MANIFEST}")
-        with pq.ParquetFile(path) as file:
-            if not file.schema_arrow.equals(SCHEMA) or file.metadata.num_rows != part.rows:
+        with bounded_parquet(path, _TEXTS, PART_ROWS, DatasetError) as (file, schema):
+            if not schema.equals(SCHEMA) or file.metadata.num_rows != part.rows:
                 raise DatasetError(
                     f"{path}: damaged: it does not hold {part.rows} rows of the columns it should"
                 )
@@ -275,18 +279,17 @@ def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
 
 def _samples(batch: pa.RecordBatch, where: str) -> Samples:
     try:
-        boards = boards_from_gnubg_ids(batch.column("position").to_pylist())
+        boards = boards_from_gnubg_ids(texts_of(batch.column("position"), where, DatasetError))
     except PositionError as error:
         raise DatasetError(f"{where}: {error}") from None
-    classes = batch.column("cls").cast(pa.string()).dictionary_encode("encode")
-    names = classes.dictionary.to_pylist()
+    names = texts_of(batch.column("cls"), where, DatasetError)
     if unknown := set(names) - set(CLASS_NAMES):
         raise DatasetError(f"{where}: unknown position class {shown(min(map(str, unknown)))}")
-    codes = np.array([CLASS_NAMES.index(name) for name in names], np.int8)
+    codes = {name: code for code, name in enumerate(CLASS_NAMES)}
     return Samples(
         boards=boards,
         probabilities=np.stack([_numbers(batch, name) for name in OUTPUTS], axis=1),
-        position_class=codes[classes.indices.to_numpy()],
+        position_class=np.array([codes[name] for name in names], np.int8),
         **{name: _numbers(batch, name) for name in _PLAIN_COLUMNS},
     )
 
@@ -355,13 +358,22 @@ def _adopted(paths: list[Path], provenance: dict[str, Any], first_games: dict[st
     adopted = {}
     for path in paths:
         try:
-            table = pq.read_table(path)
-            said = json.loads((table.schema.metadata or {}).get(PROVENANCE, b"{}"))
-        except (OSError, ValueError, pa.ArrowException):
+            with bounded_parquet(path, _TEXTS, PART_ROWS, DatasetError) as (file, schema):
+                said = json.loads((schema.metadata or {}).get(PROVENANCE, b"{}"))
+                rows, games = _rows_and_games(file, schema)
+        except (OSError, ValueError, RecursionError, pa.ArrowException, DatasetError):
             continue
         _compare(path, said if isinstance(said, dict) else {}, provenance)
         first = first_games[path.name]
-        games = set(table["game"].to_pylist()) if table.schema.equals(SCHEMA) else {-1}
         if games <= set(range(first, first + provenance["games_a_part"])):
-            adopted[path.name] = Part(path.name, table.num_rows, checksum(path))
+            adopted[path.name] = Part(path.name, rows, checksum(path))
     return adopted
+
+
+def _rows_and_games(file: pq.ParquetFile, schema: pa.Schema) -> tuple[int, set[int]]:
+    """How many rows a part has, all of which are read, and which games; -1 where it has other columns."""
+    rows, games = 0, set[int]()
+    for batch in file.iter_batches(ROWS_AT_ONCE):
+        rows += batch.num_rows
+        games.update(batch.column("game").to_pylist() if schema.equals(SCHEMA) else [-1])
+    return rows, games

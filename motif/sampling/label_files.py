@@ -34,8 +34,9 @@ from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS, Board, pack_m
 from motif.board.position import Position
 from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import classify_many
-from motif.runtime.errors import DatasetError, PositionError, SettingError
-from motif.runtime.files import content_of, decoded, replacing, working_in
+from motif.runtime.errors import DatasetError, PositionError, SettingError, plain_text
+from motif.runtime.files import decoded, reason, replacing, working_in
+from motif.runtime.limits import TEXT_LINE, lines_of, pieces_of
 from motif.runtime.package import VERSION
 from motif.sampling.dataset import (
     OUTPUTS,
@@ -102,15 +103,17 @@ def label_format(path: Path) -> LabelFormat | None:
 def read_labels(path: Path) -> Iterator[LabelRows]:
     """The labelled positions in a file of either kind, some at a time.
 
-    Raises `DatasetError` that names the file and the line for one that is none.
+    Raises `DatasetError` that names the file and the line for one that is none, or that is too long.
     """
-    kind = label_format(path)
-    lines = enumerate(decoded(content_of(path, DatasetError)).splitlines(), 1)
+    kind, pieces = label_format(path), _pieces(path)
     if kind is None:
+        # Says what is wrong with a file that cannot be read at all.
+        next(pieces, None)
         raise DatasetError(
             f"{path}: no labelled positions: a CSV of wildbg's begins with {HEADER}, a training line of "
             "gnubg-nn's with a 20-letter key"
         )
+    lines = ((number, decoded(line)) for number, line in lines_of(pieces, TEXT_LINE, str(path), DatasetError))
     meant = (
         (number, line) for number, line in lines if line.strip() and not line.lstrip().startswith(_COMMENT)
     )
@@ -118,6 +121,17 @@ def read_labels(path: Path) -> Iterator[LabelRows]:
         next(meant)
     while some := list(islice(meant, _LINES_AT_ONCE)):
         yield _rows(path, kind, some)
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    try:
+        with open(path, "rb") as file:
+            yield from pieces_of(file)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
+    # A name with a zero byte in it.
+    except ValueError as error:
+        raise DatasetError(f"{plain_text(str(path))}: cannot be read: {error}") from None
 
 
 def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> LabelRows:

@@ -1,11 +1,13 @@
 """Weight files that xz has compressed."""
 
 import lzma
+import zlib
 
 import pytest
 
-from motif.evaluators import load_static, read_weight_file, weight_reader
+from motif.evaluators import load_static, read_weight_file
 from motif.runtime.errors import WeightFileError
+from motif.runtime.limits import YAML_UNPACKED
 from tests.evaluators.made_weights import made_weights
 
 
@@ -39,7 +41,20 @@ def test_damaged_ones_are_told_in_one_line(compressed, damage, message):
     assert "\n" not in str(caught.value)
 
 
-def test_what_holds_too_much_is_not_unpacked(compressed, monkeypatch):
-    monkeypatch.setattr(weight_reader, "_LARGEST", 100)
-    with pytest.raises(WeightFileError, match="holds more than"):
+@pytest.mark.parametrize("piece", [b"\0", b" ", b"a: [0, 0]\n"])
+def test_what_holds_too_much_is_not_unpacked(compressed, piece):
+    compressed.write_bytes(lzma.compress(piece * (YAML_UNPACKED.size // len(piece) + 1), preset=0))
+    with pytest.raises(WeightFileError, match=r"name\.yaml\.xz: the file holds more than 32 MB unpacked"):
+        read_weight_file(compressed)
+
+
+def test_what_asks_for_too_much_memory_is_not_unpacked(compressed):
+    plain = lzma.compress(b"a: 1\n", preset=0)
+    # The size of the dictionary stands in the block's header, which ends in its own checksum.
+    header = bytearray(plain[12 : 12 + 4 * (plain[12] + 1)])
+    place = header.index(0x21) + 2
+    header[place] = 38
+    header[-4:] = zlib.crc32(header[:-4]).to_bytes(4, "little")
+    compressed.write_bytes(plain[:12] + header + plain[12 + len(header) :])
+    with pytest.raises(WeightFileError, match="its compression is damaged: Memory usage limit exceeded"):
         read_weight_file(compressed)

@@ -28,7 +28,7 @@ from motif.board.identifiers import (
     position_key,
 )
 from motif.board.mat_file import mat_text, parse_mat, read_mat, write_mat
-from motif.board.match_file import WRITTEN_SUFFIXES, parse_xg, read_match, write_match
+from motif.board.match_file import WRITTEN_SUFFIXES, read_match, write_match
 from motif.board.match_ids import ogid, position_from_ogid, position_from_xgid, xgid
 from motif.board.match_state import match_id, match_state_from_id
 from motif.board.moves import legal_plays, parse_roll
@@ -37,6 +37,7 @@ from motif.board.packed import BOARD_SIZE
 from motif.board.parsing import parse_position
 from motif.board.position import Position, faults
 from motif.board.sgf_file import read_sgf, write_sgf
+from motif.board.xg_file import parse_bgf, parse_xg
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
 from motif.evaluators.weight_reader import read_weight_file
 from motif.learning.bootstrap_run import CONFIG, load_config
@@ -155,6 +156,11 @@ def sgf_check(content: bytes, folder: Path) -> None:
 
 def xg_check(content: bytes, folder: Path) -> None:
     record = parse_xg(content, "games.xg")
+    assert parse_mat(mat_text(record)).games == record.games
+
+
+def bgf_check(content: bytes, folder: Path) -> None:
+    record = parse_bgf(content, "games.bgf")
     assert parse_mat(mat_text(record)).games == record.games
 
 

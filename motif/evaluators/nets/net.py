@@ -20,6 +20,7 @@ The packages that nets need are imported when a net is asked for.
 The last six stand only where they apply.  Whatever else the metadata hold is passed over.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -32,7 +33,8 @@ import numpy.typing as npt
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.position_class import CLASS_NAMES, PLANS
 from motif.runtime.errors import ParameterError, PlayerError, plain_text, shown
-from motif.runtime.files import reading
+from motif.runtime.files import content_of
+from motif.runtime.limits import NET_FILE, NET_NODES, NET_NUMBERS
 from motif.runtime.package import install_command
 
 EXTRA = "onnx"
@@ -142,6 +144,47 @@ _FATAL = 4
 _NUMPY_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
 
 
+_LOOPS = frozenset({"Loop", "Scan", "If", "SequenceMap"})
+"""Operators that hold graphs of their own, and may never end."""
+_SIZED_BY_VALUE = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1}
+"""Operators whose output may be far larger than their inputs, and which input says how large it is."""
+_MOST_DIMENSIONS = 100
+
+
+def check_model(model: bytes, where: str) -> None:
+    """Raise `PlayerError` for a model that the runtime would fill the memory for, or read other files.
+
+    That is one whose tensors lie in other files, or have more numbers than is read, and one with loops.
+    Where the package onnx is missing nothing is checked.
+    """
+    try:
+        onnx = onnx_package()
+    except PlayerError:
+        return
+    try:
+        graph = onnx.load_model_from_string(model).graph
+    except Exception:  # the runtime says what is wrong
+        return
+    NET_NODES.check(len(graph.node) + len(graph.initializer), where, PlayerError)
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type in _LOOPS:
+            raise PlayerError(f"{where}: the net has the operator {node.op_type}, which is not run here")
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                tensors[node.output[0] if node.output else ""] = attribute.t
+    for tensor in (*tensors.values(), *graph.initializer):
+        if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
+            raise PlayerError(f"{where}: a tensor lies in another file, which is not read")
+        NET_NUMBERS.check(math.prod(tensor.dims), where, PlayerError)
+    for node in graph.node:
+        if (place := _SIZED_BY_VALUE.get(node.op_type)) is not None and place < len(node.input):
+            shape = tensors.get(node.input[place])
+            if shape is not None and math.prod(shape.dims) < _MOST_DIMENSIONS:
+                sizes = onnx.numpy_helper.to_array(shape).ravel().tolist()
+                NET_NUMBERS.check(math.prod(abs(size) for size in sizes if size), where, PlayerError)
+
+
 class Net:
     """A model that takes rows and gives rows."""
 
@@ -152,6 +195,7 @@ class Net:
         model, a model that cannot take many rows, or a missing package.
         """
         self.where = where
+        check_model(model, where)
         self._stored = model
         self._session = _session(model, where)
         if any(_fixed_rows(value.shape) for value in self._session.get_inputs()):
@@ -216,8 +260,7 @@ class Net:
 
 def read_net(path: Path) -> Net:
     """The net in the file `path`; raises `PlayerError` for a file that is missing or no net."""
-    with reading(path, PlayerError, "no such net"):
-        model = path.read_bytes()
+    model = content_of(path, PlayerError, NET_FILE, "no such net")
     return Net(model, plain_text(str(path)))
 
 

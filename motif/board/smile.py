@@ -1,0 +1,149 @@
+"""Smile, the binary JSON in .bgf files, looked through without building anything.
+
+What the tokens mean is what gammonview's reader takes them for.  It goes through numbers of any length, in a
+time that grows by the square with it, and through lists of any size; so they are counted before.
+
+Source: the specification of the format (github.com/FasterXML/smile-format-specification); gammonview 3.1,
+`gvformat/bgf.py`.
+"""
+
+from motif.runtime.errors import MotifError
+from motif.runtime.limits import BGF_VALUES
+
+MAGIC = b":)\n"
+_HEADER = 4
+_SHARES_NAMES = 1
+"""A flag in the byte behind the magic ones: names of keys are given once, and numbered from then on."""
+_LONGEST_NUMBER = 11
+"""Bytes of a whole number: 64 bits, six in each."""
+_END_OF_TEXT = b"\xfc"
+_OBJECT, _LIST = 0xFA, 0xF8
+_ENDS_OF_OBJECT, _ENDS_OF_LIST = (0xFB, 0xFF), (0xF9, 0xFF)
+_NUMBERS = (0x24, 0x25)
+_IN_OBJECT, _IN_LIST, _IN_POINTS = -3, -2, -1
+"""What is open; a list that is wanted has its number instead."""
+_POINTS = b"points"
+"""The key of a list of checkers by point; gammonview writes a character for each of them."""
+_MOST_CHECKERS = 30
+
+
+class SmileError(ValueError):
+    """Bytes that gammonview cannot read as Smile, or not in bounded time; the message is one line."""
+
+
+def list_lengths(content: bytes, wanted: str, where: str, error: type[MotifError]) -> list[int]:
+    """How many entries each list has that stands under the key `wanted` in the Smile document `content`.
+
+    Raises `SmileError`, and `error`, which begins with `where`, for more values than are read.
+    """
+    if not content.startswith(MAGIC):
+        raise SmileError("its payload is not Smile")
+    walk = _Walk(content, wanted.encode())
+    try:
+        while walk.step():
+            if walk.values > BGF_VALUES.size:
+                BGF_VALUES.check(walk.values, where, error)
+    except (IndexError, ValueError) as fault:
+        raise SmileError(f"damaged at byte {walk.at} of its payload: {fault}") from None
+    return walk.lengths
+
+
+class _Walk:
+    """Goes through a document, token after token."""
+
+    def __init__(self, content: bytes, wanted: bytes) -> None:
+        self.lengths: list[int] = []
+        self.values = 0
+        self.at = _HEADER
+        self._content, self._wanted = content, wanted
+        self._shares_names = bool(content[_HEADER - 1] & _SHARES_NAMES)
+        self._names: list[bytes] = []
+        self._open: list[int] = []
+        self._key = b""
+
+    def step(self) -> bool:
+        """Go over a value, or the end of a list or an object; return whether anything is open then."""
+        token = self._next()
+        if self._open and self._open[-1] == _IN_OBJECT:
+            if token in _ENDS_OF_OBJECT:
+                return self._close()
+            self._key = self._key_of(token)
+            token = self._next()
+        elif self._open:
+            if token in _ENDS_OF_LIST:
+                return self._close()
+            if self._open[-1] >= 0:
+                self.lengths[self._open[-1]] += 1
+            self._key = b""
+            if self._open[-1] == _IN_POINTS and not self._is_small(token):
+                raise ValueError(f"a point does not hold 0 to {_MOST_CHECKERS} checkers")
+        self.values += 1
+        self._skip(token)
+        return bool(self._open)
+
+    def _next(self) -> int:
+        token = self._content[self.at]
+        self.at += 1
+        return token
+
+    def _close(self) -> bool:
+        self._open.pop()
+        return bool(self._open)
+
+    def _key_of(self, token: int) -> bytes:
+        if 0x40 <= token <= 0x7F:
+            return self._names[token - 0x40]
+        if token == 0x30:
+            return self._names[self._next()]
+        if not 0x80 <= token <= 0xBF:
+            raise ValueError(f"no key begins with {token:#x}")
+        start = self.at
+        self.at += (token & 0x3F) + 1
+        key = self._content[start : self.at]
+        if self._shares_names:
+            self._names.append(key)
+        return key
+
+    def _skip(self, token: int) -> None:
+        """Go behind the value that begins with `token`, or into the list or object."""
+        if 0xC0 <= token <= 0xDF or 0x20 <= token <= 0x23 or token in _ENDS_OF_LIST:
+            return
+        if token == _OBJECT:
+            self._open.append(_IN_OBJECT)
+        elif token == _LIST:
+            self._open_list()
+        elif token in _NUMBERS:
+            self._skip_number()
+        elif token == 0x28:
+            self.at += 4
+        elif token == 0x29:
+            self.at += 10
+        elif 0x40 <= token <= 0x5F:
+            self.at += token - 0x3F
+        elif 0x60 <= token <= 0x7F:
+            self.at += token - 0x5E
+        elif 0xE0 <= token <= 0xEF:
+            self.at = self._content.index(_END_OF_TEXT, self.at) + 1
+        else:
+            raise ValueError(f"no value begins with {token:#x}")
+
+    def _open_list(self) -> None:
+        if self._key == self._wanted:
+            self._open.append(len(self.lengths))
+            self.lengths.append(0)
+        else:
+            self._open.append(_IN_POINTS if self._key == _POINTS else _IN_LIST)
+
+    def _is_small(self, token: int) -> bool:
+        """Whether the value that begins with `token` is a whole number of a few checkers, of either side."""
+        if token in _NUMBERS:
+            # One byte holds them all: six bits, of which the last is the sign.
+            last = self._content[self.at]
+            return last >= 0x80 and (last & 0x3F) >> 1 <= _MOST_CHECKERS
+        return 0xC0 <= token <= 0xDF
+
+    def _skip_number(self) -> None:
+        end = self.at + _LONGEST_NUMBER
+        while self._next() < 0x80:
+            if self.at >= end:
+                raise ValueError(f"a whole number has more than {_LONGEST_NUMBER} bytes")

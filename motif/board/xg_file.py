@@ -1,0 +1,217 @@
+"""Records of matches as eXtreme Gammon (.xg) and BGBlitz (.bgf) save them, read through gammonview.
+
+gammonview (its package `gvformat`) makes of either file one document: games, and in each what was done, with
+the position after it as an OGID.  Plays are looked up among the legal ones by that position.  What these
+programs thought of them is left aside.
+
+gammonview unpacks and converts whatever it is given, in a time that grows by the square with the moves of a
+game.  So files are looked through before it gets them: what they unpack to, and how many moves they have.
+
+Source: the page of the format of .xg files (extremegammon.com/XGformat.aspx); for .bgf files the
+specification of Smile, the binary JSON within them (github.com/FasterXML/smile-format-specification).
+"""
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+
+from motif.board.game_record import (
+    Action,
+    CubeAction,
+    GameProgress,
+    GameRecord,
+    GameResult,
+    MatchRecord,
+    Turn,
+)
+from motif.board.mat_file import mat_name
+from motif.board.match_ids import position_from_ogid
+from motif.board.moves import checked_roll, legal_plays
+from motif.board.smile import SmileError, list_lengths
+from motif.runtime.errors import MotifError, RecordError, plain_text
+from motif.runtime.limits import (
+    CONVERTED_MOVES,
+    GAME_MOVES,
+    MATCH_GAMES,
+    MATCH_UNPACKED,
+    Compression,
+    unpacked,
+)
+from motif.runtime.package import install_command
+
+EXTRA = "xg"
+XG_MAGIC = b"RGMH"
+BGF_MAGIC = b"{"
+"""A .bgf file begins with a line of JSON."""
+
+_ROLLS = range(21)
+_DOUBLE, _TAKE, _DROP, _SET_POSITION = 21, 22, 23, 31
+_RESIGNED = (27, 28)
+"""What gammonview calls actions; all others only say that the game is over."""
+_WHITE = 1
+_SCORES = slice(6, 8)
+"""Fields of an OGID."""
+_XG_HEADER, _THUMBNAIL_SIZE = 8232, 20
+_XG_RECORD, _XG_KIND = 2560, 8
+_XG_GAME = 1
+"""The size of the header of an .xg file, and where it has that of the picture behind it; the size of each
+record behind that, where it says its kind, and the kind that begins a game."""
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+_GZIP = b"\x1f\x8b"
+
+
+def parse_xg(content: bytes, name: str) -> MatchRecord:
+    """The record in the `content` of an .xg file, which errors call `name`.
+
+    Raises `RecordError` where gammonview is missing or cannot read it, for plays that are not legal, and for
+    a file that holds more than `motif.runtime.limits` allows.
+    """
+    what = "an .xg file; export the match from eXtreme Gammon as .mat"
+    return _parsed("convert_xg", content, name, what, _checked_xg)
+
+
+def parse_bgf(content: bytes, name: str) -> MatchRecord:
+    """The record in the `content` of a .bgf file; otherwise like `parse_xg`."""
+    return _parsed(
+        "convert_bgf", content, name, "a .bgf file; save the match in BGBlitz as .mat", _checked_bgf
+    )
+
+
+def _checked_xg(content: bytes, name: str) -> bytes:
+    """`content` itself, of which gammonview unpacks no more than may be; raises `RecordError`."""
+    if len(content) < _XG_HEADER:
+        return content
+    start = _XG_HEADER + struct.unpack_from("<I", content, _THUMBNAIL_SIZE)[0]
+    kinds = _records(content[start:], name)[_XG_KIND::_XG_RECORD]
+    _check_games([len(game) for game in kinds.split(bytes([_XG_GAME]))[1:]], name)
+    CONVERTED_MOVES.check(len(kinds), name, RecordError)
+    return content
+
+
+def _records(packed: bytes, name: str) -> bytes:
+    """What gammonview takes for the records: `packed` itself where that cannot be unpacked."""
+    decompressor = zlib.decompressobj()
+    try:
+        records = decompressor.decompress(packed, MATCH_UNPACKED.size + 1)
+    except zlib.error:
+        return packed
+    MATCH_UNPACKED.check(len(records), name, RecordError)
+    return records if decompressor.eof else packed
+
+
+def _checked_bgf(content: bytes, name: str) -> bytes:
+    """`content` with its payload unpacked; raises `RecordError`."""
+    header, newline, payload = content.partition(b"\n")
+    if not newline:
+        return content
+    if payload.startswith((_GZIP, *_ZLIB)):
+        kind: Compression = "gzip" if payload.startswith(_GZIP) else "zlib"
+        payload = unpacked(payload, kind, MATCH_UNPACKED, name, RecordError)
+    try:
+        moves = list_lengths(payload, "moves", name, RecordError)
+    except SmileError as error:
+        raise RecordError(f"{name}: gammonview cannot read it as a .bgf file ({error})") from None
+    _check_games(moves, name)
+    return header + newline + payload
+
+
+def _check_games(moves: list[int], name: str) -> None:
+    """Raise `RecordError` for games of so many `moves` each where these are too many."""
+    MATCH_GAMES.check(len(moves), name, RecordError)
+    CONVERTED_MOVES.check(sum(moves), name, RecordError)
+    for number, count in enumerate(moves, 1):
+        GAME_MOVES.check(count, f"{name}: game {number}", RecordError)
+
+
+def _parsed(
+    function: str, content: bytes, name: str, what: str, checked: Callable[[bytes, str], bytes]
+) -> MatchRecord:
+    try:
+        convert: Callable[[bytes], dict[str, Any]] = getattr(import_module("gvformat"), function)
+    except ImportError:
+        kind, _, other = what.partition("; ")
+        raise RecordError(
+            f"{name}: to read {kind} takes gammonview: {install_command(EXTRA)}; or {other}"
+        ) from None
+    content = checked(content, name)
+    try:
+        document = convert(content)
+    # Whatever stumbles over a file of another or damaged form: gammonview checks little.
+    except Exception as error:
+        reason = plain_text(" ".join(str(error).split())) or type(error).__name__
+        raise RecordError(f"{name}: gammonview cannot read it as {what} ({reason})") from None
+    try:
+        return _record(document, name)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"{name}: gammonview reads no match in it ({plain_text(repr(error))})") from None
+
+
+def _record(document: dict[str, Any], name: str) -> MatchRecord:
+    players = mat_name(str(document["player_white"] or "")), mat_name(str(document["player_black"] or ""))
+    length = int(document.get("match_length") or 0)
+    games: list[GameRecord] = []
+    for number, game in enumerate(document["games"], 1):
+        before = _score_after(games[-1]) if games else (0, 0)
+        games.append(_game(game, f"{name}: game {number}", before, money=not length))
+    return MatchRecord(players, length, tuple(games), tuple(_tags(document, length)))
+
+
+def _game(game: dict[str, Any], where: str, before: tuple[int, int], *, money: bool) -> GameRecord:
+    plies = game["plies"]
+    score = before
+    if plies and (fields := plies[0]["ogid_before"].split(":")[_SCORES]):
+        score = int(fields[0]), int(fields[1])
+    progress, actions = GameProgress(), list[Action]()
+    for number, ply in enumerate(plies, 1):
+        try:
+            for action in _actions(ply, progress):
+                progress.apply(action)
+                actions.append(action)
+        except MotifError as error:
+            raise RecordError(f"{where}, action {number}: {error}") from None
+    points = int(game.get("points_won") or 0)
+    result: GameResult | None = progress.result
+    if points:
+        try:
+            result = progress.said_result(int(game["winner"]), points, money=money)
+        except MotifError as error:
+            raise RecordError(f"{where}: {error}") from None
+    return GameRecord(score, tuple(actions), result)
+
+
+def _actions(ply: dict[str, Any], progress: GameProgress) -> Iterator[Action]:
+    """What a ply of gammonview's does; nothing where it only says that the game is over."""
+    kind, player = ply["action_id"], 0 if ply["color"] == _WHITE else 1
+    if kind in _ROLLS:
+        roll = checked_roll(ply["d1"], ply["d2"])
+        after, _ = position_from_ogid(ply["ogid_after"])
+        same = [play for play in legal_plays(progress.position, roll) if play.position == after]
+        if not same:
+            raise RecordError("what was played with {}{} is not legal".format(*roll))
+        yield Turn(player, roll, same[0])
+    elif kind == _DOUBLE:
+        yield CubeAction(player, progress.answer_to(player))
+    elif kind in (_TAKE, _DROP):
+        yield CubeAction(player, "take" if kind == _TAKE else "drop")
+    elif kind == _SET_POSITION:
+        raise RecordError("the play that was made is not legal, or a position was set up")
+
+
+def _score_after(game: GameRecord) -> tuple[int, int]:
+    score = list(game.score)
+    if game.result is not None:
+        score[game.result.winner] += game.result.points
+    return score[0], score[1]
+
+
+def _tags(document: dict[str, Any], length: int) -> Iterator[tuple[str, str]]:
+    for tag, key in (("Event", "event"), ("Site", "site")):
+        if text := " ".join(str(document.get(key) or "").replace('"', "'").split()):
+            yield tag, text
+    if seconds := document.get("timestamp"):
+        yield "EventDate", datetime.fromtimestamp(seconds, UTC).strftime("%Y.%m.%d")
+    if document.get("jacoby") and not length:
+        yield "Jacoby", "On"

@@ -1,0 +1,188 @@
+"""Limits of what an input file may hold, and reading that keeps to them.
+
+A file of unknown origin must neither fill the memory nor keep a program busy without end, whatever it
+unfolds to.  What passes a limit is refused with a message that names it, before it is read, unpacked or
+parsed whole.  Genuine files stay far below.
+"""
+
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Literal
+
+from motif.runtime.errors import MotifError
+
+_MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most of something that a file may hold."""
+
+    most: int
+    what: str
+    """A plural, such as ``games``."""
+    unit: int = 1
+
+    @property
+    def size(self) -> int:
+        """The most, counted in ones."""
+        return self.most * self.unit
+
+    @property
+    def refusal(self) -> str:
+        """What is said of a file that holds more."""
+        most = f"{self.most:,}"
+        return f"the file holds more than {most} {self.what}; at most {most} are read"
+
+    def check(self, count: int, where: str, error: type[MotifError]) -> None:
+        """Raise `error`, which begins with `where`, if there are more than so many."""
+        if count > self.size:
+            raise error(f"{where}: {self.refusal}")
+
+
+def _megabytes(most: int, what: str = "MB") -> Limit:
+    return Limit(most, what, _MEGABYTE)
+
+
+MATCH_FILE = _megabytes(32)
+MATCH_UNPACKED = _megabytes(64, "MB unpacked")
+MATCH_LINES = Limit(500_000, "lines")
+MATCH_LINE = Limit(10_000, "characters in a line")
+MATCH_GAMES = Limit(1_000, "games")
+GAME_MOVES = Limit(1_000, "moves in a game")
+"""Rolls, doubles and answers."""
+MATCH_MOVES = Limit(50_000, "moves")
+SGF_PARTS = Limit(500_000, "nodes, properties and values")
+CONVERTED_MOVES = Limit(20_000, "moves")
+"""In a file that gammonview converts, which takes more time and memory."""
+BGF_VALUES = Limit(3_000_000, "values")
+"""In BGBlitz's binary JSON."""
+
+YAML_FILE = _megabytes(32)
+YAML_UNPACKED = _megabytes(32, "MB unpacked")
+YAML_BREAKS = Limit(500_000, "lines and commas")
+YAML_VALUES = Limit(600_000, "values")
+"""Lists, mappings, keys and scalars; a weight file that was never so large as now has 424,000."""
+
+BENCHMARK_FILE = _megabytes(128)
+BENCHMARK_UNPACKED = _megabytes(128, "MB unpacked")
+BENCHMARK_LINES = Limit(1_000_000, "lines")
+BENCHMARK_LINE = Limit(100_000, "characters in a line")
+
+BATCH_FILE = _megabytes(64)
+BATCH_LINES = Limit(5_000_000, "lines")
+TEXT_LINE = Limit(10_000, "characters in a line")
+"""In a file of positions or of labels."""
+
+JSON_FILE = _megabytes(8)
+HISTORY_FILE = _megabytes(8)
+HISTORY_LINES = Limit(100_000, "lines")
+HISTORY_COLUMNS = Limit(50, "columns")
+EQUITY_TABLE_FILE = _megabytes(1)
+
+PARQUET_FILE = _megabytes(256)
+PARQUET_UNPACKED = _megabytes(256, "MB unpacked")
+PARQUET_PAGE = _megabytes(64, "MB in a page")
+PARQUET_GROUPS = Limit(100_000, "pieces of columns")
+PARQUET_PAGES = Limit(200_000, "pages")
+PARQUET_TEXT = Limit(500, "bytes in a text")
+PART_ROWS = Limit(1_000_000, "rows")
+"""Of a dataset; they are read some at a time."""
+TERMS_ROWS = Limit(500_000, "rows")
+
+NET_FILE = _megabytes(64)
+NET_NODES = Limit(100_000, "nodes")
+NET_NUMBERS = Limit(50_000_000, "numbers in one tensor")
+
+_PIECE = 1 << 20
+_XZ_MEMORY = 128 << 20
+"""What the header of an .xz file may ask for; the strongest of its usual settings takes 65 MB."""
+
+Compression = Literal["gzip", "xz", "zlib"]
+
+
+def read_within(stream: BinaryIO, limit: Limit, where: str, error: type[MotifError]) -> bytes:
+    """The bytes of `stream` up to its end; raises `error` where these are too many."""
+    content = stream.read(limit.size + 1)
+    limit.check(len(content), where, error)
+    return content
+
+
+def unpacked(content: bytes, kind: Compression, limit: Limit, where: str, error: type[MotifError]) -> bytes:
+    """What the compressed `content` holds; raises `error` where it is damaged or too large."""
+    return b"".join(unpacked_pieces(content, kind, limit, where, error))
+
+
+def unpacked_pieces(
+    content: bytes, kind: Compression, limit: Limit, where: str, error: type[MotifError]
+) -> Iterator[bytes]:
+    """As `unpacked`, a piece of at most a megabyte after the other."""
+    size = 0
+    try:
+        for piece in _PIECES[kind](content):
+            size += len(piece)
+            limit.check(size, where, error)
+            yield piece
+    except EOFError:
+        raise error(f"{where}: cut short") from None
+    except (OSError, lzma.LZMAError, zlib.error) as fault:
+        raise error(f"{where}: its compression is damaged: {fault}") from None
+
+
+def _of_gzip(content: bytes) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+        while piece := stream.read(_PIECE):
+            yield piece
+
+
+def _of_xz(content: bytes) -> Iterator[bytes]:
+    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+    rest = content
+    while not decompressor.eof:
+        yield decompressor.decompress(rest, _PIECE)
+        rest = b""
+        if decompressor.needs_input:
+            raise EOFError
+
+
+def _of_zlib(content: bytes) -> Iterator[bytes]:
+    decompressor = zlib.decompressobj()
+    rest = content
+    while not decompressor.eof:
+        piece = decompressor.decompress(rest, _PIECE)
+        rest = decompressor.unconsumed_tail
+        if not piece and not rest and not decompressor.eof:
+            raise EOFError
+        yield piece
+
+
+_PIECES = {"gzip": _of_gzip, "xz": _of_xz, "zlib": _of_zlib}
+
+
+def lines_of(
+    pieces: Iterable[bytes], limit: Limit, where: str, error: type[MotifError]
+) -> Iterator[tuple[int, bytes]]:
+    """The numbers, from 1, and the lines of a file that comes in `pieces`, without their ends.
+
+    Raises `error`, which names the line, for one that is too long; no more than that is held of it.
+    """
+    number, rest = 1, b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            limit.check(len(line), f"{where}: line {number}", error)
+            yield number, line
+            number += 1
+        limit.check(len(rest), f"{where}: line {number}", error)
+    if rest:
+        yield number, rest
+
+
+def pieces_of(stream: BinaryIO) -> Iterator[bytes]:
+    """The bytes of `stream`, a piece of at most a megabyte after the other."""
+    while piece := stream.read(_PIECE):
+        yield piece

@@ -1,0 +1,166 @@
+"""Parquet files, looked through before anything in them is unpacked.
+
+A column of a few bytes can stand for any number of values of any length: by its compression, by a run of one
+entry of a dictionary, by texts that are each said to begin as the one before.  The file's metadata tell of
+sizes, but need not be true; the headers of the pages are what a reader goes by, so these are added up.
+
+Source: the format's specification (github.com/apache/parquet-format), parquet.thrift; Thrift's compact
+protocol.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from motif.runtime.errors import MotifError
+from motif.runtime.limits import (
+    PARQUET_FILE,
+    PARQUET_GROUPS,
+    PARQUET_PAGE,
+    PARQUET_PAGES,
+    PARQUET_TEXT,
+    PARQUET_UNPACKED,
+    Limit,
+)
+
+_UNPACKED_SIZE, _PACKED_SIZE, _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_2 = 2, 3, 5, 7, 8
+"""Fields of a page's header."""
+_ENCODING = {_DATA_PAGE: 2, _DICTIONARY_PAGE: 2, _DATA_PAGE_2: 4}
+"""Where the header of each kind of page has the encoding."""
+_DELTA_BYTE_ARRAY = 7
+"""Texts that begin as the ones before: their lengths add up to any size."""
+_LONGEST_HEADER = 1 << 16
+_STOP, _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 0, 1, 2, 3, 6, 7, 8, 9, 10, 12
+"""Types of Thrift's compact protocol; those between `_BYTE` and `_I64` are whole numbers, too."""
+_DEEPEST = 8
+
+
+@contextmanager
+def bounded_parquet(
+    path: Path, texts: Sequence[str], rows: Limit, error: type[MotifError]
+) -> Iterator[tuple[pq.ParquetFile, pa.Schema]]:
+    """The Parquet file at `path`, which gives its columns `texts` as dictionaries, and its own schema.
+
+    Raises `error` for a file that holds more than is read, and what pyarrow raises for one that is damaged.
+    """
+    where = str(path)
+    PARQUET_FILE.check(path.stat().st_size, where, error)
+    with pq.ParquetFile(path) as plain, open(path, "rb") as handle:
+        schema = plain.schema_arrow
+        metadata = plain.metadata
+        PARQUET_GROUPS.check(metadata.num_row_groups * metadata.num_columns, where, error)
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        rows.check(max(metadata.num_rows, sum(max(group.num_rows, 0) for group in groups)), where, error)
+        chunks = [group.column(k) for group in groups for k in range(group.num_columns)]
+        PARQUET_UNPACKED.check(sum(chunk.total_uncompressed_size for chunk in chunks), where, error)
+        size = pages = 0
+        for chunk in chunks:
+            for page in _pages(handle, chunk):
+                size, pages = size + page, pages + 1
+                PARQUET_PAGE.check(page, where, error)
+                PARQUET_UNPACKED.check(size, where, error)
+                PARQUET_PAGES.check(pages, where, error)
+    with pq.ParquetFile(path, read_dictionary=list(texts)) as file:
+        yield file, schema
+
+
+def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifError]) -> list[str]:
+    """The texts of a column of `bounded_parquet`; raises `error`, beginning with `where`, for long ones."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    texts: list[str] = []
+    for chunk in chunks:
+        if isinstance(chunk.type, pa.DictionaryType):
+            PARQUET_TEXT.check(pc.max(pc.binary_length(chunk.dictionary)).as_py() or 0, where, error)
+            words = chunk.dictionary.to_pylist()
+            texts += [words[index] for index in chunk.indices.to_pylist()]
+        else:
+            texts += chunk.to_pylist()
+    return texts
+
+
+def _pages(handle: BinaryIO, chunk: Any) -> Iterator[int]:
+    """The unpacked sizes of the pages of a column; raises `ValueError` for headers that make no sense."""
+    # Of a column without values 0 stands for either.
+    offsets = [offset for offset in (chunk.data_page_offset, chunk.dictionary_page_offset) if offset]
+    place = min(offsets, default=0)
+    end = place + chunk.total_compressed_size
+    while place < end:
+        handle.seek(place)
+        header = _Header(handle.read(_LONGEST_HEADER))
+        fields = header.struct()
+        unpacked, packed = fields.get(_UNPACKED_SIZE), fields.get(_PACKED_SIZE)
+        if not (isinstance(unpacked, int) and isinstance(packed, int) and unpacked >= 0 and packed >= 0):
+            raise ValueError("a page has no size")
+        for kind, encoding in _ENCODING.items():
+            about = fields.get(kind)
+            if isinstance(about, dict) and about.get(encoding) == _DELTA_BYTE_ARRAY:
+                raise ValueError("texts are encoded as changes of each other, which is not read here")
+        yield max(unpacked, packed)
+        place += header.at + packed
+
+
+class _Header:
+    """Reads the structure at the beginning of some bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self.at = 0
+        self._content = content
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        """The fields by their numbers."""
+        if depth > _DEEPEST:
+            raise ValueError("a page's header is too deep")
+        fields: dict[int, Any] = {}
+        number = 0
+        while (head := self._byte()) != _STOP:
+            number = number + (head >> 4) if head >> 4 else self._whole()
+            fields[number] = self._value(head & 15, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind in (_TRUE, _FALSE):
+            return kind == _TRUE
+        if kind == _BYTE:
+            return self._byte()
+        if kind < _DOUBLE:
+            return self._whole()
+        if kind == _DOUBLE:
+            return self._skip(8)
+        if kind == _BINARY:
+            return self._skip(self._varint())
+        if kind in (_LIST, _SET):
+            head = self._byte()
+            count = head >> 4 if head >> 4 < 15 else self._varint()
+            if count > _LONGEST_HEADER:
+                raise ValueError("a page's header has too long a list")
+            return [self._value(head & 15, depth + 1) for _ in range(count)]
+        if kind == _STRUCT:
+            return self.struct(depth + 1)
+        raise ValueError("a page's header is damaged")
+
+    def _byte(self) -> int:
+        if self.at >= len(self._content):
+            raise ValueError("a page's header is cut short")
+        self.at += 1
+        return self._content[self.at - 1]
+
+    def _skip(self, count: int) -> None:
+        self.at += count
+
+    def _varint(self) -> int:
+        number = 0
+        for shift in range(0, 70, 7):
+            byte = self._byte()
+            number |= (byte & 127) << shift
+            if byte < 128:
+                return number
+        raise ValueError("a page's header has too large a number")
+
+    def _whole(self) -> int:
+        number = self._varint()
+        return number >> 1 ^ -(number & 1)

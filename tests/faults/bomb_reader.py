@@ -1,0 +1,78 @@
+"""Reads the files that it is given, one after the other, and says of each what came of it.
+
+    python -m tests.faults.bomb_reader READER FILE READER FILE ...
+
+A process of its own, whose peak of memory is that of the readers alone.  A line of JSON for each file: the
+kind of the error, its message, seconds of the processor, and bytes of memory at the peak beyond those before.
+"""
+
+import contextlib
+import gc
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from motif.analysis.position_records import read_decisions, read_positions
+from motif.benchmark import read_benchmark
+from motif.board.match_file import read_match
+from motif.cube.match_equity import match_equity_table
+from motif.evaluators.nets import load_net
+from motif.evaluators.weight_reader import read_weight_file
+from motif.fitting.significance import read_terms
+from motif.learning.bootstrap_run import load_config
+from motif.reports.run_report import read_history
+from motif.runtime.errors import MotifError
+from motif.sampling import read_dataset
+from motif.sampling.label_files import read_labels
+
+READERS: dict[str, Callable[[Path], Any]] = {
+    "match": read_match,
+    "weights": read_weight_file,
+    "config": load_config,
+    "benchmark": read_benchmark,
+    "labels": lambda path: sum(len(rows.boards) for rows in read_labels(path)),
+    "positions": lambda path: read_positions(str(path)),
+    "decisions": lambda path: read_decisions(str(path)),
+    "dataset": lambda path: read_dataset(path.parent),
+    "terms": read_terms,
+    "equities": lambda path: match_equity_table(str(path)),
+    "net": lambda path: load_net(str(path)),
+    "history": lambda path: read_history(path.parent),
+}
+
+
+def _begin_peak() -> int:
+    """Bytes of memory now, from which on the peak is counted anew where the system can do that."""
+    gc.collect()
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
+def _peak() -> int:
+    status = Path("/proc/self/status")
+    if status.exists():
+        return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def main() -> None:
+    for reader, file in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        before, started = _begin_peak(), time.process_time()
+        try:
+            READERS[reader](Path(file))
+            said = ["accepted", ""]
+        except Exception as error:
+            known = "MotifError" if isinstance(error, MotifError) else type(error).__name__
+            said = [known, str(error)]
+        taken = time.process_time() - started
+        print(json.dumps([*said, taken, _peak() - before]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

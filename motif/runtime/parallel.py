@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from motif.runtime.errors import SettingError
-from motif.runtime.progress import COMPILATION, Span
+from motif.runtime.progress import COMPILATION, Span, checkpoint
 
 if TYPE_CHECKING:
     from motif.runtime.cluster import Cluster
@@ -166,6 +166,7 @@ def run_ordered(
         return
     if workers == 1:
         for arguments in calls:
+            checkpoint()
             yield function(*arguments)
         return
     import joblib

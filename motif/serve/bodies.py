@@ -141,8 +141,8 @@ def _objects(document: Any) -> list[dict[str, Any]]:
 class LargeAnswer(Response):
     """An answer in JSON that is sent piece by piece, as fast as its client reads."""
 
-    def __init__(self, content: bytes, desk: Desk) -> None:
-        super().__init__(content, media_type="application/json")
+    def __init__(self, content: bytes | bytearray, desk: Desk) -> None:
+        super().__init__(memoryview(content), media_type="application/json")
         self._desk = desk
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

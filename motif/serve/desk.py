@@ -56,7 +56,7 @@ _QUICK = 0.3
 """Seconds of a core, at most, that the quick lane spends on a request."""
 _BODIES = 2
 """Requests of the largest size that are decoded at a time."""
-_ANSWERS = 128_000_000
+_ANSWERS = 80_000_000
 
 Record = dict[str, Any]
 

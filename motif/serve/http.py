@@ -34,7 +34,7 @@ from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, Sett
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
-from motif.serve.bodies import first_fault, json_answer, problem
+from motif.serve.bodies import desk_of, first_fault, json_answer, problem
 from motif.serve.desk import Desk
 from motif.serve.guard import Guard
 from motif.serve.lanes import BusyError, OverdueError
@@ -106,6 +106,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
         title="motif",
         version=VERSION,
         description="Evaluates backgammon positions, ranks plays, decides cubes, and says why.",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -386,11 +387,21 @@ def _kind(schema: Schema, about: Schema) -> str:
     return str(about.get("type", "anything")) + span
 
 
+@router.get("/openapi.json")
+async def whole_schema(request: Request) -> Response:
+    """The schema of all routes."""
+    return await desk_of(request).compute(lambda: json_answer(schema_of(request.app)))
+
+
 @router.get("/api-docs/openapi.json")
 async def wildbg_schema(request: Request) -> Response:
     """The schema of wildbg's routes, where wildbg's clients look for it."""
-    schema = schema_of(request.app)
-    return json_answer({**schema, "paths": {path: schema["paths"][path] for path in WILDBG}})
+
+    def answer() -> Response:
+        schema = schema_of(request.app)
+        return json_answer({**schema, "paths": {path: schema["paths"][path] for path in WILDBG}})
+
+    return await desk_of(request).compute(answer)
 
 
 @router.get("/docs")
@@ -399,8 +410,11 @@ async def wildbg_schema(request: Request) -> Response:
 @router.get("/swagger/index.html")
 async def page(request: Request) -> HTMLResponse:
     """The routes, with examples."""
-    base = str(request.base_url).rstrip("/")
-    schema = schema_of(request.app)
+    return await desk_of(request).compute(_page, request.app, str(request.base_url).rstrip("/"))
+
+
+def _page(app: FastAPI, base: str) -> HTMLResponse:
+    schema = schema_of(app)
     return HTMLResponse(
         _PAGE.format(style=_STYLE, version=escape(schema["info"]["version"]), routes=_sections(schema, base))
     )

@@ -406,7 +406,7 @@ async def hint_batch(batch: HintBatch, request: Request) -> Response:
     return LargeAnswer(await desk.compute(_hinted, desk, batch, cost=cost), desk)
 
 
-def _hinted(desk: Desk, batch: HintBatch) -> bytes:
+def _hinted(desk: Desk, batch: HintBatch) -> bytearray:
     name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
     context, valued = for_match(evaluator, batch.options(), None)
     decided = _each(
@@ -422,9 +422,15 @@ def _hinted(desk: Desk, batch: HintBatch) -> bytes:
     return _listed("hints", (part_of(part) for part in _parts(len(boards))))
 
 
-def _listed(name: str, parts: Iterable[list[Record]]) -> bytes:
+def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
     """An object as JSON with one list, called `name`, of all that is in `parts`."""
-    return b'{"%s":[%s]}' % (name.encode(), b",".join(encoded(part)[1:-1] for part in parts if part))
+    document = bytearray(b'{"%s":[' % name.encode())
+    for part in filter(None, parts):
+        if document[-1:] != b"[":
+            document += b","
+        document += encoded(part)[1:-1]
+    document += b"]}"
+    return document
 
 
 @router.post("/batches/cube", responses=_answers({"cubes": [{"action": "no double, take"}]}))
@@ -436,7 +442,7 @@ async def cube_batch(batch: CubeBatch, request: Request) -> Response:
     return LargeAnswer(await desk.compute(_cubes, desk, batch, cost=cost), desk)
 
 
-def _cubes(desk: Desk, batch: CubeBatch) -> bytes:
+def _cubes(desk: Desk, batch: CubeBatch) -> bytearray:
     name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
     options = batch.options()
     items = _each(batch.ids, lambda ids: [parse_position(text) for text in ids], parse_position)

@@ -28,7 +28,7 @@ _FORM = "multipart/form-data"
 _PARTS, _PART_HEAD = 16, 4096
 """Parts of a form, and bytes of the headers of one, at most."""
 _PIECE = 1 << 16
-_MEMORY = 200_000_000
+_MEMORY = 120_000_000
 """Bytes that reading may take, besides those of the process before."""
 _SHORT_MATCH = b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n"
 _BETWEEN_LOOKS = 0.1

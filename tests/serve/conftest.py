@@ -15,13 +15,15 @@ QUICK = ServeSettings(port=0, player="pubeval")
 
 
 @contextmanager
-def running(settings: ServeSettings) -> Iterator[httpx.Client]:
-    """Asks a server that runs within the block."""
+def running(settings: ServeSettings, loop: str = "auto") -> Iterator[httpx.Client]:
+    """Asks a server that runs within the block, in an event loop of that kind."""
     pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
     from motif.serve import http
 
     app = http.create_app(settings)
-    server = http.uvicorn.Server(http.configuration(lambda: app, settings))
+    config = http.configuration(lambda: app, settings)
+    config.loop = loop
+    server = http.uvicorn.Server(config)
     with http.listening(settings) as listener:
         listener.listen()
         thread = threading.Thread(target=server.run, args=([listener],))

@@ -3,6 +3,7 @@
 Schema and page are made from the routes themselves; the page loads nothing from elsewhere.
 """
 
+import asyncio
 import json
 import logging
 import os
@@ -37,7 +38,7 @@ from motif.serve import bgweb_api, motif_api, wildbg_api
 from motif.serve.bodies import desk_of, first_fault, json_answer, problem
 from motif.serve.desk import Desk
 from motif.serve.guard import Guard
-from motif.serve.lanes import BusyError, OverdueError
+from motif.serve.lanes import CLIENT, BusyError, OverdueError
 from motif.serve.motif_api import Shortcut
 from motif.serve.page import add_page
 from motif.serve.serve_settings import ServeSettings
@@ -49,6 +50,7 @@ _SECONDS_TO_STOP = 1.5
 _INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 _SECONDS_TO_BEGIN = 60
+_A_MOMENT = 0.05
 _OTHER_FILES = 200
 """Files that are open besides connections."""
 
@@ -151,10 +153,24 @@ async def _refused(_: Request, error: Any) -> Response:
 
 async def _internal(request: Request, error: Any) -> Response:
     what = f"internal error: {type(error).__name__}"
+    if await _has_left():
+        return problem(500, what)  # writing to a connection that is closed just now raises anything
     print(f"motif: {request.url.path}: {what}: {plain_text(str(error))}", file=sys.stderr, flush=True)
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
     return problem(500, what)
+
+
+async def _has_left() -> bool:
+    """Whether the client has left, or does so in a moment."""
+    client = CLIENT.get()
+    if client is None:
+        return False
+    try:
+        await asyncio.wait_for(client.leaves(), _A_MOMENT)
+    except TimeoutError:
+        return False
+    return True
 
 
 _ANSWERS: dict[Any, Callable[[Request, Any], Any]] = {

@@ -197,6 +197,7 @@ class PatientProtocol(_Base):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
         super().connection_made(transport)
+        self._answered: list[Any] = []
         self._reading: asyncio.TimerHandle | None = self._later(self._give_up)
         self._writing: asyncio.TimerHandle | None = None
 
@@ -239,6 +240,7 @@ class PatientProtocol(_Base):
         """See `httptools.HttpRequestParser`."""
         self._is_in_head = False
         super().on_headers_complete()
+        self._answered = [one for one in self._answered if not one.response_complete] + [self.cycle]
 
     def _measure(self, size: int) -> None:
         self._head += size
@@ -273,6 +275,10 @@ class PatientProtocol(_Base):
         """See `asyncio.Protocol`."""
         self._reading, self._writing = _cancelled(self._reading), _cancelled(self._writing)
         super().connection_lost(exc)
+        # uvicorn itself tells only the last of several requests that came at once.
+        for cycle in self._answered:
+            cycle.disconnected = True
+            cycle.message_event.set()
 
     def _is_waiting(self) -> bool:
         """Whether a request, or the rest of one, is to come."""

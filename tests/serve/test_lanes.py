@@ -80,6 +80,8 @@ def test_work_ends_when_its_client_leaves(address):
         with ExitStack() as stack:
             sent(stack, address, "batches/hint", LONG_BATCH)
             sent(stack, address, "rollout", {"id": OPENING, "trials": 20_000, "luck_plies": 100})
+            several = sent(stack, address, "batches/hint", LONG_BATCH)
+            several.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
     # Otherwise every thread would be busy for minutes.
     assert asked(address, "hint", DEEP).status_code == 200
     rollout = {"id": OPENING, "trials": 36, "cut": 1}

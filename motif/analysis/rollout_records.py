@@ -7,6 +7,7 @@ from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.notation import find_play
+from motif.board.outcome import check_goes_on
 from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_at
 from motif.cube.cube_states import cube_maker
@@ -44,7 +45,8 @@ class RolloutQuestion(NamedTuple):
         return record | played | cubeful | {"position": self.position.gnubg_id}
 
     def play_out(self) -> RolloutResult:
-        """The position without a cube."""
+        """The position without a cube; raises `PositionError` when the game is over."""
+        check_goes_on(self.position)
         return roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
 
     def decide(self) -> tuple[CubeRollout, CubeDecision]:

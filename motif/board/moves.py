@@ -20,7 +20,7 @@ from motif.board.movegen import (
     new_play_buffer,
 )
 from motif.board.notation import MOST_MOVES, OFF
-from motif.board.outcome import outcome
+from motif.board.outcome import check_goes_on
 from motif.board.packed import (
     BOARD_SIZE,
     HOME,
@@ -33,7 +33,7 @@ from motif.board.packed import (
     unpack,
 )
 from motif.board.position import Position, PositionLike
-from motif.runtime.errors import PlayError, PositionError, shown
+from motif.runtime.errors import PlayError, shown
 from motif.runtime.jit import WHOLE, lean_kernel, words_of
 
 _thread = local()
@@ -113,8 +113,7 @@ def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
     """
     position = Position.of(position)
     high, low = as_roll(roll)
-    if outcome(position):
-        raise PositionError("no plays: the game is over, one player has borne off all checkers")
+    check_goes_on(position)
     batch = next(play_batches(position.board[None], np.array([[high, low]])))
     return [
         Play(Position(board), *decode_path(int(path), (high, low)))

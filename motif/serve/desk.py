@@ -22,7 +22,7 @@ from motif.analysis.position_records import boards_of, evaluations, hint
 from motif.board.game_record import MatchRecord
 from motif.board.match_state import MatchState
 from motif.board.moves import decode_path, play_batches
-from motif.board.outcome import outcome
+from motif.board.outcome import check_goes_on
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.evaluator import PlayBatch
@@ -36,7 +36,7 @@ from motif.evaluators.named import (
     without_plies,
 )
 from motif.evaluators.static import BEAROFF_SUFFIX, StaticEvaluator
-from motif.runtime.errors import MotifError, PlayerError, PositionError, SettingError
+from motif.runtime.errors import MotifError, PlayerError, SettingError
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import heard_by
 from motif.serve.costs import Ask, cost_of
@@ -331,8 +331,7 @@ class Desk:
 
 def play_batch(position: Position, roll: tuple[int, int]) -> PlayBatch:
     """The legal plays of `roll`, the higher die first; raises `PositionError` when the game is over."""
-    if outcome(position):
-        raise PositionError("no plays: the game is over, one player has borne off all checkers")
+    check_goes_on(position)
     return next(play_batches(position.board[None], np.array([roll])))
 
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from motif.analysis.judge import MatchOptions
 from motif.analysis.phrases import LANGUAGE, languages
 from motif.board.match_state import MatchState
+from motif.board.outcome import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
 from motif.rollout import RolloutSettings
@@ -112,6 +113,7 @@ class _Rolled(_Question):
         position, match, roll = parse_decision(self.id, *dice)
         if roll is None:
             raise PlayError("dice: missing, and the ID holds no roll")
+        check_goes_on(position)
         return position, match, roll
 
     def has_roll(self) -> bool:

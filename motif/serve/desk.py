@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from secrets import token_hex
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic_core import to_json
@@ -44,9 +44,6 @@ from motif.serve.lanes import BusyError, Lane, Room, Stop, while_wanted
 from motif.serve.serve_settings import ServeSettings
 from motif.serve.upload import Upload, UploadReader
 
-if TYPE_CHECKING:
-    from motif.evaluators import Evaluator
-
 _Result = TypeVar("_Result")
 _PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
 """Lookahead that a request may ask for."""
@@ -54,6 +51,10 @@ _A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)
 _QUICK = 0.3
 """Seconds of a core, at most, that the quick lane spends on a request."""
+_LOADING = 1.0
+"""Seconds, about, that it takes to load a player, whose kernels may have to be compiled."""
+_FOLDER = re.compile(r"(?:(?<![A-Za-z])[A-Za-z]:)?[^:,=]*[/\\]")
+"""What stands before the name of a file, in a player's name."""
 _BODIES = 2
 """Requests of the largest size that are decoded at a time."""
 _ANSWERS = 80_000_000
@@ -153,6 +154,8 @@ class Desk:
         if entry is not None and entry.kind is Kind.PROGRAM:
             raise PlayerError(f"{settings.player!r} is {entry.kind}, which many cannot ask at a time")
         self._default = settings.player or default_player()
+        self.player = settings.player and self.public(settings.player)
+        """Who answers by default, as clients may know it; None is the usual one."""
         self._loaded: dict[tuple[str | None, bool, bool] | str, tuple[str, Evaluator]] = {}
         self._loading = Lock()
         cores, waiting, budget = worker_count(None), settings.waiting, settings.budget
@@ -289,7 +292,8 @@ class Desk:
             name = name or self._default
         cost = count * cost_of(ask, judge_name(name, fast, deep))
         self.check_budget(cost, f"{count} position{'s' * (count != 1)} at this depth")
-        return cost
+        key = name if ask is Ask.EVALUATION else (name, fast, deep)
+        return cost if key in self._loaded else max(cost, _LOADING)
 
     def static(self, player: str | None) -> StaticEvaluator:
         """The evaluator of who rolls out; raises `PlayerError` for one who is not static."""
@@ -310,13 +314,31 @@ class Desk:
         if key not in self._loaded:
             with self._loading:
                 if key not in self._loaded:
-                    self._loaded[key] = load()
+                    name, evaluator = load()
+                    self._rename(evaluator)
+                    self._loaded[key] = self.public(name), evaluator
         return self._loaded[key]
+
+    def _rename(self, evaluator: Evaluator) -> None:
+        """Let an evaluator, and those that it is made of, have names that clients may know."""
+        evaluator.name = self.public(evaluator.name)
+        for part in vars(evaluator).values():
+            for one in part.values() if isinstance(part, dict) else (part,):
+                if isinstance(one, Evaluator):
+                    self._rename(one)
+
+    def public(self, text: str) -> str:
+        """`text` without the folders of the server's own player, which are nothing for clients."""
+        own = self.settings.player
+        if own is None:
+            return text
+        base = without_plies(own)
+        return text.replace(base, _FOLDER.sub("", base))
 
     def _checked(self, player: str | None) -> str | None:
         """The name of a player whom a request may ask for: no files and no programs."""
-        if player is None or player == self.settings.player:
-            return player
+        if player is None or player in (self.settings.player, self.player):
+            return player and self.settings.player
         name = own_name(player)
         base = without_plies(name)
         entry = entry_of(base.removesuffix(BEAROFF_SUFFIX))

@@ -132,8 +132,9 @@ def create_app(settings: ServeSettings) -> FastAPI:
     return app
 
 
-async def _bad_input(_: Request, error: Any) -> Response:
-    return problem(503 if isinstance(error, BusyError | OverdueError) else 400, str(error))
+async def _bad_input(request: Request, error: Any) -> Response:
+    status = 503 if isinstance(error, BusyError | OverdueError) else 400
+    return problem(status, desk_of(request).public(str(error)))
 
 
 async def _bad_file(_: Request, error: Any) -> Response:

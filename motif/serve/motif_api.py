@@ -113,7 +113,7 @@ async def health() -> Response:
 async def players(request: Request) -> Response:
     """Who may be asked."""
     desk = desk_of(request)
-    return json_answer({"players": desk.players(), "default": desk.settings.player})
+    return json_answer({"players": desk.players(), "default": desk.player})
 
 
 @router.post(

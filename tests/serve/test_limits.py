@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import time
 from base64 import b64encode
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
+from motif.evaluators.named import shipped_weights
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.progress import progress
 from motif.serve import motif_api
@@ -195,6 +197,41 @@ def test_players_of_requests_are_no_files_and_no_programs(client, name):
     answer = client.post("/api/v1/evaluate", json={**QUESTION, "player": name})
     assert answer.status_code == 400
     assert re.match("no player to ask is called", answer.json()["message"])
+
+
+@pytest.mark.parametrize("name", ["{}", "{}@1", "rollout:{},trials=2"])
+def test_where_files_of_the_server_lie_is_nothing_for_clients(tmp_path, name):
+    folder = tmp_path / "secret folder"
+    folder.mkdir()
+    shutil.copy(shipped_weights()["motif-v1"], folder / "own.yaml")
+    asked = {"id": OPENING, "dice": [3, 1]}
+    match = b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n"
+    with running(ServeSettings(port=0, player=name.format(folder / "own.yaml"))) as asking:
+        answers = [
+            asking.get("/api/v1/players"),
+            asking.get(WILDBG[0]),
+            asking.post("/api/v1/analyse?moves=true", content=match),
+            *(
+                asking.post(f"/api/v1/{path}", json=question)
+                for path, question in (
+                    ("evaluate", QUESTION),
+                    ("evaluate", {**QUESTION, "detailed": True}),
+                    ("evaluate", {**QUESTION, "player": name.format("own.yaml")}),
+                    ("hint", asked),
+                    ("hint", {**asked, "fast": True}),
+                    ("cube", QUESTION),
+                    ("explain", asked),
+                    ("rollout", {**QUESTION, "trials": 36, "cut": 1, "stream": True}),
+                    ("batches/evaluate", {"ids": [OPENING]}),
+                    ("batches/hint", {"decisions": [asked]}),
+                    ("batches/cube", {"ids": [OPENING]}),
+                )
+            ),
+        ]
+    texts = [answer.text for answer in answers]
+    assert not [text for text in texts if "secret" in text or str(tmp_path) in text]
+    assert answers[0].json()["default"] == name.format("own.yaml")
+    assert answers[3].json()["player"] == answers[5].json()["player"] == name.format("own.yaml")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ core of a server of 2024, and rounded up.
 """
 
 from enum import Enum
+from functools import lru_cache
 
 from motif.evaluators.named import Kind, entry_of, own_name, without_plies
 
@@ -29,6 +30,7 @@ _NET = 20.0
 """How much longer a net takes than weights do."""
 
 
+@lru_cache(maxsize=1024)
 def cost_of(ask: Ask, name: str) -> float:
     """Seconds that the evaluator called `name` takes for one position.
 

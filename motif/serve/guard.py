@@ -24,6 +24,8 @@ _COSTLY = ("/move", "/eval", "/api/v1/games")
 """Paths, or the beginnings of paths, of what computes though its method is safe."""
 _OWN_SITE = (b"same-origin", b"none")
 """What browsers say, in Sec-Fetch-Site, of requests by the server's own pages and by the address bar."""
+_CONNECTION = "motif.connection"
+"""What a request's scope calls, in its state, the connection by which it came."""
 _HEAD, _HEADERS = 1 << 15, 100
 """Bytes of a request's line and headers, and their number, at most."""
 _BODIES = 16
@@ -69,7 +71,7 @@ class Guard:
             lines = [(name, _JSON if name == b"content-type" else value) for name, value in scope["headers"]]
             scope = {**scope, "headers": lines}
         body = _Body(receive, self._settings, self._held)
-        CLIENT.set(body)
+        CLIENT.set(scope.get("state", {}).get(_CONNECTION))
         try:
             await self._app(scope, body.receive, send)
         finally:
@@ -117,25 +119,16 @@ class _Held:
 
 
 class _Body:
-    """A request's body, which may not be too large, whatever was announced; and its `Client`."""
+    """A request's body, which may not be too large, whatever was announced."""
 
     def __init__(self, receive: Any, settings: ServeSettings, held: _Held) -> None:
         self._receive = receive
         self._settings = settings
         self._held = held
         self._size = 0
-        self._ahead: list[Any] = []
-
-    async def leaves(self) -> None:
-        """See `Client.leaves`; parts of the body that come meanwhile are kept."""
-        while (message := await self._next())["type"] != "http.disconnect":
-            self._ahead.append(message)
 
     async def receive(self) -> Any:
         """The next part of it, or the news that the client has gone."""
-        return self._ahead.pop(0) if self._ahead else await self._next()
-
-    async def _next(self) -> Any:
         message = await self._receive()
         size = len(message.get("body", b""))
         self._size += size
@@ -187,17 +180,21 @@ async def _refuse(send: Any, error: HTTPException) -> None:
 class PatientProtocol(_Base):
     """Waits as long for a request to be complete, and for its answer to be read, as between two requests.
 
-    Request lines and headers have a limit, which uvicorn leaves to what stands before it; h11, without
-    httptools, has one of its own.
+    It is the `Client` of its requests.  Request lines and headers have a limit, which uvicorn leaves to what
+    stands before it; h11, without httptools, has one of its own.
     """
 
+    app_state: dict[str, Any]
     _head = _count = _unparsed = 0
     _is_in_head = _has_begun = _is_too_large = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
         super().connection_made(transport)
+        self.app_state = {**self.app_state, _CONNECTION: self}  # which the scope of each request has
         self._answered: list[Any] = []
+        self.has_left = False
+        self.leaving: set[Callable[[], object]] = set()
         self._reading: asyncio.TimerHandle | None = self._later(self._give_up)
         self._writing: asyncio.TimerHandle | None = None
 
@@ -275,6 +272,9 @@ class PatientProtocol(_Base):
         """See `asyncio.Protocol`."""
         self._reading, self._writing = _cancelled(self._reading), _cancelled(self._writing)
         super().connection_lost(exc)
+        self.has_left = True
+        for call in tuple(self.leaving):
+            call()
         # uvicorn itself tells only the last of several requests that came at once.
         for cycle in self._answered:
             cycle.disconnected = True

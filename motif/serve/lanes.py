@@ -33,12 +33,13 @@ class OverdueError(MotifError):
 class Client(Protocol):
     """Whoever sent a request, as long as it is under way."""
 
-    async def leaves(self) -> None:
-        """Wait until the client has left."""
+    has_left: bool
+    leaving: set[Callable[[], object]]
+    """What is to be called when the client leaves."""
 
 
 CLIENT: ContextVar[Client | None] = ContextVar("client", default=None)
-"""Who sent the request that is being answered; None outside of a server."""
+"""Who sent the request that is being answered; None where no server says so."""
 
 
 class Stop:
@@ -140,16 +141,17 @@ async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
     client = CLIENT.get()
     if client is None:
         return await done
-    leaving = asyncio.ensure_future(client.leaves())
+    client.leaving.add(done.cancel)
     try:
-        await asyncio.wait((done, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if not done.done():
-            leaving.result()
-            raise CalledOffError("called off: the client has left")
-        return done.result()
+        if client.has_left:
+            done.cancel()
+        return await done
+    except asyncio.CancelledError:
+        if client.has_left:
+            raise CalledOffError("called off: the client has left") from None
+        raise
     finally:
-        leaving.cancel()
-        done.cancel()
+        client.leaving.discard(done.cancel)
 
 
 class Room:

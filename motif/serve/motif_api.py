@@ -60,6 +60,7 @@ _DIGITS = 7
 """Decimals of a batch's numbers: as many as single precision has."""
 _AT_ONCE = 256
 """Positions of a batch whose answers are made, and encoded, together."""
+_EVALUATED_AT_ONCE = 2048
 
 PATH = "/api/v1/evaluate"
 
@@ -384,17 +385,17 @@ def _evaluated(desk: Desk, batch: EvaluateBatch) -> bytes:
     name, evaluator = desk.evaluator(batch.player)
     boards = _each(batch.ids, boards_of, parse_position)
     rows = np.empty((len(boards), len(OUTPUTS)))
-    for part in _parts(len(boards)):
+    for part in _parts(len(boards), _EVALUATED_AT_ONCE):
         rows[part] = evaluator.evaluate_many(boards[part])
     columns = dict(zip(OUTPUTS, rows.round(_DIGITS).T.tolist(), strict=True))
     return encoded({**columns, "equity": equities(rows).round(_DIGITS).tolist(), "player": name})
 
 
-def _parts(count: int) -> Iterator[slice]:
+def _parts(count: int, size: int = _AT_ONCE) -> Iterator[slice]:
     """Parts of a batch; between them it may be called off."""
-    for start in range(0, count, _AT_ONCE):
+    for start in range(0, count, size):
         checkpoint()
-        yield slice(start, start + _AT_ONCE)
+        yield slice(start, start + size)
 
 
 @router.post("/batches/hint", responses=_answers({"hints": [{"plays": [_PLAY], **_PLAYED}]}))

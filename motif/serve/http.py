@@ -4,6 +4,7 @@ Schema and page are made from the routes themselves; the page loads nothing from
 """
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -43,9 +44,9 @@ from motif.serve.motif_api import Shortcut
 from motif.serve.page import add_page
 from motif.serve.serve_settings import ServeSettings
 
-_SECONDS_TO_END = 2
+_SECONDS_TO_END = 1
 """Until answers that are under way are cut off when the server ends."""
-_SECONDS_TO_STOP = 1.5
+_SECONDS_TO_STOP = 1.0
 """After which the process ends even though a thread is still busy."""
 _INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -202,6 +203,9 @@ def _warm_app(settings: ServeSettings) -> FastAPI:
     app.state.desk.warm()
     app.state.exit_code = 0
     schema_of(app)  # made before somebody waits for it
+    # What lives as long as the server is no garbage; looking through it would hold up everything.
+    gc.collect()
+    gc.freeze()
     return app
 
 

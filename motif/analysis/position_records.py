@@ -23,9 +23,9 @@ from motif.analysis.ranking import (
 )
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
-from motif.board.moves import PlayBatch, decode_path, parse_roll, play_batches
+from motif.board.moves import PlayBatch, check_goes_on, decode_path, parse_roll, play_batches
 from motif.board.notation import format_moves
-from motif.board.outcome import check_goes_on, finished_points_many
+from motif.board.outcome import finished_points_many
 from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from motif.board.diagram import describe_stakes, svg_diagram
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, PlayBatch, decode_path, play_batches
-from motif.board.outcome import check_goes_on
+from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
 from motif.board.packed import Board
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities

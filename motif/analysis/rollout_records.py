@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, legal_plays
+from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
-from motif.board.outcome import check_goes_on
 from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_at
 from motif.cube.cube_states import cube_maker

@@ -20,7 +20,7 @@ from motif.board.movegen import (
     new_play_buffer,
 )
 from motif.board.notation import MOST_MOVES, OFF
-from motif.board.outcome import check_goes_on
+from motif.board.outcome import outcome
 from motif.board.packed import (
     BOARD_SIZE,
     HOME,
@@ -33,7 +33,7 @@ from motif.board.packed import (
     unpack,
 )
 from motif.board.position import Position, PositionLike
-from motif.runtime.errors import PlayError, shown
+from motif.runtime.errors import PlayError, PositionError, shown
 from motif.runtime.jit import WHOLE, lean_kernel, words_of
 
 _thread = local()
@@ -103,6 +103,12 @@ def thread_play_buffer() -> PlayBuffer:
     if buffer is None:
         buffer = _thread.play_buffer = new_play_buffer()
     return buffer
+
+
+def check_goes_on(position: Position) -> None:
+    """Raise `PositionError` when the game is over: nothing is to be decided any more."""
+    if outcome(position):
+        raise PositionError(f"{position.gnubg_id}: the game is over, one player has borne off all checkers")
 
 
 def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:

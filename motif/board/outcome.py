@@ -6,7 +6,6 @@ import numpy as np
 
 from motif.board.packed import BAR_BIT, CHECKERS, PACKED_WORDS, occupied, pack_many
 from motif.board.position import Position
-from motif.runtime.errors import PositionError
 from motif.runtime.jit import inline_kernel, kernel
 
 _OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT
@@ -69,9 +68,3 @@ def finished_points_many(words):
 def outcome(position: Position) -> Outcome:
     """How the game stands for the player on roll."""
     return Outcome(int(finished_points_many(pack_many(position.board[None]).view(np.int64))[0]))
-
-
-def check_goes_on(position: Position) -> None:
-    """Raise `PositionError` when the game is over: nothing is to be decided any more."""
-    if outcome(position):
-        raise PositionError(f"{position.gnubg_id}: the game is over, one player has borne off all checkers")

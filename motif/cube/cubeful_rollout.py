@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import MatchState
-from motif.board.outcome import check_goes_on
+from motif.board.moves import check_goes_on
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.cube.cube_states import cube_maker

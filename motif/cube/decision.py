@@ -10,7 +10,7 @@ import numpy as np
 
 from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState
-from motif.board.outcome import check_goes_on
+from motif.board.moves import check_goes_on
 from motif.board.position import Position
 from motif.cube.cube_states import ALMOST, stakes_of
 from motif.cube.equities import (

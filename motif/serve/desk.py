@@ -21,8 +21,7 @@ from motif.analysis.judge import MatchOptions, evaluator_of, judge_name, judge_o
 from motif.analysis.position_records import boards_of, evaluations, hint
 from motif.board.game_record import MatchRecord
 from motif.board.match_state import MatchState
-from motif.board.moves import decode_path, play_batches
-from motif.board.outcome import check_goes_on
+from motif.board.moves import check_goes_on, decode_path, play_batches
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.evaluator import PlayBatch

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from motif.analysis.judge import MatchOptions
 from motif.analysis.phrases import LANGUAGE, languages
 from motif.board.match_state import MatchState
-from motif.board.outcome import check_goes_on
+from motif.board.moves import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
 from motif.rollout import RolloutSettings

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from motif.evaluators.named import default_player
+from motif.evaluators.named import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
 
 if TYPE_CHECKING:
@@ -106,20 +106,22 @@ def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluato
     With `fast` or `deep` he looks ahead less, or further.  Raises `PlayerError` as `evaluator_of` does, and
     for one who cannot look ahead so; `SettingError` for both.
     """
-    from motif.evaluators.named import without_plies
-
-    if fast and deep:
-        raise SettingError("--fast and --deep: one of them")
+    name = judge_name(player, fast, deep)
     if player is None:
         # Only now: it takes a while to import.
         from motif.runtime.helper import fill_beside
 
         fill_beside("motif.evaluators.lookahead:rehearse")
-    name = JUDGE if player is None else player
-    if fast or deep:
-        name = without_plies(name) + _DEEP * deep
     evaluator = evaluator_of(name)
     return (name if name == player else evaluator.name), evaluator
+
+
+def judge_name(player: str | None, fast: bool, deep: bool) -> str:
+    """Name of the evaluator that `judge_of` gives; raises `SettingError` for both `fast` and `deep`."""
+    if fast and deep:
+        raise SettingError("--fast and --deep: one of them")
+    name = JUDGE if player is None else player
+    return without_plies(name) + _DEEP * deep if fast or deep else name
 
 
 def for_match(

@@ -25,8 +25,9 @@ from motif.analysis.ranking import (
 )
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
-from motif.board.moves import PlayBatch, decode_path, parse_roll, play_batches
+from motif.board.moves import PlayBatch, check_goes_on, decode_path, parse_roll, play_batches
 from motif.board.notation import format_moves
+from motif.board.outcome import finished_points_many
 from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
@@ -113,7 +114,9 @@ def read_decisions(path: str) -> tuple[Board, Rolls]:
         for line in lines:
             rolls.append(_roll(*_dice(line.words)))
             texts.append(line.words[0])
-        return boards_of(texts), np.array(rolls, np.int64).reshape(-1, _DICE)
+        boards = boards_of(texts)
+        _check_go_on(boards)
+        return boards, np.array(rolls, np.int64).reshape(-1, _DICE)
     except MotifError as error:
         raise _located(lines, _parse_decision, error) from None
 
@@ -131,6 +134,11 @@ def boards_of(texts: Sequence[str]) -> Board:
     return boards
 
 
+def _check_go_on(boards: Board) -> None:
+    for row in np.flatnonzero(finished_points_many(pack_many(boards).view(np.int64))):
+        check_goes_on(Position(boards[row]))
+
+
 def _only_word(words: Sequence[str]) -> str:
     if len(words) != 1:
         raise SettingError(f"expected a position alone, got {len(words)} words")
@@ -145,7 +153,7 @@ def _dice(words: Sequence[str]) -> Sequence[str]:
 
 def _parse_decision(words: Sequence[str]) -> None:
     parse_roll(*_dice(words))
-    parse_position(words[0])
+    check_goes_on(parse_position(words[0])[0])
 
 
 def _located(lines: _BatchFile, read: Callable[[list[str]], object], error: MotifError) -> MotifError:
@@ -173,7 +181,8 @@ def evaluations(
 
 
 def plays(boards: Board, rolls: Rolls) -> Iterator[Record]:
-    """For each of `boards` and `rolls` the legal plays."""
+    """For each of `boards` and `rolls` the legal plays; raises `PositionError` for a game that is over."""
+    _check_go_on(boards)
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
         yield from _listed(boards, rolls, batch, _described(batch, rolls))
 

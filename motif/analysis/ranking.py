@@ -17,15 +17,13 @@ import numpy.typing as npt
 
 from motif.board.diagram import describe_stakes, svg_diagram
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, PlayBatch, decode_path, play_batches
-from motif.board.outcome import outcome
+from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
 from motif.board.packed import Board
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
 from motif.evaluators.probabilities import turned, turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes, best_of_double, without_cube
-from motif.runtime.errors import PositionError
 from motif.runtime.frames import frame
 from motif.runtime.layout import html_table, side_by_side, text_table
 
@@ -230,8 +228,7 @@ def rank_plays(
     PositionError
         When the game is over.
     """
-    if outcome(position):
-        raise PositionError("no plays: the game is over, one player has borne off all checkers")
+    check_goes_on(position)
     (batch,) = play_batches(position.board[None], np.array([roll]))
     rows = np.zeros(len(batch.boards), np.bool_)
     for play in asked:

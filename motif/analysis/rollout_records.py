@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, legal_plays
+from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_at
@@ -44,7 +44,8 @@ class RolloutQuestion(NamedTuple):
         return record | played | cubeful | {"position": self.position.gnubg_id}
 
     def play_out(self) -> RolloutResult:
-        """The position without a cube."""
+        """The position without a cube; raises `PositionError` when the game is over."""
+        check_goes_on(self.position)
         return roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
 
     def decide(self) -> tuple[CubeRollout, CubeDecision]:

@@ -105,6 +105,12 @@ def thread_play_buffer() -> PlayBuffer:
     return buffer
 
 
+def check_goes_on(position: Position) -> None:
+    """Raise `PositionError` when the game is over: nothing is to be decided any more."""
+    if outcome(position):
+        raise PositionError(f"{position.gnubg_id}: the game is over, one player has borne off all checkers")
+
+
 def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
     """Every legal play of `roll` with a distinct result; a dance is one play without moves.
 
@@ -113,8 +119,7 @@ def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
     """
     position = Position.of(position)
     high, low = as_roll(roll)
-    if outcome(position):
-        raise PositionError("no plays: the game is over, one player has borne off all checkers")
+    check_goes_on(position)
     batch = next(play_batches(position.board[None], np.array([[high, low]])))
     return [
         Play(Position(board), *decode_path(int(path), (high, low)))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.match_state import MatchState
-from motif.board.outcome import outcome
+from motif.board.moves import check_goes_on
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.cube.cube_states import cube_maker
@@ -22,7 +22,6 @@ from motif.rollout.games import NO_DOUBLE
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
 from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
-from motif.runtime.errors import PositionError
 from motif.runtime.progress import Stopwatch
 
 
@@ -89,8 +88,7 @@ def roll_out_cube(
     """
     settings = settings or RolloutSettings()
     settings.check(with_cube=True)
-    if outcome(position):
-        raise PositionError("the game is over, nobody doubles")
+    check_goes_on(position)
     state = replace(state, beavers=False, raccoons=False)
     maker = cube_maker(state, efficiency)
     doubled = int(maker().doubled[0, 0])

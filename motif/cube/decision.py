@@ -10,7 +10,7 @@ import numpy as np
 
 from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState
-from motif.board.outcome import outcome
+from motif.board.moves import check_goes_on
 from motif.board.position import Position
 from motif.cube.cube_states import ALMOST, stakes_of
 from motif.cube.equities import (
@@ -34,7 +34,7 @@ from motif.cube.exact import exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import Probabilities
-from motif.runtime.errors import PositionError, SettingError
+from motif.runtime.errors import SettingError
 from motif.runtime.layout import html_lines, html_table, text_table
 
 BEAVERED = 2.0
@@ -234,8 +234,7 @@ def cube_decision(
 
 def check_somebody_doubles(position: Position) -> None:
     """Raise `PositionError` where the game is over."""
-    if outcome(position):
-        raise PositionError(f"{position.gnubg_id}: the game is over, nobody doubles")
+    check_goes_on(position)
 
 
 def cube_decision_at(

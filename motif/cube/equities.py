@@ -284,10 +284,18 @@ class Scale(NamedTuple):
         return self.middle + self.half * equity
 
 
+LONGEST_VALUED = 128
+"""Points of a match: the cube of a longer one has more states than `motif.evaluators.stakes.MAX_STATES`."""
+
+
 def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
-    """The scale of equities in `state`."""
+    """The scale of equities in `state`; raises `SettingError` for a match that is too long to be valued."""
     if not state.length:
         return Scale()
+    if state.length > LONGEST_VALUED:
+        raise SettingError(
+            f"length: matches of {LONGEST_VALUED} points at most are valued, not of {state.length}"
+        )
     table = table or match_equity_table()
     win, loss = (table.after_game(state, points) for points in (state.cube, -state.cube))
     return Scale((win + loss) / 2, (win - loss) / 2)

@@ -60,9 +60,13 @@ from motif.parameters.motif_set import measure_motif
 from motif.parameters.position_class import RACE, classify_many
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.kernel import compile_ahead
+from motif.runtime.progress import checkpoint
 
 MAX_PLIES = 3
 _POSITIONS_AT_ONCE = 512
+_BETWEEN_CHECKPOINTS = 16
+"""Positions that are looked ahead at, by a kernel, before the work may be called off: some tenths of a second
+at most."""
 _UNSEEN = _PRESENT = -1
 _ROLL_WEIGHTS = ROLL_COUNTS / 36
 
@@ -569,7 +573,8 @@ class LookaheadEvaluator(Evaluator):
             thin = 0 < self.depth.thin <= plies
             return _looked_ahead(self._replies, boards, plies, thin, view, rows)
         values = np.empty(self._shape(len(boards), view, rows))
-        for part in _slices(len(boards)):
+        for part in _slices(len(boards), _POSITIONS_AT_ONCE):
+            checkpoint()
             if rows or view.stakes.is_cubeless:
                 values[part] = self._mean_over_rolls(boards[part], plies, view, rows)
             else:
@@ -644,14 +649,18 @@ def _looked_ahead(
     packed = pack_many(boards)
     probabilities = np.empty((len(boards) if rows else 0, len(OUTPUTS)))
     model, space = prepared(evaluator.model)
-    if view.stakes.is_cubeless:
-        equities = np.empty(len(boards))
-        look_ahead_many(model, packed, plies, thin, space, _thread_tree(), equities, probabilities)
-    else:
-        equities = np.empty((len(boards), 2))
-        look_ahead_with_cube_many(
-            model, view.stakes, view.side, packed, plies, thin, space, _thread_tree(), equities, probabilities
-        )
+    tree, cubeless = _thread_tree(), view.stakes.is_cubeless
+    equities = np.empty(len(boards) if cubeless else (len(boards), 2))
+    # A call without boards compiles, or loads, the kernel.
+    for part in _slices(len(boards), _BETWEEN_CHECKPOINTS) or [slice(0)]:
+        checkpoint()
+        some, values, chances = packed[part], equities[part], probabilities[part]
+        if cubeless:
+            look_ahead_many(model, some, plies, thin, space, tree, values, chances)
+        else:
+            look_ahead_with_cube_many(
+                model, view.stakes, view.side, some, plies, thin, space, tree, values, chances
+            )
     return probabilities if rows else equities
 
 
@@ -682,5 +691,5 @@ def _let_through(
     return among & best_few(candidates, plays, limits.plays) & (candidates >= best - limits.within)
 
 
-def _slices(count: int) -> list[slice]:
-    return [slice(k, k + _POSITIONS_AT_ONCE) for k in range(0, count, _POSITIONS_AT_ONCE)]
+def _slices(count: int, size: int) -> list[slice]:
+    return [slice(k, k + size) for k in range(0, count, size)]

@@ -28,6 +28,7 @@ from motif.parameters.position_class import RACE, classify_many
 from motif.rollout.playout import MAX_PLIES
 from motif.runtime.errors import check_seed
 from motif.runtime.jit import NOTHING, inline_kernel, kernel, lean_kernel, words_of
+from motif.runtime.progress import checkpoint
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
 
 _SIDES = 6
@@ -418,6 +419,7 @@ def games_with_cube(
     luck = np.zeros_like(table.ends.results)
     judged = np.zeros(len(boards))
     for ply in range(MAX_PLIES + 1):
+        checkpoint()
         table.end_finished()
         may_double = ply > 0 or rules.doubles_first
         _end_early(table, rules, ply, contact, may_double)

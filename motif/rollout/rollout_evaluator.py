@@ -35,9 +35,12 @@ from motif.rollout.rollout_settings import (
 from motif.rollout.tally import Values
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.jit import kernel
+from motif.runtime.progress import checkpoint
 from motif.runtime.streams import mix
 
 Items = npt.NDArray[np.int64]
+_TRIALS_BETWEEN_CHECKPOINTS = 1296
+"""Trials that are played, by a kernel, before the work may be called off: some tenths of a second at most."""
 
 
 class RolloutEvaluator(Evaluator):
@@ -184,7 +187,21 @@ class RolloutEvaluator(Evaluator):
         sums, squares = np.zeros((2, len(packed), COLUMNS))
         trials = self.settings.trials
         model, space = prepared(self._model)
-        roll_out(model, self._rules, packed, items, self.settings.seed, trials, space, sums, squares)
+        size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // trials)
+        for k in range(0, len(packed), size):
+            checkpoint()
+            part = slice(k, k + size)
+            roll_out(
+                model,
+                self._rules,
+                packed[part],
+                items[part],
+                self.settings.seed,
+                trials,
+                space,
+                sums[part],
+                squares[part],
+            )
         return sums[:, : len(OUTPUTS)] / trials
 
 

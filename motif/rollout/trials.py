@@ -36,7 +36,7 @@ from motif.rollout.tally import Tally, Values
 from motif.runtime.errors import changed
 from motif.runtime.layout import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
-from motif.runtime.progress import Stopwatch, progress
+from motif.runtime.progress import Stopwatch, checkpoint, progress
 
 if TYPE_CHECKING:
     from motif.players.player import Player
@@ -47,6 +47,10 @@ RESULT_NAMES = (*OUTPUTS, "equity")
 _COLUMNS = ("position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials")
 _TRIALS_AT_ONCE = 1296
 """Trials, of all boards together, that a worker plays at a time."""
+_TRIALS_BETWEEN_CHECKPOINTS = 648
+"""Trials that are played, by a kernel, before the work may be called off; fewer where luck is measured."""
+_LUCK_LASTS = 40
+"""Plies of a game, about, in which its luck can be measured."""
 TRIALS_A_CHECK = 9 * ROUND
 """After so many trials of a board, and again after as many, it is asked whether they are enough."""
 
@@ -273,7 +277,13 @@ def _play(
     """Runs in a worker: `start` as it came, and the results (n, trials, 6) of some trials of some boards."""
     results = np.empty((len(packed), trials, len(OUTPUTS)))
     model, space = prepared(model)
-    roll_trials(model, rules, packed, items, seed, first, space, results)
+    costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
+    size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // max(1, costs))
+    for k in range(0, trials, size):
+        checkpoint()
+        part = np.empty((len(packed), min(size, trials - k), len(OUTPUTS)))
+        roll_trials(model, rules, packed, items, seed, first + k, space, part)
+        results[:, k : k + size] = part
     return start, _scored(turned(results) if after_a_play else results, scoring)
 
 

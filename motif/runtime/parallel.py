@@ -29,7 +29,7 @@ from uuid import uuid4
 
 from motif.runtime.cache_folder import NOTICE
 from motif.runtime.errors import SettingError, WorkerError
-from motif.runtime.progress import COMPILATION, Span
+from motif.runtime.progress import COMPILATION, Span, checkpoint
 
 if TYPE_CHECKING:
     from motif.runtime.cluster import Cluster
@@ -243,6 +243,7 @@ def _run(
         return
     if workers == 1:
         for arguments in calls:
+            checkpoint()
             yield _done_here(function, arguments, stop)
         return
     import joblib

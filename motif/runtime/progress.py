@@ -1,7 +1,7 @@
 """Progress of long work: a bar, a word on what is compiled, and a stopwatch that leaves compiling out.
 
 All is said on stderr, and only after one second; the bar on a terminal alone.  With `heard_by` a function
-hears of the steps instead.
+hears of the steps instead.  Work that may be called off, as a server's, ends at the next `checkpoint`.
 """
 
 import sys
@@ -39,6 +39,28 @@ def heard_by(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+_check: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None)
+
+
+@contextmanager
+def stopped_by(check: Callable[[], None]) -> Iterator[None]:
+    """Call `check` at every checkpoint in the block; what it raises ends the work."""
+    token = _check.set(check)
+    try:
+        yield
+    finally:
+        _check.reset(token)
+
+
+def checkpoint() -> None:
+    """Let long work end here if it has been called off.
+
+    Called between the parts of whatever may take more than a few tenths of a second.
+    """
+    if (check := _check.get()) is not None:
+        check()
 
 
 @contextmanager
@@ -87,6 +109,7 @@ def _told_to(listener: Listener, description: str, total: int) -> Advance:
     def advance(steps: int = 1) -> None:
         nonlocal done
         done += steps
+        checkpoint()
         listener(description, done, total)
 
     listener(description, done, total)

@@ -16,12 +16,14 @@ from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
 from motif.board.position import Position
 from motif.evaluators import Probabilities
 from motif.runtime.errors import PositionError
+from motif.serve.bodies import BodyRoute, desk_of, json_answer
+from motif.serve.costs import Ask
 from motif.serve.desk import Desk, moves_of, play_batch
-from motif.serve.motif_api import ERRORS, desk_of, json_answer
+from motif.serve.motif_api import ERRORS
 from motif.serve.questions import Die
 
 Record = dict[str, Any]
-router = APIRouter(tags=["bgweb-api"])
+router = APIRouter(tags=["bgweb-api"], route_class=BodyRoute)
 _DIGITS = 3
 _Checkers = Annotated[int, Field(ge=0, le=CHECKERS)]
 _NAMES = {"bar": OWN_BAR, **{str(point): point for point in range(1, POINTS + 1)}}
@@ -139,7 +141,8 @@ class Move(BaseModel):
 async def get_moves(question: MoveArgs, request: Request) -> Response:
     """bgweb-api: the legal plays of a roll, the best first; no play where nothing can be moved."""
     desk = desk_of(request)
-    return json_answer(await desk.compute(_moves, desk, question))
+    cost = desk.cost(Ask.PLAYS, None)
+    return json_answer(await desk.compute(_moves, desk, question, cost=cost))
 
 
 def _moves(desk: Desk, question: MoveArgs) -> list[Record]:

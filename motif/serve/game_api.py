@@ -10,15 +10,17 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from motif.serve.bodies import BodyRoute, desk_of, json_answer
 from motif.serve.desk import Desk
 from motif.serve.game_database import GameWentOn, NoRoomError, StorageError, UnknownGame
 from motif.serve.game_store import GameStore, new_settings
-from motif.serve.motif_api import desk_of, json_answer
 from motif.session.kept_game import opponents
 from motif.session.session import LONGEST_MATCH, SessionRules
 
-router = APIRouter(prefix="/api/v1/games", include_in_schema=False)
+router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
 _LONGEST_FILE = 2_000_000
+_SECONDS_TO_READ = 20.0
+"""What a large .mat file may take; it keeps nobody waiting for quick answers."""
 PROBLEMS: dict[type[Exception], int] = {
     UnknownGame: 404,
     GameWentOn: 409,
@@ -100,9 +102,8 @@ async def begin(wish: NewGame, request: Request) -> Response:
 async def load(wish: LoadedGame, request: Request) -> Response:
     """The games of a .mat file, to be gone on with where they end."""
     desk, store = _desk_and_store(request)
-    state = await desk.compute(
-        store.load, wish.mat, wish.opponent, wish.seat, wish.seed, date.today().isoformat()
-    )
+    settings = wish.mat, wish.opponent, wish.seat, wish.seed, date.today().isoformat()
+    state = await desk.compute(store.load, *settings, cost=_SECONDS_TO_READ)
     return _created(state)
 
 

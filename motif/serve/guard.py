@@ -13,12 +13,23 @@ from fastapi import HTTPException
 from pydantic_core import to_json
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from motif.serve.lanes import CLIENT
 from motif.serve.serve_settings import ServeSettings
 
 _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
 """What curl calls a body where it is told nothing, and what it is here: no route takes forms of that type."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
-"""Methods that change nothing, and start nothing that costs much."""
+"""Methods that change nothing."""
+_COSTLY = ("/move", "/eval", "/api/v1/games")
+"""Paths, or the beginnings of paths, of what computes though its method is safe."""
+_OWN_SITE = (b"same-origin", b"none")
+"""What browsers say, in Sec-Fetch-Site, of requests by the server's own pages and by the address bar."""
+_CONNECTION = "motif.connection"
+"""What a request's scope calls, in its state, the connection by which it came."""
+_HEAD, _HEADERS = 1 << 15, 100
+"""Bytes of a request's line and headers, and their number, at most."""
+_BODIES = 16
+"""Bodies of the largest size that may be held at a time, before they are read."""
 
 _Base: Any = AutoHTTPProtocol
 
@@ -41,6 +52,7 @@ class Guard:
         self._settings = settings
         self._names = settings.known_names
         self._origins = settings.origins
+        self._held = _Held(_BODIES * settings.body)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
@@ -58,7 +70,12 @@ class Guard:
         if headers.get(b"content-type") == _FORM:
             lines = [(name, _JSON if name == b"content-type" else value) for name, value in scope["headers"]]
             scope = {**scope, "headers": lines}
-        await self._app(scope, _Body(receive, self._settings).receive, send)
+        body = _Body(receive, self._settings, self._held)
+        CLIENT.set(scope.get("state", {}).get(_CONNECTION))
+        try:
+            await self._app(scope, body.receive, send)
+        finally:
+            body.forget()
 
     def _check_host(self, headers: dict[bytes, bytes]) -> None:
         name = _host_name(headers.get(b"host", b"").decode("latin-1"))
@@ -70,12 +87,22 @@ class Guard:
             raise refusal(400, "this server is not called what the Host header says; see --names") from None
 
     def _check_origin(self, scope: Any, headers: dict[bytes, bytes]) -> None:
-        origin = headers.get(b"origin")
-        if origin is None or scope["method"] in _SAFE or "*" in self._origins:
+        """Refuse what a page elsewhere asks, if it changes or computes something.
+
+        Browsers name the origin of a page, or at least say that it is another one; programs say nothing.
+        """
+        if "*" in self._origins or not (scope["method"] not in _SAFE or scope["path"].startswith(_COSTLY)):
             return
-        text = origin.decode("latin-1")
-        own = text.partition("://")[2] == headers[b"host"].decode("latin-1")
-        if not own and text not in self._origins:
+        if scope["method"] == "OPTIONS":
+            return
+        origin = headers.get(b"origin") or _origin_of(headers.get(b"referer", b""))
+        if origin is None:
+            is_foreign = headers.get(b"sec-fetch-site", b"none") not in _OWN_SITE
+        else:
+            text = origin.decode("latin-1")
+            own = text.partition("://")[2] == headers[b"host"].decode("latin-1")
+            is_foreign = not own and text not in self._origins
+        if is_foreign:
             raise refusal(403, "pages of other origins may not ask this server; see --cors")
 
     def _check_length(self, headers: dict[bytes, bytes]) -> None:
@@ -84,21 +111,43 @@ class Guard:
             raise _too_large(self._settings)
 
 
+class _Held:
+    """Bytes of all bodies that are held."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.size = most, 0
+
+
 class _Body:
     """A request's body, which may not be too large, whatever was announced."""
 
-    def __init__(self, receive: Any, settings: ServeSettings) -> None:
+    def __init__(self, receive: Any, settings: ServeSettings, held: _Held) -> None:
         self._receive = receive
         self._settings = settings
+        self._held = held
         self._size = 0
 
     async def receive(self) -> Any:
         """The next part of it, or the news that the client has gone."""
         message = await self._receive()
-        self._size += len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self._size += size
+        self._held.size += size
         if self._size > self._settings.body:
             raise _too_large(self._settings)
+        if self._held.size > self._held.most:
+            raise refusal(503, "too many large requests are sent at a time; try again later")
         return message
+
+    def forget(self) -> None:
+        """Hold it no longer."""
+        self._held.size -= self._size
+
+
+def _origin_of(address: bytes) -> bytes | None:
+    """The origin in an `address`, as a Referer has it; None where there is none."""
+    scheme, slashes, rest = address.partition(b"://")
+    return scheme + slashes + rest.partition(b"/")[0] if slashes else None
 
 
 def _headers(scope: Any) -> dict[bytes, bytes]:
@@ -129,21 +178,85 @@ async def _refuse(send: Any, error: HTTPException) -> None:
 
 
 class PatientProtocol(_Base):
-    """Waits as long for a request to be complete, and for its answer to be read, as between two requests."""
+    """Waits as long for a request to be complete, and for its answer to be read, as between two requests.
+
+    It is the `Client` of its requests.  Request lines and headers have a limit, which uvicorn leaves to what
+    stands before it; h11, without httptools, has one of its own.
+    """
+
+    app_state: dict[str, Any]
+    _head = _count = _unparsed = 0
+    _is_in_head = _has_begun = _is_too_large = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
         super().connection_made(transport)
+        self.app_state = {**self.app_state, _CONNECTION: self}  # which the scope of each request has
+        self._answered: list[Any] = []
+        self.has_left = False
+        self.leaving: set[Callable[[], object]] = set()
         self._reading: asyncio.TimerHandle | None = self._later(self._give_up)
         self._writing: asyncio.TimerHandle | None = None
 
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
+        self._has_begun = False
         super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._is_in_head and not self._has_begun:
+            # Of a header that has not come to its end the parser says nothing.
+            self._unparsed += len(data)
+            if self._head + self._unparsed > 2 * _HEAD:
+                self._is_too_large = True
+                self.send_400_response("")
+                return
         if not self._is_waiting():
             self._reading = _cancelled(self._reading)
         elif self._reading is None:
             self._reading = self._later(self._give_up)
+
+    def on_message_begin(self) -> None:
+        """See `httptools.HttpRequestParser`."""
+        super().on_message_begin()
+        self._head = self._count = self._unparsed = 0
+        self._is_in_head = self._has_begun = True
+
+    def on_url(self, url: bytes) -> None:
+        """See `httptools.HttpRequestParser`."""
+        self._measure(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """See `httptools.HttpRequestParser`."""
+        self._count += 1
+        self._measure(len(name) + len(value))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """See `httptools.HttpRequestParser`."""
+        self._is_in_head = False
+        super().on_headers_complete()
+        self._answered = [one for one in self._answered if not one.response_complete] + [self.cycle]
+
+    def _measure(self, size: int) -> None:
+        self._head += size
+        if self._head > _HEAD or self._count > _HEADERS:
+            self._is_too_large = True
+            raise ValueError("the head of a request is too large")
+
+    def send_400_response(self, message: str) -> None:
+        """Answer what is no HTTP request; 431 where its head is too large."""
+        if not self._is_too_large:
+            super().send_400_response(message)
+            return
+        body = to_json({"message": f"a request's headers have {_HEAD} bytes, and are {_HEADERS}, at most"})
+        head = (
+            "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
 
     def pause_writing(self) -> None:
         """See `asyncio.Protocol`."""
@@ -159,6 +272,13 @@ class PatientProtocol(_Base):
         """See `asyncio.Protocol`."""
         self._reading, self._writing = _cancelled(self._reading), _cancelled(self._writing)
         super().connection_lost(exc)
+        self.has_left = True
+        for call in tuple(self.leaving):
+            call()
+        # uvicorn itself tells only the last of several requests that came at once.
+        for cycle in self._answered:
+            cycle.disconnected = True
+            cycle.message_event.set()
 
     def _is_waiting(self) -> bool:
         """Whether a request, or the rest of one, is to come."""

@@ -3,17 +3,23 @@
 Schema and page are made from the routes themselves; the page loads nothing from elsewhere.
 """
 
+import asyncio
+import gc
 import json
 import logging
 import os
+import re
 import signal
 import socket
 import sys
 import traceback
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
+from hashlib import sha256
 from html import escape
+from threading import Timer
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -26,25 +32,59 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 from uvicorn.supervisors import Multiprocess
 
-from motif.runtime.errors import TRACEBACK_VARIABLE, MotifError, SettingError, plain_text
+from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, SettingError, plain_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
-from motif.serve.desk import BusyError, Desk
+from motif.serve.bodies import desk_of, first_fault, json_answer, problem
+from motif.serve.desk import Desk
 from motif.serve.guard import Guard
-from motif.serve.motif_api import Shortcut, json_answer
+from motif.serve.lanes import CLIENT, BusyError, OverdueError
+from motif.serve.motif_api import Shortcut
 from motif.serve.page import add_page
 from motif.serve.serve_settings import ServeSettings
 
-_SECONDS_TO_END = 3
+_SECONDS_TO_END = 1
 """Until answers that are under way are cut off when the server ends."""
+_SECONDS_TO_STOP = 1.0
+"""After which the process ends even though a thread is still busy."""
+_INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 _SECONDS_TO_BEGIN = 60
+_A_MOMENT = 0.05
 _OTHER_FILES = 200
 """Files that are open besides connections."""
 
+_STYLE = """
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+  color-scheme: light dark }
+h2 { font-size: 1.1rem; margin-top: 2rem }
+pre { overflow-x: auto; padding: .5rem; border: 1px solid #8888 }
+td { padding: .1rem 1rem .1rem 0; vertical-align: top }
+"""
+"""Of the page of routes."""
+HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            f"style-src 'self' 'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'",
+            "img-src 'self' blob: data:",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+}
+"""Of every answer: pages run the scripts that this server sends and no others, and no page may frame them."""
 Schema = dict[str, Any]
 router = APIRouter(include_in_schema=False)
 WILDBG = ("/move", "/eval")
+_FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\:\n]+[/\\])+")
 _VALIDATION = ("HTTPValidationError", "ValidationError")
 """What the framework would answer to bad input; here that is one line, with the status 400."""
 _REFERENCE = "#/components/schemas/"
@@ -59,11 +99,17 @@ def create_app(settings: ServeSettings) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         desk.close()
+        if app.state.exit_code is not None and desk.is_at_work:
+            # What is called off ends soon; what cannot be, such as compiling, may not keep the process.
+            ending = Timer(_SECONDS_TO_STOP, os._exit, (app.state.exit_code,))
+            ending.daemon = True
+            ending.start()
 
     app = FastAPI(
         title="motif",
         version=VERSION,
         description="Evaluates backgammon positions, ranks plays, decides cubes, and says why.",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -71,6 +117,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.desk = desk
+    app.state.exit_code = None  # the process is not the server's to end
     app.openapi = partial(schema_of, app)  # type: ignore[method-assign]
     for routes in (motif_api.router, wildbg_api.router, bgweb_api.router, router):
         app.include_router(routes)
@@ -86,40 +133,46 @@ def create_app(settings: ServeSettings) -> FastAPI:
     return app
 
 
-def _problem(status: int, message: str) -> Response:
-    answer = json_answer({"message": message})
-    answer.status_code = status
-    return answer
+async def _bad_input(request: Request, error: Any) -> Response:
+    status = 503 if isinstance(error, BusyError | OverdueError) else 400
+    return problem(status, desk_of(request).public(str(error)))
 
 
-async def _bad_input(_: Request, error: Any) -> Response:
-    return _problem(503 if isinstance(error, BusyError) else 400, str(error))
+async def _bad_file(_: Request, error: Any) -> Response:
+    """The answer where a file of the server fails: in what folder that is, is nothing for clients."""
+    return problem(400, _FOLDERS.sub("", str(error)))
 
 
 async def _bad_question(_: Request, error: Any) -> Response:
-    first = error.errors()[0]
-    if first["type"] == "json_invalid":
-        return _problem(400, f"no JSON: {first['ctx']['error']}")
-    where = ".".join(str(part) for part in first["loc"][1:] if isinstance(part, int | str))
-    return _problem(400, plain_text(f"{where}: {first['msg']}" if where else first["msg"]))
+    return problem(400, first_fault(error, skipped=1))
 
 
 async def _refused(_: Request, error: Any) -> Response:
-    answer = _problem(error.status_code, str(error.detail))
+    answer = problem(error.status_code, str(error.detail))
     answer.headers.update(error.headers or {})
     return answer
 
 
 async def _internal(request: Request, error: Any) -> Response:
     what = f"internal error: {type(error).__name__}"
+    if await _has_left():
+        return problem(500, what)  # writing to a connection that is closed just now raises anything
     print(f"motif: {request.url.path}: {what}: {plain_text(str(error))}", file=sys.stderr, flush=True)
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
-    return _problem(500, what)
+    return problem(500, what)
+
+
+async def _has_left() -> bool:
+    """Whether the client has left, or does so in a moment."""
+    client = CLIENT.get()
+    await asyncio.sleep(_A_MOMENT)
+    return client is not None and client.has_left
 
 
 _ANSWERS: dict[Any, Callable[[Request, Any], Any]] = {
     MotifError: _bad_input,
+    FileError: _bad_file,
     RequestValidationError: _bad_question,
     HTTPException: _refused,
     Exception: _internal,
@@ -139,7 +192,7 @@ def serve(settings: ServeSettings, ready: Callable[[str], Any] = str) -> None:
     with listening(settings) as listener, handled((signal.SIGTERM,), _end):
         if settings.workers == 1:
             app = _warm_app(settings)
-            _Server(configuration(lambda: app, settings), ready).run([listener])
+            _Server(configuration(lambda: app, settings), app, ready).run([listener])
         else:
             listener.listen()
             _Workers(configuration(partial(_warm_app, settings), settings), [listener]).run()
@@ -148,6 +201,11 @@ def serve(settings: ServeSettings, ready: Callable[[str], Any] = str) -> None:
 def _warm_app(settings: ServeSettings) -> FastAPI:
     app = create_app(settings)
     app.state.desk.warm()
+    app.state.exit_code = 0
+    schema_of(app)  # made before somebody waits for it
+    # What lives as long as the server is no garbage; looking through it would hold up everything.
+    gc.collect()
+    gc.freeze()
     return app
 
 
@@ -170,15 +228,22 @@ def configuration(make_app: Callable[[], FastAPI], settings: ServeSettings) -> u
         log_config=None,
         access_log=False,
         server_header=False,
+        headers=list(HEADERS.items()),
     )
 
 
 class _Server(uvicorn.Server):
     """Says where it listens as soon as it does."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[str], Any]) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[str], Any]) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._app, self._ready = app, ready
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """See `uvicorn.Server.handle_exit`."""
+        if sig == signal.SIGINT:
+            self._app.state.exit_code = _INTERRUPTED
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server.startup`."""
@@ -338,11 +403,21 @@ def _kind(schema: Schema, about: Schema) -> str:
     return str(about.get("type", "anything")) + span
 
 
+@router.get("/openapi.json")
+async def whole_schema(request: Request) -> Response:
+    """The schema of all routes."""
+    return await desk_of(request).compute(lambda: json_answer(schema_of(request.app)))
+
+
 @router.get("/api-docs/openapi.json")
 async def wildbg_schema(request: Request) -> Response:
     """The schema of wildbg's routes, where wildbg's clients look for it."""
-    schema = schema_of(request.app)
-    return json_answer({**schema, "paths": {path: schema["paths"][path] for path in WILDBG}})
+
+    def answer() -> Response:
+        schema = schema_of(request.app)
+        return json_answer({**schema, "paths": {path: schema["paths"][path] for path in WILDBG}})
+
+    return await desk_of(request).compute(answer)
 
 
 @router.get("/docs")
@@ -351,10 +426,13 @@ async def wildbg_schema(request: Request) -> Response:
 @router.get("/swagger/index.html")
 async def page(request: Request) -> HTMLResponse:
     """The routes, with examples."""
-    base = str(request.base_url).rstrip("/")
-    schema = schema_of(request.app)
+    return await desk_of(request).compute(_page, request.app, str(request.base_url).rstrip("/"))
+
+
+def _page(app: FastAPI, base: str) -> HTMLResponse:
+    schema = schema_of(app)
     return HTMLResponse(
-        _PAGE.format(version=escape(schema["info"]["version"]), routes=_sections(schema, base))
+        _PAGE.format(style=_STYLE, version=escape(schema["info"]["version"]), routes=_sections(schema, base))
     )
 
 
@@ -377,13 +455,7 @@ def _sections(schema: Schema, base: str) -> str:
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>motif over HTTP</title><style>
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-  color-scheme: light dark }}
-h2 {{ font-size: 1.1rem; margin-top: 2rem }}
-pre {{ overflow-x: auto; padding: .5rem; border: 1px solid #8888 }}
-td {{ padding: .1rem 1rem .1rem 0; vertical-align: top }}
-</style></head><body><h1>motif {version} over HTTP</h1>
+<title>motif over HTTP</title><style>{style}</style></head><body><h1>motif {version} over HTTP</h1>
 <p>The schema for programs is <a href="/openapi.json">/openapi.json</a>.</p>
 {routes}
 </body></html>

@@ -5,16 +5,13 @@ There is a short way to the answer that is asked for most, a position's evaluati
 Finding the route, and what its function takes, costs the framework several times what the evaluation does.
 """
 
-from collections.abc import Callable
-from email.parser import BytesParser
-from email.policy import HTTP
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ValidationError
-from pydantic_core import to_json
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.explain import explain_choice
@@ -27,7 +24,6 @@ from motif.analysis.rollout_records import (
     cube_rollout_record,
     result_record,
 )
-from motif.board.match_file import parse_match
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import BOARD_SIZE
@@ -37,8 +33,11 @@ from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
 from motif.rollout import RolloutSettings
-from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
+from motif.runtime.errors import MotifError, RecordError, SettingError
 from motif.runtime.package import VERSION
+from motif.runtime.progress import checkpoint
+from motif.serve.bodies import BodyRoute, LargeAnswer, desk_of, encoded, encoded_answer, json_answer
+from motif.serve.costs import Ask
 from motif.serve.desk import Desk
 from motif.serve.questions import (
     CubeBatch,
@@ -52,12 +51,16 @@ from motif.serve.questions import (
     PlaysQuestion,
     RolloutRequest,
 )
+from motif.serve.upload import Upload, rolls_of
 
 Record = dict[str, Any]
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
 _DIGITS = 7
 """Decimals of a batch's numbers: as many as single precision has."""
+_AT_ONCE = 256
+"""Positions of a batch whose answers are made, and encoded, together."""
+_EVALUATED_AT_ONCE = 2048
 
 PATH = "/api/v1/evaluate"
 
@@ -72,7 +75,7 @@ ERRORS: dict[int | str, Record] = {
     400: {"model": ErrorMessage, "description": "What was asked makes no sense."},
     503: {"model": ErrorMessage, "description": "Too much is asked at a time."},
 }
-router = APIRouter(prefix="/api/v1", tags=["motif"], responses=ERRORS)
+router = APIRouter(prefix="/api/v1", tags=["motif"], responses=ERRORS, route_class=BodyRoute)
 _CHANCES = {
     "win": 0.5162,
     "win_gammon": 0.1297,
@@ -101,17 +104,6 @@ def _answers(example: Record) -> dict[int | str, Record]:
     return {200: {"content": {"application/json": {"example": example}}}}
 
 
-def json_answer(document: Any) -> Response:
-    """`document` as JSON; a number that is not finite becomes null."""
-    return Response(to_json(document, inf_nan_mode="null"), media_type="application/json")
-
-
-def desk_of(request: Request) -> Desk:
-    """The desk of the application that has got `request`."""
-    desk: Desk = request.app.state.desk
-    return desk
-
-
 @router.get("/health", responses=_answers({"status": "ok", "version": VERSION}))
 async def health() -> Response:
     """Whether the server answers, and its version."""
@@ -122,7 +114,7 @@ async def health() -> Response:
 async def players(request: Request) -> Response:
     """Who may be asked."""
     desk = desk_of(request)
-    return json_answer({"players": desk.players(), "default": desk.settings.player})
+    return json_answer({"players": desk.players(), "default": desk.player})
 
 
 @router.post(
@@ -135,15 +127,20 @@ async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
     answer = quick_evaluation(desk, question)
     if answer is not None:
         return answer
-    return json_answer(await desk.compute(_evaluation, question, *desk.evaluator(question.player)))
+    cost = desk.cost(Ask.EVALUATION, question.player)
+    return json_answer(await desk.compute(_loaded_evaluation, desk, question, cost=cost))
 
 
 def quick_evaluation(desk: Desk, question: EvaluateQuestion) -> Response | None:
     """The answer to a `question` that is answered sooner than a thread could begin with it; else None."""
-    name, evaluator = desk.evaluator(question.player)
-    if question.detailed or not isinstance(evaluator, StaticEvaluator):
+    loaded = None if question.detailed else desk.quick_evaluator(question.player)
+    if loaded is None or not isinstance(loaded[1], StaticEvaluator):
         return None
-    return json_answer(_evaluation(question, name, evaluator))
+    return json_answer(_evaluation(question, *loaded))
+
+
+def _loaded_evaluation(desk: Desk, question: EvaluateQuestion) -> Record:
+    return _evaluation(question, *desk.evaluator(question.player))
 
 
 def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> Record:
@@ -156,10 +153,14 @@ def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> 
 
 
 @router.post("/plays", responses=_answers({"plays": [_PLAY], **_PLAYED}))
-async def list_plays(question: PlaysQuestion) -> Response:
+async def list_plays(question: PlaysQuestion, request: Request) -> Response:
     """Every legal play of a roll, with the position after it as the next player on roll sees it."""
+    return json_answer(await desk_of(request).compute(_plays, question))
+
+
+def _plays(question: PlaysQuestion) -> Record:
     position, _, roll = question.decision()
-    return json_answer(next(plays(position.board[None], np.array([roll]))))
+    return next(plays(position.board[None], np.array([roll])))
 
 
 @router.post(
@@ -168,7 +169,9 @@ async def list_plays(question: PlaysQuestion) -> Response:
 )
 async def rank_plays(question: HintQuestion, request: Request) -> Response:
     """The legal plays of a roll, the best first; without a roll the cube decision, as `/cube` has it."""
-    return json_answer(await desk_of(request).compute(_hint, desk_of(request), question))
+    desk = desk_of(request)
+    cost = desk.cost(Ask.PLAYS, question.player, question.fast, question.deep)
+    return json_answer(await desk.compute(_hint, desk, question, cost=cost))
 
 
 def _hint(desk: Desk, question: HintQuestion) -> Record:
@@ -193,7 +196,9 @@ def _hint(desk: Desk, question: HintQuestion) -> Record:
 )
 async def decide_cube(question: CubeQuestion, request: Request) -> Response:
     """Whether to double, and whether to take."""
-    return json_answer(await desk_of(request).compute(_cube, desk_of(request), question))
+    desk = desk_of(request)
+    cost = desk.cost(Ask.CUBE, question.player, question.fast, question.deep)
+    return json_answer(await desk.compute(_cube, desk, question, cost=cost))
 
 
 def _cube(desk: Desk, question: CubeQuestion | HintQuestion) -> Record:
@@ -216,7 +221,9 @@ def _cube(desk: Desk, question: CubeQuestion | HintQuestion) -> Record:
 )
 async def explain(question: ExplainQuestion, request: Request) -> Response:
     """Why one play is better than another, term by term and in words."""
-    return json_answer(await desk_of(request).compute(_explanation, desk_of(request), question))
+    desk = desk_of(request)
+    cost = desk.cost(Ask.EXPLANATION, question.player, question.fast, question.deep)
+    return json_answer(await desk.compute(_explanation, desk, question, cost=cost))
 
 
 def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
@@ -243,7 +250,8 @@ async def rollout(question: RolloutRequest, request: Request) -> Response:
     settings = question.settings()
     if settings.trials > desk.settings.trials:
         raise SettingError(f"trials must be {desk.settings.trials} at most here, not {settings.trials}")
-    work = _rollout_work(question, settings, desk.static(question.player))
+    evaluator = await desk.compute(desk.static, question.player)
+    work = _rollout_work(question, settings, evaluator)
     return await _worked(desk, work, request, question.stream)
 
 
@@ -304,11 +312,17 @@ async def analyse(
 ) -> Response:
     """How well a match was played: the body is its record, such as a .mat file, or a form with one."""
     desk = desk_of(request)
-    name, content = uploaded(request.headers.get("content-type", ""), await request.body())
-    _, evaluator = desk.judge(player, fast, deep)
+    upload = Upload(request.headers.get("content-type", ""), await request.body())
+    _, evaluator = await desk.compute(desk.judge, player, fast, deep)
+    try:
+        name, record = await desk.read_upload(upload)
+        desk.cost(Ask.REVIEW, player, fast, deep, rolls_of(record))
+    except RecordError as error:
+        if stream or _wants_events(request):
+            return _streamed(request, _fault(error))
+        raise
 
     def work() -> Record:
-        record = parse_match(content, name)
         match = analyse_match(
             record,
             evaluator,
@@ -324,14 +338,27 @@ async def analyse(
 
 async def _worked(desk: Desk, work: Callable[[], Record], request: Request, stream: bool) -> Response:
     """The result of long work, or what is heard of it: as JSON lines, or as events where these are wanted."""
-    job = desk.start(work)
-    if "text/event-stream" in request.headers.get("accept", ""):
-        events = (b"data: %s\n\n" % to_json(event, inf_nan_mode="null") async for event in job.events())
-        return StreamingResponse(events, media_type="text/event-stream")
-    if stream:
-        lines = (b"%s\n" % to_json(event, inf_nan_mode="null") async for event in job.events())
-        return StreamingResponse(lines, media_type="application/x-ndjson")
-    return json_answer(await job.result(request.is_disconnected))
+    job = desk.start(lambda: encoded(work()))
+    if stream or _wants_events(request):
+        return _streamed(request, job.events())
+    return encoded_answer(await job.result())
+
+
+def _wants_events(request: Request) -> bool:
+    return "text/event-stream" in request.headers.get("accept", "")
+
+
+def _streamed(request: Request, events: AsyncIterator[bytes]) -> Response:
+    """The answer that tells `events` as they come."""
+    if _wants_events(request):
+        return StreamingResponse(
+            (b"data: %s\n\n" % event async for event in events), media_type="text/event-stream"
+        )
+    return StreamingResponse((b"%s\n" % event async for event in events), media_type="application/x-ndjson")
+
+
+async def _fault(error: MotifError) -> AsyncIterator[bytes]:
+    yield encoded({"error": str(error)})
 
 
 @router.delete("/jobs/{job}")
@@ -350,15 +377,25 @@ async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
     """The chances and equities of many positions, each kind of number as one list."""
     desk = desk_of(request)
     _check_size(desk, batch.ids)
+    cost = desk.cost(Ask.EVALUATION, batch.player, count=len(batch.ids))
+    return LargeAnswer(await desk.compute(_evaluated, desk, batch, cost=cost), desk)
+
+
+def _evaluated(desk: Desk, batch: EvaluateBatch) -> bytes:
     name, evaluator = desk.evaluator(batch.player)
-    return await desk.compute(_evaluated, batch.ids, name, evaluator)
-
-
-def _evaluated(ids: list[str], name: str, evaluator: Evaluator) -> Response:
-    boards = _each(ids, boards_of, parse_position)
-    rows = evaluator.evaluate_many(boards).astype(np.float64)
+    boards = _each(batch.ids, boards_of, parse_position)
+    rows = np.empty((len(boards), len(OUTPUTS)))
+    for part in _parts(len(boards), _EVALUATED_AT_ONCE):
+        rows[part] = evaluator.evaluate_many(boards[part])
     columns = dict(zip(OUTPUTS, rows.round(_DIGITS).T.tolist(), strict=True))
-    return json_answer({**columns, "equity": equities(rows).round(_DIGITS).tolist(), "player": name})
+    return encoded({**columns, "equity": equities(rows).round(_DIGITS).tolist(), "player": name})
+
+
+def _parts(count: int, size: int = _AT_ONCE) -> Iterator[slice]:
+    """Parts of a batch; between them it may be called off."""
+    for start in range(0, count, size):
+        checkpoint()
+        yield slice(start, start + size)
 
 
 @router.post("/batches/hint", responses=_answers({"hints": [{"plays": [_PLAY], **_PLAYED}]}))
@@ -366,10 +403,11 @@ async def hint_batch(batch: HintBatch, request: Request) -> Response:
     """The legal plays of many rolls, the best first."""
     desk = desk_of(request)
     _check_size(desk, batch.decisions)
-    return json_answer({"hints": await desk.compute(_hinted, desk, batch)})
+    cost = desk.cost(Ask.PLAYS, batch.player, batch.fast, batch.deep, len(batch.decisions))
+    return LargeAnswer(await desk.compute(_hinted, desk, batch, cost=cost), desk)
 
 
-def _hinted(desk: Desk, batch: HintBatch) -> list[Record]:
+def _hinted(desk: Desk, batch: HintBatch) -> bytearray:
     name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
     context, valued = for_match(evaluator, batch.options(), None)
     decided = _each(
@@ -377,8 +415,23 @@ def _hinted(desk: Desk, batch: HintBatch) -> list[Record]:
     )
     boards = np.array([position.board for position, _, _ in decided], np.int8).reshape(-1, BOARD_SIZE)
     rolls = np.array([roll for _, _, roll in decided], np.int64).reshape(-1, 2)
-    records = hints(boards, rolls, evaluator, name, jobs=1, context=context)
-    return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
+
+    def part_of(part: slice) -> list[Record]:
+        records = hints(boards[part], rolls[part], evaluator, name, jobs=1, context=context)
+        return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
+
+    return _listed("hints", (part_of(part) for part in _parts(len(boards))))
+
+
+def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
+    """An object as JSON with one list, called `name`, of all that is in `parts`."""
+    document = bytearray(b'{"%s":[' % name.encode())
+    for part in filter(None, parts):
+        if document[-1:] != b"[":
+            document += b","
+        document += encoded(part)[1:-1]
+    document += b"]}"
+    return document
 
 
 @router.post("/batches/cube", responses=_answers({"cubes": [{"action": "no double, take"}]}))
@@ -386,15 +439,24 @@ async def cube_batch(batch: CubeBatch, request: Request) -> Response:
     """Cube decisions of many positions."""
     desk = desk_of(request)
     _check_size(desk, batch.ids)
-    return json_answer({"cubes": await desk.compute(_cubes, desk, batch)})
+    cost = desk.cost(Ask.CUBE, batch.player, batch.fast, batch.deep, len(batch.ids))
+    return LargeAnswer(await desk.compute(_cubes, desk, batch, cost=cost), desk)
 
 
-def _cubes(desk: Desk, batch: CubeBatch) -> list[Record]:
+def _cubes(desk: Desk, batch: CubeBatch) -> bytearray:
     name, evaluator = desk.judge(batch.player, batch.fast, batch.deep)
     options = batch.options()
     items = _each(batch.ids, lambda ids: [parse_position(text) for text in ids], parse_position)
     questions = [(position, options.state_of(match)) for position, match in items]
-    return [answer.record() for answer in cube_answers(questions, evaluator, name, jobs=1)]
+
+    def part_of(part: slice) -> list[Record]:
+        records = []
+        for answer in cube_answers(questions[part], evaluator, name, jobs=1):
+            checkpoint()
+            records.append(answer.record())
+        return records
+
+    return _listed("cubes", (part_of(part) for part in _parts(len(questions))))
 
 
 def _check_size(desk: Desk, items: list[Any]) -> None:
@@ -415,19 +477,6 @@ def _each(
             except MotifError as fault:
                 raise type(fault)(f"number {number}: {fault}") from None
         raise error
-
-
-def uploaded(content_type: str, body: bytes) -> tuple[str, bytes]:
-    """Name and content of the first file in a request's `body`: of a form, or the whole body."""
-    if not content_type.lower().startswith("multipart/form-data"):
-        return "the record", body
-    head = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1", "replace")
-    for part in BytesParser(policy=HTTP).parsebytes(head + body).walk():
-        name = part.get_filename()
-        if name is not None:
-            content = part.get_payload(decode=True)
-            return plain_text(name), content if isinstance(content, bytes) else b""
-    raise RecordError("the form has no file")
 
 
 class Shortcut:

@@ -1,6 +1,6 @@
 """The page at ``/``: its files, and what it alone asks: IDs, drawings, and matches decision by decision."""
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +10,10 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import to_json
 
 from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
-from motif.board.match_file import parse_match
 from motif.board.match_ids import ogid, xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import as_roll, legal_plays
@@ -23,22 +21,24 @@ from motif.board.notation import find_play
 from motif.board.outcome import outcome
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.runtime.errors import MotifError, PlayError, RecordError
+from motif.runtime.errors import MotifError, PlayError
 from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
 from motif.serve import game_api
+from motif.serve.bodies import BodyRoute, desk_of, encoded, json_answer
+from motif.serve.costs import Ask
 from motif.serve.desk import Desk
 from motif.serve.game_store import GameStore
-from motif.serve.motif_api import desk_of, json_answer
 from motif.serve.questions import HintQuestion, Id, Player
 from motif.serve.serve_settings import ServeSettings
+from motif.serve.upload import Upload, rolls_of
 
 FILES = Path(__file__).with_name("web")
 """What the page is made of."""
 _SHORT_MATCH = b64encode(b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n").decode()
 _WIDEST = 2000
 _PLACES = 26
-router = APIRouter(prefix="/api/v1")
+router = APIRouter(prefix="/api/v1", route_class=BodyRoute)
 
 
 class _Files(StaticFiles):
@@ -135,35 +135,34 @@ class ReviewQuestion(BaseModel):
 async def review(question: ReviewQuestion, request: Request) -> Response:
     """A match decision by decision, a JSON object a line, as they are judged; the last one has the totals."""
     desk = desk_of(request)
-    _, evaluator = desk.judge(question.player, question.fast, deep=False)
-    try:
-        content = b64decode(question.content, validate=True)
-    except ValueError:
-        raise RecordError("content: no base64") from None
-    one = await desk.compute(lambda: Review(parse_match(content, question.name), evaluator))
-    return StreamingResponse(_told(one, desk), media_type="application/x-ndjson")
+    _, evaluator = await desk.compute(desk.judge, question.player, question.fast, False)
+    upload = Upload("", question.content.encode(), question.name, in_base64=True)
+    _, record = await desk.read_upload(upload)
+    cost = desk.cost(Ask.REVIEW, question.player, question.fast, count=rolls_of(record))
+    one = await desk.compute(Review, record, evaluator)
+    return StreamingResponse(_told(one, desk, cost), media_type="application/x-ndjson")
 
 
-async def _told(review: Review, desk: Desk) -> AsyncIterator[bytes]:
-    """Lines of the answer; the work ends with the connection."""
+async def _told(review: Review, desk: Desk, cost: float) -> AsyncIterator[bytes]:
+    """Lines of the answer; the work, of such a `cost` in all, ends with the connection."""
     parts = review.parts()
 
-    def decisions() -> list[Any] | None:
+    def decisions() -> bytes | None:
         with heard_by(lambda what, done, total: None):  # the page sees by the decisions how far it is
             part = next(parts, None)
-        return None if part is None else review.told(part)
+        return None if part is None else _line({"decisions": review.told(part)})
 
     yield _line({"match": review.heading()})
     try:
-        while (part := await desk.compute(decisions)) is not None:
-            yield _line({"decisions": part})
-        yield _line({"players": review.players()})
+        while (line := await desk.compute(decisions, cost=cost)) is not None:
+            yield line
+        yield await desk.compute(lambda: _line({"players": review.players()}))
     except MotifError as error:
         yield _line({"message": str(error)})
 
 
 def _line(document: Any) -> bytes:
-    return to_json(document, inf_nan_mode="null") + b"\n"
+    return encoded(document) + b"\n"
 
 
 @router.get("/diagram")

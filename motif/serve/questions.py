@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from motif.analysis.judge import MatchOptions
 from motif.analysis.phrases import LANGUAGE, languages
 from motif.board.match_state import MatchState
+from motif.board.moves import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
 from motif.rollout import RolloutSettings
@@ -33,6 +34,8 @@ Dice = Annotated[
     ),
 ]
 Count = Annotated[int, Field(ge=0, lt=2**31)]
+_FIRST_FAULT = Field(fail_fast=True)
+"""Of the items of a list only the first fault is looked for: there may be as many as items."""
 Points = Annotated[int, Field(ge=0, le=2**15 - 1)]
 
 
@@ -110,6 +113,7 @@ class _Rolled(_Question):
         position, match, roll = parse_decision(self.id, *dice)
         if roll is None:
             raise PlayError("dice: missing, and the ID holds no roll")
+        check_goes_on(position)
         return position, match, roll
 
     def has_roll(self) -> bool:
@@ -204,7 +208,7 @@ class EvaluateBatch(_Question):
     """What are these positions worth?"""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"ids": [_START, "sGfwATDgc/ABMA"]}]})
-    ids: list[str]
+    ids: Annotated[list[str], _FIRST_FAULT]
     player: Player = None
 
 
@@ -218,7 +222,7 @@ class HintBatch(_Judging):
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"decisions": [{"id": _START, "dice": [3, 1]}], "plays": 3}]}
     )
-    decisions: list[Decision]
+    decisions: Annotated[list[Decision], _FIRST_FAULT]
     plays: Annotated[int | None, Field(ge=1, description="The best plays of each; all by default.")] = None
 
 
@@ -226,7 +230,7 @@ class CubeBatch(_Judging):
     """Double? Take?"""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["dPexAAB07zMAAA"], "jacoby": True}]})
-    ids: list[Id]
+    ids: Annotated[list[Id], _FIRST_FAULT]
 
 
 class CubeQuestion(_Judged):

@@ -11,6 +11,8 @@ _LOWEST = {
     "trials": 1,
     "rollouts": 1,
     "waiting": 1,
+    "budget": 1,
+    "reading": 1,
     "connections": 16,
     "patience": 1,
     "workers": 1,
@@ -35,13 +37,17 @@ class ServeSettings:
     body: int = 4_000_000
     """Bytes of a request's body, at most."""
     batch: int = 10_000
-    """Positions of a batch, at most."""
+    """Positions of a batch, and rolls of a match, at most."""
     trials: int = 20_736
     """Trials of a rollout, at most."""
     rollouts: int = 2
     """Rollouts and analyses at a time; others are refused with the status 503."""
     waiting: int = 64
-    """Requests that wait for a free thread, at most; others are refused with the status 503."""
+    """Requests, quick or slow, that wait for a free thread, at most; others get the status 503."""
+    budget: int = 600
+    """Seconds of computing for a request, at most: as estimated before it begins, and as measured."""
+    reading: int = 20
+    """Seconds that reading a match file may take."""
     connections: int = 2000
     """Connections at a time, at most; others are refused with the status 503."""
     patience: int = 30

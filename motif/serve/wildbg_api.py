@@ -19,8 +19,10 @@ from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Probabilities
 from motif.runtime.errors import PlayError, PositionError
+from motif.serve.bodies import desk_of, json_answer
+from motif.serve.costs import Ask
 from motif.serve.desk import Desk
-from motif.serve.motif_api import ErrorMessage, desk_of, json_answer
+from motif.serve.motif_api import ErrorMessage
 
 Record = dict[str, Any]
 router = APIRouter(tags=["wildbg"])
@@ -207,7 +209,9 @@ async def get_move(request: Request) -> Response:
     if not all(1 <= die <= 6 for die in dice):
         raise PlayError("Dice values must be between 1 and 6.")
     desk = desk_of(request)
-    return json_answer(await desk.compute(_move, desk, position, (max(dice), min(dice)), score.state()))
+    roll = max(dice), min(dice)
+    cost = desk.cost(Ask.PLAYS, None)
+    return json_answer(await desk.compute(_move, desk, position, roll, score.state(), cost=cost))
 
 
 def _move(desk: Desk, position: Position, roll: tuple[int, int], state: MatchState | None) -> Record:
@@ -237,7 +241,8 @@ async def get_eval(request: Request) -> Response:
     except QueryError as error:
         return _plain(error)
     desk = desk_of(request)
-    return json_answer(await desk.compute(_eval, desk, _position(counts), score.state()))
+    cost = desk.cost(Ask.CUBE, None)
+    return json_answer(await desk.compute(_eval, desk, _position(counts), score.state(), cost=cost))
 
 
 def _eval(desk: Desk, position: Position, state: MatchState | None) -> Record:

@@ -183,3 +183,30 @@ def test_where_nothing_can_be_kept_nothing_is_compiled_ahead(fault, monkeypatch,
     (tmp_path / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
     assert fault("warm") == f"{tmp_path / 'file'} is no folder"
+
+
+OVER = "cAAAAAAAAAAAAA"
+ENDED = f"{OVER}: the game is over, one player has borne off all checkers"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plays", OVER, "3", "1"),
+        ("hint", OVER, "3", "1", "--fast"),
+        ("cube", OVER, "--fast"),
+        ("explain", OVER, "3", "1", "--fast"),
+        ("rollout", OVER, "--trials", "36"),
+        ("rollout", OVER, "--trials", "36", "--cubeful"),
+        ("rollout", OVER, "3", "1", "--compare", "--trials", "36"),
+    ],
+)
+def test_of_a_game_that_is_over_nothing_is_decided(fault, words):
+    assert fault(*words) == ENDED
+
+
+@pytest.mark.parametrize("command", ["plays", "hint"])
+def test_a_batch_says_in_which_line_a_game_is_over(fault, command, tmp_path):
+    path = tmp_path / "decisions.txt"
+    path.write_text(f"4HPwATDgc/ABMA 3 1\n{OVER} 3 1\n", "utf-8")
+    assert fault(command, "--batch", path).endswith(f"line 2: {ENDED}")

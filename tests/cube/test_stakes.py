@@ -67,6 +67,16 @@ def test_nobody_has_more_than_the_opponents_cash_allows(state, row):
     assert value >= decision.no_double - 1e-9
 
 
+@pytest.mark.parametrize("length", [129, 32_767])
+def test_matches_that_are_too_long_are_refused(length):
+    state = MatchState(length=length, own_score=length - 1)
+    with pytest.raises(SettingError, match=f"matches of 128 points at most are valued, not of {length}"):
+        stakes_of(state)
+    with pytest.raises(SettingError, match=f"not of {length}"):
+        cube_decision(Probabilities(0.6, 0.1, 0.0, 0.1, 0.0), state)
+    assert stakes_of(MatchState(length=128)).cube.max() == 128
+
+
 def test_beavers_count():
     """A double that is beavered costs twice what it would cost when taken."""
     state = MatchState(jacoby=True, beavers=True)

@@ -1,27 +1,50 @@
 """HTTP servers that answer at real sockets, in a thread of the tests' process."""
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 
 from motif.serve.serve_settings import ServeSettings
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 OPENING = "4HPwATDgc/ABMA"
 QUICK = ServeSettings(port=0, player="pubeval")
 """Nobody waits long for PubEval."""
 
 
 @contextmanager
-def running(settings: ServeSettings) -> Iterator[httpx.Client]:
-    """Asks a server that runs within the block."""
+def started(*options: str, player: str = "pubeval") -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server in a process of its own, and its address."""
+    command = [sys.executable, str(ROOT / "cli.py"), "serve", "http", "--port", "0", "--player", player]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [*command, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        try:
+            assert server.stderr is not None
+            line = next(line for line in server.stderr if line.startswith("listening on "))
+            yield server, line.split()[-1]
+        finally:
+            server.kill()
+
+
+@contextmanager
+def running(settings: ServeSettings, loop: str = "auto") -> Iterator[httpx.Client]:
+    """Asks a server that runs within the block, in an event loop of that kind."""
     pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
     from motif.serve import http
 
     app = http.create_app(settings)
-    server = http.uvicorn.Server(http.configuration(lambda: app, settings))
+    config = http.configuration(lambda: app, settings)
+    config.loop = loop
+    server = http.uvicorn.Server(config)
     with http.listening(settings) as listener:
         listener.listen()
         thread = threading.Thread(target=server.run, args=([listener],))

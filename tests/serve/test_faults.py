@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +16,8 @@ pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
 from motif.cli.main import main
 from motif.serve.http import allow_connections
-from tests.serve.conftest import OPENING, QUICK, running
+from tests.serve.conftest import OPENING, QUICK, ROOT, running, started
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 HEAD = b"POST /api/v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
@@ -108,21 +107,6 @@ def until_answered(asking):
     """Ask until it answers; a test that hangs here has found one that does so no more."""
     while asking.get("/api/v1/health", headers={"Connection": "close"}).status_code == 503:
         pass
-
-
-@contextmanager
-def started(*options):
-    """A server in a process of its own, and its address."""
-    command = [sys.executable, str(ROOT / "cli.py"), "serve", "http", "--port", "0", "--player", "pubeval"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [*command, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as server:
-        try:
-            line = next(line for line in server.stderr if line.startswith("listening on "))
-            yield server, line.split()[-1]
-        finally:
-            server.kill()
 
 
 def test_ctrl_c_ends_it_with_one_line():

@@ -2,14 +2,18 @@
 
 import json
 import re
+import shutil
 import time
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 
 import httpx
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
+from motif.evaluators.named import shipped_weights
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.progress import progress
 from motif.serve import motif_api
@@ -70,6 +74,65 @@ def test_names_by_which_it_may_be_called(strict, host, status):
 def test_pages_elsewhere_may_not_ask(strict, origin, status):
     headers = {} if origin is None else {"Origin": origin}
     assert strict.post("/api/v1/evaluate", json=QUESTION, headers=headers).status_code == status
+
+
+WILDBG = [
+    "/move?die1=3&die2=1&p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2",
+    "/eval?p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2",
+    "/api/v1/games",
+]
+
+
+@pytest.mark.parametrize("path", WILDBG)
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": "https://friend.example"}, 200),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Referer": "https://evil.example/page"}, 403),
+        ({"Referer": "http://127.0.0.1:1/page"}, 403),
+        ({"Referer": "https://friend.example/page", "Sec-Fetch-Site": "cross-site"}, 200),
+    ],
+)
+def test_pages_elsewhere_may_not_let_it_compute(strict, path, headers, status):
+    assert strict.get(path, headers=headers).status_code == status
+
+
+def test_what_every_page_may_ask_where_all_may(client):
+    with running(replace(QUICK, cors="*")) as asking:
+        foreign = {"Origin": "https://any.example", "Sec-Fetch-Site": "cross-site"}
+        answer = asking.get(WILDBG[0], headers=foreign)
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
+    # A link elsewhere may lead to the page; what that asks is its own.
+    assert client.get("/", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/nothing", "/api/v1/health", "/app.js", WILDBG[0]])
+def test_every_answer_says_what_browsers_may_do_with_it(client, path):
+    headers = client.get(path).headers
+    policy = dict(part.split(maxsplit=1) for part in headers["content-security-policy"].split("; "))
+    assert (policy["default-src"], policy["script-src"]) == ("'none'", "'self'")
+    assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "same-origin"
+
+
+def test_pages_have_no_script_and_no_style_that_their_policy_forbids(client):
+    page = client.get("/").text
+    assert not re.findall(r"<script(?![^>]*src=)|<style|\son\w+=|\sstyle=|javascript:", page)
+    routes = client.get("/docs")
+    (style,) = re.findall("<style>(.*?)</style>", routes.text, re.DOTALL)
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in routes.headers["content-security-policy"]
+    assert not re.findall(r"<script|\son\w+=|\sstyle=", routes.text)
 
 
 def test_its_own_page_may_ask(client):
@@ -134,6 +197,41 @@ def test_players_of_requests_are_no_files_and_no_programs(client, name):
     answer = client.post("/api/v1/evaluate", json={**QUESTION, "player": name})
     assert answer.status_code == 400
     assert re.match("no player to ask is called", answer.json()["message"])
+
+
+@pytest.mark.parametrize("name", ["{}", "{}@1", "rollout:{},trials=2"])
+def test_where_files_of_the_server_lie_is_nothing_for_clients(tmp_path, name):
+    folder = tmp_path / "secret folder"
+    folder.mkdir()
+    shutil.copy(shipped_weights()["motif-v1"], folder / "own.yaml")
+    asked = {"id": OPENING, "dice": [3, 1]}
+    match = b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n"
+    with running(ServeSettings(port=0, player=name.format(folder / "own.yaml"))) as asking:
+        answers = [
+            asking.get("/api/v1/players"),
+            asking.get(WILDBG[0]),
+            asking.post("/api/v1/analyse?moves=true", content=match),
+            *(
+                asking.post(f"/api/v1/{path}", json=question)
+                for path, question in (
+                    ("evaluate", QUESTION),
+                    ("evaluate", {**QUESTION, "detailed": True}),
+                    ("evaluate", {**QUESTION, "player": name.format("own.yaml")}),
+                    ("hint", asked),
+                    ("hint", {**asked, "fast": True}),
+                    ("cube", QUESTION),
+                    ("explain", asked),
+                    ("rollout", {**QUESTION, "trials": 36, "cut": 1, "stream": True}),
+                    ("batches/evaluate", {"ids": [OPENING]}),
+                    ("batches/hint", {"decisions": [asked]}),
+                    ("batches/cube", {"ids": [OPENING]}),
+                )
+            ),
+        ]
+    texts = [answer.text for answer in answers]
+    assert not [text for text in texts if "secret" in text or str(tmp_path) in text]
+    assert answers[0].json()["default"] == name.format("own.yaml")
+    assert answers[3].json()["player"] == answers[5].json()["player"] == name.format("own.yaml")
 
 
 @pytest.fixture

@@ -217,3 +217,34 @@ def test_what_is_not_there(client):
     assert client.get("/api/v1/hint").status_code == 405
     assert client.post("/api/v1/hint", content=b"{").json()["message"].startswith("no JSON: ")
     assert client.delete("/api/v1/jobs/0").status_code == 404
+
+
+OVER = "cAAAAAAAAAAAAA"
+ENDED = f"{OVER}: the game is over, one player has borne off all checkers"
+
+
+@pytest.mark.parametrize(
+    ("path", "question"),
+    [
+        ("plays", {"dice": [3, 1]}),
+        ("hint", {"dice": [3, 1]}),
+        ("hint", {}),
+        ("cube", {}),
+        ("explain", {"dice": [3, 1]}),
+        ("rollout", {"trials": 36}),
+        ("rollout", {"trials": 36, "cubeful": True}),
+        ("rollout", {"trials": 36, "compare": True, "dice": [3, 1]}),
+    ],
+)
+def test_of_a_game_that_is_over_nothing_is_decided(client, path, question):
+    answer = client.post(f"/api/v1/{path}", json={"id": OVER, **question})
+    assert (answer.status_code, answer.json()["message"]) == (400, ENDED)
+    assert answered(client, "evaluate", id=OVER)["win"] == 1
+
+
+def test_batches_say_which_game_is_over(client):
+    decisions = [{"id": OPENING, "dice": [3, 1]}, {"id": OVER, "dice": [3, 1]}]
+    hints = client.post("/api/v1/batches/hint", json={"decisions": decisions})
+    assert (hints.status_code, hints.json()["message"]) == (400, f"number 1: {ENDED}")
+    cubes = client.post("/api/v1/batches/cube", json={"ids": [OPENING, OVER]})
+    assert (cubes.status_code, cubes.json()["message"]) == (400, ENDED)

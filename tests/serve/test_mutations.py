@@ -6,6 +6,7 @@
 import json
 import os
 import random
+from base64 import b64encode
 
 import pytest
 
@@ -15,6 +16,12 @@ CASES = int(os.environ.get("FUZZ_CASES", "500"))
 SEED = int(os.environ.get("FUZZ_SEED", "0"))
 MAT = " 3 point match\n\n Game 1\n Ann : 0   Ben : 0\n  1) 31: 8/5 6/5   42: 8/4 6/4\n"
 START = {"6": 5, "8": 3, "13": 5, "24": 2}
+FORM = (
+    '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'
+    '--x\r\nContent-Disposition: form-data; name="file"; filename="games.mat"\r\n'
+    f"Content-Type: application/octet-stream\r\n\r\n{MAT}\r\n--x--\r\n"
+)
+BOUNDARY = "multipart/form-data; boundary=x"
 REQUESTS = [
     ("POST", "/api/v1/evaluate", {"id": OPENING, "player": "pubeval", "detailed": False}),
     ("POST", "/api/v1/plays", {"id": OPENING, "dice": [3, 1]}),
@@ -37,6 +44,9 @@ REQUESTS = [
         {"board": {"x": START, "o": START}, "dice": [3, 1], "player": "x", "max-moves": 3},
     ),
     ("POST", "/api/v1/analyse?fast=true&worst=3", MAT),
+    ("POST", "/api/v1/analyse?fast=true&cube=false", FORM),
+    ("POST", "/api/v1/review", {"content": b64encode(MAT.encode()).decode(), "fast": True}),
+    ("POST", "/api/v1/position", {"id": OPENING, "dice": "31", "length": 5}),
     ("GET", "/move?die1=3&die2=1&p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2", None),
     ("GET", "/eval?p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2&x_away=3&o_away=5", None),
     ("DELETE", "/api/v1/jobs/0123456789abcdef", None),
@@ -85,6 +95,27 @@ def damaged_bytes(dice, content):
     return bytes(content)
 
 
+def damaged_form(dice):
+    """A form whose lines are repeated, left out, or moved."""
+    lines = FORM.encode().split(b"\r\n")
+    for _ in range(dice.randrange(1, 4)):
+        place = dice.randrange(len(lines))
+        line = lines[place]
+        way = dice.randrange(5)
+        if way == 0:
+            lines[place : place + 1] = [line] * dice.choice([2, 3, 20, 2000])
+        elif way == 1:
+            del lines[place]
+        elif way == 2:
+            lines.insert(dice.randrange(len(lines) + 1), line)
+        elif way == 3:
+            lines[place] = line * dice.choice([2, 100, 5000])
+        else:
+            lines[place] = line.replace(b"games.mat", b"=?utf-8?q?a?= " * dice.choice([1, 50, 5000]))
+        lines = lines or [b""]
+    return b"\r\n".join(lines)
+
+
 def mutated(dice):
     """A request: method, path, body and headers."""
     method, path, body = dice.choice(REQUESTS)
@@ -97,6 +128,10 @@ def mutated(dice):
         for _ in range(dice.randrange(1, 4)):
             body = changed(dice, body)
         content = json.dumps(body).encode()
+    if body is FORM:
+        headers["Content-Type"] = BOUNDARY
+        if dice.random() < 0.5:
+            content = damaged_form(dice)
     if content and dice.random() < (0.2 if isinstance(body, dict) else 0.9):
         content = damaged_bytes(dice, content)
     if dice.random() < 0.05:

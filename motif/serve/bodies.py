@@ -1,0 +1,170 @@
+"""Bodies of requests and of answers: JSON that is read, checked and sent without holding up the event loop.
+
+A small body is read at once; a large one by a thread, when there is room for it.  What takes much more memory
+than its bytes, such as millions of empty lists, is refused before it is read.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from fastapi import Request
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json, to_json
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from motif.runtime.errors import plain_text
+from motif.serve.desk import Desk
+
+LARGE = 1 << 15
+"""Bytes from which on a body is read by a thread."""
+_VALUES = 12
+"""Values, about, that each of the positions of a batch may have in a request."""
+_OTHER_VALUES = 1000
+_KEYS = 64
+"""Of an object, at most."""
+_PIECE = 1 << 18
+
+
+def problem(status: int, message: str) -> Response:
+    """The answer to what cannot be answered: a `message` of one line."""
+    answer = json_answer({"message": message})
+    answer.status_code = status
+    return answer
+
+
+def json_answer(document: Any) -> Response:
+    """Encode a `document` as JSON; a number that is not finite becomes null."""
+    return encoded_answer(encoded(document))
+
+
+def encoded(document: Any) -> bytes:
+    """`document` as JSON; a number that is not finite becomes null."""
+    return to_json(document, inf_nan_mode="null")
+
+
+def encoded_answer(content: bytes) -> Response:
+    """The answer whose `content` is JSON already."""
+    return Response(content, media_type="application/json")
+
+
+def first_fault(error: Any, skipped: int = 0) -> str:
+    """What is wrong, in one line, of an error with `errors`; so many words of the place are left out."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"][skipped:] if isinstance(part, int | str))
+    return plain_text(f"{where}: {first['msg']}" if where else first["msg"])
+
+
+def desk_of(request: Request) -> Desk:
+    """The desk of the application that has got `request`."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+class BodyRoute(APIRoute):
+    """A route that reads JSON bodies itself, large ones in a thread."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See `APIRoute.get_route_handler`."""
+        handler = super().get_route_handler()
+        model = None if self.body_field is None else self.body_field.field_info.annotation
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            return handler
+
+        async def handle(request: Request) -> Response:
+            asked = _JsonRequest(request.scope, request.receive)
+            asked.model = model
+            try:
+                return await handler(asked)
+            finally:
+                desk_of(request).bodies.give_back(asked.held)
+
+        return handle
+
+
+class _JsonRequest(Request):
+    """A request whose body is made an object of its `model`."""
+
+    model: type[BaseModel]
+    held = 0
+    """Bytes of the body that take room."""
+
+    async def json(self) -> Any:
+        """The object; raises `HTTPException` in one line."""
+        body, desk = await self.body(), desk_of(self)
+        read = partial(read_json, self.model, body, desk.settings.batch)
+        if len(body) < LARGE:
+            return read()
+        await desk.bodies.take(len(body))
+        self.held = len(body)
+        return await desk.read(read)
+
+
+def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
+    """The object of a `model` that JSON describes; raises `HTTPException` for what is none.
+
+    Parameters
+    ----------
+    model
+        What it is to be.
+    body
+        The JSON.
+    batch
+        So many positions a batch may have.
+    """
+    most = _VALUES * batch + _OTHER_VALUES
+    if sum(body.count(mark) for mark in (b",", b"{", b"[")) > most:
+        raise HTTPException(400, f"a request has {most} values at most here")
+    try:
+        document = from_json(body)
+    except ValueError as error:
+        raise HTTPException(400, f"no JSON: {plain_text(str(error))}") from None
+    if any(len(one) > _KEYS for one in _objects(document)):
+        raise HTTPException(400, f"an object has {_KEYS} keys at most here")
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise HTTPException(400, first_fault(error)) from None
+
+
+def _objects(document: Any) -> list[dict[str, Any]]:
+    """The objects in whose keys faults are looked for: the outermost, and those in its lists."""
+    if not isinstance(document, dict):
+        return []
+    lists = [value for value in document.values() if isinstance(value, list)]
+    return [document, *(item for items in lists for item in items if isinstance(item, dict))]
+
+
+class LargeAnswer(Response):
+    """An answer in JSON that is sent piece by piece, as fast as its client reads."""
+
+    def __init__(self, content: bytes | bytearray, desk: Desk) -> None:
+        super().__init__(memoryview(content), media_type="application/json")
+        self._desk = desk
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send it, unless too much is unread already."""
+        room, size = self._desk.answers, len(self.body)
+        if not room.fits(size):
+            await problem(503, "answers that nobody reads fill the memory; try again later")(
+                scope, receive, send
+            )
+            return
+        await room.take(size)
+        try:
+            async with asyncio.timeout(self._desk.settings.patience):
+                await self._send(send)
+        except TimeoutError:
+            return  # its client does not read, and is cut off
+        finally:
+            room.give_back(size)
+
+    async def _send(self, send: Any) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        body = memoryview(self.body)
+        for k in range(0, len(body), _PIECE):
+            piece = bytes(body[k : k + _PIECE])
+            await send({"type": "http.response.body", "body": piece, "more_body": k + _PIECE < len(body)})

@@ -1,0 +1,191 @@
+"""Threads that do what requests ask for, in lanes: quick work never waits behind slow work.
+
+Work belongs to the client that asked for it.  It ends between two positions, at its next `checkpoint`, when
+the client has left, when the server stops, or when it has taken the processor for longer than it may.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from threading import Event, Lock
+from time import thread_time
+from typing import Protocol, TypeVar
+
+from motif.runtime.errors import MotifError
+from motif.runtime.progress import stopped_by
+
+_Result = TypeVar("_Result")
+
+
+class BusyError(MotifError):
+    """More is asked at a time than the settings allow."""
+
+
+class CalledOffError(MotifError):
+    """Work ended before it was done, because nobody waits for it any more."""
+
+
+class OverdueError(MotifError):
+    """Work ended before it was done, because it took longer than a request may."""
+
+
+class Client(Protocol):
+    """Whoever sent a request, as long as it is under way."""
+
+    has_left: bool
+    leaving: set[Callable[[], object]]
+    """What is to be called when the client leaves."""
+
+
+CLIENT: ContextVar[Client | None] = ContextVar("client", default=None)
+"""Who sent the request that is being answered; None where no server says so."""
+
+
+class Stop:
+    """Whether a piece of work is to end before it is done."""
+
+    def __init__(self, seconds: float) -> None:
+        """After so many seconds of a core the work is overdue."""
+        self._seconds = seconds
+        self._is_called_off = Event()
+        self._end = 0.0
+
+    def call_off(self) -> None:
+        """Let the work end at its next checkpoint."""
+        self._is_called_off.set()
+
+    @property
+    def is_called_off(self) -> bool:
+        """Whether somebody has called it off."""
+        return self._is_called_off.is_set()
+
+    def check(self) -> None:
+        """Raise `CalledOffError` or `OverdueError` where the work is to end; for its own thread."""
+        if self._is_called_off.is_set():
+            raise CalledOffError("called off")
+        if thread_time() > self._end:
+            raise OverdueError(
+                f"this took more than {self._seconds:g} s of computing, the budget of a request here: "
+                "ask for fewer positions or trials, or with less lookahead"
+            )
+
+    def run(self, work: Callable[[], _Result]) -> _Result:
+        """Do `work` in this thread, unless, and until, it is to end."""
+        self._end = thread_time() + self._seconds
+        self.check()
+        with stopped_by(self.check):
+            return work()
+
+
+class Lane:
+    """Threads with a queue of their own."""
+
+    def __init__(self, name: str, threads: int, waiting: int, seconds: float) -> None:
+        """`waiting` requests at most are under way; each has so many `seconds` of a core."""
+        self._threads = ThreadPoolExecutor(threads, name)
+        self._most, self._seconds = waiting, seconds
+        self._waiting = 0
+        self._running = 0
+        self._lock = Lock()
+        self._stops: set[Stop] = set()
+
+    async def do(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns, done by a thread.
+
+        Raises
+        ------
+        BusyError
+            When too many requests wait already.
+        CalledOffError
+            When the client leaves, or the server stops, before it is done.
+        OverdueError
+            When it takes longer than it may.
+        """
+        if self._waiting >= self._most:
+            raise BusyError(f"{self._waiting} requests are waiting already; try again later")
+        stop = Stop(self._seconds)
+        self._stops.add(stop)
+        self._waiting += 1
+        try:
+            done = asyncio.get_running_loop().run_in_executor(self._threads, self._do, stop, work)
+            return await while_wanted(done)
+        finally:
+            stop.call_off()
+            self._stops.discard(stop)
+            self._waiting -= 1
+
+    def _do(self, stop: Stop, work: Callable[[], _Result]) -> _Result:
+        with self._lock:
+            self._running += 1
+        try:
+            return stop.run(work)
+        finally:
+            with self._lock:
+                self._running -= 1
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a thread is busy, also with what has been called off."""
+        return self._running > 0
+
+    def close(self) -> None:
+        """Let all work end as soon as it can."""
+        for stop in self._stops:
+            stop.call_off()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
+    """What is `done` at last; raises `CalledOffError` when the client leaves before."""
+    client = CLIENT.get()
+    if client is None:
+        return await done
+    client.leaving.add(done.cancel)
+    try:
+        if client.has_left:
+            done.cancel()
+        return await done
+    except asyncio.CancelledError:
+        if client.has_left:
+            raise CalledOffError("called off: the client has left") from None
+        raise
+    finally:
+        client.leaving.discard(done.cancel)
+
+
+class Room:
+    """What may be held at a time of something that takes memory; who comes first is let in first."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._taken = size, 0
+        self._queue: list[tuple[int, asyncio.Future[None]]] = []
+
+    def fits(self, amount: int) -> bool:
+        """Whether there is room for `amount` now."""
+        return self._taken == 0 or self._taken + amount <= self._size
+
+    async def take(self, amount: int) -> None:
+        """Wait for room; what is larger than all of it is let in alone."""
+        if not self._queue and self.fits(amount):
+            self._taken += amount
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append((amount, turn))
+        try:
+            await while_wanted(turn)
+        except BaseException:
+            if turn.done() and not turn.cancelled():
+                self.give_back(amount)
+            elif (amount, turn) in self._queue:
+                self._queue.remove((amount, turn))
+            raise
+
+    def give_back(self, amount: int) -> None:
+        """Make room again."""
+        self._taken -= amount
+        while self._queue and (self._queue[0][1].done() or self.fits(self._queue[0][0])):
+            amount, turn = self._queue.pop(0)
+            if not turn.done():
+                self._taken += amount
+                turn.set_result(None)

@@ -1,0 +1,269 @@
+"""Match files that clients send: as they are or in a form, read by a process of their own.
+
+What is sent may be anything.  Reading it can neither hold up the server nor take its memory: the process is
+ended where it takes too long, may use so much memory and no more, and hands back the record alone.
+"""
+
+import multiprocessing
+import os
+import signal
+from base64 import b64decode
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock
+from time import monotonic
+from typing import Any, NamedTuple
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from motif.board.game_record import MatchRecord, Turn
+from motif.board.match_file import parse_match
+from motif.runtime.errors import MotifError, RecordError, plain_text
+from motif.runtime.parallel import begin_worker, starting_workers
+from motif.runtime.progress import checkpoint
+from motif.serve.lanes import OverdueError
+
+_FORM = "multipart/form-data"
+_PARTS, _PART_HEAD = 16, 4096
+"""Parts of a form, and bytes of the headers of one, at most."""
+_PIECE = 1 << 16
+_MEMORY = 120_000_000
+"""Bytes that reading may take, besides those of the process before."""
+_SHORT_MATCH = b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n"
+_BETWEEN_LOOKS = 0.1
+_SECONDS_TO_BEGIN = 60
+
+
+class Upload(NamedTuple):
+    """What a client has sent."""
+
+    content_type: str
+    """The request's header."""
+    body: bytes
+    name: str = "the record"
+    """What messages call a file that has no name of its own."""
+    in_base64: bool = False
+
+    def file(self) -> tuple[str, bytes]:
+        """Name and content of the file: the first one of a form, or the whole body.
+
+        Raises
+        ------
+        RecordError
+            For a form without a file, one that is damaged, and one of too many or too large parts.
+        """
+        if not self.content_type.lower().startswith(_FORM):
+            return self.name, self._decoded() if self.in_base64 else self.body
+        form = _Form(self.content_type)
+        form.read(self.body)
+        if form.name is None:
+            raise RecordError("the form has no file")
+        return plain_text(form.name), bytes(form.content)
+
+    def _decoded(self) -> bytes:
+        try:
+            return b64decode(self.body, validate=True)
+        except ValueError:
+            raise RecordError("content: no base64") from None
+
+
+class _Form:
+    """A form that is read up to the end of its first file."""
+
+    def __init__(self, content_type: str) -> None:
+        _, options = parse_options_header(content_type.encode("latin-1", "replace"))
+        boundary = options.get(b"boundary", b"")
+        if not boundary:
+            raise RecordError("the form has no boundary")
+        self.name: str | None = None
+        self.content = bytearray()
+        self._is_read = False
+        self._parts = self._head = 0
+        self._header, self._value = bytearray(), bytearray()
+        callbacks: Any = {
+            "on_part_begin": self._begin,
+            "on_header_field": self._on_header,
+            "on_header_value": self._on_value,
+            "on_header_end": self._end_header,
+            "on_part_data": self._on_data,
+            "on_part_end": self._end,
+        }
+        try:
+            self._parser = MultipartParser(boundary, callbacks)
+        except FormParserError as error:
+            raise RecordError(f"the form cannot be read: {plain_text(str(error))}") from None
+
+    def read(self, body: bytes) -> None:
+        """Read the `body`, a piece at a time."""
+        try:
+            for k in range(0, len(body), _PIECE):
+                self._parser.write(body[k : k + _PIECE])
+                if self._is_read:
+                    return
+        except FormParserError as error:
+            raise RecordError(f"the form cannot be read: {plain_text(str(error))}") from None
+        if self.name is not None:
+            raise RecordError("the form ends within its file")
+
+    def _begin(self) -> None:
+        self._parts, self._head = self._parts + 1, 0
+        if self._parts > _PARTS:
+            raise RecordError(f"a form has {_PARTS} parts at most here")
+
+    def _measure(self, size: int) -> None:
+        self._head += size
+        if self._head > _PART_HEAD:
+            raise RecordError(f"the headers of a form's part have {_PART_HEAD} bytes at most here")
+
+    def _on_header(self, data: bytes, start: int, end: int) -> None:
+        self._measure(end - start)
+        self._header += data[start:end]
+
+    def _on_value(self, data: bytes, start: int, end: int) -> None:
+        self._measure(end - start)
+        self._value += data[start:end]
+
+    def _end_header(self) -> None:
+        if self._header.lower() == b"content-disposition" and self.name is None:
+            _, options = parse_options_header(bytes(self._value))
+            name = options.get(b"filename")
+            self.name = None if name is None else name.decode("utf-8", "replace")
+        self._measure(1)
+        self._header.clear()
+        self._value.clear()
+
+    def _on_data(self, data: bytes, start: int, end: int) -> None:
+        if self.name is not None and not self._is_read:
+            self.content += data[start:end]
+
+    def _end(self) -> None:
+        self._is_read = self.name is not None
+
+
+def read_upload(upload: Upload, most_rolls: int) -> tuple[str, MatchRecord]:
+    """Name and record of the match file in an `upload`; raises `RecordError`, also for more rolls."""
+    name, content = upload.file()
+    record = parse_match(content, name)
+    rolls = rolls_of(record)
+    if rolls > most_rolls:
+        raise RecordError(f"{name}: a match has {most_rolls} rolls at most here, not {rolls}")
+    return name, record
+
+
+def rolls_of(record: MatchRecord) -> int:
+    """How many rolls a match has."""
+    return sum(isinstance(action, Turn) for game in record.games for action in game.actions)
+
+
+class UploadReader:
+    """The process that reads uploads; it is started when the first one comes."""
+
+    def __init__(self, seconds: int, most_rolls: int) -> None:
+        """Each may take so many `seconds`."""
+        self._seconds, self._most_rolls = seconds, most_rolls
+        self._process: Any = None
+        self._pipe: Any = None
+        self._lock = Lock()
+
+    def read(self, upload: Upload) -> tuple[str, MatchRecord]:
+        """Name and record of the match file in `upload`; for one thread at a time.
+
+        Raises
+        ------
+        RecordError
+            As `read_upload` does, and where reading takes too much memory.
+        OverdueError
+            Where it takes too long.
+        """
+        try:
+            self._begin()
+            self._pipe.send((upload, self._most_rolls))
+            answer = self._answer(self._seconds)
+        except (EOFError, OSError):
+            self._end()
+            raise RecordError("this file takes too much memory to read") from None
+        except BaseException:
+            self._end()
+            raise
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def _answer(self, seconds: int) -> Any:
+        end = monotonic() + seconds
+        while not self._pipe.poll(_BETWEEN_LOOKS):
+            checkpoint()
+            if monotonic() > end:
+                raise OverdueError(
+                    f"reading a match file may take {seconds} s here, and this one takes longer"
+                )
+        return self._pipe.recv()
+
+    def _begin(self) -> None:
+        if self._process is not None and self._process.is_alive():
+            return
+        self._end()
+        spawning = multiprocessing.get_context("spawn")
+        with self._lock:
+            self._pipe, other = spawning.Pipe()
+            self._process = spawning.Process(target=_read_all, args=(other, os.getpid()), daemon=True)
+            with starting_workers():
+                self._process.start()
+            other.close()
+        self._answer(_SECONDS_TO_BEGIN)
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._process is not None:
+                self._process.kill()
+                self._process.join()
+                self._pipe.close()
+                self._process = None
+
+    def close(self) -> None:
+        """End the process."""
+        self._end()
+
+
+def _read_all(pipe: Any, parent: int) -> None:
+    """Runs in the process: answer what comes through the `pipe`."""
+    begin_worker(parent)
+    # It keeps nothing, and is to end with the server, however that ends.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))
+    # What reading needs is loaded, or compiled, before its time and its memory are measured.
+    read_upload(Upload("", _SHORT_MATCH), 1)
+    _limit_memory(_MEMORY)
+    with suppress(EOFError, OSError):
+        pipe.send(None)
+        while True:
+            upload, most_rolls = pipe.recv()
+            pipe.send(_outcome(read_upload, upload, most_rolls))
+
+
+def _outcome(read: Callable[..., Any], *arguments: Any) -> Any:
+    """What `read` returns, or the error that it raises."""
+    try:
+        return read(*arguments)
+    except MotifError as error:
+        return type(error)(str(error))
+    except (MemoryError, RecursionError) as error:
+        return RecordError(f"this file cannot be read: {type(error).__name__}")
+    except Exception as error:
+        return error
+
+
+def _limit_memory(more: int) -> None:
+    """Let this process have so much `more` memory than it has, where the system can see to that."""
+    try:
+        import resource
+
+        with open("/proc/self/status", encoding="ascii") as status:
+            line = next(line for line in status if line.startswith("VmData:"))
+    except (ImportError, OSError, StopIteration):
+        return
+    limit = int(line.split()[1]) * 1024 + more
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

@@ -1,0 +1,208 @@
+"""Nothing that a client sends holds up the event loop, which alone reads requests and hears of signals."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+
+from tests.serve.conftest import OPENING, QUICK, running
+
+LONGEST = 0.1
+"""Seconds of the processor, at most, that a callback takes; ten times what it should, for slow machines."""
+FORM = "multipart/form-data; boundary=b"
+PART = b'--b\r\nContent-Disposition: form-data; name="f"; filename="%s"\r\n\r\n'
+TURNS = b"  1) 31: 8/5 6/5                      42: 8/4 6/4\n"
+GAME = b" Game %d\n Ann : 0                              Ben : 0\n" + TURNS
+
+
+class Callbacks:
+    """How long the callbacks of event loops outside of the main thread took."""
+
+    def __init__(self):
+        self.seconds, self.longest = 0.0, ""
+
+    def watch(self, monkeypatch):
+        usual = asyncio.events.Handle._run
+
+        def run(handle):
+            started = time.thread_time()
+            try:
+                return usual(handle)
+            finally:
+                seconds = time.thread_time() - started
+                if seconds > self.seconds and threading.current_thread() is not threading.main_thread():
+                    self.seconds, self.longest = seconds, repr(handle)[:500]
+
+        monkeypatch.setattr(asyncio.events.Handle, "_run", run)
+
+
+@pytest.fixture(scope="module")
+def watched():
+    """A server, and what its event loop did."""
+    callbacks = Callbacks()
+    with pytest.MonkeyPatch.context() as patch:
+        callbacks.watch(patch)
+        with running(QUICK, loop="asyncio") as asking:
+            asking.post("/api/v1/analyse", content=b" 1 point match\n\n" + GAME % 1)
+            asking.get("/openapi.json")
+            yield asking, callbacks
+
+
+def nested():
+    head = b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n"
+    return b"".join(b"--b%d\r\n" % k + head % (k + 1) for k in range(20_000))
+
+
+def batch(name, items):
+    return json.dumps({name: items}).encode()
+
+
+JSON = "application/json"
+ANALYSE, EVALUATE, HINT = "/api/v1/analyse?fast=true", "/api/v1/batches/evaluate", "/api/v1/batches/hint"
+DECISION = {"id": OPENING, "dice": [3, 1]}
+REFUSED = [
+    (ANALYSE, "multipart/form-data; boundary=b0", nested, "the form has no file"),
+    (ANALYSE, FORM, lambda: b"--b\r\n\r\n" * 57_000, "a form has 16 parts at most"),
+    (ANALYSE, FORM, lambda: b"--b\r\n\r\n" * 500_000, "a form has 16 parts at most"),
+    (ANALYSE, FORM, lambda: PART % (b"=?utf-8?q?a?= " * 10_000) + b"x\r\n--b--\r\n", "cannot be read"),
+    (ANALYSE, FORM, lambda: PART % (b"=?utf-8?q?a?= " * 200_000) + b"x\r\n--b--\r\n", "cannot be read"),
+    (
+        ANALYSE,
+        FORM,
+        lambda: b'--b\r\nContent-Disposition: form-data; name="f"\r\n\r\nx\r\n' * 20_000,
+        "a form has 16 parts",
+    ),
+    (ANALYSE, FORM, lambda: b"--b\r\n" + b"X: y\r\n" * 300_000 + b"\r\n", "the form cannot be read"),
+    (ANALYSE, FORM, lambda: PART % b"x.mat" + b"x" * 1000, "the form ends within its file"),
+    (ANALYSE, "multipart/form-data", lambda: b"x", "the form has no boundary"),
+    (ANALYSE, FORM + "b" * 1000, lambda: b"x", "the form cannot be read"),
+    (ANALYSE, "text/plain", lambda: b"x" * 3_900_000, "no .mat file"),
+    (
+        ANALYSE,
+        "text/plain",
+        lambda: b" 0 point match\n\n" + b"".join(GAME % k for k in range(500)) + b"\x00?" * 1000,
+        "the record",
+    ),
+    (EVALUATE, JSON, lambda: b'{"ids":[' + b"[]," * 1_300_000 + b"[]]}", "121000 values at most"),
+    (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 1_300_000 + b"{}]}", "121000 values at most"),
+    (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 9_000 + b"{}]}", "decisions.0.id: Field required"),
+    (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 1_900_000 + b"1]}", "121000 values at most"),
+    (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 9_000 + b"1]}", "ids.0: Input should be a valid string"),
+    (
+        EVALUATE,
+        JSON,
+        lambda: json.dumps({f"k{number}": 0 for number in range(99_999)}).encode(),
+        "an object has 64 keys at most",
+    ),
+    (
+        HINT,
+        JSON,
+        lambda: batch("decisions", [{f"k{number}": 0 for number in range(99_999)}]),
+        "an object has 64 keys at most",
+    ),
+    (EVALUATE, JSON, lambda: b"[" * 100_000, "no JSON"),
+    (EVALUATE, JSON, lambda: b"1" * 3_900_000, "no JSON"),
+    (EVALUATE, JSON, lambda: batch("ids", ["x" * 3_900_000]), "number 0: no position in"),
+    (EVALUATE, JSON, lambda: batch("ids", [OPENING] * 10_001), "a batch has 10000 positions at most"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_attacks_are_refused_in_one_line_and_hold_nothing_up(watched, number):
+    asking, callbacks = watched
+    path, kind, content, message = REFUSED[number]
+    callbacks.seconds = 0.0
+    answer = asking.post(path, content=content(), headers={"Content-Type": kind})
+    assert (answer.status_code, message in answer.text) == (400, True), answer.text[:300]
+    assert "\n" not in answer.text
+    assert callbacks.seconds < LONGEST, callbacks.longest
+
+
+@pytest.mark.parametrize(
+    ("path", "document"),
+    [
+        (EVALUATE, {"ids": [OPENING] * 10_000}),
+        (HINT, {"decisions": [DECISION] * 3000}),
+        ("/api/v1/batches/cube", {"ids": [OPENING] * 300}),
+        ("/api/v1/plays", {"id": OPENING, "dice": [1, 1]}),
+        ("/api/v1/rollout", {"id": OPENING, "trials": 36, "cut": 2}),
+        ("/api/v1/position", {"id": OPENING}),
+        ("/api/v1/evaluate", {"id": OPENING, "player": "keith-v1"}),
+    ],
+)
+def test_large_answers_hold_nothing_up(watched, path, document):
+    asking, callbacks = watched
+    callbacks.seconds = 0.0
+    assert asking.post(path, json=document).status_code == 200
+    assert callbacks.seconds < LONGEST, callbacks.longest
+
+
+def test_pages_hold_nothing_up(watched):
+    asking, callbacks = watched
+    callbacks.seconds = 0.0
+    diagram = f"/api/v1/diagram?id={OPENING}"
+    documents = "/openapi.json", "/api-docs/openapi.json", "/api/v1/players", diagram
+    for path in ("/", "/app.js", "/docs", *documents):
+        assert asking.get(path).status_code == 200
+    assert callbacks.seconds < LONGEST, callbacks.longest
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /" + b"a" * 100_000_000,
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 100_000_000,
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: aaaaaaaaaaaaaaaa\r\n" * 1_000_000 + b"\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 101 + b"\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"a" * 40_000 + b": b\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"X: y\r\n" * 200,
+    ],
+)
+def test_heads_have_a_limit(watched, head):
+    asking, callbacks = watched
+    callbacks.seconds = 0.0
+    with socket.create_connection((asking.base_url.host, asking.base_url.port), timeout=60) as raw:
+        try:
+            for k in range(0, len(head), 1 << 16):
+                raw.sendall(head[k : k + (1 << 16)])
+            answer = raw.recv(1000)
+        except ConnectionError:  # it has not read to the end
+            answer = b"HTTP/1.1 431"
+    assert answer.startswith((b"HTTP/1.1 431", b"HTTP/1.1 405")), answer
+    assert callbacks.seconds < LONGEST, callbacks.longest
+    large = {"X-Large": "x" * 30_000}
+    assert asking.get("/api/v1/health", headers=large).status_code == 200
+
+
+def test_bodies_that_never_come_to_their_end_have_a_limit(watched):
+    """Together they may hold 16 times as much as one."""
+    asking, callbacks = watched
+    callbacks.seconds = 0.0
+    head = b"POST /api/v1/hint HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3999999\r\n\r\n"
+    body = head + b'{"id":"' + b"x" * 3_900_000
+    held = [socket.create_connection((asking.base_url.host, asking.base_url.port), 60) for _ in range(20)]
+    try:
+        for one in held:
+            try:
+                one.sendall(body)
+            except ConnectionError:  # refused already
+                continue
+        with httpx.Client(base_url=asking.base_url, trust_env=False, timeout=60) as another:
+            assert another.post("/api/v1/evaluate", json={"id": OPENING}).status_code == 200
+            # Until all that was sent has been read.
+            refused = another.get("/")
+            while "too many large requests" not in refused.text:
+                refused = another.post(EVALUATE, content=batch("ids", ["x" * 3_900_000]))
+            assert refused.status_code == 503
+    finally:
+        for one in held:
+            one.close()
+    while asking.post(EVALUATE, content=batch("ids", [OPENING] * 1000)).status_code == 503:
+        pass
+    assert callbacks.seconds < LONGEST, callbacks.longest

@@ -1,0 +1,184 @@
+"""Work belongs to its client: it waits among its like, has a budget, and ends when nobody wants it."""
+
+import asyncio
+import json
+import select
+import signal
+import socket
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from threading import Event
+
+import httpx
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+
+from motif.board.position import Position
+from motif.evaluators.lookahead import LookaheadEvaluator
+from motif.evaluators.named import load_evaluator
+from motif.runtime.progress import checkpoint, stopped_by
+from motif.serve.costs import Ask, cost_of
+from motif.serve.lanes import BusyError, CalledOffError, Lane, OverdueError, Stop
+from tests.serve.conftest import OPENING, QUICK, running, started
+
+DEEP = {"id": OPENING, "dice": [3, 1], "deep": True}
+FAST = {"id": OPENING, "dice": [3, 1], "fast": True}
+LONG_BATCH = {"decisions": [{"id": OPENING, "dice": [3, 1]}] * 1400, "deep": True}
+"""It would take about ten minutes."""
+PLAYER = "motif-v6"
+
+
+def request(path, document):
+    body = json.dumps(document).encode()
+    return b"POST /api/v1/%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (
+        path.encode(),
+        len(body),
+        body,
+    )
+
+
+def sent(stack, address, path, document):
+    """A connection by which a request was sent, and no answer read."""
+    url = httpx.URL(address)
+    raw = stack.enter_context(socket.create_connection((url.host, url.port), timeout=60))
+    raw.sendall(request(path, document))
+    return raw
+
+
+def asked(address, path, document):
+    return httpx.post(f"{address}/api/v1/{path}", json=document, trust_env=False, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def address():
+    with started("--waiting", "200", player=PLAYER) as (_, where):
+        assert asked(where, "hint", DEEP).status_code == 200
+        yield where
+
+
+@pytest.mark.slow
+def test_a_quick_hint_does_not_wait_behind_deep_ones(address):
+    with ExitStack() as stack:
+        deep = [sent(stack, address, "hint", DEEP) for _ in range(100)]
+        began = time.monotonic()
+        assert asked(address, "hint", FAST).status_code == 200
+        seconds = time.monotonic() - began
+        answered, _, _ = select.select(deep, [], [], 0)
+        assert len(answered) < 50
+    assert seconds < 10  # one on an idle machine
+    # Nobody waits for the rest: it is not done.
+    began = time.monotonic()
+    assert asked(address, "hint", DEEP).status_code == 200
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.slow
+def test_work_ends_when_its_client_leaves(address):
+    for _ in range(10):
+        with ExitStack() as stack:
+            sent(stack, address, "batches/hint", LONG_BATCH)
+            sent(stack, address, "rollout", {"id": OPENING, "trials": 20_000, "luck_plies": 100})
+            several = sent(stack, address, "batches/hint", LONG_BATCH)
+            several.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    # Otherwise every thread would be busy for minutes.
+    assert asked(address, "hint", DEEP).status_code == 200
+    rollout = {"id": OPENING, "trials": 36, "cut": 1}
+    while (answer := asked(address, "rollout", rollout)).status_code == 503:
+        time.sleep(0.05)
+    assert answer.status_code == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "document"),
+    [
+        ("batches/hint", LONG_BATCH),
+        ("batches/cube", {"ids": [OPENING] * 5000, "deep": True}),
+        ("batches/evaluate", {"ids": [OPENING] * 9000, "player": f"{PLAYER}@2:rollout"}),
+        ("rollout", {"id": OPENING, "trials": 20_000, "luck_plies": 100}),
+        ("rollout", {"id": OPENING, "trials": 20_000, "cubeful": True, "luck_plies": 5}),
+    ],
+)
+def test_sigterm_ends_a_server_at_work(path, document):
+    with ExitStack() as stack, started("--waiting", "1", "--rollouts", "1", player=PLAYER) as (server, where):
+        sent(stack, where, path, document)
+        # Refused when the other one is under way.
+        other = {"id": OPENING, "trials": 36, "cut": 1} if path == "rollout" else DEEP
+        while asked(where, path if path == "rollout" else "hint", other).status_code != 503:
+            pass
+        began = time.monotonic()
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=60) == 0
+        assert time.monotonic() - began < 15  # four on an idle machine
+
+
+def test_a_request_has_a_budget():
+    with running(replace(QUICK, budget=1)) as asking:
+        answer = asking.post(
+            "/api/v1/batches/hint", json={**LONG_BATCH, "deep": False, "player": "pubeval@2"}
+        )
+        message = (
+            "the budget of a request here is 1 s of computing, and 1400 positions at this depth would take"
+        )
+        assert (answer.status_code, answer.json()["message"].startswith(message)) == (400, True)
+        hint = asking.post("/api/v1/hint", json={"id": OPENING, "dice": "31", "player": "pubeval@2"})
+        assert hint.status_code == 200
+        # What it comes to is known only when it has been done.
+        rollout = {"id": OPENING, "trials": 20_000, "luck_plies": 100, "every_play": True}
+        answer = asking.post("/api/v1/rollout", json=rollout)
+        assert (answer.status_code, "more than 1 s of computing" in answer.json()["message"]) == (503, True)
+
+
+def test_work_that_is_called_off_ends_at_its_next_checkpoint():
+    evaluator = load_evaluator("pubeval@2")
+    assert isinstance(evaluator, LookaheadEvaluator)
+    looks = 0
+
+    def check():
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            raise CalledOffError("called off")
+
+    boards = [Position.start().board] * 1000
+    with stopped_by(check), pytest.raises(CalledOffError):
+        evaluator.evaluate_many(boards)
+    assert looks == 3
+
+
+def test_a_stop_ends_what_takes_too_long():
+    def burn():
+        while True:
+            checkpoint()
+
+    with pytest.raises(OverdueError, match=r"more than 0\.1 s of computing"):
+        Stop(0.1).run(burn)
+    called_off = Stop(100)
+    called_off.call_off()
+    with pytest.raises(CalledOffError):
+        called_off.run(burn)
+
+
+def test_a_lane_lets_so_many_wait():
+    async def ask():
+        lane, free = Lane("test", 1, 2, 100), Event()
+        waiting = [asyncio.ensure_future(lane.do(free.wait)) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(BusyError, match="2 requests are waiting already"):
+            await lane.do(free.wait)
+        free.set()
+        assert await asyncio.gather(*waiting) == [True, True]
+        assert await lane.do(lambda: 7) == 7
+        lane.close()
+
+    asyncio.run(ask())
+
+
+def test_deeper_costs_more():
+    names = "pubeval", "pubeval@1", "pubeval@2:narrow", "pubeval@2", "pubeval@2:wide", "pubeval@2:rollout"
+    for ask in Ask:
+        costs = [cost_of(ask, name) for name in names]
+        assert costs == sorted(set(costs))
+    assert cost_of(Ask.PLAYS, "wildbg") > cost_of(Ask.PLAYS, "pubeval")

@@ -110,6 +110,7 @@ def planted_problem(count: int, noise: float = 0.0, **settings) -> tuple[Problem
     weights = planted_weights(terms, features, 3, boards)
     raw = terms.expand(features, boards).astype(np.float64) @ weights
     labels = EQUITY.predict(raw) + noise * np.random.default_rng(4).standard_normal(count)
+    labels = np.clip(labels, -3, 3)
     return Problem(
         features, labels, terms, EQUITY, boards=boards, decisions=decision_ids(count), **settings
     ), raw

@@ -210,8 +210,9 @@ class _Model:
         self._from_centred = centring(terms, -means.astype(np.float64))
         # Of the rows of the penalty's root only those of weights that it pulls.
         matrix += (self._from_centred.T @ self._from_centred.multiply(penalty[:, None]).tocsr()).toarray()
-        self._bias = matrix[0] / matrix[0, 0]
         self._bend = matrix[0, 0]
+        # Where the squash is flat in every row there is no curvature at all.
+        self._bias = matrix[0] / self._bend if self._bend > 0 else np.zeros_like(matrix[0])
         matrix -= np.outer(self._bias, matrix[0])
         matrix[0] = matrix[:, 0] = 0.0
         # Terms that never occur, and the bias, stay where they are: nothing pulls them.
@@ -239,7 +240,8 @@ class _Model:
             gained += gain
             if number >= _LEAST_SWEEPS and number * gain <= max(enough, _LAST_GAIN * gained):
                 break
-        best[0] = falls[0] / self._bend - np.sum(self._bias[1:] * best[1:])
+        alone = falls[0] / self._bend if self._bend > 0 else 0.0
+        best[0] = alone - np.sum(self._bias[1:] * best[1:])
         return np.asarray(self._from_centred @ best)
 
     def _product(self, vector: FloatArray) -> FloatArray:

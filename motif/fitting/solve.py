@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.gauss_newton import solve_gauss_newton
+from motif.fitting.keith_descent import solve_keith
 from motif.fitting.least_squares import solve_least_squares
 from motif.fitting.objective import FitResult, Solver
 from motif.fitting.problem import Problem
@@ -34,6 +35,7 @@ SOLVERS = {
         solve_coordinate,
         solve_least_squares,
         solve_gauss_newton,
+        solve_keith,
     )
 }
 """Name of the method -> its solver."""

@@ -31,8 +31,8 @@ from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
 
 METHOD = "joint"
-MOST_PASSES = 10
-"""Unless another limit is given."""
+MOST_PASSES, TOLERANCE = 10, 1e-5
+"""Unless others are given."""
 _ROWS_PER_WEIGHT = 20
 """Rows that a matrix of curvature is made of at most, for each weight."""
 _LEAST_GAIN = 0.02
@@ -121,7 +121,7 @@ def solve_jointly(
     shrinkage: float,
     *,
     max_passes: int = MOST_PASSES,
-    tolerance: float = 1e-5,
+    tolerance: float = TOLERANCE,
 ) -> FitResult:
     """Fit the weights of each group, from the common ones on.
 

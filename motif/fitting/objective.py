@@ -35,6 +35,8 @@ FAILURES = {
     SATURATED: "most of the error comes from positions where the squash is flat, so that no small step helps",
 }
 """How a fit fails, and what that means."""
+TOLERANCE = 1e-6
+"""Share of the error that a pass must gain, unless told otherwise."""
 EXACT_ERROR = 1e-14
 """An error that counts as none: an RMSE of 1e-7, which is what float32 features resolve."""
 _SLACK = 10.0
@@ -365,21 +367,22 @@ class Solver:
         problem: Problem,
         *,
         max_passes: int | None = None,
-        tolerance: float = 1e-6,
+        tolerance: float | None = None,
         on_pass: OnPass | None = None,
         patience: int | None = None,
         start: FloatArray | None = None,
     ) -> FitResult:
         """Fit `problem`, from the weights `start` on if given; the same bytes for any number of cores.
 
-        Stops when a pass reduces the error by less than `tolerance` of it and its gradient is small too,
-        after `max_passes`, when the validation error has not reached a new low for `patience` passes (the
-        weights are then those of that low), or when `on_pass` returns True.  A fit that fails (`FAILURES`)
-        ends where it stood; it is usable if its error is below that of weights that were never fitted: the
-        prior, else the bias alone that predicts the mean label.  Raises `FitError`.
+        Stops when a pass reduces the error by less than `tolerance` of it (`TOLERANCE` when absent) and its
+        gradient is small too, after `max_passes`, when the validation error has not reached a new low for
+        `patience` passes (the weights are then those of that low), or when `on_pass` returns True.  A fit
+        that fails (`FAILURES`) ends where it stood; it is usable if its error is below that of weights that
+        were never fitted: the prior, else the bias alone that predicts the mean label.  Raises `FitError`.
         """
         limit = self.most_passes if max_passes is None else max_passes
-        recorder = Recorder(self.method, problem, limit, tolerance, on_pass, patience)
+        share = TOLERANCE if tolerance is None else tolerance
+        recorder = Recorder(self.method, problem, limit, share, on_pass, patience)
         result = recorder.result(self.loop(problem, start, recorder))
         objective = Objective(problem)
         point = objective.at(result.weights)

@@ -64,10 +64,11 @@ def pruned(
     z: float = PRUNE_Z,
     *,
     max_passes: int | None = None,
+    tolerance: float | None = None,
 ) -> Pruned:
     """`problem` without the pairs that `result`, its fit, and the fits that follow find superfluous.
 
-    `clusters` are those of `significance`.  `max_passes` limits each fit; absent, the method's own limit.
+    `clusters` are those of `significance`.  `max_passes` and `tolerance` are those of each fit.
     Whether the validation error is better or worse afterwards is told, not asked: see both results.
     Raises `FitError` for a `z` that is negative or not finite.
     """
@@ -83,7 +84,9 @@ def pruned(
         prior = None if problem.prior is None else np.asarray(problem.prior)[mask]
         smaller = Terms(terms.size, terms.pairs[mask[1 + terms.size : terms.first_point]], terms.points)
         problem = replace(problem, terms=smaller, prior=prior)
-        result = solver(result.method)(problem, start=result.weights[mask], max_passes=max_passes)
+        result = solver(result.method)(
+            problem, start=result.weights[mask], max_passes=max_passes, tolerance=tolerance
+        )
     return Pruned(problem.terms, result)
 
 

@@ -1,8 +1,9 @@
-"""Tom Keith's coordinate descent: one weight at a time, sweep after sweep.
+"""Coordinate descent over a model of the error: one weight at a time, sweep after sweep.
 
 Source: Tom Keith, "How Motif Works" (2004): each weight in turn is set to the value of least error, until
-that brings no further reduction.  To visit one weight he reads every position.  Here a weight is visited
-without any position, and all positions are read twice a pass, whatever the number of sweeps:
+that brings no further reduction.  To visit one weight he reads every position, as `keith_descent` does.
+Here a weight is visited without any position, and all positions are read twice a pass, whatever the number
+of sweeps:
 
 1. The error is replaced by its quadratic model at the current weights: the gradient from every row, and
    the curvature, a matrix (count, count), from as many rows as it takes (`gauss_newton.sampled_rows`).

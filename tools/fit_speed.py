@@ -49,12 +49,13 @@ TOLERANCE = 1e-3
 """Share by which an RMSE may be above the least one."""
 SIZES = {"large": ("motif", 250_000), "small": ("keith", 100_000)}
 """Parameter set and positions."""
-OWN = ("coordinate", "gauss-newton", "least-squares")
+OWN = ("coordinate", "gauss-newton", "least-squares", "keith")
 NAMES = {
     "reading": "reading the matrix of terms once",
     "coordinate": "motif, coordinate descent",
     "gauss-newton": "motif, Gauss-Newton",
     "least-squares": "motif, least squares (SciPy's `least_squares`)",
+    "keith": "motif, Keith's own descent",
     "ridge": "scikit-learn `Ridge`, Cholesky",
     "elastic-net": "scikit-learn `ElasticNet`, sweeps over rows",
     "elastic-net-gram": "scikit-learn `ElasticNet`, sweeps over the Gram matrix",

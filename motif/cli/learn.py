@@ -141,6 +141,8 @@ def fit(
 
         plot_convergence(fitted.history_rows(), plot)
     facts = fitted.as_dict()
+    for line in fitted.warnings:
+        note(line)
     if json:
         print(json_line(facts))
         return

@@ -17,14 +17,14 @@ from typer.core import TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
 from motif.cli.printing import complain, one_line
-from motif.runtime.errors import TRACEBACK_VARIABLE, MotifError, WorkerError
+from motif.runtime.errors import TRACEBACK_VARIABLE, FailedFitError, MotifError, WorkerError
 
 try:
     from typer import TyperException as UsageFault  # the root of click's errors in a typer that has its own
 except ImportError:
     from click import ClickException as UsageFault  # type: ignore[assignment]
 
-INTERNAL_ERROR, BAD_INPUT = 1, 2
+INTERNAL_ERROR, FAILED, BAD_INPUT = 1, 1, 2
 
 HOMES = {
     "evaluate": "positions",
@@ -165,9 +165,9 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command in `arguments` (by default the program's own) and return the exit code.
 
-    0 when it is done; 2, with one line on stderr, for bad input; 130 when it is interrupted; 1 when
-    nobody reads the output any more, when a worker process was killed, or for a fault of the program itself,
-    whose traceback shows when the environment variable MOTIF_TRACEBACK is set.
+    0 when it is done; 2, with one line on stderr, for bad input; 130 when it is interrupted; 1 when a fit
+    found no weights of use, when nobody reads the output any more, when a worker process was killed, or for
+    a fault of the program itself, whose traceback shows when the environment variable MOTIF_TRACEBACK is set.
     """
     line = sys.argv[1:] if arguments is None else arguments
     words = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in line]
@@ -177,7 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = typer.main.get_command(app).main(words, prog_name="motif", standalone_mode=False)
         sys.stdout.flush()
     except MotifError as error:
-        return _ended(INTERNAL_ERROR if isinstance(error, WorkerError) else BAD_INPUT, f"error: {error}")
+        failed = isinstance(error, FailedFitError | WorkerError)
+        return _ended(FAILED if failed else BAD_INPUT, f"error: {error}")
     except UsageFault as error:
         return _ended(BAD_INPUT, f"error: {error.format_message()}")
     except Interrupted as error:

@@ -256,6 +256,7 @@ _WARMING = (
         "fit {0}/samples --out {0}/weights.yaml",
         "fit {0}/samples --out {0}/keith.yaml --parameters keith --method coordinate --heads win",
         "fit {0}/samples --out {0}/newton.yaml --parameters keith --method gauss-newton --heads win",
+        "fit {0}/samples --out {0}/own.yaml --method keith --terms linear --points --heads win --passes 2",
         "fit {0}/samples --out {0}/rich.yaml --parameters keith --points --plans --plan-rows 20",
         "benchmark {0}/samples --player latest",
     ),

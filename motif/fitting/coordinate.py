@@ -1,8 +1,9 @@
-"""Tom Keith's coordinate descent: one weight at a time, sweep after sweep.
+"""Coordinate descent over a model of the error: one weight at a time, sweep after sweep.
 
 Source: Tom Keith, "How Motif Works" (2004): each weight in turn is set to the value of least error, until
-that brings no further reduction.  To visit one weight he reads every position.  Here a weight is visited
-without any position, and all positions are read twice a pass, whatever the number of sweeps:
+that brings no further reduction.  To visit one weight he reads every position, as `keith_descent` does.
+Here a weight is visited without any position, and all positions are read twice a pass, whatever the number
+of sweeps:
 
 1. The error is replaced by its quadratic model at the current weights: the gradient from every row, and
    the curvature, a matrix (count, count), from as many rows as it takes (`gauss_newton.sampled_rows`).
@@ -36,12 +37,20 @@ from scipy.linalg.blas import strsv
 from motif.fitting.curvature import centres, centring, curvature_over, moment_curvature, sums_needed
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.gauss_newton import (
+    MOST_HALVINGS,
     conjugate_gradients,
+    faulty,
     leverages,
     sampled_rows,
+)
+from motif.fitting.objective import (
+    LINE_SEARCH_FAILED,
+    Objective,
+    Point,
+    Recorder,
+    Solver,
     starting_weights,
 )
-from motif.fitting.objective import Objective, Point, Recorder, Solver
 from motif.fitting.problem import Problem
 from motif.fitting.terms import FloatArray, Terms
 
@@ -64,7 +73,6 @@ _MOST_CHANGE = 0.05
 """Share by which the squares of the slopes may have changed since the model's curvature was taken."""
 _JITTER = 1e-6
 """Share of the diagonal that is added to it: float32 sums are not quite positive definite."""
-_MOST_HALVINGS = 20
 _LEAST_ANGLE = 1e-9
 """Squared sine of the angle of two steps, as the rows see them; below it they count as one direction."""
 
@@ -76,13 +84,17 @@ def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recor
     Begins, without a start, at the prior if there is one, else at the bias alone that predicts the mean
     label, and then fits linear weights alone for a few passes.  A pass is all sweeps over one model.
     """
-    state = _State(Objective(problem), starting_weights(problem, start))
+    objective, failure = Objective(problem), None
+    state = _State(objective, starting_weights(problem, start))
     if not state.weights[1:].any():
         state.terms = Terms.linear(problem.terms.size)
-    while (stopped := recorder.record(state.weights, state.point.error, state.point.rmse)) is None:
+    while (stopped := recorder.record(objective, state.weights, state.point, failure)) is None:
         if state.terms is not problem.terms and _is_fitted_enough(recorder):
             state.move_all()
-        state.descend(recorder.tolerance)
+        moves_all = state.terms is problem.terms
+        failure = state.descend(recorder.tolerance)
+        if not moves_all:  # the other weights may still lower the error
+            failure = None
     return stopped
 
 
@@ -123,8 +135,8 @@ class _State:
         self.terms = self._objective.problem.terms
         self._model = self._last = None
 
-    def descend(self, tolerance: float) -> None:
-        """One pass: sweeps over the model, and the step that they point to."""
+    def descend(self, tolerance: float) -> str | None:
+        """One pass: sweeps over the model, and the step that they point to; why it was not taken, if so."""
         if self._model is None:
             self._leverages = leverages(self._objective, self.terms, self.point)
             self._model = self._new_model(ROWS_PER_WEIGHT // 2)
@@ -133,7 +145,7 @@ class _State:
         gradient = self._gradient()
         swept = self._model.swept(gradient, _LAST_SHARE * tolerance * self.point.error)
         raw = raw_predictions(self.terms, self._train.features, swept, boards=self._train.boards)
-        self._take(self._combined(gradient, _Step(swept, raw)))
+        return self._take(self._combined(gradient, _Step(swept, raw)), gradient)
 
     def _new_model(self, rows_per_weight: int) -> "_Model":
         size = max(LEAST_ROWS, rows_per_weight * self.terms.count)
@@ -164,17 +176,20 @@ class _State:
             return _Step(new * step.weights + last.weights, new * step.raw + last.raw)
         return step.times(falls[0] / bends[0, 0] if bends[0, 0] > 0 else 0.0)
 
-    def _take(self, step: _Step) -> None:
-        """The whole, the half, the quarter ... of the step, until the error falls; else nothing."""
+    def _take(self, step: _Step, gradient: FloatArray) -> str | None:
+        """The whole, the half, the quarter ... of the step, until the error falls; else nothing, and why."""
         self._last = None
-        for _ in range(_MOST_HALVINGS):
+        if (failure := faulty(step.weights, gradient)) is not None:
+            return failure
+        for _ in range(MOST_HALVINGS):
             weights, raw = self.weights.copy(), self._raw + step.raw
             weights[: self.terms.count] += step.weights
             point = self._objective.at_raw(weights, raw)
             if point.error < self.point.error:
                 self.weights, self._raw, self.point, self._last = weights, raw, point, step
-                return
+                return None
             step = step.times(0.5)
+        return LINE_SEARCH_FAILED
 
 
 class _Model:
@@ -196,8 +211,9 @@ class _Model:
         self._from_centred = centring(terms, -means.astype(np.float64))
         # Of the rows of the penalty's root only those of weights that it pulls.
         matrix += (self._from_centred.T @ self._from_centred.multiply(penalty[:, None]).tocsr()).toarray()
-        self._bias = matrix[0] / matrix[0, 0]
         self._bend = matrix[0, 0]
+        # Where the squash is flat in every row there is no curvature at all.
+        self._bias = matrix[0] / self._bend if self._bend > 0 else np.zeros_like(matrix[0])
         matrix -= np.outer(self._bias, matrix[0])
         matrix[0] = matrix[:, 0] = 0.0
         # Terms that never occur, and the bias, stay where they are: nothing pulls them.
@@ -225,7 +241,8 @@ class _Model:
             gained += gain
             if number >= _LEAST_SWEEPS and number * gain <= max(enough, _LAST_GAIN * gained):
                 break
-        best[0] = falls[0] / self._bend - np.sum(self._bias[1:] * best[1:])
+        alone = falls[0] / self._bend if self._bend > 0 else 0.0
+        best[0] = alone - np.sum(self._bias[1:] * best[1:])
         return np.asarray(self._from_centred @ best)
 
     def _product(self, vector: FloatArray) -> FloatArray:

@@ -16,18 +16,29 @@ BLAS is kept to one thread and the Gram matrix shared out among threads of our o
 sums are added in order: the same bytes for any number of threads.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotri
 
 from motif.fitting.curvature import centres, curvature_over
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.objective import Objective, Point, Recorder, Solver
-from motif.fitting.problem import Problem, RankingOperator, checked_weights
+from motif.fitting.objective import (
+    LINE_SEARCH_FAILED,
+    NOT_A_DESCENT_DIRECTION,
+    NOT_FINITE,
+    Objective,
+    Point,
+    Recorder,
+    Solver,
+    starting_weights,
+)
+from motif.fitting.problem import Problem, RankingOperator
 from motif.fitting.terms import FloatArray, IntArray, Terms
 
 METHOD = "gauss-newton"
@@ -47,7 +58,8 @@ _SLOW_INNER = 12
 """More steps than this, and a fresh preconditioner pays."""
 _FRESH_PASSES = 2
 """The slopes change so much in the first passes that each gets a fresh preconditioner."""
-_MOST_HALVINGS = 20
+MOST_HALVINGS = 20
+"""Of a step that does not lower the error."""
 
 
 @partial(Solver, METHOD, 50)
@@ -60,12 +72,13 @@ def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Rec
     objective = Objective(problem)
     weights = starting_weights(problem, start)
     point = objective.at(weights)
-    preconditioner, inner = None, 0
-    while (stopped := recorder.record(weights, point.error, point.rmse)) is None:
+    preconditioner, inner, failure = None, 0, None
+    while (stopped := recorder.record(objective, weights, point, failure)) is None:
         if preconditioner is None or len(recorder.history) <= _FRESH_PASSES or inner > _SLOW_INNER:
             preconditioner = Preconditioner(objective, point)
-        direction, inner = _direction(objective, weights, point, preconditioner, recorder.tolerance)
-        weights, point = descend(objective.at, weights, point, direction)
+        gradient = objective.gradient(weights, point)
+        direction, inner = _direction(objective, gradient, point, preconditioner, recorder.tolerance)
+        weights, point, failure = descend(objective.at, weights, point, direction, gradient)
     return stopped
 
 
@@ -99,21 +112,45 @@ def conjugate_gradients(
         size = new_size
 
 
+class Descent(NamedTuple):
+    """Where a pass led."""
+
+    weights: FloatArray
+    point: Point
+    failure: str | None
+    """One of `objective.FAILURES` where no step was taken."""
+
+
 def descend(
-    at: Callable[[FloatArray], Point], weights: FloatArray, point: Point, direction: FloatArray
-) -> tuple[FloatArray, Point]:
+    at: Callable[[FloatArray], Point],
+    weights: FloatArray,
+    point: Point,
+    direction: FloatArray,
+    gradient: FloatArray,
+) -> Descent:
     """The first of the whole, the half, the quarter... step that lowers the error, or no step.
 
-    `at` is what the rows look like from given weights; `point` is `at(weights)`.
+    `at` is what the rows look like from given weights; `point` is `at(weights)`, and `gradient` the
+    derivative of the error there, or a positive multiple of it.
     """
+    if (failure := faulty(direction, gradient)) is not None:
+        return Descent(weights, point, failure)
     length = 1.0
-    for _ in range(_MOST_HALVINGS):
+    for _ in range(MOST_HALVINGS):
         candidate = weights + length * direction
         lower = at(candidate)
         if lower.error < point.error:
-            return candidate, lower
+            return Descent(candidate, lower, None)
         length /= 2
-    return weights, point
+    return Descent(weights, point, LINE_SEARCH_FAILED)
+
+
+def faulty(direction: FloatArray, gradient: FloatArray) -> str | None:
+    """Why there is no point in a step along `direction`, if there is none: one of `objective.FAILURES`."""
+    slope = float(np.sum(gradient * direction))
+    if not math.isfinite(slope):
+        return NOT_FINITE
+    return None if slope < 0 else NOT_A_DESCENT_DIRECTION
 
 
 class Preconditioner:
@@ -132,27 +169,23 @@ class Preconditioner:
         """`vector` (count,) times the approximate inverse of half the curvature."""
         return cho_solve((self._factor, False), vector, check_finite=False)
 
+    def unscaled(self, vector: FloatArray) -> FloatArray:
+        """R^-1 times `vector` (count,), where R^T R is about half the curvature."""
+        return np.asarray(solve_triangular(self._factor, vector, check_finite=False))
+
+    def scaled(self, vector: FloatArray) -> FloatArray:
+        """R^-T times `vector` (count,)."""
+        return np.asarray(solve_triangular(self._factor, vector, trans="T", check_finite=False))
+
     def inverse(self) -> FloatArray:
         """The approximate inverse itself, (count, count): for so many products that it pays."""
         upper, _ = dpotri(self._factor)
         return np.triu(upper) + np.triu(upper, 1).T
 
 
-def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
-    """`start` (count,), else the prior if there is one, else the bias alone that predicts the mean label;
-    zeros where offsets predict something."""
-    if start is not None:
-        return checked_weights(problem.terms, start, "start")
-    weights = problem.target.copy()
-    if problem.offsets is None and not weights.any():
-        mean = np.average(problem.train.labels, weights=problem.train.sample_weights)
-        weights[0] = problem.link.inverse(mean)
-    return weights
-
-
 def _direction(
     objective: Objective,
-    weights: FloatArray,
+    gradient: FloatArray,
     point: Point,
     preconditioner: Preconditioner,
     tolerance: float,
@@ -163,7 +196,6 @@ def _direction(
     of Nash and Sofer ("Assessing a search direction within a truncated-Newton method", 1990).  A
     direction that gains too little for another pass is only believed after `_LEAST_LAST` steps.
     """
-    gradient = objective.gradient(weights, point)
     direction, gained, inner = np.zeros_like(gradient), 0.0, 0
     steps = conjugate_gradients(
         gradient, lambda search: objective.curvature_product(point, search), preconditioner.solve

@@ -31,8 +31,8 @@ from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
 
 METHOD = "joint"
-MOST_PASSES = 10
-"""Unless another limit is given."""
+MOST_PASSES, TOLERANCE = 10, 1e-5
+"""Unless others are given."""
 _ROWS_PER_WEIGHT = 20
 """Rows that a matrix of curvature is made of at most, for each weight."""
 _LEAST_GAIN = 0.02
@@ -101,6 +101,9 @@ class _Groups(Objective):
         # One row at a time: a product of matrices may round otherwise for other numbers of rows.
         return np.array([self._pull @ row for row in away]).reshape(away.shape)
 
+    def _pull_strengths(self) -> FloatArray:
+        return self._pull.diagonal()
+
     def precondition(self, vectors: FloatArray) -> FloatArray:
         """`vectors` (groups, count) times about the inverse of half the curvature."""
         directions = [
@@ -118,7 +121,7 @@ def solve_jointly(
     shrinkage: float,
     *,
     max_passes: int = MOST_PASSES,
-    tolerance: float = 1e-5,
+    tolerance: float = TOLERANCE,
 ) -> FitResult:
     """Fit the weights of each group, from the common ones on.
 
@@ -133,11 +136,12 @@ def solve_jointly(
         raise FitError(f"the shrinkage must be finite and at least 0, not {shrinkage}")
     common = checked_weights(problem.terms, common, "common weights")
     design = _Groups(problem, _checked_groups(groups, len(problem.train)), common, shrinkage)
-    weights = np.tile(common, (len(design.rows), 1))
+    weights, failure = np.tile(common, (len(design.rows), 1)), None
     point = design.at(weights)
-    while (stopped := recorder.record(weights, point.error, point.rmse)) is None:
-        direction = _direction(design, weights, point)
-        weights, point = descend(design.at, weights, point, direction)
+    while (stopped := recorder.record(design, weights, point, failure)) is None:
+        gradient = design.gradient(weights, point)
+        direction = _direction(design, gradient, point)
+        weights, point, failure = descend(design.at, weights, point, direction, gradient)
     return recorder.result(stopped)
 
 
@@ -148,9 +152,8 @@ def _checked_groups(groups: npt.ArrayLike, count: int) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def _direction(design: _Groups, weights: FloatArray, point: Point) -> FloatArray:
+def _direction(design: _Groups, gradient: FloatArray, point: Point) -> FloatArray:
     """Preconditioned conjugate gradients for curvature * direction = -gradient."""
-    gradient = design.gradient(weights, point)
     direction, gained = np.zeros_like(gradient), 0.0
     steps = conjugate_gradients(
         gradient, lambda search: design.curvature_product(point, search), design.precondition

@@ -1,16 +1,20 @@
 """The error of a `Problem` at given weights, with its gradient and curvature, and the record of a fit.
 
 A `Solver` notes its passes with a `Recorder` and returns a `FitResult`.
+
+A fit has CONVERGED when a pass gained no more than the tolerance, and the gradient is small as well: see
+`Objective.steepness` for its norm and `gradient_bound` for what counts as small.  A pass that gains nothing
+because its step failed is no convergence; `FAILURES` are the ways to fail.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.problem import Problem, RankingOperator, Rows
+from motif.fitting.problem import Problem, RankingOperator, Rows, checked_weights
 from motif.fitting.terms import FloatArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
@@ -20,8 +24,33 @@ CONVERGED = "converged"
 PASS_LIMIT = "pass limit"
 VALIDATION_RISES = "validation error rises"
 STOPPED_BY_CALLER = "stopped by the caller"
+LINE_SEARCH_FAILED = "line-search-failed"
+NOT_A_DESCENT_DIRECTION = "not-a-descent-direction"
+NOT_FINITE = "not-finite"
+SATURATED = "saturated"
+FAILURES = {
+    LINE_SEARCH_FAILED: "no step, however short, lowered the error, although its gradient is not small",
+    NOT_A_DESCENT_DIRECTION: "the step that was computed leads uphill",
+    NOT_FINITE: "the step that was computed is not finite",
+    SATURATED: "most of the error comes from positions where the squash is flat, so that no small step helps",
+}
+"""How a fit fails, and what that means."""
+TOLERANCE = 1e-6
+"""Share of the error that a pass must gain, unless told otherwise."""
 EXACT_ERROR = 1e-14
 """An error that counts as none: an RMSE of 1e-7, which is what float32 features resolve."""
+_SLACK = 10.0
+"""Tolerances that a single weight may still promise to gain in a fit that has converged."""
+_LEAST_PROMISE = 1e-9
+"""Share of the error: rounding hides smaller promises."""
+_FLAT = 1e-4
+"""Share of the squash's steepest slope below which a position counts as saturated."""
+_FLAT_SHARE = 0.5
+"""Share of the squared residuals that saturated positions may have."""
+_LARGEST_SWING = 10.0
+"""How far a term may move the raw prediction; 10 is the way from 0.5 to within 2e-9 of certainty."""
+_CANDIDATES = 3
+"""Weights that are looked at when one seems to grow without end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +96,66 @@ class Objective:
         residuals = self.roots * (link.predict(raw) - self.problem.train.labels)
         error = sum_of_squares(self.operator.apply(residuals)) + penalty
         return Point(error, residuals, self.roots * link.slope(raw))
+
+    def steepness(self, weights: FloatArray, point: Point) -> float:
+        """How far from level the error is at `weights`: the norm of the gradient that convergence asks for.
+
+        The largest cosine, over the weights, of the angle between the residuals and the column of the
+        Jacobian that belongs to the weight, rows for the ridge included.  It is 0 at a minimum and at most
+        about 1 anywhere, whatever the scales of features and labels.  Its square is the share of the error
+        that the best change of one weight alone takes away, to second order.  Columns that are 0 count for
+        nothing, and the ranking term, which can only make columns longer, is left out of their lengths.
+        Source: Moré, "The Levenberg-Marquardt algorithm" (1978): MINPACK's `gtol`.
+        """
+        gradient = self.gradient(weights, point) / 2
+        lengths = np.sqrt((self.term_sums(point.slopes**2, 2) + self._pull_strengths()) * point.error)
+        cosines = np.divide(np.abs(gradient), lengths, out=np.zeros_like(gradient), where=lengths > 0)
+        return float(cosines.max(initial=0.0))
+
+    def is_saturated(self, point: Point) -> bool:
+        """Whether most of the squared residuals are those of rows where the squash is flat.
+
+        The gradient vanishes there, however wrong the predictions are.  Where chances are about right, rows
+        as certain as that have hardly any part in the error.
+        """
+        squares = point.residuals**2
+        is_flat = point.slopes <= _FLAT * self.problem.link.half_range * self.roots
+        return float(np.sum(squares[is_flat])) > _FLAT_SHARE * float(np.sum(squares))
+
+    def diverging_weight(self, weights: FloatArray, point: Point) -> int | None:
+        """The number of a weight that has grown without end, if there is one.
+
+        Such a weight moves the raw prediction by more than `_LARGEST_SWING` at its term's largest value,
+        and yet the error of the labels would not rise if it alone, or if all weights, were doubled: the
+        term separates labels that lie on the bounds.
+        """
+        swings = np.abs(weights) * self._largest_values()
+        largest = np.argsort(-swings, kind="stable")[:_CANDIDATES]
+        candidates = [int(k) for k in largest if swings[k] > _LARGEST_SWING]
+        error = self._error_of_labels(point)
+        if candidates and self._error_of_labels(self.at(2 * weights)) <= error:
+            return candidates[0]
+        for k in candidates:
+            longer = weights.copy()
+            longer[k] *= 2
+            if self._error_of_labels(self.at(longer)) <= error:
+                return k
+        return None
+
+    def _error_of_labels(self, point: Point) -> float:
+        """The error without the ridge."""
+        return sum_of_squares(self.operator.apply(point.residuals))
+
+    def _largest_values(self) -> FloatArray:
+        """(count,): a bound on the absolute value of every term in the training rows."""
+        terms, features = self.problem.terms, self.problem.train.features
+        largest = np.append(1.0, np.maximum(features.max(axis=0), -features.min(axis=0)))
+        first, second = terms.variables
+        return np.append(largest[first] * largest[second], np.ones(terms.count - terms.first_point))
+
+    def _pull_strengths(self) -> FloatArray:
+        """Half the second derivative of the ridge by every weight."""
+        return self.penalty
 
     def term_sums(self, row_values: FloatArray, power: int = 1) -> FloatArray:
         """`motif.fitting.design.term_sums` over the training rows; (count,)."""
@@ -131,10 +220,15 @@ class FitResult:
     history: tuple[PassRecord, ...]
     """One record a pass, from the start on; errors never rise."""
     stopped: str
-    """Why: "converged", "pass limit", "validation error rises" or "stopped by the caller"."""
+    """Why: "converged", "pass limit", "validation error rises", "stopped by the caller", or one of
+    `FAILURES`."""
     rmse_train: float
     rmse_validation: float | None
     seconds: float
+    is_usable: bool = True
+    """False where the fit failed and its weights are no better than none: see `Solver`."""
+    diverging: int | None = None
+    """The number of a weight that has grown without end: see `Objective.diverging_weight`."""
 
     @property
     def passes(self) -> int:
@@ -178,30 +272,47 @@ class Recorder:
         self._weights = self._best_weights = np.empty(0)
         self._best = 0
 
-    def record(self, weights: FloatArray, error: float, rmse_train: float) -> str | None:
-        """Note the state after a pass (or the start); the reason to stop, or None."""
-        if not math.isfinite(error):
-            raise FitError(f"the error became {error} in pass {len(self.history)}")
+    def record(
+        self, objective: Objective, weights: FloatArray, point: Point, failure: str | None = None
+    ) -> str | None:
+        """Note the state after a pass (or the start); the reason to stop, or None.
+
+        `point` is that of `weights`; `failure`, one of `FAILURES`, says why the pass left them as they were.
+        """
+        if not math.isfinite(point.error):
+            raise FitError(f"the error became {point.error} in pass {len(self.history)}")
         problem, self._weights = self._problem, weights
         validation = None if problem is None else rmse(problem, problem.validation, weights)
         seconds = self._stopwatch.seconds
-        self.history.append(PassRecord(len(self.history), error, rmse_train, validation, seconds))
+        self.history.append(PassRecord(len(self.history), point.error, point.rmse, validation, seconds))
         is_stopped = self._on_pass is not None and self._on_pass(self.history[-1]) is True
         rises = self._patience is not None and self._validation_rises(weights, self._patience)
-        if self._has_converged():
-            return CONVERGED
+        if self._gains_little() and (end := self._end_of_gains(objective, weights, point, failure)):
+            return end
         if rises:
             return VALIDATION_RISES
         if is_stopped:
             return STOPPED_BY_CALLER
         return PASS_LIMIT if len(self.history) > self.max_passes else None
 
-    def _has_converged(self) -> bool:
+    def _gains_little(self) -> bool:
         """Whether the last pass, if there was one, gained too little of the error or left none."""
         if len(self.history) == 1:
             return False
         before, after = self.history[-2].error, self.history[-1].error
         return after <= EXACT_ERROR or before - after <= self.tolerance * before
+
+    def _end_of_gains(
+        self, objective: Objective, weights: FloatArray, point: Point, failure: str | None
+    ) -> str | None:
+        """What it means that the last pass gained little; None where the fit should go on."""
+        if point.error <= EXACT_ERROR:
+            return CONVERGED
+        if objective.is_saturated(point):
+            return SATURATED
+        if objective.steepness(weights, point) <= gradient_bound(self.tolerance):
+            return CONVERGED
+        return failure
 
     def _validation_rises(self, weights: FloatArray, patience: int) -> bool:
         errors = [math.inf if r.rmse_validation is None else r.rmse_validation for r in self.history]
@@ -222,6 +333,24 @@ class Recorder:
         )  # fmt: skip
 
 
+def gradient_bound(tolerance: float) -> float:
+    """The most `Objective.steepness` of a fit that has converged: no weight alone promises to gain more
+    than ten times the `tolerance` of the error."""
+    return math.sqrt(max(_SLACK * tolerance, _LEAST_PROMISE))
+
+
+def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
+    """`start` (count,), else the prior if there is one, else the bias alone that predicts the mean label;
+    zeros where offsets predict something."""
+    if start is not None:
+        return checked_weights(problem.terms, start, "start")
+    weights = problem.target.copy()
+    if problem.offsets is None and not weights.any():
+        mean = np.average(problem.train.labels, weights=problem.train.sample_weights)
+        weights[0] = problem.link.inverse(mean)
+    return weights
+
+
 @dataclass(frozen=True)
 class Solver:
     """A method of minimising the error of a `Problem`."""
@@ -230,7 +359,7 @@ class Solver:
     most_passes: int
     """Unless told otherwise."""
     loop: Callable[[Problem, FloatArray | None, Recorder], str]
-    """Records pass after pass, from a start or its own one on, and returns why it stopped."""
+    """Records pass after pass, from a start or its own on, and returns why it stopped."""
 
     @one_thread()
     def __call__(
@@ -238,17 +367,29 @@ class Solver:
         problem: Problem,
         *,
         max_passes: int | None = None,
-        tolerance: float = 1e-6,
+        tolerance: float | None = None,
         on_pass: OnPass | None = None,
         patience: int | None = None,
         start: FloatArray | None = None,
     ) -> FitResult:
         """Fit `problem`, from the weights `start` on if given; the same bytes for any number of cores.
 
-        Stops when a pass reduces the error by less than `tolerance` of it, after `max_passes`, when the
-        validation error has not reached a new low for `patience` passes (the weights are then those of that
-        low), or when `on_pass` returns True.  Raises `FitError`.
+        Stops when a pass reduces the error by less than `tolerance` of it (`TOLERANCE` when absent) and its
+        gradient is small too, after `max_passes`, when the validation error has not reached a new low for
+        `patience` passes (the weights are then those of that low), or when `on_pass` returns True.  A fit
+        that fails (`FAILURES`) ends where it stood; it is usable if its error is below that of weights that
+        were never fitted: the prior, else the bias alone that predicts the mean label.  Raises `FitError`.
         """
         limit = self.most_passes if max_passes is None else max_passes
-        recorder = Recorder(self.method, problem, limit, tolerance, on_pass, patience)
-        return recorder.result(self.loop(problem, start, recorder))
+        share = TOLERANCE if tolerance is None else tolerance
+        recorder = Recorder(self.method, problem, limit, share, on_pass, patience)
+        result = recorder.result(self.loop(problem, start, recorder))
+        objective = Objective(problem)
+        point = objective.at(result.weights)
+        is_usable = (
+            result.stopped not in FAILURES
+            or point.error < objective.at(starting_weights(problem, None)).error
+        )
+        return replace(
+            result, is_usable=is_usable, diverging=objective.diverging_weight(result.weights, point)
+        )

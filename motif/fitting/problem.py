@@ -33,6 +33,9 @@ _ROWS_AT_ONCE = 1 << 16
 INVERSE_MARGIN = 1e-4
 """`Link.inverse` first moves a value this fraction of the range away from both bounds."""
 
+ROUNDING = 1e-6
+"""Share of its range by which a label may lie outside: sums of float32 chances round so."""
+
 # tanh(x) = x P(x^2) / Q(x^2): our own fit of least maximal error on |x| <= 11 (Lawson's method:
 # least squares, reweighted by the error until the error is level).  Error below 1e-9 for every x.
 _TANH_END = 11.0
@@ -74,6 +77,17 @@ class Link:
     def middle(self) -> float:
         """The value at x = 0."""
         return (self.high + self.low) / 2
+
+    @property
+    def bounds_text(self) -> str:
+        """The bounds in words: "0 to 1"."""
+        return f"{self.low:g} to {self.high:g}"
+
+    def covers(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Which values lie within the bounds, or no further out than rounding to float32 puts them."""
+        slack = ROUNDING * (self.high - self.low)
+        array = np.asarray(values)
+        return (array >= self.low - slack) & (array <= self.high + slack)
 
     def predict(self, raw: npt.ArrayLike) -> FloatArray:
         """Values y of raw predictions, in their shape."""
@@ -150,8 +164,8 @@ class Problem:
     ranking term is ranking * sum s (r - mean)^2 / sum s, with r = y - label and its mean taken
     within each decision: what separates the plays of a decision counts 1 + ranking times.
 
-    features: (n, size), kept as float32.  labels: (n,); values outside the link's bounds are fine
-    (luck-adjusted rollouts give them).  sample_weights: (n,), at least 0, 1 when absent.
+    features: (n, size), kept as float32.  labels: (n,), within the link's bounds, but for rounding.
+    sample_weights: (n,), at least 0, 1 when absent.
     decisions: (n,) ids, equal for the candidate plays of one decision, whose rows are consecutive;
     needed by the ranking term alone.  training: (n,) of bool, the other rows are for validation;
     absent, all rows train.  prior: (count,) weights to shrink toward, 0 when absent.  boards: int8
@@ -182,6 +196,7 @@ class Problem:
         features = _checked_features(self.features, self.terms.size)
         count = len(features)
         labels = _checked_column(self.labels, count, "label")
+        _reject_first(~self.link.covers(labels), labels, "label", f"must be {self.link.bounds_text}")
         weights = np.ones(count) if self.sample_weights is None else self.sample_weights
         weights = _checked_column(weights, count, "sample weight")
         _reject_first(weights < 0, weights, "sample weight", "must not be negative")

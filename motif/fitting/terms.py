@@ -211,6 +211,17 @@ def fill_step_columns(boards, first, out):
                 out[row, column + step] = _STEP_VALUES[checkers, step]
 
 
+@kernel
+def fill_point_column(boards, number, out):
+    """Write the point term `number` of all boards to `out` (n,); `boards` int8 (26, n), by place."""
+    side, place, step = number // (PLACES * STEPS), number // STEPS % PLACES, number % STEPS
+    index = place + 1 if side == 0 else OWN_BAR - 1 - place
+    for row in range(out.shape[0]):
+        signed = np.int64(boards[index, row])
+        checkers = signed if side == 0 else -signed
+        out[row] = _STEP_VALUES[checkers, step] if checkers > 0 else 0.0
+
+
 @fast_kernel
 def _look_up(boards, table, out):
     for row in range(boards.shape[0]):

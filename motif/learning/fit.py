@@ -26,10 +26,11 @@ from motif.evaluators.static import StaticEvaluator, prepared, simple, weights_m
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile, class_of_plan
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.design import raw_predictions
-from motif.fitting.objective import CONVERGED, FitResult
+from motif.fitting.objective import CONVERGED, FAILURES, TOLERANCE, FitResult
 from motif.fitting.pattern_fit import FittedPatterns, PatternRows, PatternSettings, fit_patterns
 from motif.fitting.problem import decision_starts
-from motif.fitting.significance import weight_vector, write_terms
+from motif.fitting.significance import term_names, weight_vector, write_terms
+from motif.fitting.solve import solver
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, FloatArray, step_columns
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import (
@@ -50,7 +51,7 @@ from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, plans_many
 from motif.rollout.tally import error_over_groups
-from motif.runtime.errors import FitError
+from motif.runtime.errors import FailedFitError, FitError
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
@@ -100,6 +101,8 @@ class FittedWeights:
     """The fits with every term of the heads that were pruned, by class and head."""
     unpruned_choices: dict[str, ChoiceError]
     """What choices cost before the pruning; empty without."""
+    warnings: tuple[str, ...] = ()
+    """What one should know about the fits, a line each: those that failed, and weights without end."""
 
     @property
     def choice_error(self) -> dict[str, float]:
@@ -122,9 +125,10 @@ class FittedWeights:
 
     @property
     def stopped(self) -> str:
-        """Why the fits stopped: "converged", or what stopped the first one that did not converge."""
-        reasons = [result.stopped for result in self._every_result]
-        return next((reason for reason in reasons if reason != CONVERGED), CONVERGED)
+        """Why the fits stopped: "converged", else how the first one failed (`objective.FAILURES`), else what
+        stopped the first one that did not converge."""
+        reasons = [result.stopped for result in self._every_result if result.stopped != CONVERGED]
+        return next((reason for reason in reasons if reason in FAILURES), (*reasons, CONVERGED)[0])
 
     def as_dict(self) -> dict[str, Any]:
         """Numbers for a report.
@@ -151,6 +155,7 @@ class FittedWeights:
                 for name, error in self.choices.items()
             },
             "choice_error_before_pruning": self.unpruned_choice_error,
+            "warnings": list(self.warnings),
             "heads": heads,
             "plans": {plan: _facts_of_fit(of) for (_, plan), of in self.plans.items()},
         }
@@ -182,8 +187,8 @@ def fit_dataset(
 
     `term_table` is a file for the table of terms with their standard errors (`motif.fitting.significance`).
     The same data and settings give the same weights for any number of `jobs`.  Raises `DatasetError`
-    for data that cannot be read, `FitError` for data that cannot be fitted, `FileError` when a file cannot
-    be written.
+    for data that cannot be read, `FitError` for data that cannot be fitted, its subclass `FailedFitError`
+    where a head has no usable fit, `FileError` when a file cannot be written.
     """
     settings.check()
     stopwatch = Stopwatch()
@@ -196,6 +201,7 @@ def fit_dataset(
         offsets = {} if known is None else _known_sums(rows, known, settings)
         heads, filter_steps = _head_fits(rows, name, settings, offsets, jobs)
         results = {fit: head.result for fit, head in heads.items()}
+        _check_usable(results)
         plans = _plan_fits(rows, results, name, settings, offsets)
         of_plans = {
             plan: head_weights(head_terms(class_name, HEAD, len(parameters), settings), result.weights)
@@ -250,8 +256,35 @@ def fit_dataset(
         choices,
         {fit: head.result for fit, head in unpruned.items()},
         unpruned_choices,
+        tuple(_warnings(heads, plans, parameters)),
     )
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start, known)))
+
+
+def _check_usable(results: _Fits) -> None:
+    """Raise `FailedFitError` where a fit failed before it was better than no fit."""
+    for (class_name, head), result in results.items():
+        if not result.is_usable:
+            raise FailedFitError(
+                f"no usable fit of {class_name} {head}: {result.stopped}: {FAILURES[result.stopped]}"
+            )
+
+
+def _warnings(
+    heads: Mapping[tuple[str, str], HeadFit], plans: _Fits, parameters: ParameterSet
+) -> Iterator[str]:
+    """What one should know about the fits, a line each."""
+    for (class_name, head), result in {**{of: fit.result for of, fit in heads.items()}, **plans}.items():
+        if result.stopped in FAILURES:
+            how = f"{result.stopped}: {FAILURES[result.stopped]}; the weights are those of the pass before"
+            yield f"{class_name} {head}: {how}"
+    for (class_name, head), fit in heads.items():
+        if (number := fit.result.diverging) is not None:
+            name, weight = term_names(fit.terms, parameters)[number], fit.result.weights[number]
+            yield (
+                f"{class_name} {head}: the weight of {name} grows without end (it stopped at {weight:.4g}): "
+                "its term separates labels that lie on the bounds; a larger ridge holds it"
+            )
 
 
 def rehearse() -> None:
@@ -497,6 +530,8 @@ def _facts(
     }
     facts = {
         "method": settings.method,
+        "passes": solver(settings.method).most_passes if settings.passes is None else settings.passes,
+        "tolerance": TOLERANCE if settings.tolerance is None else settings.tolerance,
         "samples": result.samples,
         "dataset": fingerprints if len(folders) > 1 else fingerprints[0],
         "sweeps": result.sweeps,

@@ -19,6 +19,7 @@ _SIZES = (
     "pattern_ranking",
     "pattern_rate",
     "pattern_shrinkage",
+    "tolerance",
 )
 
 
@@ -26,8 +27,8 @@ _SIZES = (
 class FitSettings:
     """How weights are fitted."""
 
-    method: Literal["coordinate", "least-squares", "gauss-newton"] = "gauss-newton"
-    """The solver."""
+    method: Literal["coordinate", "least-squares", "gauss-newton", "keith"] = "gauss-newton"
+    """The solver; `keith` is Tom Keith's own, one weight after another on every position, and slow."""
     parameters: str = "motif"
     """What is measured: motif, keith, bras, phase, or a FILE.py of one's own."""
     terms: Literal["pairs", "linear"] = "pairs"
@@ -72,8 +73,10 @@ class FitSettings:
     """Leave positions that the bearoff tables cover to these, in fits and in play."""
     validation: float = 0.1
     """Share of the games held out for validation."""
-    max_passes: int | None = None
-    """Passes of each fit at most; when absent as many as suit the solver."""
+    passes: int | None = None
+    """Passes of each fit at most, sweeps with keith; when absent as many as suit the solver."""
+    tolerance: float | None = None
+    """A fit ends when a pass takes less than this share off its error; when absent 1e-6, 1e-5 for plans."""
     seed: int = 0
     """Draws the games for validation."""
 
@@ -97,7 +100,7 @@ class FitSettings:
             raise FitError(f"validation must be at least 0 and below 1, not {self.validation}", "validation")
         for name in _SIZES:
             check_size(name, getattr(self, name))
-        for name in ("plan_rows", "pattern_passes", "max_passes"):
+        for name in ("plan_rows", "pattern_passes", "passes"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise FitError(f"{name} must be at least 1, not {value}", name)

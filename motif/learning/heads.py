@@ -26,7 +26,7 @@ from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.probabilities import HEADS, bounds
 from motif.evaluators.weight_file import HeadWeights, WeightFile, class_of_plan
 from motif.fitting.design import raw_predictions
-from motif.fitting.joint import MOST_PASSES, solve_jointly
+from motif.fitting.joint import MOST_PASSES, TOLERANCE, solve_jointly
 from motif.fitting.objective import FitResult, rmse
 from motif.fitting.problem import Link, Problem, decision_starts
 from motif.fitting.significance import HeadTerms, significance, term_names, term_statistics, weight_vector
@@ -88,13 +88,21 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings, offsets: FloatAr
     tells nothing of what is luck: they stay as they are.  `offsets` are those of `head_problem`.
     """
     problem = head_problem(rows, head, settings, offsets)
-    fit = HeadFit(problem.terms, solver(settings.method)(problem, max_passes=settings.max_passes))
+    solve = solver(settings.method)
+    fit = HeadFit(problem.terms, solve(problem, max_passes=settings.passes, tolerance=settings.tolerance))
     if settings.prune is None or not len(problem.terms.pairs):
         return fit
     games = head_clusters(rows, head, settings)
     if len(np.unique(games[: len(problem.train)])) < 2:
         return fit
-    smaller = pruned(problem, fit.result, games, settings.prune, max_passes=settings.max_passes)
+    smaller = pruned(
+        problem,
+        fit.result,
+        games,
+        settings.prune,
+        max_passes=settings.passes,
+        tolerance=settings.tolerance,
+    )
     return HeadFit(smaller.terms, smaller.result, fit)
 
 
@@ -134,7 +142,8 @@ def fit_plans(
         train,
         of_class,
         settings.plan_shrinkage,
-        max_passes=MOST_PASSES if settings.max_passes is None else settings.max_passes,
+        max_passes=MOST_PASSES if settings.passes is None else settings.passes,
+        tolerance=TOLERANCE if settings.tolerance is None else settings.tolerance,
     )
     results = {}
     for group, plan in enumerate(plans):

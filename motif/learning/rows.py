@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, Board, pack_many
 from motif.evaluators import OUTPUTS
+from motif.evaluators.probabilities import bounds
+from motif.fitting.problem import Link
 from motif.fitting.terms import IntArray
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
@@ -110,18 +112,32 @@ def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDA
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:
     """The datasets in `folders`, one after the other; their games and decisions keep apart.
 
-    They come in pieces of a bounded number of positions, so that their size does not matter.
+    They come in pieces of a bounded number of positions, so that their size does not matter.  Raises
+    `FitError` for a label that is no probability, or no equity.
     """
     if not folders:
         raise FitError("no dataset is given")
     games, decisions = 0, 0
     for folder in folders:
         first_game, first_decision = games, decisions
+        rows = 0
         for part in read_parts(Path(folder)):
+            _check_labels(part, folder, rows)
+            rows += len(part)
             game = part.game.astype(np.int64) + first_game
             decision = part.decision.astype(np.int64) + first_decision
             games, decisions = max(games, int(game.max()) + 1), max(decisions, int(decision.max()) + 1)
             yield replace(part, game=game, decision=decision)
+
+
+def _check_labels(part: Samples, folder: Path, first_row: int) -> None:
+    columns = {name: part.probabilities[:, k] for k, name in enumerate(OUTPUTS)} | {"equity": part.equity}
+    for name, values in columns.items():
+        link = Link(*bounds(name))
+        for row in np.flatnonzero(~link.covers(values))[:1]:
+            raise FitError(
+                f"{folder}: {name} of row {first_row + row} is {values[row]}: it must be {link.bounds_text}"
+            )
 
 
 def validation_games(folders: Sequence[Path], validation: float, seed: int) -> IntArray:

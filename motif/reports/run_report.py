@@ -75,8 +75,8 @@ FIGURES: dict[str, tuple[type, ...]] = {
     "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
 }  # fmt: skip
 """What a report tells of a version, and its types."""
-_MAY_LACK = ("choice_error", "choice_error_se", "heads")
-"""Mappings that summaries of earlier programs do not have."""
+_MAY_LACK = ("choice_error", "choice_error_se", "heads", "warnings")
+"""Figures that summaries of earlier programs do not have."""
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 REPORT = "report.html"
@@ -201,7 +201,7 @@ def _check(summary: Entry, version: int) -> None:
     """Raise `SettingError` for a summary that lacks what a report tells."""
     if not isinstance(summary.value, dict):
         summary.fail("is no summary of a version")
-    for name, kind in {**FIGURES, "heads": (dict,)}.items():
+    for name, kind in {**FIGURES, "heads": (dict,), "warnings": (list,)}.items():
         if name in summary.value or name not in _MAY_LACK:
             summary[name].of(*kind)
     for step in STEPS:
@@ -686,10 +686,11 @@ def _on_samples(last: Mapping[str, Any]) -> Iterator[str]:
 
 def _on_passes(last: Mapping[str, Any]) -> Iterator[str]:
     """On fits that ended before they converged."""
+    yield from (f"{last['name']}: {warning}." for warning in last.get("warnings", ()))
     if last["stopped"] == PASS_LIMIT:
         yield (
-            f"A fit of {last['name']} ended at its limit of passes before it converged: a higher max_passes "
-            "may lower its error."
+            f"A fit of {last['name']} ended at its limit of passes before it converged: more passes may "
+            "lower its error."
         )
     elif last["stopped"] == VALIDATION_RISES:
         yield (

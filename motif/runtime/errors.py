@@ -1,7 +1,8 @@
 """Failures that motif itself reports, and values as their messages show them.
 
 A message is one line that names what is wrong and where.  The command line prints it and exits
-with code 2; a library caller catches `MotifError` or the subclass that it can handle.
+with code 2, with 1 for a `FailedFitError`; a library caller catches `MotifError` or the subclass that it
+can handle.
 """
 
 import reprlib
@@ -49,6 +50,10 @@ class DatasetError(MotifError):
 
 class FitError(MotifError):
     """A fit that cannot be done: no data, a non-finite number, options that exclude each other."""
+
+
+class FailedFitError(FitError):
+    """A fit that found no weights of use, though nothing was wrong with its input: exit code 1."""
 
 
 class FileError(MotifError):

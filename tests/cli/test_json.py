@@ -290,7 +290,7 @@ def test_fit_plots_how_the_error_fell(motif_json, dataset, tmp_path):
     assert "</svg>" in (tmp_path / "a.svg").read_text()
 
 
-@pytest.mark.parametrize("method", ["coordinate", "least-squares", "gauss-newton"])
+@pytest.mark.parametrize("method", ["coordinate", "least-squares", "gauss-newton", "keith"])
 def test_every_method_fits(motif_json, dataset, tmp_path, method):
     options = ("--parameters", "keith", "--heads", "win", "--terms", "linear", "--validation", 0)
     record = motif_json(

@@ -48,7 +48,28 @@ def test_a_step_is_halved_until_it_helps():
         return Seen(float(weights @ weights))
 
     weights = np.array([1.0, 0.0])
-    for direction, reached in (([-1, 0], [0, 0]), ([-8, 0], [0, 0]), ([-5, 0], [-0.25, 0]), ([1, 0], [1, 0])):
-        found, point = descend(bowl, weights, bowl(weights), np.array(direction, float))
-        np.testing.assert_allclose(found, reached)
-        assert point.error == pytest.approx(bowl(found).error)
+    for direction, reached in (([-1, 0], [0, 0]), ([-8, 0], [0, 0]), ([-5, 0], [-0.25, 0])):
+        found = descend(bowl, weights, bowl(weights), np.array(direction, float), 2 * weights)
+        np.testing.assert_allclose(found.weights, reached)
+        assert found.point.error == pytest.approx(bowl(found.weights).error)
+        assert found.failure is None
+
+
+@pytest.mark.parametrize(
+    ("direction", "gradient", "failure"),
+    [
+        ([1.0, 0.0], [2.0, 0.0], "not-a-descent-direction"),
+        ([0.0, 1.0], [2.0, 0.0], "not-a-descent-direction"),
+        ([np.nan, 0.0], [2.0, 0.0], "not-finite"),
+        ([-1.0, 0.0], [np.inf, 0.0], "not-finite"),
+        # The gradient is wrong: the error rises whichever way the step is halved.
+        ([1.0, 0.0], [-2.0, 0.0], "line-search-failed"),
+    ],
+)
+def test_a_step_that_cannot_help_is_not_taken_and_says_why(direction, gradient, failure):
+    def bowl(weights: np.ndarray) -> Seen:
+        return Seen(float(weights @ weights))
+
+    weights = np.array([1.0, 0.0])
+    found = descend(bowl, weights, bowl(weights), np.array(direction), np.array(gradient))
+    assert (found.failure, found.weights.tolist()) == (failure, [1.0, 0.0])

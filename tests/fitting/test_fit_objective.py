@@ -140,6 +140,9 @@ def _with(array, place, value):
         ({"features": FEATURES[:, :2]}, "features must have shape (n, 3) for these terms, not (20, 2)"),
         ({"features": FEATURES[:0], "labels": LABELS[:0]}, "no training samples: the features have no rows"),
         ({"labels": _with(LABELS, 4, np.nan)}, "the label of row 4 is nan: it must be finite"),
+        ({"labels": _with(LABELS, 4, 1.01)}, "the label of row 4 is 1.01: it must be 0 to 1"),
+        ({"labels": _with(LABELS, 4, -0.5)}, "the label of row 4 is -0.5: it must be 0 to 1"),
+        ({"labels": _with(LABELS, 4, 3.1), "link": EQUITY}, "the label of row 4 is 3.1: it must be -3 to 3"),
         ({"labels": LABELS[:3]}, "there must be one label a row (20), not an array of shape (3,)"),
         (
             {"sample_weights": _with(LABELS, 3, -1)},
@@ -175,6 +178,32 @@ def test_bad_input_is_named(changes, message):
     with pytest.raises(FitError) as caught:
         Problem(**settings)
     assert str(caught.value) == message
+
+
+def test_labels_may_be_beyond_a_bound_by_rounding():
+    labels = np.where(np.arange(20) < 10, -1e-7, 1 + 1e-7)
+    assert (Problem(FEATURES, labels, Terms.linear(3)).labels == labels).all()
+
+
+def test_steepness_is_the_largest_cosine():
+    problem = noisy_problem(400, 5, link=EQUITY, ridge=0.01)
+    objective, weights = Objective(problem), _random_weights(problem.terms)
+    point = objective.at(weights)
+    jacobian = problem.terms.expand(problem.features).astype(np.float64) * point.slopes[:, None]
+    roots = np.sqrt(objective.penalty)
+    columns = np.concatenate([jacobian, np.diag(roots)])
+    residuals = np.concatenate([point.residuals, roots * weights])
+    cosines = columns.T @ residuals / np.linalg.norm(columns, axis=0) / np.linalg.norm(residuals)
+    assert objective.steepness(weights, point) == pytest.approx(np.abs(cosines).max(), rel=1e-5)
+    assert 0.01 < objective.steepness(weights, point) < 1
+
+
+def test_a_saturated_row_is_one_where_the_squash_is_flat():
+    features = np.array([[0.0], [1.0], [1.0]], np.float32)
+    problem = Problem(features, np.array([0.5, 0.1, 1.0]), Terms.linear(1))
+    objective = Objective(problem)
+    for bias, slope, saturated in ((0.3, 0.0, False), (0.3, 20.0, True), (0.3, -0.3, False), (50, 0.0, True)):
+        assert objective.is_saturated(objective.at(np.array([bias, slope]))) is saturated
 
 
 def test_input_is_not_modified():

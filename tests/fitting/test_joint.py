@@ -41,7 +41,7 @@ def grouped_problem(
     planted = np.stack([planted_weights(terms, features, seed, boards) for seed in range(groups.max() + 2)])
     values = terms.expand(features, boards).astype(np.float64)
     raw = (values * planted[groups]).sum(axis=1)  # -1 is the last
-    labels = PROBABILITY.predict(raw) + noise * rng.standard_normal(count)
+    labels = np.clip(PROBABILITY.predict(raw) + noise * rng.standard_normal(count), 0, 1)
     problem = Problem(features, labels, terms, decisions=decision_ids(count), boards=boards, **settings)
     return problem, planted[:-1], planted[-1]
 
@@ -175,6 +175,7 @@ def test_same_bytes_for_any_number_of_threads(monkeypatch):
     features, boards = correlated_features(len(groups), 4), np.tile(random_boards(64), (len(groups) // 64, 1))
     planted = planted_weights(terms, features, boards=boards)
     labels = EQUITY.predict(terms.expand(features, boards).astype(np.float64) @ planted) + 0.2 * groups
+    labels = np.clip(labels, -3, 3)
     problem = Problem(
         features, labels, terms, EQUITY, decisions=decision_ids(len(groups)),
         ridge=1e-4, ranking=5.0, boards=boards,
@@ -216,6 +217,7 @@ def test_terms_that_never_occur_in_a_group_keep_the_common_weights(shrinkage, po
     rng = np.random.default_rng(5)
     common = 0.3 * rng.standard_normal(terms.count)
     labels = PROBABILITY.predict(features[:, 0] - features[:, 3]) + 0.05 * rng.standard_normal(2000)
+    labels = np.clip(labels, 0, 1)
     problem = Problem(features, labels, terms, decisions=decision_ids(2000), ranking=2.0, boards=boards)
     result = solve_jointly(problem, groups, common, shrinkage)
     assert np.isfinite(result.weights).all()

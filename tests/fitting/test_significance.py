@@ -108,7 +108,7 @@ def test_errors_are_those_of_a_bootstrap_over_games():
     terms = Terms.all_pairs(3)
     raw = terms.expand(features).astype(float) @ [-0.4, 0.5, -0.3, 0.4, 0.2, -0.2, 0.1, 0.3, 0.0, -0.3]
     labels = PROBABILITY.predict(raw) + 0.1 * rng.standard_normal(games)[game] * (1 + features[:, 0])
-    labels += 0.1 * rng.standard_normal(count)
+    labels = np.clip(labels + 0.1 * rng.standard_normal(count), 0, 1)
     problem = Problem(features, labels, terms, decisions=decision_ids(count), ranking=2.0, ridge=1e-6)
     fit = solve_gauss_newton(problem)
     found = significance(problem, fit.weights, game)

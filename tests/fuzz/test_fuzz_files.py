@@ -96,7 +96,7 @@ def config_texts(folder: Path) -> list[bytes]:
     for name in ("demo", "classic"):
         load_preset(name).save(folder)
         texts.append((folder / "config.yaml").read_bytes())
-    fit = b"fit: {method: coordinate, parameters: keith, ridge: 2, max_passes: 3, ranking: null, seed: 4}"
+    fit = b"fit: {method: coordinate, parameters: keith, ridge: 2, passes: 3, ranking: null, seed: 4}"
     return [*texts, texts[1][: texts[1].index(b"fit:")] + fit + b"\nversions:\n  - {games: 3, trials: 2}\n"]
 
 

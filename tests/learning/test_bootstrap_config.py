@@ -133,8 +133,9 @@ WRONG: list[tuple[str, str, str]] = [
     ("terms: linear", "validation: 1", "validation must be at least 0 and below 1, not 1"),
     ("terms: linear", "ridge: -1", "ridge must be finite and at least 0, not -1"),
     ("terms: linear", "equity_ridge: .inf", "equity_ridge must be finite and at least 0, not inf"),
-    ("terms: linear", "max_passes: 0", "max_passes must be at least 1, not 0"),
-    ("terms: linear", "max_passes: few", "fit: max_passes: must be int, not 'few'"),
+    ("terms: linear", "passes: 0", "passes must be at least 1, not 0"),
+    ("terms: linear", "tolerance: -1", "tolerance must be finite and at least 0, not -1"),
+    ("terms: linear", "passes: few", "fit: passes: must be int, not 'few'"),
     ("ranking: null", "ranking: high", "fit: ranking: must be float, not 'high'"),
     ("terms: linear", "seed: -1", "seed must be at least 0, not -1"),
     ("terms: linear", "seed: 9223372036854775808", "seed must be below 2**63, not 9223372036854775808"),
@@ -203,7 +204,7 @@ def test_fit_settings_in_the_library():
         FitSettings(ridge=float("nan")).check()
 
 
-@pytest.mark.parametrize("method", ["coordinate", "gauss-newton", "least-squares"])
+@pytest.mark.parametrize("method", ["coordinate", "gauss-newton", "keith", "least-squares"])
 def test_every_method_knows_ranking_and_points(method):
     settings = FitSettings(method=method, ranking=5.0, points=True)
     settings.check()

@@ -60,7 +60,7 @@ def made_samples(seed: int = 0, games: int = GAMES, trials: int = 9) -> Samples:
     return Samples(
         boards=boards,
         probabilities=chances[:, [4, 1, 0, 3, 2]],
-        equity=rng.normal(0, 1, count).astype(np.float32),
+        equity=np.clip(rng.normal(0, 1, count), -3, 3).astype(np.float32),
         equity_se=np.full(count, 0.2, np.float32),
         trials=np.full(count, trials, np.int32),
         game=np.repeat(np.arange(games, dtype=np.int32), POSITIONS_A_GAME),

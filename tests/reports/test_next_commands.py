@@ -13,7 +13,7 @@ from motif.learning.bootstrap_run import PREVIOUS, preset_names
 from motif.reports.run_report import next_commands
 from tests.faults.made_runs import STEP, TINY
 
-TAUGHT = {"patterns": 2, "pattern_passes": 1, "parameters": "keith", "max_passes": 3}
+TAUGHT = {"patterns": 2, "pattern_passes": 1, "parameters": "keith", "passes": 3}
 STEPS = {
     "lookahead": replace(STEP, labels="@1", fit={"terms": "linear"}),
     "patterns": replace(STEP, fit={**TAUGHT, "pattern_start": PREVIOUS, "prune": None}),

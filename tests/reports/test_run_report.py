@@ -356,7 +356,7 @@ def test_the_next_version_can_be_made_by_the_commands_given():
     from motif.cli.main import app
 
     last = VersionStep(20, 3, decide="rollout", candidates=4, rate=0.5, cut=6, stop_at_race=True, pooled=1)
-    fit = {"method": "coordinate", "ridge": 0.001, "heads": "win", "ranking": None, "max_passes": 9}
+    fit = {"method": "coordinate", "ridge": 0.001, "heads": "win", "ranking": None, "passes": 9}
     fit["prune"] = 2.5
     config = BootstrapConfig("my run", "simple", 7, 100, fit, (VersionStep(10, 2), last), terms=True)
     lines = [shlex.split(line.replace("\\\n", " ")) for line in next_commands(config, 1)]
@@ -399,8 +399,10 @@ def test_advice_looks_into_classes_plans_and_endings():
     assert "In crashed positions it is 25% above" in sentences
     assert "--crashed-rate" in sentences
     assert "In 1 of 3 game plans" in sentences
-    assert "max_passes" not in sentences
-    assert "max_passes" in " ".join(advice([summary | {"stopped": "pass limit"}]))
+    assert "more passes" not in sentences
+    assert "more passes may lower its error" in " ".join(advice([summary | {"stopped": "pass limit"}]))
+    told = summary | {"stopped": "saturated", "warnings": ["race win: saturated: no step helps"]}
+    assert "tiny-v0: race win: saturated: no step helps." in " ".join(advice([told]))
     assert "its validation error rose" in " ".join(advice([summary | {"stopped": "validation error rises"}]))
 
 

@@ -1,0 +1,239 @@
+"""Tom Keith's own descent: one weight after another, each set to its best on every position.
+
+Source: Tom Keith, "How Motif Works" (2004): from all weights zero, each weight in turn is set to the value
+of least error, until that brings no further reduction.  `coordinate` sweeps over a model of the error
+instead, which is faster by far; this is the method itself, on the error itself, squash included.
+
+The weight w_j moves the raw predictions x along its column f_j, so what it is set to minimises
+
+    phi(d) = sum over decisions of |M (y(x + d f_j) - label)|^2 + ridge (w_j + d - prior_j)^2
+
+in d alone; M is the ranking operator (`motif.fitting.problem`).  Newton's method finds the minimum, with
+Gauss-Newton's second derivative where the true one is small or negative, and its step is halved until phi
+falls.  The raw predictions and their tangents are kept from weight to weight, so that to visit one takes a
+few passes over n numbers and no product with the matrix of terms.  A pass of the fit is a sweep: every
+weight once, the bias first.
+
+In units of roots r^2 = share of the sample weight, |M u|^2 = (1 + ranking) sum u^2 - ranking * sum over
+decisions of (sum r u)^2 / sum r^2, and its derivatives by d are sums of the same kind.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from motif.fitting.design import raw_predictions
+from motif.fitting.objective import (
+    NOT_A_DESCENT_DIRECTION,
+    NOT_FINITE,
+    Objective,
+    Recorder,
+    Solver,
+)
+from motif.fitting.problem import Problem, checked_weights, fast_tanh
+from motif.fitting.terms import FloatArray, fill_point_column
+from motif.runtime.jit import fast_kernel, kernel
+
+METHOD = "keith"
+_MOST_STEPS = 30
+"""Newton steps for one weight in a sweep, and halvings of each."""
+_LEFT = 1e-8
+"""Share of a weight's gain that another step may promise when it counts as being at its best."""
+_LEAST_BEND = 0.1
+"""Share of Gauss-Newton's second derivative below which the true one is not trusted."""
+_LONGEST = 2.0
+"""How far a Newton step may move the raw predictions, as their root mean square."""
+_FLAT = 1e-8
+"""Share of the second derivative where the squash is steepest below which it is rounding alone."""
+_ERROR, _SLOPE, _MODEL_BEND, _BEND = range(4)
+"""What `_look` finds: phi, half its first derivative, and half its second by Gauss-Newton and in truth."""
+
+
+@partial(Solver, METHOD, 20_000)
+def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
+    """Fit one weight after another; ranking, ridge, prior and point terms are all supported.
+
+    Begins, without a start, at the prior if there is one, else at weights that are all zero.
+    """
+    first = problem.target.copy() if start is None else checked_weights(problem.terms, start, "start")
+    objective, failure = Objective(problem), None
+    state = _State(objective, first)
+    while (stopped := recorder.record(objective, state.weights, state.point, failure)) is None:
+        failure = state.sweep()
+    return stopped
+
+
+class _State:
+    """Current weights, and the training rows seen from them, in columns."""
+
+    def __init__(self, objective: Objective, weights: FloatArray) -> None:
+        problem, train = objective.problem, objective.problem.train
+        self.weights, self._objective = weights, objective
+        self._raw = raw_predictions(problem.terms, train.features, weights, boards=train.boards)
+        self.point = objective.at_raw(weights, self._raw)
+        self._variables = np.ones((1 + problem.terms.size, len(train)), np.float32)
+        self._variables[1:] = train.features.T
+        no_boards = np.empty((0, len(train)), np.int8)
+        self._boards = no_boards if train.boards is None else np.ascontiguousarray(train.boards.T)
+        shares, link = objective.roots**2, problem.link
+        self._spreads = np.sqrt(objective.term_sums(shares, 2))
+        aims = (train.labels - link.middle) / link.half_range
+        self._rows = aims, shares * link.half_range**2, train.starts, float(problem.ranking)
+
+    def sweep(self) -> str | None:
+        """Set every weight to its best; what went wrong, if anything did, and then nothing has changed."""
+        offsets = self._objective.problem.train.offsets
+        weights, raw = self.weights.copy(), self._raw.copy()
+        if offsets is not None:
+            raw += offsets
+        products = self._objective.problem.terms.variables
+        pull = self._objective.penalty, self._objective.target
+        _sweep(self._variables, self._boards, products, self._rows, pull, self._spreads, weights, raw)
+        if not (np.isfinite(weights).all() and np.isfinite(raw).all()):
+            return NOT_FINITE
+        if offsets is not None:
+            raw -= offsets
+        point = self._objective.at_raw(weights, raw)
+        if point.error > self.point.error:
+            return NOT_A_DESCENT_DIRECTION
+        self.weights, self._raw, self.point = weights, raw, point
+        return None
+
+
+@kernel
+def _sweep(variables, boards, products, rows, pull, spreads, weights, raw):
+    """Set each of `weights` (count,) to its best in its turn, and `raw` (n,) to what they then predict.
+
+    `products` are the variables of the terms, `rows` those of `_look`, `pull` the strengths of the ridge and
+    what it pulls to, `spreads` (count,) the root mean squares of the terms.
+    """
+    first, second = products
+    strengths, targets = pull
+    count, total = raw.shape[0], np.sum(rows[1])
+    column, tangents, found = np.empty(count), np.empty((2, count)), np.empty((2, 4))
+    side = 0
+    _squash(raw, 0.0, raw, tangents[side])
+    for j in range(weights.shape[0]):
+        ridge = strengths[j], weights[j] - targets[j]
+        if spreads[j] == 0 and ridge[0] * ridge[1] == 0:
+            continue  # the term never occurs
+        if j < first.shape[0]:
+            _multiply(variables[first[j]], variables[second[j]], column)
+        else:
+            fill_point_column(boards, j - first.shape[0], column)
+        _look(column, tangents[side], rows, ridge, found[side])
+        if found[side, _MODEL_BEND] - ridge[0] <= _FLAT * spreads[j] * spreads[j] * total:
+            found[side, _SLOPE] = ridge[0] * ridge[1]
+            found[side, _MODEL_BEND] = found[side, _BEND] = ridge[0]
+        longest = _LONGEST / spreads[j] if spreads[j] > 0 else np.inf
+        moved, side = _settle(raw, column, tangents, side, rows, ridge, longest, found)
+        if moved != 0:
+            weights[j] += moved
+            for k in range(count):
+                raw[k] += moved * column[k]
+
+
+@kernel
+def _settle(raw, column, tangents, side, rows, ridge, longest, found):
+    """How far to go along `column` from `raw` to the least error, and the row that then counts.
+
+    Rows `side` of `tangents` (2, n) and `found` (2, 4) are those of `raw`; the other ones are room to work.
+    """
+    moved, gained = 0.0, 0.0
+    for _ in range(_MOST_STEPS):
+        here, there = found[side], found[1 - side]
+        bend = here[_BEND]
+        if not bend > _LEAST_BEND * here[_MODEL_BEND]:
+            bend = here[_MODEL_BEND]
+        if not bend > 0 or here[_SLOPE] == 0:
+            break
+        step = max(-longest, min(longest, -here[_SLOPE] / bend))
+        if moved != 0 and -step * here[_SLOPE] <= _LEFT * gained:
+            break
+        halvings = 0
+        while halvings < _MOST_STEPS:
+            _squash(raw, moved + step, column, tangents[1 - side])
+            _look(column, tangents[1 - side], rows, (ridge[0], ridge[1] + moved + step), there)
+            if there[_ERROR] < here[_ERROR]:
+                break
+            step /= 2
+            halvings += 1
+        if halvings == _MOST_STEPS:
+            break
+        moved += step
+        gained += here[_ERROR] - there[_ERROR]
+        side = 1 - side
+    return moved, side
+
+
+@kernel
+def _look(column, tangents, rows, ridge, found):
+    """Write to `found` (4,) phi, and half its derivatives by a step along `column`, at `tangents` (n,).
+
+    `rows` are the aims, shares and decisions of the rows and the weight of the ranking term; labels and
+    shares are in units of the squash, so that the squash is the hyperbolic tangent itself and `aims` (n,)
+    are the tangents that would be right.  `ridge` is its strength and how far the weight is from its target.
+    """
+    aims, shares, starts, ranking = rows
+    strength, away = ridge
+    _look_at_rows(column, tangents, aims, shares, found)
+    if ranking > 0:
+        _add_ranking(column, tangents, aims, shares, starts, ranking, found)
+    found[_ERROR] += strength * away * away
+    found[_SLOPE] += strength * away
+    found[_MODEL_BEND] += strength
+    found[_BEND] += strength
+
+
+@fast_kernel
+def _multiply(one, other, column):
+    for k in range(column.shape[0]):
+        column[k] = np.float64(one[k]) * np.float64(other[k])
+
+
+@fast_kernel
+def _squash(raw, step, column, tangents):
+    """Write the tangents of `raw` + `step` * `column`."""
+    for k in range(raw.shape[0]):
+        tangents[k] = fast_tanh(raw[k] + step * column[k])
+
+
+@fast_kernel
+def _look_at_rows(column, tangents, aims, shares, found):
+    """What `_look` does, without ranking and ridge."""
+    error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
+    for k in range(column.shape[0]):
+        tangent = tangents[k]
+        left = tangent - aims[k]
+        rise = (1.0 - tangent * tangent) * column[k]
+        weighted, weighted_rise = shares[k] * left, shares[k] * rise
+        error += weighted * left
+        slope += weighted * rise
+        model_bend += weighted_rise * rise
+        rest += weighted * tangent * (rise * column[k])
+    found[_ERROR], found[_SLOPE] = error, slope
+    found[_MODEL_BEND], found[_BEND] = model_bend, model_bend - 2.0 * rest
+
+
+@fast_kernel
+def _add_ranking(column, tangents, aims, shares, starts, ranking, found):
+    """Add the ranking term to what was found: `ranking` times the same, with means of decisions taken off."""
+    error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
+    for d in range(starts.shape[0] - 1):
+        share, sum_left, sum_rise, sum_turn = 0.0, 0.0, 0.0, 0.0
+        for k in range(starts[d], starts[d + 1]):
+            tangent = tangents[k]
+            rise = (1.0 - tangent * tangent) * column[k]
+            share += shares[k]
+            sum_left += shares[k] * (tangent - aims[k])
+            sum_rise += shares[k] * rise
+            sum_turn -= 2.0 * shares[k] * tangent * rise * column[k]
+        if share > 0:
+            error += sum_left * sum_left / share
+            slope += sum_left * sum_rise / share
+            model_bend += sum_rise * sum_rise / share
+            rest += sum_left * sum_turn / share
+    found[_ERROR] += ranking * (found[_ERROR] - error)
+    found[_SLOPE] += ranking * (found[_SLOPE] - slope)
+    found[_MODEL_BEND] += ranking * (found[_MODEL_BEND] - model_bend)
+    found[_BEND] += ranking * (found[_BEND] - model_bend - rest)

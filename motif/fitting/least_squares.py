@@ -1,0 +1,152 @@
+"""Least squares by SciPy: `scipy.optimize.least_squares`, as an independent check of motif's own solvers.
+
+SciPy gets the ranked residuals of the rows, then those of the ridge, and their Jacobian as a linear operator:
+two products with the matrix of terms (`motif.fitting.design`), which is never formed.  Its trust region
+solves for each step by LSMR, which takes more products the worse the Jacobian is conditioned.  So the
+variables are z, with weights = first + R^-1 z: R is the Cholesky factor of the curvature that Gauss-Newton
+preconditions with, and in z the Jacobian's columns are nearly orthonormal.  In the first passes the slopes of
+the squash change much; SciPy is begun anew after each of them, with a fresh factor.
+
+Sources: Branch, Coleman and Li, "A subspace, interior, and conjugate gradient method for large-scale
+bound-constrained minimization problems" (1999), SciPy's ``trf``; Fong and Saunders, "LSMR" (2011).
+"""
+
+from functools import partial
+from typing import Any, Never
+
+import numpy as np
+from scipy import optimize
+from scipy.sparse.linalg import LinearOperator
+
+from motif.fitting.design import raw_predictions
+from motif.fitting.gauss_newton import Preconditioner
+from motif.fitting.objective import (
+    LINE_SEARCH_FAILED,
+    NOT_FINITE,
+    Objective,
+    Recorder,
+    Solver,
+    starting_weights,
+)
+from motif.fitting.problem import Problem
+from motif.fitting.terms import FloatArray
+
+METHOD = "least-squares"
+_FRESH_PASSES = 2
+"""Passes after each of which the variables are chosen anew."""
+_EVALUATIONS_PER_PASS = 10
+"""Rejected trial steps are not passes, but they must end too."""
+_SCIPY_TOLERANCE = 1e-15
+"""Only what is left to rounding: the tolerance of a fit is the recorder's business."""
+_LSMR_SHARE = 0.01
+"""LSMR ends at a gradient of this share of the root of the fit's tolerance, as a cosine."""
+_LSMR_BOUNDS = 1e-12, 1e-4
+
+
+class _End(Exception):  # noqa: N818 - a signal, not an error
+    """Carries the reason to stop out of SciPy's loop, or None where it is to begin anew."""
+
+    def __init__(self, stopped: str | None) -> None:
+        super().__init__(stopped)
+        self.stopped = stopped
+
+
+class _Passes:
+    """What SciPy asks for: residuals, and the Jacobian at the start and after each accepted step."""
+
+    def __init__(self, problem: Problem, recorder: Recorder, start: FloatArray) -> None:
+        self._problem, self._recorder = problem, recorder
+        self._objective = Objective(problem)
+        self._ridge_roots = np.sqrt(self._objective.penalty)
+        self._weights = self._first = start
+        self._point = self._objective.at(start)
+        self._tried, self._tried_point = self._weights, self._point
+        self._passes = 0
+        self._ends_after = 0
+
+    def run(self) -> str:
+        """Let SciPy fit, again and again with better variables; why it stopped."""
+        stopped = self._record(None)
+        while stopped is None:
+            self._first, self._ends_after = self._weights, self._passes + 1
+            if self._passes >= _FRESH_PASSES:
+                self._ends_after = self._recorder.max_passes + 1
+            self._preconditioner = Preconditioner(self._objective, self._point)
+            try:
+                optimize.least_squares(
+                    self._residuals,
+                    np.zeros_like(self._first),
+                    self._jacobian,
+                    method="trf",
+                    ftol=_SCIPY_TOLERANCE,
+                    xtol=_SCIPY_TOLERANCE,
+                    gtol=_SCIPY_TOLERANCE,
+                    max_nfev=_EVALUATIONS_PER_PASS * self._recorder.max_passes,
+                    tr_solver="lsmr",
+                    tr_options=self._lsmr_options(),
+                )
+            except _End as end:
+                stopped = end.stopped
+            else:
+                # SciPy has found no step that lowers the error.
+                stopped = self._record(LINE_SEARCH_FAILED)
+        return stopped
+
+    def _lsmr_options(self) -> dict[str, Any]:
+        least, most = _LSMR_BOUNDS
+        tolerance = min(most, max(least, _LSMR_SHARE * self._recorder.tolerance**0.5))
+        return {"atol": tolerance, "btol": tolerance}
+
+    def _record(self, failure: str | None) -> str | None:
+        return self._recorder.record(self._objective, self._weights, self._point, failure)
+
+    def _residuals(self, variables: FloatArray) -> FloatArray:
+        weights = self._first + self._preconditioner.unscaled(variables)
+        self._tried, self._tried_point = weights, self._objective.at(weights)
+        rows = self._objective.operator.apply(self._tried_point.residuals)
+        return np.concatenate([rows, self._ridge_roots * (weights - self._objective.target)])
+
+    def _jacobian(self, variables: FloatArray, *_: Any) -> LinearOperator:
+        """SciPy asks for it where it has just asked for the residuals."""
+        if variables.any():
+            self._weights, self._point = self._tried, self._tried_point
+            self._passes += 1
+            stopped = self._record(None)
+            if stopped is not None or self._passes >= self._ends_after:
+                raise _End(stopped)
+        count = len(variables)
+        shape = len(self._problem.train) + count, count
+        return LinearOperator(shape, matvec=self._changes, rmatvec=self._sums, dtype=np.float64)
+
+    def _changes(self, variables: FloatArray) -> FloatArray:
+        """How the residuals change with the variables: the Jacobian times `variables` (count,)."""
+        step = self._preconditioner.unscaled(np.ravel(variables))
+        train, terms = self._problem.train, self._problem.terms
+        raw = raw_predictions(terms, train.features, step, boards=train.boards)
+        rows = self._objective.operator.apply(self._point.slopes * raw)
+        return self._checked(np.concatenate([rows, self._ridge_roots * step]))
+
+    def _sums(self, residuals: FloatArray) -> FloatArray:
+        """The transposed Jacobian times `residuals` (rows + count,)."""
+        rows, of_ridge = np.split(np.ravel(residuals), [len(self._problem.train)])
+        # M is symmetric.
+        sums = self._objective.term_sums(self._point.slopes * self._objective.operator.apply(rows))
+        return self._checked(self._preconditioner.scaled(sums + self._ridge_roots * of_ridge))
+
+    def _checked(self, values: FloatArray) -> FloatArray:
+        """`values` if they are finite; SciPy would go on with others."""
+        if not np.isfinite(values).all():
+            self._give_up()
+        return values
+
+    def _give_up(self) -> Never:
+        raise _End(self._record(NOT_FINITE))
+
+
+@partial(Solver, METHOD, 100)
+def solve_least_squares(problem: Problem, start: FloatArray | None, recorder: Recorder) -> str:
+    """Fit by SciPy's trust region reflective method; ranking, ridge and prior are all supported.
+
+    Begins, without a start, where Gauss-Newton does.  A pass is an accepted step.
+    """
+    return _Passes(problem, recorder, starting_weights(problem, start)).run()

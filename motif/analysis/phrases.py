@@ -27,12 +27,19 @@ class Phrases:
         self._table = table
 
     def say(self, *keys: str, **facts: object) -> str:
-        """The text under `keys` with `facts` filled in; of these ``count`` and ``nth`` are whole numbers."""
+        """The text under `keys` with `facts` filled in.
+
+        Of these ``count`` chooses among forms for none, one and many; ``nth`` and ``length`` are whole
+        numbers that become words.
+        """
         text: Any = self._table
         for key in keys:
             text = text[key]
         if isinstance(text, Mapping):
-            text = text["one" if facts["count"] == 1 else "many"]
+            form = {0: "none", 1: "one"}.get(int(str(facts["count"])), "many")
+            text = text.get(form, text["many"])
+        if "length" in facts:
+            facts["length"] = self._table["numbers"][int(str(facts["length"]))]
         if "nth" in facts:
             ordinals = self._table["ordinals"]
             facts["nth"] = ordinals[min(int(str(facts["nth"])), len(ordinals)) - 1]

@@ -1,0 +1,76 @@
+"""How a play leaves itself open: shots as players count them, now and after the next roll of one's own.
+
+A shot is a roll of the opponent's that can hit: with one checker or another, with both dice together, from
+the bar.  Whether it can is asked of the legal plays.  Blots in the opponent's home board, where hits cost
+little, are not counted; players do not count them either.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.explain.situation import BACK
+from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.moves import play_batches
+from motif.board.packed import BOARD_SIZE, Board
+from motif.parameters.motif_set import MOTIF_SET
+from motif.parameters.named_sets import features
+from motif.runtime.streams import THROWS
+
+_HITTING = MOTIF_SET.names.index("hitting_rolls")
+
+
+class Exposure(NamedTuple):
+    """What a play leaves to hit."""
+
+    shots: int
+    """Rolls of 36 that can hit a blot outside the opponent's home board."""
+    blots_back: bool
+    """Whether there are blots inside it, too."""
+
+    @classmethod
+    def of(cls, board: Board) -> "Exposure":
+        """That of a `board` (26,) after a play, as the player sees it who has made it."""
+        rolls = shots_by_roll(board)
+        return cls(int(rolls @ ROLL_COUNTS), bool((board[BACK + 1 : BOARD_SIZE - 1] == 1).any()))
+
+
+def shots_by_roll(board: Board) -> npt.NDArray[np.bool_]:
+    """Which of `motif.board.movegen.ROLLS` can hit a blot of the `board` (26,) up to the point `BACK`: (21,).
+
+    The board is that after a play, as the player sees it who has made it.
+    """
+    blots = np.flatnonzero(board[: BACK + 1] == 1)
+    hits = np.zeros(len(ROLLS), np.bool_)
+    if not len(blots) or not (board < 0).any():
+        return hits
+    opponents = np.repeat(np.ascontiguousarray(-board[::-1])[None], len(ROLLS), axis=0)
+    first = 0
+    for batch in play_batches(opponents, ROLLS):
+        hit = (batch.boards[:, blots] <= 0).any(axis=1)
+        np.logical_or.at(hits, first + batch.decision, hit)
+        first += len(batch.offsets) - 1
+    return hits
+
+
+def calm_rolls(boards: Board) -> npt.NDArray[np.float64]:
+    """With how many of 36 rolls of one's own nothing can be hit after the next play: (n,).
+
+    `boards` (n, 26) are those after this play, as the player sees them; the opponent stays where he is.
+    """
+    calm = np.zeros((len(boards), len(ROLLS)), np.bool_)
+    decisions = np.repeat(boards, len(ROLLS), axis=0)
+    first, flat = 0, calm.reshape(-1)
+    for batch in play_batches(decisions, np.tile(ROLLS, (len(boards), 1))):
+        safe = features(MOTIF_SET, batch.boards)[:, _HITTING] == 0
+        np.logical_or.at(flat, first + batch.decision, safe)
+        first += len(batch.offsets) - 1
+    return np.asarray((calm @ ROLL_COUNTS).astype(np.float64))
+
+
+def risky_rolls(boards: Sequence[Board]) -> tuple[int, int]:
+    """Of one's own next 36 rolls, those whose every play leaves a shot, after two plays' `boards` (26,)."""
+    first, second = (THROWS - calm_rolls(np.array(boards))).astype(int).tolist()
+    return first, second

@@ -221,6 +221,11 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
         and (it.count == 1 or (it.count, it.others) == it.home_points())
         and it.others == it.home_points()[1]
     ),
+    "home_point_rather": lambda it: (
+        it.made(1, 6)
+        and it.source in HOME
+        and it.there[it.source] >= 2 > max(it.had[it.source], it.has[it.source])
+    ),
     "home_point_against_bar": lambda it: (
         it.made(1, 6)
         and max(it.own[OFF], it.other[OFF]) < 0
@@ -284,7 +289,7 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "unstack": lambda it: (
         it.has[it.point] < min(it.had[it.point], it.there[it.point]) and it.there[it.point] >= 5
     ),
-    "step_up": lambda it: it.arrives() and 18 < it.point and it.has[it.point] > it.there[it.point],
+    "step_up": lambda it: it.arrives() and it.point > 18 and it.has[it.point] > it.there[it.point],
     "stay_back": lambda it: 18 < it.point < 25 and it.had[it.point] >= it.has[it.point] > it.there[it.point],
     "timing": lambda it: (
         (it.pips, it.others) == (spare_pips(it.own), spare_pips(it.other)) and it.pips > it.others

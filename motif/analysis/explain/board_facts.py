@@ -43,6 +43,7 @@ CONCEPTS: Mapping[str, str] = {
     "hit_more": "hit",
     "close_out": "home_board",
     "home_point": "home_board",
+    "home_point_rather": "home_board",
     "home_point_against_bar": "home_board",
     "keep_home_point": "home_board",
     "prime": "prime",
@@ -480,7 +481,8 @@ class Sight:
             elif self._had[to] >= self._own[to]:
                 yield Fact("hold", {"point": to})
             else:
-                yield Fact("move" if (at, to) in self.ways else "place", {"point": to, "source": at})
+                moved = (at, to) in self.ways and self._own[at] < self._had[at]
+                yield Fact("move" if moved else "place", {"point": to, "source": at})
         bars = self.situation.before[OPPONENT_BAR], self.board[OPPONENT_BAR]
         if self.event.missed and bars[0] == bars[1]:
             yield Fact("not_hit", {})

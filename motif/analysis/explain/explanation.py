@@ -8,7 +8,7 @@ the difference of the two values is what one's checkers stand better than the op
 for plays; half their sum, which belongs to neither, is what being on roll is worth.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -27,6 +27,7 @@ from motif.analysis.explain.reasons import (
     ROLLOUT,
     SCORE,
     Reason,
+    counted_as_well,
     reasons_of,
     row,
     rows_told,
@@ -62,6 +63,7 @@ from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import EVEN, Stakes
 from motif.runtime.errors import PlayError
 from motif.runtime.layout import html_lines, side_by_side
+from motif.runtime.streams import THROWS
 
 ON_ROLL = "being on roll"
 _LEAST_GAMMONS, _LARGE_SHARE = 0.02, 0.5
@@ -190,20 +192,16 @@ class Explanation:
         return "" if self.staked is None else self._compared("staked", self.staked)
 
     def _compared(self, key: str, two: tuple[float, float]) -> str:
-        first, second = (self._signed(value) for value in two)
-        difference = self._signed(_difference(two)).removeprefix("+")
+        first, second = (self.words.signed(value) for value in two)
+        difference = self.words.signed(_difference(two)).removeprefix("+")
         facts = {"first": first, "second": second, "difference": difference, "player": self.evaluator}
         return self.words.say("detail", key, better=self.names[0], worse=self.names[1], **facts)
 
-    def _signed(self, value: float) -> str:
-        return ("-" if value < 0 else "+") + self.words.amount(abs(value))
-
     def amount_in_words(self, reason: Reason) -> str:
         """What a reason brings, with its sign, such as ``+0.042``; of a file of win chances in per cent."""
-        if self.scale.win_only:
-            value = 50 * reason.contribution
-            return ("-" if value < 0 else "+") + self.words.amount(abs(value), 1)
-        return self._signed(reason.contribution)
+        if self.scale.win_only and self.staked is None:
+            return self.words.signed(50 * reason.contribution, 1)
+        return self.words.signed(reason.contribution)
 
     @property
     def unit(self) -> str:
@@ -218,7 +216,7 @@ class Explanation:
     @property
     def values_in_words(self) -> str:
         """The values of both plays, and how they come from x."""
-        return value_line(self.scale, self.x, self.equities)
+        return value_line(self.scale, self.x, self.equities, self.words)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -228,8 +226,12 @@ class Explanation:
 
     @property
     def detailed_lines(self) -> tuple[str, ...]:
-        """How the values come about: formula, score, lookahead, and the groups with what is measured."""
-        said = self.values_in_words, self.staked_in_words, *self.ahead_in_words, *self.group_sentences
+        """How the values come about: formula, score, lookahead, and the groups with what is measured.
+
+        The registry of parameters, which says what is measured, speaks English alone.
+        """
+        groups = self.group_sentences if self.words.language == LANGUAGE else ()
+        said = self.values_in_words, self.staked_in_words, *self.ahead_in_words, *groups
         return tuple(filter(None, said))
 
     def __str__(self) -> str:
@@ -349,7 +351,8 @@ def explain_choice(
     staked = None if ranking is static else _to_mover(ranking, plays)
     gammons_cost = _gammon_values(stakes)[1] >= _LITTLE
     situation = Situation(position.board, (_own_view(better), _own_view(worse)), gammons_cost)
-    seen = _replies(evaluator, plays, stakes, hit_rolls(static, plays, stakes), situation)
+    risks = risky_rolls(situation.after) if situation.is_bringing_in else (THROWS, THROWS)
+    seen = _replies(evaluator, plays, stakes, hit_rolls(static, plays, stakes), risks)
     two = first, second = judged(static, better.position), judged(static, worse.position)
     pieces = split(weights, first, second, of_other_player=True)
     scale = Scale.between(first, second, bound_of(static))
@@ -364,10 +367,10 @@ def explain_choice(
     x, values = turned_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
     exposures = Exposure.of(situation.after[0]), Exposure.of(situation.after[1])
     parts = parts_between(static, better, worse, exposures[1].shots - exposures[0].shots, situation)
-    board = reasons_of(parts, situation, exposures, plays, words)
+    board = reasons_of(parts, situation, exposures, risks, plays, words)
     difference = _difference(choice.equities)
     told = Beyond(evaluator, choice, stakes, seen, names, words)
-    beyond = told.rows((values[0], values[1]), staked, {reason.concept for reason in board})
+    beyond = told.rows((values[0], values[1]), staked, board)
     return Explanation(
         evaluator=evaluator.name,
         position=position,
@@ -417,13 +420,12 @@ def _replies(
     plays: tuple[Play, Play],
     stakes: Stakes,
     hits: npt.NDArray[np.bool_],
-    situation: Situation,
+    risks: tuple[int, int],
 ) -> Replies | None:
     """What the opponent replies to both plays; None where nobody looks ahead, or the game is over."""
     over = any(outcome(play.position) for play in plays)
     if over or not isinstance(evaluator, LookaheadEvaluator):
         return None
-    risks = risky_rolls(situation.after) if situation.is_bringing_in else (0, 0)
     return replies(evaluator, *plays, stakes, hits, risks)
 
 
@@ -454,11 +456,11 @@ class Beyond:
         return bool(self.evaluator.plays_out(np.array([play.position.board for play in plays])).any())
 
     def rows(
-        self, values: tuple[float, float], staked: tuple[float, float] | None, board: Set[str]
+        self, values: tuple[float, float], staked: tuple[float, float] | None, board: Sequence[Reason]
     ) -> tuple[Reason, ...]:
         """A row for each step from the `values` of the board to the best estimate.
 
-        `board` are the concepts of the board's reasons: what these count is not counted again.
+        `board` are the board's reasons: what a larger one of these counts is not counted again.
         """
         rows, known = [], _difference(values)
         if staked is not None:
@@ -486,12 +488,12 @@ class Beyond:
             phrase = "score_gammon_go" if won >= lost else "score_gammon_save"
         return row(SCORE, change, self._said(phrase, change), phrase)
 
-    def _lookahead(self, change: float, is_exact: bool, board: Set[str]) -> Reason:
+    def _lookahead(self, change: float, is_exact: bool, board: Sequence[Reason]) -> Reason:
         if is_exact or self.played_out or self.seen is None:
             phrase = "exact" if is_exact else "ending"
             return row(LOOKAHEAD, change, self._said(phrase, change), phrase)
         told = self.seen.told(change, self.names, self.words)
-        if {"hits": "shots"}.get(told.phrase, told.phrase) in board:
+        if counted_as_well(told.phrase, abs(change), board):
             told = self.seen.of_rolls(change, self.names, self.words)
         concept = LOOKAHEAD_HITS if told.phrase == "hits" else LOOKAHEAD
         return row(concept, change, told.sentence, told.phrase, **told.facts)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from motif.analysis.explain.situation import BACK
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import play_batches
-from motif.board.packed import BOARD_SIZE, Board
+from motif.board.packed import BOARD_SIZE, POINTS, Board
 from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.named_sets import features
 from motif.runtime.streams import THROWS
@@ -42,35 +42,47 @@ def shots_by_roll(board: Board) -> npt.NDArray[np.bool_]:
 
     The board is that after a play, as the player sees it who has made it.
     """
-    blots = np.flatnonzero(board[: BACK + 1] == 1)
-    hits = np.zeros(len(ROLLS), np.bool_)
-    if not len(blots) or not (board < 0).any():
-        return hits
-    opponents = np.repeat(np.ascontiguousarray(-board[::-1])[None], len(ROLLS), axis=0)
-    first = 0
-    for batch in play_batches(opponents, ROLLS):
-        hit = (batch.boards[:, blots] <= 0).any(axis=1)
-        np.logical_or.at(hits, first + batch.decision, hit)
+    return _hit_by(board[None], BACK)[0]
+
+
+def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
+    """Which rolls can hit a blot of each of `boards` (n, 26) up to the point `last`: (n, 21)."""
+    hits = np.zeros((len(boards), len(ROLLS)), np.bool_)
+    blots = boards[:, : last + 1] == 1
+    open_ones = np.flatnonzero(blots.any(axis=1) & (boards < 0).any(axis=1))
+    opponents = np.repeat(np.ascontiguousarray(-boards[open_ones, ::-1]), len(ROLLS), axis=0)
+    flat, first = np.zeros(len(opponents), np.bool_), 0
+    for batch in play_batches(opponents, np.tile(ROLLS, (len(open_ones), 1))) if len(open_ones) else ():
+        decision = first + batch.decision
+        hit = (blots[open_ones[decision // len(ROLLS)]] & (batch.boards[:, : last + 1] <= 0)).any(axis=1)
+        np.logical_or.at(flat, decision, hit)
         first += len(batch.offsets) - 1
+    hits[open_ones] = flat.reshape(-1, len(ROLLS))
     return hits
 
 
-def calm_rolls(boards: Board) -> npt.NDArray[np.float64]:
+def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float64]:
     """With how many of 36 rolls of one's own nothing can be hit after the next play: (n,).
 
-    `boards` (n, 26) are those after this play, as the player sees them; the opponent stays where he is.
+    `boards` (n, 26) are those after this play, as the player sees them; the opponent stays where he is.  The
+    measured rolls that hit, which are faster, differ from the legal ones at times; so what is told is counted
+    `exactly`.
     """
-    calm = np.zeros((len(boards), len(ROLLS)), np.bool_)
-    decisions = np.repeat(boards, len(ROLLS), axis=0)
-    first, flat = 0, calm.reshape(-1)
-    for batch in play_batches(decisions, np.tile(ROLLS, (len(boards), 1))):
-        safe = features(MOTIF_SET, batch.boards)[:, _HITTING] == 0
+    flat, first = np.zeros(len(boards) * len(ROLLS), np.bool_), 0
+    for batch in play_batches(np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))):
+        if exactly:
+            after, which = np.unique(-batch.boards[:, ::-1], axis=0, return_inverse=True)
+            safe = ~_hit_by(after, POINTS).any(axis=1)[which.ravel()]
+        else:
+            safe = features(MOTIF_SET, batch.boards)[:, _HITTING] == 0
         np.logical_or.at(flat, first + batch.decision, safe)
         first += len(batch.offsets) - 1
-    return np.asarray((calm @ ROLL_COUNTS).astype(np.float64))
+    calm = flat.reshape(len(boards), len(ROLLS)) @ ROLL_COUNTS
+    return np.asarray(calm.astype(np.float64))
 
 
 def risky_rolls(boards: Sequence[Board]) -> tuple[int, int]:
     """Of one's own next 36 rolls, those whose every play leaves a shot, after two plays' `boards` (26,)."""
-    first, second = (THROWS - calm_rolls(np.array(boards))).astype(int).tolist()
+    calm = calm_rolls(np.array(boards), exactly=True)
+    first, second = (THROWS - calm).astype(int).tolist()
     return first, second

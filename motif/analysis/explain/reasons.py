@@ -17,6 +17,7 @@ from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import Phrases, sentence
 from motif.board.moves import Play
+from motif.runtime.streams import THROWS
 
 Side = Literal["better", "worse"]
 SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST = "score", "lookahead", "replies", "rollout", "rest"
@@ -26,11 +27,13 @@ _MOST_FOR, _MOST_AGAINST = 3, 2
 """Rows of the board that are told for the better play, and for the other one."""
 _LEAST_SHARE, _LEAST_OF_WEAK = 0.1, 0.25
 """What a row that is told brings at least, of the largest; and one that says little."""
-_LEAST_BEYOND = 0.05
-"""The same for score, lookahead and rollout."""
 _SHOWN = 0.0005
 """The least amount that is not nothing in the digits that are shown."""
 _NOTHING = 1e-9
+_MADE, _MADE_RATHER = "home_point", "home_point_rather"
+"""Phrases for a home point that a play makes, alone and compared with that of the other."""
+_COUNTED_AHEAD = {"hits": "shots", "next_rolls": "next_rolls"}
+"""Concepts of the board that count the same as a row of lookahead does, by its phrase."""
 
 
 @dataclass(frozen=True)
@@ -79,18 +82,22 @@ def reasons_of(
     parts: Iterable[Part],
     situation: Situation,
     exposures: tuple[Exposure, Exposure],
+    risks: tuple[int, int],
     plays: tuple[Play, Play],
     words: Phrases,
 ) -> tuple[Reason, ...]:
     """The `parts` in words, the largest first; what has no name is left out.
 
-    `exposures` are those after each of the `plays`.
+    `exposures` are those after each of the `plays`, and `risks` the next rolls that leave a shot.
     """
     names = [play.notation or words.say("no_move") for play in plays]
     ways = [whole_ways(play.moves) for play in plays]
     after = situation.after
     seen = np.ascontiguousarray(-np.array(after)[:, ::-1])
-    counted = [Counted(*row) for row in counted_on(seen, with_calm=situation.is_bringing_in)]
+    counted = [
+        Counted(*numbers)._replace(calm=float(THROWS - risky))
+        for numbers, risky in zip(counted_on(seen), risks, strict=True)
+    ]
     amounts: dict[tuple[Side, str, Any], float] = {}
     told: dict[tuple[Side, str, Any], Reason] = {}
     for part in sorted(parts, key=lambda part: -abs(part.amount)):
@@ -114,7 +121,22 @@ def reasons_of(
         told.setdefault(key, Reason(CONCEPTS[fact.phrase], side, 0.0, text, fact.phrase, fact.facts))
         amounts[key] = amounts.get(key, 0.0) + abs(part.amount)
     reasons = [replace(told[key], amount=amount) for key, amount in amounts.items() if amount > _NOTHING]
+    reasons = _with_points_compared(reasons, names, words)
     return tuple(sorted(reasons, key=lambda reason: -reason.amount))
+
+
+def _with_points_compared(reasons: list[Reason], names: Sequence[str], words: Phrases) -> list[Reason]:
+    """The `reasons` with the home points that the plays make, where each makes another one, as one."""
+    made = [[it for it in reasons if (it.phrase, it.play) == (_MADE, side)] for side in ("better", "worse")]
+    if [len(those) for those in made] != [1, 1]:
+        return reasons
+    net = made[0][0].amount - made[1][0].amount
+    own, other = (0, 1) if net >= 0 else (1, 0)
+    facts = {"point": made[own][0].facts["point"], "source": made[other][0].facts["point"]}
+    side: Side = "better" if net >= 0 else "worse"
+    text = _text(Fact(_MADE_RATHER, facts), side, (names[own], names[other]), words)
+    one = Reason(CONCEPTS[_MADE_RATHER], side, abs(net), text, _MADE_RATHER, facts)
+    return [one, *(reason for reason in reasons if reason not in (made[0][0], made[1][0]))]
 
 
 def _text(fact: Fact, side: Side, names: tuple[str, str], words: Phrases) -> str:
@@ -128,10 +150,13 @@ def rows_told(
 ) -> tuple[Reason, ...]:
     """The rows that are told, the largest first; with the rest they add up to the `difference`.
 
-    `board` are those of the board, `beyond` those of score, lookahead and rollout, in points.
+    `board` are those of the board, `beyond` those of score, lookahead and rollout, in points.  What lookahead
+    counts is not told of the board as well.
     """
+    counted = {_COUNTED_AHEAD.get(reason.phrase) for reason in beyond}
+    board = [reason for reason in board if reason.concept not in counted]
     largest = max((reason.amount for reason in (*board, *beyond)), default=0.0)
-    told = [reason for reason in beyond if reason.amount >= max(_LEAST_BEYOND * largest, _SHOWN)]
+    told = [reason for reason in beyond if reason.amount >= _SHOWN]
     for side, most in _sides(difference):
         enough = [
             reason
@@ -145,6 +170,12 @@ def rows_told(
         text = words.say("beyond", "rest", play=names[rest < 0])
         told.append(row(REST, rest, text))
     return tuple(sorted(told, key=lambda reason: -reason.amount))
+
+
+def counted_as_well(phrase: str, amount: float, board: Iterable[Reason]) -> bool:
+    """Whether a larger reason of the `board` counts what a row of lookahead would count by a phrase."""
+    concept = _COUNTED_AHEAD.get(phrase)
+    return any(reason.concept == concept and reason.amount > amount for reason in board)
 
 
 def _sides(difference: float) -> tuple[tuple[Side, int], ...]:

@@ -115,14 +115,14 @@ class Replies:
         lines = []
         if self.hits != (0, 0):
             first, second = self.hits
-            facts = {"first": first, "second": second, "amount": _signed(self.of_hits, 3, words)}
+            facts = {"first": first, "second": second, "amount": words.signed(self.of_hits)}
             lines.append(words.say("detail", "hits", better=names[0], worse=names[1], **facts))
         parts = self.differences * ROLL_COUNTS / THROWS
         for sign, name in ((1, names[0]), (-1, names[1])):
             order = np.argsort(-sign * parts)[:_NAMED]
             rolls = [k for k in order if sign * self.differences[k] > _WORTH_NAMING]
             if rolls:
-                told = (f"{_roll(k)} ({_signed(self.differences[k], 2, words)})" for k in sorted(rolls))
+                told = (f"{_roll(k)} ({words.signed(self.differences[k], 2)})" for k in sorted(rolls))
                 lines.append(words.say("detail", "rolls", play=name, rolls=", ".join(told)))
         return tuple(lines)
 
@@ -178,7 +178,3 @@ def _before_replies(plays: Sequence[Play]) -> Board:
 def _roll(number: int) -> str:
     """The roll with a number, as players write it."""
     return f"{ROLLS[number, 0]}-{ROLLS[number, 1]}"
-
-
-def _signed(value: float, digits: int, words: Phrases) -> str:
-    return ("+" if value >= 0 else "-") + words.amount(abs(value), digits)

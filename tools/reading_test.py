@@ -1,7 +1,8 @@
 """The reading test: does motif prefer the plays of textbooks, and does it name the reasons that books name?
 
 ``python -m tools.reading_test docs/explanation/reading-test.md`` asks motif's judge about the decisions of
-tests/analysis/data/themes.yaml and theory.yaml, and writes the shares by theme and every failure into the page.
+tests/analysis/data/themes.yaml and theory.yaml, and writes the shares by theme and every failure into the
+page.
 """
 
 import sys
@@ -121,7 +122,7 @@ class Decision:
     next_loses: float
     context: CubeContext = MONEY
     is_compared: bool = False
-    """Whether the reasons are to be told against `next_play`, and not against the second choice of the judge."""
+    """Whether reasons are told against `next_play`, and not against the second choice of the judge."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Whether what explanations tell is true: every fact counted again on the boards, slowly.
 
 It shares nothing with motif's measuring: boards are tuples of 26 numbers, plays are those of the oracle of
-`tests.board.oracle`.  Every phrase has its own check here; a phrase without one is a fault.
+`tests.board.oracle`, or of motif's generator, which is faster and tested against it.  Every phrase has its
+own check here; a phrase without one is a fault.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -9,14 +10,27 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
+
 from motif.analysis.explain import Explanation
 from motif.analysis.explain.reasons import Reason
+from motif.board.moves import play_batches
 from tests.board.oracle import PlainBoard, boards_after, other_view
 
 OFF, BAR = 0, 25
 THROWS = [(first, second) for first in range(1, 7) for second in range(1, 7)]
 ROLLS = [(first, second) for first in range(1, 7) for second in range(1, first + 1)]
 HOME, BACK = range(1, 7), range(19, 26)
+
+
+Plays = Callable[[PlainBoard, tuple[int, int]], set[PlainBoard]]
+"""Every board that a legal play can leave, still seen by the player who moved."""
+
+
+def generated(board: PlainBoard, roll: tuple[int, int]) -> set[PlainBoard]:
+    """The same as the oracle's `boards_after`, by motif's generator."""
+    (batch,) = play_batches(np.array([board], np.int8), np.array([roll]))
+    return set(map(tuple, (-batch.boards[:, ::-1]).tolist()))
 
 
 def checkers(board: PlainBoard) -> list[int]:
@@ -31,7 +45,7 @@ def throws(roll: tuple[int, int]) -> int:
 
 
 @lru_cache(maxsize=4096)
-def hits_outside(board: PlainBoard) -> int:
+def hits_outside(board: PlainBoard, plays: Plays) -> int:
     """Rolls of 36 with which the opponent can hit a blot of `board` that is not in his home board."""
     blots = [point for point in range(1, 19) if board[point] == 1]
     if not blots or not any(number < 0 for number in board):
@@ -39,26 +53,26 @@ def hits_outside(board: PlainBoard) -> int:
     theirs = other_view(board)
     count = 0
     for roll in ROLLS:
-        after = (other_view(result) for result in boards_after(theirs, roll))
+        after = (other_view(result) for result in plays(theirs, roll))
         count += throws(roll) * any(result[point] < 1 for result in after for point in blots)
     return count
 
 
 @lru_cache(maxsize=4096)
-def can_be_hit(board: PlainBoard) -> bool:
+def can_be_hit(board: PlainBoard, plays: Plays) -> bool:
     """Whether any roll of the opponent's can hit anything on `board`."""
     if not any(board[p] == 1 and any(number < 0 for number in board[:p]) for p in range(1, 25)):
         return False
     theirs = other_view(board)
-    return any(
-        other_view(result)[BAR] > board[BAR] for roll in ROLLS for result in boards_after(theirs, roll)
-    )
+    return any(other_view(result)[BAR] > board[BAR] for roll in ROLLS for result in plays(theirs, roll))
 
 
 @lru_cache(maxsize=1024)
-def next_rolls_with_shots(board: PlainBoard) -> int:
+def next_rolls_with_shots(board: PlainBoard, plays: Plays) -> int:
     """Own next rolls of 36 of which every play leaves something to hit, if the opponent stays."""
-    return sum(throws(roll) for roll in ROLLS if all(map(can_be_hit, boards_after(board, roll))))
+    return sum(
+        throws(roll) for roll in ROLLS if all(can_be_hit(after, plays) for after in plays(board, roll))
+    )
 
 
 def longest_prime(board: PlainBoard, holding: bool = False) -> int:
@@ -108,6 +122,7 @@ class Claim:
     other: PlainBoard
     """After the other one."""
     moves: tuple[tuple[int, int], ...]
+    plays: Plays
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -173,7 +188,10 @@ class Claim:
         )
 
     def shots(self) -> tuple[int, int]:
-        return hits_outside(self.own), hits_outside(self.other)
+        return hits_outside(self.own, self.plays), hits_outside(self.other, self.plays)
+
+    def risks(self) -> tuple[int, int]:
+        return next_rolls_with_shots(self.own, self.plays), next_rolls_with_shots(self.other, self.plays)
 
     def blots_back(self) -> bool:
         return any(1 in (self.own[p], self.other[p]) for p in range(19, 25))
@@ -268,10 +286,7 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     ),
     "no_shot_outside": lambda it: it.shots() == (0, it.count) and it.blots_back(),
     "fewer_shots_outside": lambda it: it.shots() == (it.count, it.others) and it.count < it.others,
-    "next_rolls": lambda it: (
-        (it.count, it.others) == (next_rolls_with_shots(it.own), next_rolls_with_shots(it.other))
-        and it.count < it.others
-    ),
+    "next_rolls": lambda it: (it.count, it.others) == it.risks() and it.count < it.others,
     "even": lambda it: (
         (it.has[it.point], it.there[it.point]) == (it.count, it.others)
         and it.count % 2 == 0
@@ -363,14 +378,14 @@ def comes_from_back(it: Claim) -> bool:
     return any(source >= 19 for source in sources)
 
 
-def claims(told: Explanation) -> Iterator[Claim]:
+def claims(told: Explanation, plays: Plays = boards_after) -> Iterator[Claim]:
     """Everything that is told, with the boards that it is of."""
     before = tuple(told.position.board.tolist())
     after = [tuple(play.position.switch_sides().board.tolist()) for play in (told.better, told.worse)]
     for reason in told.reasons:
         side = reason.play == "worse"
         moves = (told.better, told.worse)[side].moves
-        yield Claim(reason, before, after[side], after[not side], tuple(moves))
+        yield Claim(reason, before, after[side], after[not side], tuple(moves), plays)
 
 
 def is_true(claim: Claim, told: Explanation) -> bool:
@@ -379,15 +394,8 @@ def is_true(claim: Claim, told: Explanation) -> bool:
     if phrase in BEYOND:
         return True
     if claim.reason.concept == "lookahead" and phrase == "next_rolls":
-        own, other = (
-            (claim.own, claim.other)
-            if claim.facts["play"] == (claim.reason.play == "worse")
-            else (
-                claim.other,
-                claim.own,
-            )
-        )
-        counts = next_rolls_with_shots(own), next_rolls_with_shots(other)
+        is_own = claim.facts["play"] == (claim.reason.play == "worse")
+        counts = claim.risks() if is_own else claim.risks()[::-1]
         return (claim.facts["count"], claim.facts["others"]) == counts
     if phrase == "hits":
         return hits_are_true(claim, told)
@@ -403,6 +411,6 @@ def hits_are_true(claim: Claim, told: Explanation) -> bool:
     for roll, hits in zip(ROLLS, told.replies.hit_rolls[play].tolist(), strict=True):
         if hits:
             count += throws(roll)
-            if not any(result[OFF] < theirs[OFF] for result in boards_after(theirs, roll)):
+            if not any(result[OFF] < theirs[OFF] for result in claim.plays(theirs, roll)):
                 return False
     return count == claim.facts["count"]

@@ -56,7 +56,7 @@ class Situation:
     def is_saving_gammon(self) -> bool:
         """Whether the opponent may be off before the mover has borne off one checker."""
         rolls = pips_to_home(own_checkers(self.before)) / _PIPS_A_ROLL + 1
-        others = np.maximum(-self.before, 0).sum() / 2
+        others = min(_rolls_to_bear_off(-board[::-1]) for board in self.after)
         return self.gammons_cost and self.may_lose_gammon and bool(rolls > _NEAR * others)
 
     @cached_property
@@ -97,6 +97,11 @@ def meets(board: Board) -> bool:
 def pips_to_home(own: npt.NDArray[np.int64]) -> int:
     """Pips that bring all of a side's checkers (26,) to its 6 point at least."""
     return int((own[1:] * np.maximum(np.arange(1, len(own)) - HOME, 0)).sum())
+
+
+def _rolls_to_bear_off(board: Board) -> float:
+    """About how many rolls the player needs whose view the `board` (26,) is in."""
+    return pips_to_home(own_checkers(board)) / _PIPS_A_ROLL + float(np.maximum(board[1:], 0).sum()) / 2
 
 
 def run_at(own: npt.NDArray[np.int64], point: int) -> int:

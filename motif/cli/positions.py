@@ -344,7 +344,7 @@ def explain(
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: Annotated[
-        str | None, player_option("Whose choice: a weight file, bras or phase.", show_default=JUDGE)
+        str | None, player_option("Player to explain: a weight file, bras or phase.", show_default=JUDGE)
     ] = None,
     fast: FastOption = False,
     deep: DeepOption = False,

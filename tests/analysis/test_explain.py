@@ -295,7 +295,7 @@ def test_the_choice_is_the_players_and_compared_with_the_second_best():
 
 def test_who_has_no_terms_is_told_so():
     for name in ("pubeval", "wildbg"):
-        with pytest.raises(PlayerError, match=rf"'{name}' are no sums of named terms; weight files, bras"):
+        with pytest.raises(PlayerError, match=rf"'{name}' has no named terms to explain; weight files, bras"):
             explain_choice(load_evaluator(name), START, (3, 1))
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import CHECKERS, HOME, OWN_BAR, POINTS, Board, pack_many
+from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board, pack_many
 from motif.parameters.position_class import AIMS, BACK_GAME, plan_name, plans_many
 
 OFF = 0
@@ -61,9 +61,10 @@ class Situation:
 
     @cached_property
     def is_back_game(self) -> bool:
-        """Whether the mover holds two anchors."""
+        """Whether the mover holds two anchors and waits: after a hit there is somebody to contain."""
         name = plan_name(int(plans_many(pack_many(self.before[None]))[0]))
-        return bool(name) and str(name).startswith(f"{AIMS[BACK_GAME]} against")
+        waits = all(board[OPPONENT_BAR] == 0 for board in self.after)
+        return waits and name is not None and name.startswith(f"{AIMS[BACK_GAME]} against")
 
     @cached_property
     def is_bringing_in(self) -> bool:

@@ -129,7 +129,7 @@ _FIGHT: Kinds = (
     *("home", "brought", "timed", "placed"),
 )
 _CONTAIN: Kinds = (
-    *("borne_off", "hit", "made", "kept", "contained", "far_out", "escaped", "timed", "cleared", "passed"),
+    *("borne_off", "hit", "made", "contained", "kept", "far_out", "escaped", "timed", "cleared", "passed"),
     *("shots", "in_play", "home", "brought", "placed"),
 )
 _BACK_GAME: Kinds = (
@@ -282,7 +282,8 @@ class Sight:
         return (THROWS - own, THROWS - other) if more >= _TOLD_HELD and own >= _HELD else None
 
     def _contained(self) -> Iterator[Fact]:
-        if rolls := self._held:
+        primes = any(fact.phrase == "keep_prime" for fact in self._kept())
+        if (rolls := self._held) and not primes:
             yield Fact("contain", {"count": rolls[0], "others": rolls[1]})
 
     def _home_point(self, point: int) -> Fact:

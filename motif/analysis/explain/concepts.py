@@ -142,7 +142,7 @@ def parts_between(
 
     `fewer` is how many shots fewer the first leaves.  The amounts are the mover's, and add up to the
     difference of `Judged.value`.  In a race all that a play does is one thing, for nothing else is there to
-    weigh it against; in a back game exposure is no part of its own.
+    weigh it against.
     """
     boards = situation.after
     events = events_between(*boards, (first.moves, second.moves))
@@ -156,7 +156,7 @@ def parts_between(
     counted = counted_on(seen, with_calm=situation.is_bringing_in and len(events) <= _MOST_CALM)
     gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
     exposed = _exposed(static)
-    if fewer and exposed.any() and not situation.is_back_game:
+    if fewer and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
         if exposure * fewer > 0:
             gains = [gain._replace(safe=0.0) for gain in gains]

@@ -104,6 +104,8 @@ def reasons_of(
         side: Side = "better" if part.amount >= 0 else "worse"
         own, other = (0, 1) if side == "better" else (1, 0)
         both = exposures[own], exposures[other]
+        if part.event is None and situation.is_back_game:
+            continue  # who waits for a shot is not afraid of one
         if part.event is None:
             fact = shots_fact(both)
         else:

@@ -136,13 +136,12 @@ def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> t
 
 
 def parts_between(
-    static: StaticEvaluator, first: Play, second: Play, fewer: int, situation: Situation
+    static: StaticEvaluator, first: Play, second: Play, situation: Situation
 ) -> tuple[Part, ...]:
     """What makes the play `first` worth more than `second`.
 
-    `fewer` is how many shots fewer the first leaves.  The amounts are the mover's, and add up to the
-    difference of `Judged.value`.  In a race all that a play does is one thing, for nothing else is there to
-    weigh it against.
+    The amounts are the mover's, and add up to the difference of `Judged.value`.  In a race all that a play
+    does is one thing, for nothing else is there to weigh it against.
     """
     boards = situation.after
     events = events_between(*boards, (first.moves, second.moves))
@@ -155,7 +154,7 @@ def parts_between(
     seen = np.ascontiguousarray(-np.array(mixed)[:, ::-1])
     counted = counted_on(seen, with_calm=situation.is_bringing_in and len(events) <= _MOST_CALM)
     gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
-    exposed = _exposed(static)
+    exposed, fewer = _exposed(static), float(counted[-1, 0] - counted[0, 0])
     if fewer and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
         if exposure * fewer > 0:

@@ -366,7 +366,7 @@ def explain_choice(
 
     x, values = turned_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
     exposures = Exposure.of(situation.after[0]), Exposure.of(situation.after[1])
-    parts = parts_between(static, better, worse, exposures[1].shots - exposures[0].shots, situation)
+    parts = parts_between(static, better, worse, situation)
     board = reasons_of(parts, situation, exposures, risks, plays, words)
     difference = _difference(choice.equities)
     told = Beyond(evaluator, choice, stakes, seen, names, words)

@@ -72,7 +72,8 @@ def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float6
     for batch in play_batches(np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))):
         if exactly:
             after, which = np.unique(-batch.boards[:, ::-1], axis=0, return_inverse=True)
-            safe = ~_hit_by(after, POINTS).any(axis=1)[which.ravel()]
+            hit = np.asarray(_hit_by(after, POINTS).any(axis=1))
+            safe = ~hit[which.ravel()]
         else:
             safe = features(MOTIF_SET, batch.boards)[:, _HITTING] == 0
         np.logical_or.at(flat, first + batch.decision, safe)

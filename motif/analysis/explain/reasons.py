@@ -104,9 +104,10 @@ def reasons_of(
         side: Side = "better" if part.amount >= 0 else "worse"
         own, other = (0, 1) if side == "better" else (1, 0)
         both = exposures[own], exposures[other]
-        if part.event is None and situation.is_back_game:
-            continue  # who waits for a shot is not afraid of one
         if part.event is None:
+            # Who waits for a shot in a back game is not afraid of one.
+            if situation.is_back_game or both[0].shots >= both[1].shots:
+                continue
             fact = shots_fact(both)
         else:
             event, gain = part.event, part.gain

@@ -136,12 +136,13 @@ def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> t
 
 
 def parts_between(
-    static: StaticEvaluator, first: Play, second: Play, situation: Situation
+    static: StaticEvaluator, first: Play, second: Play, fewer: int, situation: Situation
 ) -> tuple[Part, ...]:
     """What makes the play `first` worth more than `second`.
 
-    The amounts are the mover's, and add up to the difference of `Judged.value`.  In a race all that a play
-    does is one thing, for nothing else is there to weigh it against.
+    `fewer` is how many rolls of 36 fewer hit after the first, by the opponent's best replies.  The amounts
+    are the mover's, and add up to the difference of `Judged.value`.  In a race all that a play does is one
+    thing, for nothing else is there to weigh it against.
     """
     boards = situation.after
     events = events_between(*boards, (first.moves, second.moves))
@@ -154,7 +155,7 @@ def parts_between(
     seen = np.ascontiguousarray(-np.array(mixed)[:, ::-1])
     counted = counted_on(seen, with_calm=situation.is_bringing_in and len(events) <= _MOST_CALM)
     gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
-    exposed, fewer = _exposed(static), float(counted[-1, 0] - counted[0, 0])
+    exposed = _exposed(static)
     if fewer and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
         if exposure * fewer > 0:

@@ -52,6 +52,7 @@ from motif.analysis.ranking import EXACT, MONEY, CubeContext
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
+from motif.board.movegen import ROLL_COUNTS
 from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.outcome import outcome
@@ -352,7 +353,8 @@ def explain_choice(
     gammons_cost = _gammon_values(stakes)[1] >= _LITTLE
     situation = Situation(position.board, (_own_view(better), _own_view(worse)), gammons_cost)
     risks = risky_rolls(situation.after) if situation.is_bringing_in else (THROWS, THROWS)
-    seen = _replies(evaluator, plays, stakes, hit_rolls(static, plays, stakes), risks)
+    hits = hit_rolls(static, plays, stakes)
+    seen = _replies(evaluator, plays, stakes, hits, risks)
     two = first, second = judged(static, better.position), judged(static, worse.position)
     pieces = split(weights, first, second, of_other_player=True)
     scale = Scale.between(first, second, bound_of(static))
@@ -366,7 +368,9 @@ def explain_choice(
 
     x, values = turned_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
     exposures = Exposure.of(situation.after[0]), Exposure.of(situation.after[1])
-    parts = parts_between(static, better, worse, situation)
+    parts = parts_between(
+        static, better, worse, int((hits[1] - hits[0].astype(int)) @ ROLL_COUNTS), situation
+    )
     board = reasons_of(parts, situation, exposures, risks, plays, words)
     difference = _difference(choice.equities)
     told = Beyond(evaluator, choice, stakes, seen, names, words)

@@ -15,7 +15,7 @@ from motif.analysis.explain.board_facts import CONCEPTS
 from motif.analysis.explain.concepts import Event, events_between, hybrid, shapley
 from motif.analysis.explain.explanation import Explanation
 from motif.analysis.explain.reasons import BEYOND, REST
-from motif.analysis.explain.situation import OFF, own_checkers
+from motif.analysis.explain.situation import OFF, Situation, own_checkers
 from motif.analysis.phrases import languages
 from motif.analysis.ranking import MONEY, CubeContext
 from motif.board.match_state import MatchState
@@ -82,6 +82,7 @@ def seen_in(case: Case) -> Iterator[Seen]:
     """What the two plays do that needs no weighing: the other play has nothing to set against it there."""
     boards = tuple(play.position.switch_sides().board for play in (case.better, case.worse))
     told = explain_choice(NEWEST, case.position, case.roll, case.better, case.worse)
+    is_race = Situation(case.position.board, boards).is_race
     for reason in told.reasons:
         if reason.concept == "shots":
             yield Seen("fewer shots", reason.amount, True)
@@ -92,7 +93,13 @@ def seen_in(case: Case) -> Iterator[Seen]:
             (part.event, part.amount, boards),
             (part.event.turned, -part.amount, boards[::-1]),
         ):
-            for what in expected(event, own_checkers(case.position.board), *map(own_checkers, after)):
+            had, own, other = map(own_checkers, (case.position.board, *after))
+            if is_race:
+                # All that a play does is one event there, and no point keeps anybody from anything.
+                things = ["bears off"] if own[OFF] > other[OFF] else []
+            else:
+                things = expected(event, had, own, other)
+            for what in things:
                 yield Seen(what, amount, amount > 0 or _ahead(boards, part.event) * part.amount > 0)
 
 

@@ -1,7 +1,8 @@
 """The reading test: does motif prefer the plays of textbooks, and does it name the reasons that books name?
 
 ``python -m tools.reading_test docs/explanation/reading-test.md`` asks motif's judge about the decisions of
-tests/analysis/data/themes.yaml, and writes the shares by theme and every failure into the page.
+tests/analysis/data/themes.yaml and theory.yaml, and writes the shares by theme and every failure into the
+page.
 """
 
 import sys
@@ -13,20 +14,23 @@ from typing import Any
 import yaml
 
 from motif.analysis.explain import explain_choice
+from motif.analysis.explain.reasons import REST
 from motif.analysis.judge import judge_of
+from motif.analysis.ranking import MONEY, CubeContext, rank_plays
 from motif.board.diagram import text_diagram
+from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Evaluator
-from motif.library import rank
-from motif.runtime.errors import MotifError
+from motif.runtime.errors import MotifError, PlayerError
 from tools.house import ROOT
 from tools.marked_page import write_region
 
-FILE = ROOT / "tests" / "analysis" / "data" / "themes.yaml"
-REGION = "reading test"
+DATA = ROOT / "tests" / "analysis" / "data"
+FILE, SECOND = DATA / "themes.yaml", DATA / "theory.yaml"
+REGION, SECOND_REGION = "reading test", "second reading test"
 THEMES = (
     "openings",
     "blitz",
@@ -39,6 +43,20 @@ THEMES = (
     "races and bear-in",
     "gammon play",
 )
+MORE_THEMES = (
+    "openings",
+    "blitz",
+    "prime against prime",
+    "holding game",
+    "back game",
+    "saving a gammon",
+    "winning a gammon",
+    "clearing",
+    "bearing off against contact",
+    "races and bear-in",
+    "match score",
+)
+"""Those of the second file."""
 CONCEPTS = frozenset(
     {
         *("hit", "make_point", "home_board", "block", "prime", "anchor", "keep_anchor", "escape", "safety"),
@@ -61,6 +79,7 @@ NAMED: Mapping[str, frozenset[str]] = {
         "safety": "safety shots",
         "shots": "shots safety",
         "replies": "shots safety",
+        "next_rolls": "safety shots clear_rear",
         "clear_rear": "clear_rear safety",
         "builder": "builder",
         "distribution": "distribution",
@@ -71,14 +90,18 @@ NAMED: Mapping[str, frozenset[str]] = {
         "bear_off": "bear_off",
         "save_gammon": "save_gammon",
         "gammon": "gammon",
-        "containing": "containing",
+        "containing": "containing prime block",
+        "score_gammon_go": "gammon",
+        "score_gammon_save": "save_gammon",
     }.items()
 }
-"""What books call each concept of an explanation."""
+"""What books call each concept of an explanation, or each phrase that says more than its concept."""
 FIRST = 2
 """Reasons of an explanation that may hold one of the book's."""
 PLAYS, REASONS = 0.85, 0.85
 """Shares that are wanted."""
+SECOND_PLAYS, SECOND_REASONS = 0.9, 0.85
+"""The same of the second file."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +120,9 @@ class Decision:
     next_play: str
     """The second choice of gnubg, and what it loses."""
     next_loses: float
+    context: CubeContext = MONEY
+    is_compared: bool = False
+    """Whether reasons are told against `next_play`, and not against the second choice of the judge."""
 
 
 @dataclass(frozen=True)
@@ -125,11 +151,11 @@ class Reading:
 
 
 def read_decisions(path: Path = FILE) -> list[Decision]:
-    """The decisions of the file; raises a `MotifError` for a position that is none."""
-    return [_decision(record) for record in yaml.safe_load(path.read_text("utf-8"))]
+    """The decisions of a file; raises a `MotifError` for a position that is none."""
+    return [_decision(record, path == SECOND) for record in yaml.safe_load(path.read_text("utf-8"))]
 
 
-def _decision(record: Mapping[str, Any]) -> Decision:
+def _decision(record: Mapping[str, Any], compared: bool) -> Decision:
     sides = ({OWN_BAR if place == "bar" else place: n for place, n in record[who].items()} for who in _SIDES)
     low, high = sorted(record["roll"])
     return Decision(
@@ -143,7 +169,16 @@ def _decision(record: Mapping[str, Any]) -> Decision:
         source=record["source"],
         next_play=record["next"]["play"],
         next_loses=record["next"]["loses"],
+        context=_context(record.get("match")),
+        is_compared=compared,
     )
+
+
+def _context(match: Mapping[str, Any] | None) -> CubeContext:
+    if match is None:
+        return MONEY
+    scores = {"own_score": match["own"], "opponent_score": match["other"]}
+    return CubeContext(MatchState(length=match["length"], crawford=match["crawford"], **scores))
 
 
 _SIDES = ("own", "other")
@@ -151,37 +186,42 @@ _SIDES = ("own", "other")
 
 def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
     """What `evaluator` chooses, and the first reasons that it gives where that is the play of theory."""
-    ranking = rank(decision.position, decision.roll, evaluator)
-    wanted = find_play(decision.play, legal_plays(decision.position, decision.roll)).position
+    ranking = rank_plays(decision.position, decision.roll, evaluator, decision.context)
+    plays = legal_plays(decision.position, decision.roll)
+    wanted = find_play(decision.play, plays).position
     difference = next(one.difference for one in ranking if one.play.position == wanted)
     chosen = ranking.best
     if chosen.position != wanted:
         return Reading(decision, chosen, max(-difference, 1e-9), None)
-    explanation = explain_choice(evaluator, decision.position, decision.roll, chosen)
-    reasons = getattr(explanation, "told", None)
-    if reasons is None:
+    other = find_play(decision.next_play, plays) if decision.is_compared else None
+    try:
+        explanation = explain_choice(
+            evaluator, decision.position, decision.roll, chosen, other, context=decision.context
+        )
+    except PlayerError:
         return Reading(decision, chosen, 0.0, None)
-    first = [reason for reason in reasons if reason.play == "better"][:FIRST]
+    # The reasons for the play of theory; what speaks for the other one is told beside them.
+    first = [reason for reason in explanation.reasons if reason.play == "better" and reason.concept != REST]
     return Reading(
         decision,
         chosen,
         0.0,
-        tuple(reason.concept for reason in first),
-        tuple(reason.sentence for reason in first),
+        tuple(reason.phrase if reason.phrase in NAMED else reason.concept for reason in first[:FIRST]),
+        tuple(reason.sentence for reason in first[:FIRST]),
     )
 
 
-def readings(tell: Callable[[str], None] = lambda line: None) -> tuple[str, list[Reading]]:
-    """The judge's name, and what it makes of every decision."""
+def readings(path: Path = FILE, tell: Callable[[str], None] = lambda line: None) -> tuple[str, list[Reading]]:
+    """The judge's name, and what it makes of every decision of a file."""
     name, evaluator = judge_of(None, fast=False, deep=False)
     read = []
-    for decision in read_decisions():
+    for decision in read_decisions(path):
         read.append(read_by(evaluator, decision))
         tell(f"{decision.name}: {'as theory' if read[-1].is_chosen else read[-1].chosen.notation}")
     return name, read
 
 
-def page_lines(judge: str, read: Sequence[Reading]) -> Iterator[str]:
+def page_lines(judge: str, read: Sequence[Reading], themes: Sequence[str] = THEMES) -> Iterator[str]:
     """The table by theme, and every failure with its board."""
     chosen = [one for one in read if one.is_chosen]
     told = [one for one in chosen if one.concepts is not None]
@@ -190,7 +230,7 @@ def page_lines(judge: str, read: Sequence[Reading]) -> Iterator[str]:
         named = sum(one.is_named for one in told)
         yield f"Of these, one of its first two reasons is one that books name in {_share(named, len(told))}."
     yield from ("", "| theme | play of theory | reason of theory |", "|---|---|---|")
-    for theme in THEMES:
+    for theme in themes:
         own = _of(read, theme)
         right = [one for one in own if one.is_chosen]
         names = f"{sum(one.is_named for one in right)} of {len(right)}" if told else ""
@@ -236,8 +276,9 @@ def _board(one: Reading) -> Iterator[str]:
 def main() -> int:
     """Write the page; returns the exit code, 2 after one line for what fails."""
     try:
-        judge, read = readings(tell=lambda line: print(line, file=sys.stderr))
-        write_region(Path(sys.argv[1]), REGION, page_lines(judge, read))
+        for path, region, themes in ((FILE, REGION, THEMES), (SECOND, SECOND_REGION, MORE_THEMES)):
+            judge, read = readings(path, tell=lambda line: print(line, file=sys.stderr))
+            write_region(Path(sys.argv[1]), region, page_lines(judge, read, themes))
     except MotifError as error:
         print(f"motif: error: {error}", file=sys.stderr)
         return 2

@@ -23,16 +23,24 @@ def languages() -> tuple[str, ...]:
 class Phrases:
     """What one language says."""
 
-    def __init__(self, table: Mapping[str, Any]) -> None:
+    def __init__(self, language: str, table: Mapping[str, Any]) -> None:
+        self.language = language
         self._table = table
 
     def say(self, *keys: str, **facts: object) -> str:
-        """The text under `keys` with `facts` filled in; of these ``count`` and ``nth`` are whole numbers."""
+        """The text under `keys` with `facts` filled in.
+
+        Of these ``count`` chooses among forms for none, one and many; ``nth`` and ``length`` are whole
+        numbers that become words.
+        """
         text: Any = self._table
         for key in keys:
             text = text[key]
         if isinstance(text, Mapping):
-            text = text["one" if facts["count"] == 1 else "many"]
+            form = {0: "none", 1: "one"}.get(int(str(facts["count"])), "many")
+            text = text.get(form, text["many"])
+        if "length" in facts:
+            facts["length"] = self._table["numbers"][int(str(facts["length"]))]
         if "nth" in facts:
             ordinals = self._table["ordinals"]
             facts["nth"] = ordinals[min(int(str(facts["nth"])), len(ordinals)) - 1]
@@ -47,6 +55,10 @@ class Phrases:
         """A number that is not whole, such as points of equity."""
         return f"{value:.{digits}f}".replace(".", self._table["decimal"])
 
+    def signed(self, value: float, digits: int = 3) -> str:
+        """The same with its sign."""
+        return ("-" if value < 0 else "+") + self.amount(abs(value), digits)
+
 
 @cache
 def phrases(language: str = LANGUAGE) -> Phrases:
@@ -58,7 +70,7 @@ def phrases(language: str = LANGUAGE) -> Phrases:
     if language not in known:
         raise SettingError(f"no language is called {shown(language)}; there are: {', '.join(known)}")
     file = resources.files("motif").joinpath("data", "phrases", language + _SUFFIX)
-    return Phrases(parse_yaml(file.read_text(encoding="utf-8")))
+    return Phrases(language, parse_yaml(file.read_text(encoding="utf-8")))
 
 
 def sentence(phrase: str) -> str:

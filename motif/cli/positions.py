@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from motif.evaluators.stakes import Stakes
 
 _START = "4HPwATDgc/ABMA"
+_MOST_TERMS = 15
+"""Terms, and groups, that explain --detailed prints without --all."""
 _BOARD_WIDTH = 48
 """Letters of a text diagram from its left rim to the checkers borne off."""
 _GAP = "   "
@@ -342,7 +344,7 @@ def explain(
     die1: FirstDie = None,
     die2: SecondDie = None,
     player: Annotated[
-        str | None, player_option("Whose choice: a weight file, bras or phase.", show_default=JUDGE)
+        str | None, player_option("Player to explain: a weight file, bras or phase.", show_default=JUDGE)
     ] = None,
     fast: FastOption = False,
     deep: DeepOption = False,
@@ -355,16 +357,19 @@ def explain(
     detailed: Annotated[
         bool, option("Show the formula, and the groups and terms that make up the values.")
     ] = False,
+    every: Annotated[
+        bool, option("With --detailed: all groups and terms, not the largest.", name="--all")
+    ] = False,
     language: LanguageOption = LANGUAGE,
     html: HtmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Tell why one play is better than another.
 
-    What the plays do on the board is told with the strongest reasons first, then what speaks for the other
-    play, and how sure it is; docs/how-to/explain.md in motif's source says how.  With --detailed come the
-    terms of the weights, which add up exactly.  With a match or a cube, from options or from the ID, plays
-    are valued and chosen for it; the terms stay those of money.
+    The reasons come with what each brings, the largest first; they add up to the difference of the plays.
+    Then follows how sure it is; docs/how-to/explain.md in motif's source says how.  With --detailed come the
+    largest terms of the weights, with --all the rest of them; all add up exactly.  With a match or a cube,
+    from options or from the ID, plays are valued and chosen for it; the terms stay those of money.
     """
     from motif.analysis.explain import explain_choice
     from motif.board.moves import legal_plays
@@ -391,21 +396,27 @@ def explain(
         say(sentence)
     print_valued(valued)
     if detailed:
-        _print_reckoning(explanation)
+        _print_reckoning(explanation, most=None if every else _MOST_TERMS)
 
 
-def _print_reckoning(explanation: "Explanation") -> None:
-    """Print how the values of the two plays come about."""
+def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
+    """Print how the values of the two plays come about: of groups and terms the largest, `most` of each."""
     say("")
     for sentence in explanation.detailed_lines:
         say(sentence)
     rows = [(name, explanation.scale.told(value)) for name, value in explanation.shown_groups]
-    print_table(("group", explanation.unit), rows)
+    print_table(("group", explanation.unit), rows[:most])
     terms, about = sorted(explanation.terms, key=lambda term: -abs(term[1])), explanation.term_words
     print_table(
         ("term", "adds to x"),
-        [(f"{about[name]}\n{name}" if name in about else name, f"{value:+.6f}") for name, value in terms],
+        [
+            (f"{about[name]}\n{name}" if name in about else name, f"{value:+.6f}")
+            for name, value in terms[:most]
+        ],
     )
+    if most is not None and len(terms) > most:
+        rest = sum(value for _, value in terms[most:])
+        say(f"The other {len(terms) - most:,} terms add {rest:+.6f} to x; --all prints the rest.")
 
 
 def _boards(explanation: "Explanation") -> str:

@@ -51,8 +51,7 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
             (f"{name}: {_value(explanation, equity)}", play.moves)
             for name, play, equity in zip(names, plays, explanation.judged, strict=True)
         ],
-        reasons=explanation.told,
-        largest_reason=max((reason.amount for reason in explanation.told), default=1.0),
+        largest_reason=max((reason.amount for reason in explanation.reasons), default=1.0),
         largest=max((abs(value) for _, value in explanation.groups), default=1.0),
         roll_grid=roll_grid,
         grid_caption=words.say("roll_grid", "caption", better=names[0], worse=names[1]),

@@ -295,7 +295,7 @@ def test_the_choice_is_the_players_and_compared_with_the_second_best():
 
 def test_who_has_no_terms_is_told_so():
     for name in ("pubeval", "wildbg"):
-        with pytest.raises(PlayerError, match=rf"'{name}' are no sums of named terms; weight files, bras"):
+        with pytest.raises(PlayerError, match=rf"'{name}' has no named terms to explain; weight files, bras"):
             explain_choice(load_evaluator(name), START, (3, 1))
 
 
@@ -317,7 +317,7 @@ def test_a_finished_game_and_tables_are_told_in_words():
     found = explain_choice(evaluator, ending, (2, 1))
     assert found.terms == (("end of the game", found.difference_x),)
     assert "You win: a single game, not nothing yet." in found.group_sentences[0]
-    assert found.sentences[0] == "Bears off the last checker, and wins."
+    assert found.sentences[0] == "Bears off the last checker and wins."
     race = Position.from_points({6: 2, 5: 2, 4: 2, 3: 1}, {6: 2, 5: 2, 4: 2, 2: 1})
     found = explain_choice(evaluator, race, (4, 1))
     assert [name for name, _ in found.groups] == ["bearoff tables"]

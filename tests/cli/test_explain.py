@@ -1,5 +1,7 @@
 """The command explain, and what evaluate --detailed says of a weight file."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -40,15 +42,26 @@ def test_text_shows_both_boards_and_words(motif):
     assert ending.out.count("+13-14-15-16-17-18------19-20-21-22-23-24-+") == 2
     assert ending.out.startswith("8/5 6/5")
     assert "8/5 6/5 is better than 24/20 by 0." in ending.out
-    assert "\nMakes the 5 point, and has 2 home points instead of 1.\n" in ending.out
+    rows = re.findall(r"^([+-]0\.\d{3})  (.*)$", ending.out, re.MULTILINE)
+    assert rows[0][1] == "Makes the 5 point and has 2 home points instead of 1."
+    difference = float(re.search(r"is better than 24/20 by (0\.\d{3})", ending.out)[1])
+    assert sum(float(amount) for amount, _ in rows) == pytest.approx(difference, abs=0.0005 * (len(rows) + 1))
     assert "tanh" not in ending.out
-    assert ending.out.splitlines()[-1].startswith(("Clear: motif-", "Likely: motif-"))
+    sure = r"(Clear|Likely): the gap is (far )?larger than motif-.*'s average error \(0\.\d{3}\)\."
+    assert re.fullmatch(sure, ending.out.splitlines()[-1])
 
 
 def test_detailed_adds_formula_groups_and_terms(motif):
     out = motif("explain", START, "31", "--versus", "24/20", "--detailed").out
     for said in ("3 tanh x", "looks ahead: ", "Home points that you have made: 2, not 1.", "pip_count"):
         assert said in out
+    assert len(out.splitlines()) < 75
+    assert re.search(
+        r"^The other [\d,]+ terms add [+-]\d\.\d{6} to x; --all prints the rest\.$", out, re.MULTILINE
+    )
+    everything = motif("explain", START, "31", "--versus", "24/20", "--detailed", "--all").out
+    assert "--all" not in everything
+    assert len(everything.splitlines()) > 500
 
 
 def test_reasons_are_told_in_other_languages(motif, motif_json):
@@ -65,8 +78,13 @@ def test_reasons_are_told_in_other_languages(motif, motif_json):
 
 def test_json_has_reasons_certainty_and_the_grid_of_rolls(motif_json):
     record = motif_json("explain", START, 6, 5, "--versus", "24/18 13/8")
-    assert {tuple(reason) for reason in record["reasons"]} == {("concept", "play", "amount", "sentence")}
+    assert {tuple(reason) for reason in record["reasons"]} == {
+        ("concept", "play", "amount", "contribution", "sentence")
+    }
     assert all(reason["amount"] >= 0 for reason in record["reasons"])
+    total = sum(reason["contribution"] for reason in record["reasons"])
+    assert total == pytest.approx(record["judged_difference"], abs=1e-6)
+    assert record["judged"][0] - record["judged"][1] == pytest.approx(record["judged_difference"])
     assert record["certainty"]
     grid = np.array(record["grid"])
     assert grid.shape == (6, 6)
@@ -94,7 +112,7 @@ def test_html_is_written(motif_json, tmp_path):
     ("words", "said"),
     [
         ((START,), "D1"),
-        ((START, "3", "1", "--player", "pubeval"), "the values of 'pubeval' are no sums of named terms"),
+        ((START, "3", "1", "--player", "pubeval"), "'pubeval' has no named terms to explain"),
         ((START, "3", "1", "--player", "wildbg@1"), "without lookahead, can be explained"),
         ((START, "3", "1", "--fast", "--deep"), "--fast and --deep: one of them"),
         ((START, "3", "1", "--versus", "8/5 6/5"), "cannot be compared with itself"),

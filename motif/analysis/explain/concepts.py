@@ -27,9 +27,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.analysis.explain.exposure import calm_rolls
 from motif.analysis.explain.judged import FloatArray, explainable, values_of
+from motif.analysis.explain.situation import OFF, Situation, own_checkers
 from motif.board.moves import Play
-from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
+from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.motif_set import MOTIF_SET
@@ -38,15 +40,15 @@ from motif.runtime.streams import THROWS
 
 _MOST = 8
 """Events that are told apart: with their exposure, 512 positions."""
+_MOST_CALM = 5
+"""Events up to which the next rolls are counted after every set of them: 32 positions, 21 rolls each."""
 _SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")
 """Parameters that measure what may be hit, by whatever set."""
 _COUNTED = [
     MOTIF_SET.names.index(name) for name in ("hitting_rolls", "contained_opponent", "spare_pips_opponent")
 ]
-"""What the mover counts, who is not on roll any more."""
+"""What the mover counts, who is not on roll any more; see `Counted`."""
 Moves = Sequence[tuple[int, int]]
-OFF = 0
-"""Where a checker that was borne off stands, as in notation."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,13 @@ class Counted(NamedTuple):
     """What a player counts on the board that the mover leaves; or how much more of it there is."""
 
     safe: float
-    """Rolls of 36 that do not hit him."""
+    """Rolls of 36 that do not hit."""
     held: float
-    """Rolls of 36 that the opponent's last checker cannot play in full because of his points."""
+    """Rolls of 36 that the opponent's rearmost checker cannot play in full because of the mover's points."""
     spare: float
-    """Pips that he can play before he breaks a point or moves his back checkers."""
+    """Pips that can be played before a point breaks or a back checker moves."""
+    calm: float = 0.0
+    """The mover's next rolls of 36 that leave no shot; 0 where nobody counts them."""
 
     @property
     def turned(self) -> "Counted":
@@ -106,13 +110,6 @@ class Part:
     gain: Counted
     """About how much more there is of each after the first play because of it; the exposure has nothing but
     safe rolls, and all of them."""
-
-
-def own_checkers(board: Board) -> npt.NDArray[np.int64]:
-    """The mover's checkers (26,) by point, those off at 0 and those on the bar at 25."""
-    own = np.maximum(board, 0).astype(np.int64)
-    own[OFF] = CHECKERS - own.sum()
-    return own
 
 
 def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> tuple[Event, ...]:
@@ -138,20 +135,26 @@ def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> t
     return tuple(events)
 
 
-def parts_between(static: StaticEvaluator, first: Play, second: Play, fewer: int) -> tuple[Part, ...]:
+def parts_between(
+    static: StaticEvaluator, first: Play, second: Play, fewer: int, situation: Situation
+) -> tuple[Part, ...]:
     """What makes the play `first` worth more than `second`.
 
-    `fewer` is how many rolls of 36 fewer hit after the first.  The amounts are the mover's, and add up to the
-    difference of `Judged.value`.
+    `fewer` is how many rolls of 36 fewer hit after the first, by the opponent's best replies.  The amounts
+    are the mover's, and add up to the difference of `Judged.value`.  In a race all that a play does is one
+    thing, for nothing else is there to weigh it against.
     """
-    boards = (first.position.switch_sides().board, second.position.switch_sides().board)
+    boards = situation.after
     events = events_between(*boards, (first.moves, second.moves))
+    if situation.is_race:
+        events = (reduce(Event.joined, events),)
     mixed = [
         hybrid(boards[1], [event for bit, event in enumerate(events) if number >> bit & 1])
         for number in range(1 << len(events))
     ]
     seen = np.ascontiguousarray(-np.array(mixed)[:, ::-1])
-    gains = [Counted(*gain) for gain in zip(*map(shapley, counted_on(seen).T), strict=True)]
+    counted = counted_on(seen, with_calm=situation.is_bringing_in and len(events) <= _MOST_CALM)
+    gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
     exposed = _exposed(static)
     if fewer and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
@@ -161,13 +164,14 @@ def parts_between(static: StaticEvaluator, first: Play, second: Play, fewer: int
     return tuple(map(Part, events, shapley(turned_equities(values_of(static, seen))), gains))
 
 
-def counted_on(boards: Board) -> FloatArray:
-    """What a player counts who has left `boards` (n, 26) to the player on roll: (n, 3), as in `Counted`."""
+def counted_on(boards: Board, *, with_calm: bool = False) -> FloatArray:
+    """What a player counts who has left `boards` (n, 26) to the player on roll: (n, 4), as in `Counted`."""
     measured = np.round(
         features(MOTIF_SET, boards)[:, _COUNTED].astype(np.float64) / MOTIF_SET.scales[_COUNTED]
     )
     measured[:, 0] = THROWS - measured[:, 0]
-    return measured
+    calm = calm_rolls(np.ascontiguousarray(-boards[:, ::-1])) if with_calm else np.zeros(len(boards))
+    return np.column_stack([measured, calm])
 
 
 def shapley(values: FloatArray) -> list[float]:

@@ -10,17 +10,30 @@ for plays; half their sum, which belongs to neither, is what being on roll is wo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from motif.analysis.confirmation import Choice, choice_of
 from motif.analysis.explain.concepts import Part, parts_between
-from motif.analysis.explain.judged import FloatArray, both_races, bound_of, explainable, judged
-from motif.analysis.explain.reasons import Reason, Side, reasons_of
+from motif.analysis.explain.exposure import Exposure, risky_rolls
+from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
+from motif.analysis.explain.reasons import (
+    LOOKAHEAD,
+    LOOKAHEAD_HITS,
+    ROLLOUT,
+    SCORE,
+    Reason,
+    counted_as_well,
+    reasons_of,
+    row,
+    rows_told,
+)
 from motif.analysis.explain.replies import Replies, hit_rolls, replies
+from motif.analysis.explain.situation import Situation
 from motif.analysis.explain.split import Terms, split
 from motif.analysis.explain.words import (
     Fact,
@@ -35,7 +48,7 @@ from motif.analysis.explain.words import (
 )
 from motif.analysis.judge import known_error_rate
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
-from motif.analysis.ranking import MONEY, CubeContext
+from motif.analysis.ranking import EXACT, MONEY, CubeContext
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
@@ -43,6 +56,7 @@ from motif.board.movegen import ROLL_COUNTS
 from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.outcome import outcome
+from motif.board.packed import Board
 from motif.board.position import Position
 from motif.evaluators import Evaluator, LookaheadEvaluator, WeightFile
 from motif.evaluators.pattern_words import pattern_term, words_of_patterns
@@ -50,18 +64,13 @@ from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import EVEN, Stakes
 from motif.runtime.errors import PlayError
 from motif.runtime.layout import html_lines, side_by_side
+from motif.runtime.streams import THROWS
 
 ON_ROLL = "being on roll"
-SCORE, LOOKAHEAD, LOOKAHEAD_HITS = "score", "lookahead", "replies"
-BEYOND = SCORE, LOOKAHEAD, LOOKAHEAD_HITS
-"""Concepts of the reasons that the board after the plays does not show."""
-_MOST_FOR, _MOST_AGAINST = 3, 2
-"""Reasons that are told for the better play, and for the other one."""
-_LEAST_SHARE, _LEAST_OF_WEAK = 0.1, 0.25
-"""What a reason that is told brings at least, of the largest; and one that says little."""
-_TOLD_CHANGE, _LARGE_SHARE = 0.02, 0.5
-"""What score, lookahead or gammons must change to be told: so many points, and such a share of the
-difference."""
+_LEAST_GAMMONS, _LARGE_SHARE = 0.02, 0.5
+"""What gammons must make of a difference to be told: so many points, and such a share."""
+_LITTLE, _MUCH = 0.3, 1.3
+"""Values of a gammon, of 1 for money, below which it counts for little, and beyond which for more."""
 _POINTS = np.arange(-EVEN, EVEN + 1)
 """What games are worth for money, as in `Stakes.worth`."""
 _SHOWN = 0.0005
@@ -100,10 +109,10 @@ class Explanation:
     group_sentences: tuple[str, ...]
     """The largest groups with what is measured of them, and the rest; amounts in `unit`."""
     reasons: tuple[Reason, ...]
-    """What makes the difference, the largest first.  Those of the board add up to `equity_difference`, in
-    points; with those of `BEYOND` all add up to what the plays were chosen by."""
+    """What makes the difference of `judged`, the largest first, in the unit of `equities`: what the plays do
+    on the board, what score, lookahead and rollout change, and the rest.  They add up to it exactly."""
     parts: tuple[Part, ...] = field(repr=False)
-    """The same without the words."""
+    """What the board brings, all of it, without the words: the parts of `equity_difference`."""
     summary: str
     gammons: str
     """How the plays differ in gammons, in a sentence; empty where that makes little of the difference."""
@@ -125,6 +134,8 @@ class Explanation:
     """Whether `ahead` comes from playing a late ending to its end."""
     estimate: tuple[float, float] | None = None
     """The equities of both plays by a rollout; None where there was none."""
+    judged: tuple[float, float] = (0.0, 0.0)
+    """The best estimate of both plays: exact, rolled out, looked ahead, or that of the board."""
 
     @property
     def term_words(self) -> dict[str, str]:
@@ -138,33 +149,19 @@ class Explanation:
         return self.ahead is not None and self.equity_difference < 0 < self.ahead[0] - self.ahead[1]
 
     @property
-    def judged(self) -> tuple[float, float]:
-        """The best estimate of both plays: rolled out, looked ahead, for the score, or their `equities`."""
-        return self.estimate or self.ahead or self.staked or self.equities
+    def shown_reasons(self) -> tuple[Reason, ...]:
+        """The `reasons` that are not nothing in the digits shown."""
+        return tuple(reason for reason in self.reasons if reason.amount >= _SHOWN)
+
+    @property
+    def judged_difference(self) -> float:
+        """By how much the first play is better, by the best estimate."""
+        return _difference(self.judged)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The `told` reasons."""
-        return tuple(reason.sentence for reason in self.told)
-
-    @property
-    def told(self) -> tuple[Reason, ...]:
-        """The reasons that count: those of the better play first, then what speaks for the other one."""
-        largest = max((reason.amount for reason in self.reasons), default=0.0)
-        hits = {reason.play for reason in self.reasons if reason.concept == LOOKAHEAD_HITS}
-        count = [
-            reason
-            for reason in self.reasons
-            if reason.amount >= largest * (_LEAST_OF_WEAK if reason.is_weak else _LEAST_SHARE)
-            # With the rolls that hit it is said already how many they are.
-            and not (reason.concept == "shots" and reason.play in hits)
-        ]
-        sides: list[tuple[Side, int]] = [("better", _MOST_FOR), ("worse", _MOST_AGAINST)]
-        if _difference(self.judged) < 0:
-            sides = [("worse", _MOST_FOR), ("better", _MOST_AGAINST)]
-        return tuple(
-            reason for play, most in sides for reason in [one for one in count if one.play == play][:most]
-        )
+        """The `shown_reasons` without the amounts."""
+        return tuple(reason.sentence for reason in self.shown_reasons)
 
     @property
     def grid(self) -> list[list[float]] | None:
@@ -175,29 +172,37 @@ class Explanation:
         return None if self.replies is None else self.replies.grid
 
     @property
+    def names(self) -> tuple[str, str]:
+        """The two plays as they are written."""
+        return _named((self.better, self.worse), self.words)
+
+    @property
     def ahead_in_words(self) -> tuple[str, ...]:
-        """What lookahead says of both plays; empty where nobody looked ahead."""
+        """What lookahead, and a rollout, say of both plays; empty where nobody looked ahead."""
         if self.ahead is None or self.replies is None:
             return ()
-        names = [play.notation or NO_MOVE for play in (self.better, self.worse)]
-        first, second = self.ahead
-        view = (
-            f"{self.replies.evaluator} {'plays on to the end' if self.played_out else 'looks ahead'}: "
-            f"{names[0]} {first:+.3f}, {names[1]} {second:+.3f}, "
-            f"a difference of {first - second:.3f}."
-        )
+        view = self._compared("ending" if self.played_out else "ahead", self.ahead)
         if self.overruled:
-            view += f"  That overrules the terms, by which {names[1]} is better."
-        return view, *self.replies.sentences(self.better, self.worse)
+            view += "  " + self.words.say("detail", "overruled", worse=self.names[1])
+        rolled = () if self.estimate is None else (self._compared("rollout", self.estimate),)
+        return view, *rolled, *self.replies.sentences(self.names, self.words)
 
     @property
     def staked_in_words(self) -> str:
         """What both plays are worth at the score and with the cube; empty where nothing was said of these."""
-        if self.staked is None:
-            return ""
-        names = (play.notation or NO_MOVE for play in (self.better, self.worse))
-        worth = ", ".join(f"{name} {value:+.3f}" for name, value in zip(names, self.staked, strict=True))
-        return f"With score and cube: {worth}.  The terms are those of money without a cube."
+        return "" if self.staked is None else self._compared("staked", self.staked)
+
+    def _compared(self, key: str, two: tuple[float, float]) -> str:
+        first, second = (self.words.signed(value) for value in two)
+        difference = self.words.signed(_difference(two)).removeprefix("+")
+        facts = {"first": first, "second": second, "difference": difference, "player": self.evaluator}
+        return self.words.say("detail", key, better=self.names[0], worse=self.names[1], **facts)
+
+    def amount_in_words(self, reason: Reason) -> str:
+        """What a reason brings, with its sign, such as ``+0.042``; of a file of win chances in per cent."""
+        if self.scale.win_only and self.staked is None:
+            return self.words.signed(50 * reason.contribution, 1)
+        return self.words.signed(reason.contribution)
 
     @property
     def unit(self) -> str:
@@ -212,17 +217,22 @@ class Explanation:
     @property
     def values_in_words(self) -> str:
         """The values of both plays, and how they come from x."""
-        return value_line(self.scale, self.x, self.equities)
+        return value_line(self.scale, self.x, self.equities, self.words)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All that it says in words."""
-        return tuple(filter(None, (self.summary, *self.sentences, self.gammons, self.certainty)))
+        """All that it says in words, the reasons with what each brings."""
+        rows = (f"{self.amount_in_words(reason)}  {reason.sentence}" for reason in self.shown_reasons)
+        return tuple(filter(None, (self.summary, *rows, self.gammons, self.certainty)))
 
     @property
     def detailed_lines(self) -> tuple[str, ...]:
-        """How the values come about: formula, score, lookahead, and the groups with what is measured."""
-        said = self.values_in_words, self.staked_in_words, *self.ahead_in_words, *self.group_sentences
+        """How the values come about: formula, score, lookahead, and the groups with what is measured.
+
+        The registry of parameters, which says what is measured, speaks English alone.
+        """
+        groups = self.group_sentences if self.words.language == LANGUAGE else ()
+        said = self.values_in_words, self.staked_in_words, *self.ahead_in_words, *groups
         return tuple(filter(None, said))
 
     def __str__(self) -> str:
@@ -254,6 +264,8 @@ class Explanation:
             "worse": play_dict(self.worse, self.x[1], self.equities[1]),
             "difference": self.difference_x,
             "equity_difference": self.equity_difference,
+            "judged": list(self.judged),
+            "judged_difference": self.judged_difference,
             "unit": self.unit,
             "summary": self.summary,
             "reasons": [reason.to_dict() for reason in self.reasons],
@@ -335,22 +347,18 @@ def explain_choice(
     stakes = context.stakes
     ranking = static.staked(stakes, side=1)
     choice = choice or _chosen(evaluator, position, roll, better, worse, context)
-    better, worse = choice.better.play, choice.worse.play
-    staked = None if ranking is static else tuple(_to_mover(ranking, (better, worse)).tolist())
-    hits = hit_rolls(static, (better, worse), stakes)
-    shots = (int(hits[0] @ ROLL_COUNTS), int(hits[1] @ ROLL_COUNTS))
-    ahead, seen, played_out = None, None, False
-    if isinstance(evaluator, LookaheadEvaluator):
-        ahead = choice.better.equity, choice.worse.equity
-        if not any(outcome(play.position) for play in (better, worse)):
-            seen = replies(evaluator, better, worse, stakes, hits)
-        played_out = bool(
-            evaluator.plays_out(np.array([play.position.board for play in (better, worse)])).any()
-        )
+    plays = better, worse = choice.better.play, choice.worse.play
+    names = _named(plays, words)
+    staked = None if ranking is static else _to_mover(ranking, plays)
+    gammons_cost = _gammon_values(stakes)[1] >= _LITTLE
+    situation = Situation(position.board, (_own_view(better), _own_view(worse)), gammons_cost)
+    risks = risky_rolls(situation.after) if situation.is_bringing_in else (THROWS, THROWS)
+    hits = hit_rolls(static, plays, stakes)
+    seen = _replies(evaluator, plays, stakes, hits, risks)
     two = first, second = judged(static, better.position), judged(static, worse.position)
     pieces = split(weights, first, second, of_other_player=True)
     scale = Scale.between(first, second, bound_of(static))
-    # After a play the opponent is on roll: his checkers, which come first, differ by hits alone.
+    # After a play the opponent is on roll, whose checkers come first: they differ by hits alone.
     hit = not np.array_equal(first.seen.checkers[0], second.seen.checkers[0])
     view = View(you_are_on_roll=False, race=both_races(first, second), hit=hit)
     groups = grouped(weights.parameters, pieces, view)
@@ -359,13 +367,14 @@ def explain_choice(
         return [fact.compared() for fact in group_facts(group, pieces.cause, weights.parameters, two, view)]
 
     x, values = turned_equities(np.array([[first.x, second.x], [first.value, second.value]])).tolist()
-    names = better.notation or words.say("no_move"), worse.notation or words.say("no_move")
-    boards = position.board, better.position.switch_sides().board, worse.position.switch_sides().board
-    parts = parts_between(static, better, worse, shots[1] - shots[0])
-    reasons = reasons_of(parts, boards, shots, (better, worse), words)
-    estimate = None if choice.rolled is None else choice.rolled.equities
-    steps = [_difference(values), *(_difference(two) for two in (staked, ahead, estimate) if two is not None)]
-    reasons += _beyond(steps, staked is not None, seen, played_out, names, words)
+    exposures = Exposure.of(situation.after[0]), Exposure.of(situation.after[1])
+    parts = parts_between(
+        static, better, worse, int((hits[1] - hits[0].astype(int)) @ ROLL_COUNTS), situation
+    )
+    board = reasons_of(parts, situation, exposures, risks, plays, words)
+    difference = _difference(choice.equities)
+    told = Beyond(evaluator, choice, stakes, seen, names, words)
+    beyond = told.rows((values[0], values[1]), staked, board)
     return Explanation(
         evaluator=evaluator.name,
         position=position,
@@ -380,18 +389,19 @@ def explain_choice(
         groups=tuple((group.name, group.contribution) for group in groups),
         group_sentences=tuple(told_groups(groups, scale, facts)),
         parts=parts,
-        reasons=tuple(sorted(reasons, key=lambda reason: -reason.amount)),
-        summary=_verdict(names, steps[-1], scale.win_only and staked is None, words),
-        gammons=_gammons(evaluator, (better, worse), stakes, steps[-1], names, words),
-        certainty=_certainty(evaluator.name, steps[-1], words),
+        reasons=rows_told(board, beyond, difference, names, words),
+        summary=_verdict(names, difference, scale.win_only and staked is None, words),
+        gammons=_gammons(evaluator, plays, stakes, difference, names, words),
+        certainty=_certainty(evaluator.name, difference, words),
         words=words,
         scale=scale,
         weights=weights,
         staked=staked,
-        ahead=ahead,
+        ahead=told.ahead,
         replies=seen,
-        played_out=played_out,
-        estimate=estimate,
+        played_out=told.played_out,
+        estimate=None if choice.rolled is None else choice.rolled.equities,
+        judged=choice.equities,
     )
 
 
@@ -399,35 +409,105 @@ def _difference(two: Sequence[float]) -> float:
     return two[0] - two[1]
 
 
-def _beyond(
-    steps: Sequence[float],
-    staked: bool,
-    seen: Replies | None,
-    played_out: bool,
-    names: tuple[str, str],
-    words: Phrases,
-) -> tuple[Reason, ...]:
-    """Reasons that the board after the plays does not show: what the score and what lookahead change.
+def _named(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
+    better, worse = (play.notation or words.say("no_move") for play in plays)
+    return better, worse
 
-    `steps` are the differences of the plays: that of the board, then at the score and looked ahead.
-    """
-    reasons = []
-    for number, (before, after) in enumerate(pairwise(steps)):
-        change = after - before
-        if abs(change) < _TOLD_CHANGE or (before * after > 0 and abs(change) < _LARGE_SHARE * abs(before)):
-            continue
-        side: Side = "better" if change > 0 else "worse"
-        name = names[side == "worse"]
-        amount = words.amount(abs(change))
-        if staked and number == 0:
-            concept, told = SCORE, words.say("beyond", "score", play=name, amount=amount)
-        elif played_out or seen is None:
-            concept, told = LOOKAHEAD, words.say("beyond", "ending", play=name, amount=amount)
-        else:
-            concept = LOOKAHEAD_HITS if seen.is_of_hits(change) else LOOKAHEAD
-            told = seen.in_words(change, names, words)
-        reasons.append(Reason(concept, side, abs(change), told))
-    return tuple(reasons)
+
+def _own_view(play: Play) -> Board:
+    """The board after a play, as the player sees it who has made it."""
+    return play.position.switch_sides().board
+
+
+def _replies(
+    evaluator: Evaluator,
+    plays: tuple[Play, Play],
+    stakes: Stakes,
+    hits: npt.NDArray[np.bool_],
+    risks: tuple[int, int],
+) -> Replies | None:
+    """What the opponent replies to both plays; None where nobody looks ahead, or the game is over."""
+    over = any(outcome(play.position) for play in plays)
+    if over or not isinstance(evaluator, LookaheadEvaluator):
+        return None
+    return replies(evaluator, *plays, stakes, hits, risks)
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What is known of two plays that the board after them does not show."""
+
+    evaluator: Evaluator
+    choice: Choice
+    stakes: Stakes
+    seen: Replies | None
+    names: tuple[str, str]
+    words: Phrases
+
+    @property
+    def ahead(self) -> tuple[float, float] | None:
+        """What both plays are worth by lookahead; None where nobody looked ahead."""
+        if not isinstance(self.evaluator, LookaheadEvaluator):
+            return None
+        return self.choice.better.equity, self.choice.worse.equity
+
+    @cached_property
+    def played_out(self) -> bool:
+        """Whether that comes from playing a late ending to its end."""
+        if not isinstance(self.evaluator, LookaheadEvaluator):
+            return False
+        plays = self.choice.better.play, self.choice.worse.play
+        return bool(self.evaluator.plays_out(np.array([play.position.board for play in plays])).any())
+
+    def rows(
+        self, values: tuple[float, float], staked: tuple[float, float] | None, board: Sequence[Reason]
+    ) -> tuple[Reason, ...]:
+        """A row for each step from the `values` of the board to the best estimate.
+
+        `board` are the board's reasons: what a larger one of these counts is not counted again.
+        """
+        rows, known = [], _difference(values)
+        if staked is not None:
+            rows.append(self._score(_difference(staked) - known))
+            known = _difference(staked)
+        is_exact = EXACT in (self.choice.better.source, self.choice.worse.source)
+        if self.ahead is not None or is_exact:
+            reached = self.choice.better.equity - self.choice.worse.equity
+            rows.append(self._lookahead(reached - known, is_exact, board))
+            known = reached
+        if self.choice.rolled is not None:
+            change = _difference(self.choice.equities) - known
+            rows.append(row(ROLLOUT, change, self._said("rollout", change)))
+        return tuple(rows)
+
+    def _said(self, key: str, change: float) -> str:
+        return self.words.say("beyond", key, play=self.names[change < 0])
+
+    def _score(self, change: float) -> Reason:
+        won, lost = _gammon_values(self.stakes)
+        phrase = "score"
+        if max(won, lost) < _LITTLE:
+            phrase = "score_no_gammons"
+        elif max(won, lost) > _MUCH:
+            phrase = "score_gammon_go" if won >= lost else "score_gammon_save"
+        return row(SCORE, change, self._said(phrase, change), phrase)
+
+    def _lookahead(self, change: float, is_exact: bool, board: Sequence[Reason]) -> Reason:
+        if is_exact or self.played_out or self.seen is None:
+            phrase = "exact" if is_exact else "ending"
+            return row(LOOKAHEAD, change, self._said(phrase, change), phrase)
+        told = self.seen.told(change, self.names, self.words)
+        if counted_as_well(told.phrase, abs(change), board):
+            told = self.seen.of_rolls(change, self.names, self.words)
+        concept = LOOKAHEAD_HITS if told.phrase == "hits" else LOOKAHEAD
+        return row(concept, change, told.sentence, told.phrase, **told.facts)
+
+
+def _gammon_values(stakes: Stakes) -> tuple[float, float]:
+    """What a gammon won, and one lost, count beyond a single game, which is 1 for money."""
+    worth = _POINTS if stakes.is_cubeless else stakes.worth[stakes.state, 0, 0]
+    won, lost = worth[EVEN + 2] - worth[EVEN + 1], worth[EVEN - 1] - worth[EVEN - 2]
+    return float(won), float(lost)
 
 
 def _gammons(
@@ -442,16 +522,13 @@ def _gammons(
 
     A gammon counts what it is worth beyond a single game for the `stakes`; backgammons are gammons, too.
     """
-    worth = _POINTS if stakes.is_cubeless else stakes.worth[stakes.state, 0, 0]
+    value_won, value_lost = _gammon_values(stakes)
     after = np.array([play.position.board for play in plays])
     chances = turned(evaluator.evaluate_many(after)).astype(np.float64)
     won, lost = (chances[:, OUTPUTS.index(output)].tolist() for output in ("win_gammon", "lose_gammon"))
-    amounts = (
-        (worth[EVEN + 2] - worth[EVEN + 1]) * _difference(won),
-        (worth[EVEN - 2] - worth[EVEN - 1]) * _difference(lost),
-    )
+    amounts = value_won * _difference(won), -value_lost * _difference(lost)
     which = int(abs(amounts[1]) > abs(amounts[0]))
-    if abs(amounts[which]) < max(_TOLD_CHANGE, _LARGE_SHARE * abs(difference)):
+    if abs(amounts[which]) < max(_LEAST_GAMMONS, _LARGE_SHARE * abs(difference)):
         return ""
     first, second = (f"{100 * share:.0f}" for share in (won, lost)[which])
     key = "lost" if which else "won"
@@ -518,9 +595,11 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
     )
 
 
-def _to_mover(evaluator: Evaluator, plays: Sequence[Play]) -> FloatArray:
-    """What `plays` are worth to the mover (n,)."""
-    return turned_equities(evaluator.equity_many(np.array([play.position.board for play in plays])))
+def _to_mover(evaluator: Evaluator, plays: Sequence[Play]) -> tuple[float, float]:
+    """What two `plays` are worth to the mover."""
+    boards = np.array([play.position.board for play in plays])
+    first, second = turned_equities(evaluator.equity_many(boards)).tolist()
+    return first, second
 
 
 def _chosen(

@@ -266,7 +266,7 @@ def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:
     if isinstance(evaluator, StaticEvaluator) and evaluator.weights is not None:
         return evaluator, evaluator.weights
     raise PlayerError(
-        f"the values of {evaluator.name!r} are no sums of named terms; weight files, bras and phase, "
+        f"{evaluator.name!r} has no named terms to explain; weight files, bras and phase, "
         "without lookahead, can be explained"
     )
 

@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.concepts import counted_on
 from motif.analysis.explain.judged import FloatArray
 from motif.analysis.phrases import Phrases
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import Play
-from motif.board.notation import NO_MOVE
 from motif.board.outcome import outcome
 from motif.board.packed import OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import Evaluator, LookaheadEvaluator
@@ -28,6 +26,14 @@ _WORTH_NAMING = 0.05
 """Equity by which a roll must make the plays differ to be named."""
 
 
+class Told(NamedTuple):
+    """What is said of a change, with the phrase and its numbers."""
+
+    phrase: str
+    sentence: str
+    facts: dict[str, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Replies:
     """The opponent's best replies to two plays, roll by roll; values are those of the plays' player."""
@@ -36,11 +42,12 @@ class Replies:
     values: FloatArray
     """(2, 21): after the reply to each of `motif.board.movegen.ROLLS`, by play."""
     hits: tuple[int, int]
-    """How many of the 36 throws hit after each play."""
+    """How many of 36 rolls hit after each play by the opponent's best replies."""
     hit_rolls: npt.NDArray[np.bool_] = field(repr=False)
     """(2, 21): which rolls do."""
     risks: tuple[int, int] = (0, 0)
-    """After how many of the mover's own next rolls the opponent can hit, by play, if he stays where he is."""
+    """Of the mover's own next 36 rolls, those that leave a shot, by play, if the opponent stays where he is;
+    counted where checkers are brought home past others."""
 
     @property
     def differences(self) -> FloatArray:
@@ -71,28 +78,29 @@ class Replies:
         more = self.hits[1] - self.hits[0]
         return change * more > 0 and change * self.of_hits > 0 and abs(self.of_hits) > _SHARE * abs(change)
 
-    def in_words(self, change: float, names: tuple[str, str], words: Phrases) -> str:
+    def told(self, change: float, names: tuple[str, str], words: Phrases) -> Told:
         """Which replies make the `change` that lookahead sees in the difference of the plays `names`."""
         better = 0 if change > 0 else 1
         if self.is_of_hits(change):
-            return words.say(
-                "beyond",
-                "hits",
-                play=names[1 - better],
-                rolls=self._hitting(1 - better, words),
-                count=self.hits[1 - better],
-                amount=words.amount(abs(self.of_hits)),
-            )
-        if self.hits == (0, 0) and self.risks[better] < self.risks[1 - better]:
-            risk, other = self.risks[better], self.risks[1 - better]
-            facts = {"play": names[better], "other": names[1 - better], "rolls": risk, "count": other}
-            return words.say("beyond", "next_rolls", **facts)
+            hitting, count = self._hitting(1 - better, words), self.hits[1 - better]
+            text = words.say("beyond", "hits", play=names[1 - better], rolls=hitting, count=count)
+            return Told("hits", text, {"count": count, "play": 1 - better})
+        risk, other = self.risks[better], self.risks[1 - better]
+        if self.hits == (0, 0) and risk < other:
+            facts = {"count": risk, "others": other}
+            text = words.say("beyond", "next_rolls", play=names[better], other=names[1 - better], **facts)
+            return Told("next_rolls", text, {**facts, "play": better})
+        return self.of_rolls(change, names, words)
+
+    def of_rolls(self, change: float, names: tuple[str, str], words: Phrases) -> Told:
+        """The rolls that make most of the `change`, whatever they do."""
+        better = 0 if change > 0 else 1
         gains = (self.differences if change > 0 else -self.differences) * ROLL_COUNTS
         best = [k for k in np.argsort(-gains, kind="stable")[:_NAMED] if gains[k] > 0]
         if not best:
-            return words.say("beyond", "ahead", play=names[better], amount=words.amount(abs(change)))
+            return Told("ahead", words.say("beyond", "ahead", play=names[better]), {})
         rolls = words.listed([_roll(k) for k in sorted(best)])
-        return words.say("beyond", "rolls", play=names[better], rolls=rolls)
+        return Told("rolls", words.say("beyond", "rolls", play=names[better], rolls=rolls), {})
 
     def _hitting(self, play: int, words: Phrases) -> str:
         """The rolls that hit after a play, those of one die together."""
@@ -102,23 +110,20 @@ class Replies:
         some = [words.say("beyond", "any_die", die=die) for die in dice]
         return words.listed([*some, *(_roll(k) for k in np.flatnonzero(rest).tolist())], "or")
 
-    def sentences(self, better: Play, worse: Play) -> tuple[str, ...]:
-        """The replies that matter, in words."""
-        names = [play.notation or NO_MOVE for play in (better, worse)]
+    def sentences(self, names: tuple[str, str], words: Phrases) -> tuple[str, ...]:
+        """The replies that matter, in words; `names` are those of the plays."""
         lines = []
         if self.hits != (0, 0):
-            first, second = (_throws(count) for count in self.hits)
-            lines.append(
-                f"The opponent hits with {first} after {names[0]}, with {second} after {names[1]}; "
-                f"these rolls make {self.of_hits:+.3f} of the difference."
-            )
+            first, second = self.hits
+            facts = {"first": first, "second": second, "amount": words.signed(self.of_hits)}
+            lines.append(words.say("detail", "hits", better=names[0], worse=names[1], **facts))
         parts = self.differences * ROLL_COUNTS / THROWS
         for sign, name in ((1, names[0]), (-1, names[1])):
             order = np.argsort(-sign * parts)[:_NAMED]
             rolls = [k for k in order if sign * self.differences[k] > _WORTH_NAMING]
             if rolls:
-                told = ", ".join(f"{_roll(k)} ({self.differences[k]:+.2f})" for k in sorted(rolls))
-                lines.append(f"Rolls after which {name} stands better: {told}.")
+                told = (f"{_roll(k)} ({words.signed(self.differences[k], 2)})" for k in sorted(rolls))
+                lines.append(words.say("detail", "rolls", play=name, rolls=", ".join(told)))
         return tuple(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,14 +142,19 @@ class Replies:
 
 
 def replies(
-    evaluator: LookaheadEvaluator, better: Play, worse: Play, stakes: Stakes, hits: npt.NDArray[np.bool_]
+    evaluator: LookaheadEvaluator,
+    better: Play,
+    worse: Play,
+    stakes: Stakes,
+    hits: npt.NDArray[np.bool_],
+    risks: tuple[int, int] = (0, 0),
 ) -> Replies:
     """The best replies to two plays of the player who is side 0 of the `stakes`; of `hit_rolls`."""
     boards = _before_replies((better, worse))
     replied = evaluator.without_lookahead.staked(stakes, side=1).best_plays(boards, np.tile(ROLLS, (2, 1)))
     values = evaluator.below.staked(stakes, side=0).equity_many(replied.boards).reshape(2, len(ROLLS))
     first, second = (hits @ ROLL_COUNTS).tolist()
-    return Replies(evaluator.name, values, (first, second), hits, _risky_rolls(evaluator, (better, worse)))
+    return Replies(evaluator.name, values, (first, second), hits, risks)
 
 
 def hit_rolls(evaluator: Evaluator, plays: Sequence[Play], stakes: Stakes) -> npt.NDArray[np.bool_]:
@@ -165,22 +175,6 @@ def _before_replies(plays: Sequence[Play]) -> Board:
     return np.repeat(np.array([play.position.board for play in plays]), len(ROLLS), axis=0)
 
 
-def _risky_rolls(evaluator: LookaheadEvaluator, plays: Sequence[Play]) -> tuple[int, int]:
-    """After how many of the mover's own next rolls of 36 the opponent can hit, if he leaves all as it is."""
-    static = evaluator.without_lookahead
-    boards = _before_replies(plays)
-    mine = np.ascontiguousarray(-boards[:, ::-1])
-    played = static.best_plays(mine, np.tile(ROLLS, (len(plays), 1))).boards
-    first, second = (
-        (counted_on(played)[:, 0] < THROWS).reshape(len(plays), len(ROLLS)) @ ROLL_COUNTS
-    ).tolist()
-    return first, second
-
-
 def _roll(number: int) -> str:
     """The roll with a number, as players write it."""
     return f"{ROLLS[number, 0]}-{ROLLS[number, 1]}"
-
-
-def _throws(count: int) -> str:
-    return "no roll" if count == 0 else f"{count} of {THROWS} rolls"

@@ -17,6 +17,7 @@ import numpy as np
 
 from motif.analysis.explain.judged import TABLES, Judged
 from motif.analysis.explain.split import CLASS, CRASH, END, LIMITS, PLAN, Split
+from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, PACKED_BAR, POINTS
 from motif.evaluators.bearoff import race_distribution
@@ -286,13 +287,15 @@ def listed(groups: Sequence[Group], scale: Scale) -> str:
     return ", ".join(_with_amount(group, scale) for group in counting[:_SUMMED_UP])
 
 
-def value_line(scale: Scale, x: tuple[float, float], values: tuple[float, float]) -> str:
+def value_line(scale: Scale, x: tuple[float, float], values: tuple[float, float], words: Phrases) -> str:
     """How the raw sums `x` of the two plays become their `values`, in a sentence."""
-    raw = f"x is {x[0]:+.4f} against {x[1]:+.4f}"
+    first, second = (words.signed(each, 4) for each in x)
     if scale.win_only:
-        chances = " against ".join(f"{50 + 50 * value:.1f} %" for value in values)
-        return f"{raw}; the winning chance (tanh x + 1) / 2 is {chances}."
-    return f"{raw}; the equity 3 tanh x is {values[0]:+.3f} against {values[1]:+.3f} points."
+        better, worse = (words.amount(50 + 50 * value, 1) for value in values)
+    else:
+        better, worse = (words.signed(value) for value in values)
+    key = "value_chances" if scale.win_only else "value"
+    return words.say("detail", key, first=first, second=second, better=better, worse=worse)
 
 
 def group_facts(

@@ -130,15 +130,18 @@ export function whyPanel(answer) {
     replies.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), replies.map((one) => h("p", {}, one))));
 }
 
+/** All reasons with what each brings: they add up to the difference. The side of the largest comes first. */
 function reasonBars(reasons, better, worse) {
-  const most = Math.max(...reasons.map((one) => one.amount), 1e-9);
-  const side = (which) => reasons.filter((one) => one.play === which);
+  const shown = reasons.filter((one) => one.amount >= 0.0005);
+  const most = Math.max(...shown.map((one) => one.amount), 1e-9);
+  const side = (which) => shown.filter((one) => one.play === which);
   const list = (ones, which, name) => ones.length > 0 && h("div", { class: `reasons ${which}` },
     h("h4", {}, t("speaks for", { play: name })),
     h("ul", {}, ones.map((one) => h("li", {},
       h("span", { class: "sentence" }, one.sentence), bar(one.amount, most, which === "better"),
       h("span", { class: "amount" }, signed(which === "better" ? one.amount : -one.amount))))));
-  return [list(side("better"), "better", better), list(side("worse"), "worse", worse)];
+  const lists = [list(side("better"), "better", better), list(side("worse"), "worse", worse)];
+  return shown[0]?.play === "worse" ? lists.reverse() : lists;
 }
 
 function groupBars(groups) {

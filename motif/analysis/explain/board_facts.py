@@ -1,0 +1,505 @@
+"""What a play has on the board that another does not: facts, each with a phrase and its numbers.
+
+Every fact can be counted on the boards before and after the plays, and is true of the play that it speaks
+for and false of the other.  Nothing is told that both plays do.  Which of the facts an event is told by
+depends on the `Situation`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.explain.concepts import Counted, Event, Moves
+from motif.analysis.explain.exposure import Exposure
+from motif.analysis.explain.situation import (
+    BACK,
+    OFF,
+    PRIME,
+    Situation,
+    meets,
+    own_checkers,
+    pips_to_home,
+    run_at,
+)
+from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
+from motif.runtime.streams import THROWS
+
+CONCEPTS: Mapping[str, str] = {
+    "win": "bear_off",
+    "save_gammon": "save_gammon",
+    "bear_off": "bear_off",
+    "hit": "hit",
+    "hit_home": "hit",
+    "hit_on_bar": "hit",
+    "hit_rather": "hit",
+    "hit_there": "hit",
+    "not_hit": "safety",
+    "hit_and_make": "hit",
+    "hit_two": "hit",
+    "hit_more": "hit",
+    "close_out": "home_board",
+    "home_point": "home_board",
+    "home_point_rather": "home_board",
+    "home_point_against_bar": "home_board",
+    "keep_home_point": "home_board",
+    "prime": "prime",
+    "keep_prime": "prime",
+    "contain": "containing",
+    "bar_point": "block",
+    "block": "block",
+    "bar_point_contains": "block",
+    "block_contains": "block",
+    "keep_block": "block",
+    "keep_bar_point": "block",
+    "midpoint": "safety",
+    "landing_point": "safety",
+    "keep_midpoint": "safety",
+    "anchor": "anchor",
+    "keep_anchor": "keep_anchor",
+    "escape": "escape",
+    "run_on": "escape",
+    "pass": "escape",
+    "clear": "clear_rear",
+    "past": "safety",
+    "no_shot": "shots",
+    "fewer_shots": "shots",
+    "no_shot_outside": "shots",
+    "fewer_shots_outside": "shots",
+    "next_rolls": "next_rolls",
+    "even": "clear_rear",
+    "to_safety": "safety",
+    "no_blot": "safety",
+    "in_play": "distribution",
+    "unstack": "stack",
+    "step_up": "mobility",
+    "stay_back": "timing",
+    "timing": "timing",
+    "builder": "builder",
+    "keep_builder": "builder",
+    "slot": "make_point",
+    "bring_home": "distribution",
+    "home_safely": "safety",
+    "home_for_gammon": "save_gammon",
+    "pips_for_gammon": "save_gammon",
+    "hurry": "save_gammon",
+    "fill_gap": "distribution",
+    "lighter": "distribution",
+    "place": "distribution",
+    "move": "distribution",
+    "hold": "distribution",
+    "keep_from_off": "distribution",
+    "place_bar": "escape",
+}
+"""Concept of each phrase."""
+UNNAMED = "unnamed"
+"""Instead of a phrase, where there is nothing that can be said in a few words."""
+WEAK = ("hold", "place", "move", "keep_from_off")
+"""Phrases that say no more than where a checker stands."""
+_BAR_POINT, _MIDPOINT = 7, 13
+_BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
+_DEEP, _STACK = 2, 5
+"""The last point where a checker is buried; checkers of a stack, at least."""
+_TOLD_SHOTS, _TOLD_CALM = 2, 2
+"""Shots, and next rolls that leave one, that an event must save to be told by them."""
+_TOLD_HELD, _TOLD_SPARE = 3, 3
+"""Rolls that must be taken from the opponent's last checker, and pips that must be kept, to be told."""
+_HELD = 18
+"""Rolls that the opponent's rearmost checker cannot play in full if it is held."""
+_SOON = 3
+"""Rolls within which points that break break soon."""
+_PIPS_A_ROLL = 49 / 6
+_WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
+"""The points, those first that one would name of several made at once."""
+
+
+class Fact(NamedTuple):
+    """What a play has of an event: a phrase and what fills its places."""
+
+    phrase: str
+    facts: Mapping[str, Any]
+
+
+Kinds = tuple[str, ...]
+_FIGHT: Kinds = (
+    *("borne_off", "hit", "far_out", "made", "cleared", "escaped", "passed", "shots", "kept", "in_play"),
+    *("home", "brought", "timed", "placed"),
+)
+_CONTAIN: Kinds = (
+    *("borne_off", "hit", "made", "contained", "kept", "far_out", "escaped", "timed", "cleared", "passed"),
+    *("shots", "in_play", "home", "brought", "placed"),
+)
+_BACK_GAME: Kinds = (
+    *("borne_off", "hit", "made", "kept", "timed", "escaped", "brought", "in_play", "cleared", "home"),
+    "placed",
+)
+_BRING_IN: Kinds = (
+    *("won", "hit", "closed", "shots", "cleared", "borne_off", "calmed", "evened", "made", "kept", "passed"),
+    *("home", "timed", "placed"),
+)
+_SAVE: Kinds = ("borne_off", "hit", "saved", "made", "kept", "shots", "escaped", "home", "brought", "placed")
+_RACE: Kinds = ("borne_off", "saved", "home", "smoothed", "placed")
+
+
+def kinds_of(situation: Situation) -> Kinds:
+    """The kinds of facts that count in a situation, what matters most first."""
+    orders = (
+        (situation.is_race, _RACE),
+        (situation.is_saving_gammon, _SAVE),
+        (situation.is_back_game, _BACK_GAME),
+        (situation.is_bringing_in, _BRING_IN),
+        (situation.is_containing, _CONTAIN),
+    )
+    return next((kinds for is_so, kinds in orders if is_so), _FIGHT)
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """An event seen from the play it speaks for."""
+
+    event: Event
+    """Its moves lead from the other play to this one."""
+    situation: Situation
+    board: Board
+    """(26,) after this play, as the mover sees it."""
+    other_board: Board
+    """(26,) after the other."""
+    ways: Moves
+    """From where to where this play moved its checkers."""
+    exposures: tuple[Exposure, Exposure]
+    """After this play, and after the other."""
+    counted: tuple[Counted, Counted]
+    """What is counted after this play, and after the other."""
+    gain: Counted
+    """How much more of it because of the event; see `Part.gain`."""
+
+    def facts(self) -> Iterator[Fact]:
+        """What this play has of the event, what matters most first; at least one fact."""
+        for kind in kinds_of(self.situation):
+            yield from getattr(self, f"_{kind}")()
+
+    @cached_property
+    def _own(self) -> npt.NDArray[np.int64]:
+        return own_checkers(self.board)
+
+    @cached_property
+    def _other(self) -> npt.NDArray[np.int64]:
+        return own_checkers(self.other_board)
+
+    @cached_property
+    def _had(self) -> npt.NDArray[np.int64]:
+        return own_checkers(self.situation.before)
+
+    @property
+    def _targets(self) -> list[int]:
+        return [target for _, target in self.event.moves]
+
+    @cached_property
+    def _contact(self) -> bool:
+        """Whether the opponent has a checker behind one of the mover's."""
+        return meets(self.board)
+
+    def _more(self, low: int, high: int) -> int:
+        """How many checkers more this play has on the points from `low` to `high`."""
+        return int(self._own[low : high + 1].sum() - self._other[low : high + 1].sum())
+
+    def _won(self) -> Iterator[Fact]:
+        if OFF in self._targets and self._own[OFF] == CHECKERS:
+            yield Fact("win", {})
+
+    def _borne_off(self) -> Iterator[Fact]:
+        yield from self._won()
+        if OFF not in self._targets or self._more(OFF, OFF) < 1:
+            return
+        if self._had[OFF] == 0 == self._other[OFF] and self.situation.may_lose_gammon:
+            yield Fact("save_gammon", {})
+        yield Fact("bear_off", {"count": self._more(OFF, OFF)})
+
+    def _hit(self) -> Iterator[Fact]:
+        hits = self.event.hits
+        if not hits:
+            return
+        point = max(hits)
+        before = -int(self.situation.before[OPPONENT_BAR])
+        bar, other_bar = -int(self.board[OPPONENT_BAR]), -int(self.other_board[OPPONENT_BAR])
+        count, others = bar - before, other_bar - before
+        back = int(np.maximum(-self.board[: HOME + 1], 0).sum())
+        made = [here for here in hits if self._own[here] >= 2]
+        if made and count <= max(others, 1):
+            yield Fact("hit_and_make", {"point": max(made)})
+        elif count <= others:
+            yield self._hit_instead(point)
+        elif others:
+            yield Fact("hit_more", {"count": count, "others": others})
+        elif count > 1:
+            yield Fact("hit_two", {"length": count})
+        elif before:
+            yield Fact("hit_on_bar", {"point": point, "nth": bar})
+        elif point > HOME:
+            yield Fact("hit", {"point": point, "count": back, "nth": back})
+        else:
+            yield Fact("hit_home", {"point": point})
+
+    def _hit_instead(self, point: int) -> Fact:
+        """Both plays hit as many, each where the other does not, or this one on fewer points."""
+        places = range(1, OWN_BAR)
+        before = self.situation.before
+        alone = [p for p in places if before[p] < 0 <= self.other_board[p] and self.board[p] < 0]
+        if len(alone) == 1 and alone[0] < point:
+            return Fact("hit_rather", {"point": point, "source": alone[0]})
+        return Fact("hit_there", {"point": point})
+
+    def _closed(self) -> Iterator[Fact]:
+        """A made point that lets nobody in."""
+        yield from (fact for fact in self._made() if fact.phrase == "close_out")
+
+    def _made(self) -> Iterator[Fact]:
+        for point in self._points(new=True):
+            if (length := self._prime(point)) >= PRIME:
+                yield Fact("prime", {"point": point, "length": length})
+            elif point <= HOME:
+                yield self._home_point(point)
+            elif point in (_BAR_POINT, *_BLOCKS) and (rolls := self._held):
+                phrase = "bar_point_contains" if point == _BAR_POINT else "block_contains"
+                yield Fact(phrase, {"point": point, "count": rolls[0], "others": rolls[1]})
+            elif point == _BAR_POINT:
+                yield Fact("bar_point", {})
+            elif point in _BLOCKS:
+                yield Fact("block", {"point": point})
+            elif point == _MIDPOINT:
+                yield Fact("midpoint", {})
+            else:
+                yield Fact("landing_point" if point < BACK else "anchor", {"point": point})
+
+    @property
+    def _held(self) -> tuple[int, int] | None:
+        """Rolls that free the opponent's rearmost checker, here and there, if this play holds it."""
+        own, other = (int(counted.held) for counted in self.counted)
+        more = min(self.gain.held, own - other)
+        return (THROWS - own, THROWS - other) if more >= _TOLD_HELD and own >= _HELD else None
+
+    def _contained(self) -> Iterator[Fact]:
+        primes = any(fact.phrase == "keep_prime" for fact in self._kept())
+        if (rolls := self._held) and not primes:
+            yield Fact("contain", {"count": rolls[0], "others": rolls[1]})
+
+    def _home_point(self, point: int) -> Fact:
+        homes = [int((own[1 : HOME + 1] >= 2).sum()) for own in (self._own, self._other)]
+        entering = [-int(board[OPPONENT_BAR]) for board in (self.board, self.other_board)]
+        if entering[0] and homes[0] == HOME:
+            return Fact("close_out", {})
+        if entering[0] and entering[1] and homes[0] > homes[1]:
+            rolls, other_rolls = (count**2 for count in homes)
+            return Fact("home_point_against_bar", {"point": point, "rolls": rolls, "others": other_rolls})
+        more = homes[0] if homes[0] > homes[1] else 1
+        return Fact("home_point", {"point": point, "count": more, "others": homes[1]})
+
+    def _kept(self) -> Iterator[Fact]:
+        for point in self._points(new=False):
+            if (length := self._prime(point)) >= PRIME:
+                yield Fact("keep_prime", {"length": length})
+            elif point in (_BAR_POINT, _MIDPOINT):
+                yield Fact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
+            elif point >= BACK:
+                yield Fact("keep_anchor", {"point": point})
+            else:
+                yield Fact("keep_home_point" if point <= HOME else "keep_block", {"point": point})
+
+    def _points(self, *, new: bool) -> list[int]:
+        """The points that this play alone has of the event, new ones or those that were there."""
+        there = {point for point in self._targets if 1 <= point <= POINTS}
+        return [
+            point
+            for point in _WORTH
+            if point in there and self._own[point] >= 2 > self._other[point] and (self._had[point] < 2) == new
+        ]
+
+    def _prime(self, point: int) -> int:
+        """Length of the run of points of this play at `point` if the other play has none as long; else 0.
+
+        Where checkers are brought home past others a run of points is no prime.
+        """
+        if point >= BACK or self.situation.is_bringing_in:
+            return 0
+        length = run_at(self._own, point)
+        return length if length > max(run_at(self._other, p) for p in range(1, OWN_BAR)) else 0
+
+    def _cleared(self) -> Iterator[Fact]:
+        rear = int(np.flatnonzero(self._had).max())
+        if (
+            self._contact
+            and rear <= BACK
+            and self._had[rear] >= 2
+            and self._own[rear] == 0 < self._other[rear]
+            and self.event.leaves(rear)
+        ):
+            yield Fact("clear", {"point": rear})
+
+    def _escaped(self) -> Iterator[Fact]:
+        yield from self._out(BACK)
+
+    def _far_out(self) -> Iterator[Fact]:
+        yield from self._out(_MIDPOINT - 1)
+
+    def _out(self, least: int) -> Iterator[Fact]:
+        """Checkers that this play brings out of the opponent's home board, as far as the point `least`."""
+        escaped = {to for at, to in self.ways if at > BACK}
+        out = [
+            to
+            for at, to in self.event.moves
+            if least >= to > OFF
+            and to in escaped
+            and (at > BACK or at > to)
+            and self._own[to] > self._had[to]
+        ]
+        more = -self._more(BACK + 1, OWN_BAR)
+        if out and more < 1:
+            yield Fact("run_on", {"point": min(out)})
+        elif out:
+            yield Fact("escape" if self._contact else "pass", {"point": min(out), "count": more})
+
+    def _passed(self) -> Iterator[Fact]:
+        """Checkers that have met the last of the opponent's here, and have not there."""
+        behind = [_behind(own, board) for own, board in self._both]
+        last = int(np.flatnonzero(self.board < 0).min(initial=OWN_BAR))
+        past = any(OFF < to < last < at for at, to in self.event.moves)
+        if past and behind[0] < behind[1]:
+            yield Fact("past", {"count": behind[1] - behind[0]})
+
+    @property
+    def _both(self) -> tuple[tuple[npt.NDArray[np.int64], Board], ...]:
+        return (self._own, self.board), (self._other, self.other_board)
+
+    def _shots(self) -> Iterator[Fact]:
+        if self.gain.safe >= _TOLD_SHOTS and self.exposures[0].shots < self.exposures[1].shots:
+            yield shots_fact(self.exposures)
+        for at, to in self.event.moves:
+            alone = OFF < at <= BACK and self._other[at] == 1 and self._own[at] != 1
+            if not alone or not (self.other_board[:at] < 0).any():
+                continue
+            moved = self._had[at] == 1 and self._own[at] == 0 and at > to > OFF
+            if moved and self._own[to] >= 2 and self._own[to] > self._had[to]:
+                yield Fact("to_safety", {"source": at, "point": to})
+            elif self.gain.safe > 0:
+                yield Fact("no_blot", {"point": at})
+
+    def _calmed(self) -> Iterator[Fact]:
+        """Next rolls that leave a shot there, and none here."""
+        own, other = (int(counted.calm) for counted in self.counted)
+        if min(self.gain.calm, own - other) >= _TOLD_CALM:
+            yield Fact("next_rolls", {"count": THROWS - own, "others": THROWS - other})
+
+    def _evened(self) -> Iterator[Fact]:
+        """An even number of checkers on the highest point, and an odd one there."""
+        point = int(np.flatnonzero(self._own[1:]).max(initial=-1)) + 1
+        counts = int(self._own[point]), int(self._other[point])
+        highest = point == int(np.flatnonzero(self._other[1:]).max(initial=-1)) + 1
+        if point and highest and counts[0] % 2 == 0 and counts[1] % 2 and self.event.leaves(point):
+            yield Fact("even", {"point": point, "count": counts[0], "others": counts[1]})
+
+    def _in_play(self) -> Iterator[Fact]:
+        for at, to in self.event.moves:
+            buried = OFF < at <= _DEEP < to and self._other[at] > max(self._had[at], self._own[at])
+            if buried and self._own[to] > self._other[to] and self._contact:
+                yield Fact("in_play", {"point": at})
+
+    def _brought(self) -> Iterator[Fact]:
+        for at, to in self.event.moves:
+            is_new, more = self._own[to] > self._had[to], self._own[to] > self._other[to]
+            if to in _BUILDERS and more and self._contact and not (is_new and at < to):
+                yield Fact("builder" if is_new else "keep_builder", {"point": to})
+            if at > to > BACK and is_new and more:
+                yield Fact("step_up", {"point": to})
+            elif to > at and OWN_BAR > to > BACK and more and not is_new:
+                yield Fact("stay_back", {"point": to})
+            if (
+                to in _SLOTS
+                and at > to
+                and self._own[to] == 1
+                and self._had[to] == 0
+                and more
+                and self._contact
+            ):
+                yield Fact("slot", {"point": to})
+            stacked = OFF < at < OWN_BAR and self._other[at] >= _STACK
+            if stacked and self._own[at] < min(self._other[at], self._had[at]):
+                yield Fact("unstack", {"point": at})
+
+    def _timed(self) -> Iterator[Fact]:
+        """That more can be played before a point breaks, where it will soon."""
+        own, other = self.counted
+        enough = min(self.gain.spare, own.spare - other.spare) >= _TOLD_SPARE
+        if self._contact and enough and other.spare <= _SOON * _PIPS_A_ROLL:
+            yield Fact("timing", {"pips": int(own.spare), "others": int(other.spare)})
+
+    def _saved(self) -> Iterator[Fact]:
+        """What brings the first checker nearer to being borne off, with a gammon to lose."""
+        if not self.situation.is_saving_gammon:
+            return
+        more = self._more(OFF, HOME)
+        if more > 0 and any(at > HOME >= to for at, to in self.event.moves):
+            yield Fact("home_for_gammon", {"count": more})
+        own, other = pips_to_home(self._own), pips_to_home(self._other)
+        nearer = [to for at, to in self.event.moves if at > to >= OFF and at > HOME]
+        if own < other and nearer:
+            phrase = "pips_for_gammon" if max(nearer) <= HOME else "hurry"
+            yield Fact(phrase, {"count": own, "others": other, "point": max(nearer)})
+
+    def _home(self) -> Iterator[Fact]:
+        more = self._more(OFF, HOME)
+        if more < 1 or not any(at > HOME >= to for at, to in self.event.moves):
+            return
+        if not self._contact:
+            yield Fact("bring_home", {"count": more})
+        elif np.flatnonzero(self._own).max() <= _MIDPOINT:
+            yield Fact("home_safely", {"count": more})
+
+    def _smoothed(self) -> Iterator[Fact]:
+        """In a race, that more points are filled at home, or fewer checkers stand high."""
+        points = range(HOME, OFF, -1)
+        filled = [point for point in points if self._own[point] > 0 == self._other[point]]
+        empty = [point for point in points if self._own[point] == 0 < self._other[point]]
+        if len(filled) > len(empty):
+            yield Fact("fill_gap", {"point": filled[0]})
+        differing = [point for point in points if self._own[point] != self._other[point]]
+        if differing and self._own[differing[0]] < self._other[differing[0]]:
+            point = differing[0]
+            counts = int(self._own[point]), int(self._other[point])
+            yield Fact("lighter", {"point": point, "count": counts[0], "others": counts[1]})
+
+    def _placed(self) -> Iterator[Fact]:
+        for at, to in self.event.moves:
+            if to == OFF:
+                if self._more(OFF, OFF) > 0:
+                    yield Fact("bear_off", {"count": self._more(OFF, OFF)})
+            elif at == OFF:
+                yield Fact("keep_from_off", {"point": to})
+            elif at == OWN_BAR:
+                yield Fact("place_bar", {"point": to})
+            elif self._had[to] >= self._own[to]:
+                yield Fact("hold", {"point": to})
+            else:
+                moved = (at, to) in self.ways and self._own[at] < self._had[at]
+                yield Fact("move" if moved else "place", {"point": to, "source": at})
+        bars = self.situation.before[OPPONENT_BAR], self.board[OPPONENT_BAR]
+        if self.event.missed and bars[0] == bars[1]:
+            yield Fact("not_hit", {})
+        yield Fact(UNNAMED, {})
+
+
+def shots_fact(exposures: tuple[Exposure, Exposure]) -> Fact:
+    """That one play leaves fewer shots than the other, its own exposure first."""
+    own, other = exposures
+    outside = "_outside" * (own.blots_back or other.blots_back)
+    if own.shots:
+        return Fact(f"fewer_shots{outside}", {"count": own.shots, "others": other.shots})
+    return Fact(f"no_shot{outside}", {"count": other.shots})
+
+
+def _behind(own: npt.NDArray[np.int64], board: Board) -> int:
+    """How many of the own checkers (26,) have one of the opponent's behind them on the board (26,)."""
+    last = int(np.flatnonzero(board < 0).min(initial=OWN_BAR + 1))
+    return int(own[max(last + 1, 1) :].sum())

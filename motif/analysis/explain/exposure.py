@@ -1,0 +1,89 @@
+"""How a play leaves itself open: shots as players count them, now and after the next roll of one's own.
+
+A shot is a roll of the opponent's that can hit: with one checker or another, with both dice together, from
+the bar.  Whether it can is asked of the legal plays.  Blots in the opponent's home board, where hits cost
+little, are not counted; players do not count them either.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.explain.situation import BACK
+from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.moves import play_batches
+from motif.board.packed import BOARD_SIZE, POINTS, Board
+from motif.parameters.motif_set import MOTIF_SET
+from motif.parameters.named_sets import features
+from motif.runtime.streams import THROWS
+
+_HITTING = MOTIF_SET.names.index("hitting_rolls")
+
+
+class Exposure(NamedTuple):
+    """What a play leaves to hit."""
+
+    shots: int
+    """Rolls of 36 that can hit a blot outside the opponent's home board."""
+    blots_back: bool
+    """Whether there are blots inside it, too."""
+
+    @classmethod
+    def of(cls, board: Board) -> "Exposure":
+        """That of a `board` (26,) after a play, as the player sees it who has made it."""
+        rolls = shots_by_roll(board)
+        return cls(int(rolls @ ROLL_COUNTS), bool((board[BACK + 1 : BOARD_SIZE - 1] == 1).any()))
+
+
+def shots_by_roll(board: Board) -> npt.NDArray[np.bool_]:
+    """Which of `motif.board.movegen.ROLLS` can hit a blot of the `board` (26,) up to the point `BACK`: (21,).
+
+    The board is that after a play, as the player sees it who has made it.
+    """
+    return _hit_by(board[None], BACK)[0]
+
+
+def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
+    """Which rolls can hit a blot of each of `boards` (n, 26) up to the point `last`: (n, 21)."""
+    hits = np.zeros((len(boards), len(ROLLS)), np.bool_)
+    blots = boards[:, : last + 1] == 1
+    open_ones = np.flatnonzero(blots.any(axis=1) & (boards < 0).any(axis=1))
+    opponents = np.repeat(np.ascontiguousarray(-boards[open_ones, ::-1]), len(ROLLS), axis=0)
+    flat, first = np.zeros(len(opponents), np.bool_), 0
+    for batch in play_batches(opponents, np.tile(ROLLS, (len(open_ones), 1))) if len(open_ones) else ():
+        decision = first + batch.decision
+        hit = (blots[open_ones[decision // len(ROLLS)]] & (batch.boards[:, : last + 1] <= 0)).any(axis=1)
+        np.logical_or.at(flat, decision, hit)
+        first += len(batch.offsets) - 1
+    hits[open_ones] = flat.reshape(-1, len(ROLLS))
+    return hits
+
+
+def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float64]:
+    """With how many of 36 rolls of one's own nothing can be hit after the next play: (n,).
+
+    `boards` (n, 26) are those after this play, as the player sees them; the opponent stays where he is.  The
+    measured rolls that hit, which are faster, differ from the legal ones at times; so what is told is counted
+    `exactly`.
+    """
+    flat, first = np.zeros(len(boards) * len(ROLLS), np.bool_), 0
+    for batch in play_batches(np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))):
+        if exactly:
+            after, which = np.unique(-batch.boards[:, ::-1], axis=0, return_inverse=True)
+            hit = np.asarray(_hit_by(after, POINTS).any(axis=1))
+            safe = ~hit[which.ravel()]
+        else:
+            safe = features(MOTIF_SET, batch.boards)[:, _HITTING] == 0
+        np.logical_or.at(flat, first + batch.decision, safe)
+        first += len(batch.offsets) - 1
+    calm = flat.reshape(len(boards), len(ROLLS)) @ ROLL_COUNTS
+    return np.asarray(calm.astype(np.float64))
+
+
+def risky_rolls(boards: Sequence[Board]) -> tuple[int, int]:
+    """Of one's own next 36 rolls, those whose every play leaves a shot, after two plays' `boards` (26,)."""
+    calm = calm_rolls(np.array(boards), exactly=True)
+    first, second = (THROWS - calm).astype(int).tolist()
+    return first, second

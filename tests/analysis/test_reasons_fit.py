@@ -1,0 +1,86 @@
+"""Reasons fit the game that is played: what a strong player would name is named first, in good words."""
+
+import pytest
+
+from motif.analysis.explain import explain_choice
+from motif.analysis.explain.situation import Situation
+from motif.analysis.phrases import phrases
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.evaluators import load_static
+
+NEWEST = load_static("latest")
+START = {24: 2, 13: 5, 8: 3, 6: 5}
+BLITZ = {13: 4, 8: 3, 6: 3, 5: 2, 4: 3}, {25: 1, 22: 1, 13: 5, 8: 3, 6: 5}
+SPLIT = START, {24: 1, 18: 1, 13: 4, 10: 1, 8: 3, 6: 5}
+SLOT = START, {24: 2, 13: 4, 11: 1, 8: 3, 6: 4, 5: 1}
+PRIME = {9: 2, 8: 2, 7: 2, 6: 3, 5: 2, 4: 2, 3: 2}, {25: 1, 23: 1, 8: 3, 6: 4, 5: 4, 4: 2}
+SAVE = {18: 1, 10: 1, 7: 2, 6: 3, 5: 4, 4: 2, 3: 2}, {4: 2, 3: 2, 2: 2, 1: 1}
+BEAR_OFF = {6: 4, 5: 3, 4: 3, 3: 2, 2: 2}, {24: 2, 6: 3, 5: 3, 4: 3, 3: 2, 2: 2}
+RACE = {6: 2, 5: 1, 4: 3, 3: 1, 2: 1}, {5: 2, 4: 2, 3: 2, 2: 1}
+BACK_GAME = {23: 2, 21: 2, 8: 2, 7: 2, 6: 3, 5: 2, 4: 2}, {12: 1, 9: 2, 8: 3, 7: 3, 6: 3, 5: 3}
+FIRST = {
+    "a second checker on the bar": (BLITZ, "64", "13/3*", "8/2 6/2", "puts a second checker on the bar."),
+    "both plays hit": (SPLIT, "54", "24/15*", "24/20 6/1*", "costs the opponent 15 pips instead of 1."),
+    "two hits and one": (SLOT, "64", "24/20*/14*", "24/14*", "Hits 2 checkers instead of 1."),
+    "a prime is kept": (PRIME, "33", "8/2*(2)", "9/6(2) 5/2*(2)", "Keeps the six-point prime."),
+    "a gammon to save": (SAVE, "64", "18/12 10/6", "18/12 7/3", "save the gammon, instead of 11."),
+    "shots in a bearoff": (BEAR_OFF, "53", "6/3 5/off", "5/2 5/off", "Leaves no shot, while 11 rolls hit"),
+    "a race": (RACE, "43", "4/off 3/off", "6/3 4/off", "Bears off one more checker."),
+}
+"""A position, its roll, two plays, and what the largest reason for the first one says."""
+
+
+def told(two, roll, better, worse, language="en"):
+    position = Position.from_points(*two)
+    dice = int(roll[0]), int(roll[1])
+    plays = legal_plays(position, dice)
+    pair = (find_play(text, plays) for text in (better, worse))
+    return explain_choice(NEWEST, position, dice, *pair, language=language)
+
+
+@pytest.mark.parametrize("case", FIRST)
+def test_the_first_reason_is_what_a_player_would_say(case):
+    *decision, words = FIRST[case]
+    first = next(reason for reason in told(*decision).reasons if reason.play == "better")
+    assert words in first.sentence
+
+
+def test_in_a_race_a_play_is_one_thing():
+    assert len(told(RACE, "43", "4/off 3/off", "6/3 4/off").reasons) == 1
+
+
+def test_who_waits_in_a_back_game_hears_nothing_of_shots():
+    rows = told(BACK_GAME, "43", "7/3 6/3", "8/4 6/3").reasons
+    assert not any(reason.concept in ("shots", "safety") for reason in rows)
+
+
+def test_a_gammon_that_costs_nothing_is_not_saved():
+    position = Position.from_points(*SAVE)
+    after = tuple(play.position.switch_sides().board for play in legal_plays(position, (6, 4))[:2])
+    assert Situation(position.board, after).is_saving_gammon
+    assert not Situation(position.board, after, gammons_cost=False).is_saving_gammon
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "more"),
+    [
+        ("en", "leaves 1 shot instead of 3", "must leave a shot with only 1 of your next 36 rolls, not 3"),
+        (
+            "de",
+            "lässt 1 Schuss statt 3",
+            "muss nur mit 1 der nächsten 36 Würfe einen Schuss lassen, nicht mit 3",
+        ),
+    ],
+)
+def test_plurals(language, one, more):
+    words = phrases(language)
+    assert words.say("phrases", "fewer_shots", count=1, others=3) == one
+    assert words.say("phrases", "next_rolls", count=1, others=3, other="") == more
+
+
+def test_german_says_the_same():
+    english, german = (told(*FIRST["a prime is kept"][:4], language=language) for language in ("en", "de"))
+    assert "Hält die Prime aus sechs Punkten." in german.sentences
+    assert [row.contribution for row in english.reasons] == [row.contribution for row in german.reasons]

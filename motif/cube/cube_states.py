@@ -13,7 +13,15 @@ import numpy.typing as npt
 
 from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
 from motif.board.packed import Board, pack_many
-from motif.cube.equities import DEFAULT_EFFICIENCY, Efficiency, Floats, Scale, model_stakes, scale
+from motif.cube.equities import (
+    DEFAULT_EFFICIENCY,
+    Efficiency,
+    Floats,
+    Scale,
+    check_valued,
+    model_stakes,
+    scale,
+)
 from motif.cube.exact import MONEY_COLUMNS, cube_levels, match_values
 from motif.cube.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
@@ -50,6 +58,7 @@ def stakes_of(
     every position, or gives it by class (by default gnubg's).  Raises `SettingError` for a match that is over
     and for what is no efficiency.
     """
+    check_valued(state)
     state = replace(state, dice=None, doubled=False, decision="me", player=0)
     # What belongs to money play changes nothing in a match.
     if state.length:

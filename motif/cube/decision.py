@@ -20,6 +20,7 @@ from motif.cube.equities import (
     Efficiency,
     Floats,
     Outcomes,
+    check_valued,
     chosen_efficiency,
     cube_curves,
     cube_is_useful,
@@ -307,6 +308,7 @@ def _decision(
     exact: bool = True,
 ) -> CubeDecision:
     """The decision by values that are `known`, and maybe `exact`; where there are none by the model."""
+    check_valued(state)
     curves = cube_curves(ends, state, x, table)
     double = curves.double_take
     exact = exact and known is not None

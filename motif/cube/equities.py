@@ -288,14 +288,18 @@ LONGEST_VALUED = 128
 """Points of a match: the cube of a longer one has more states than `motif.evaluators.stakes.MAX_STATES`."""
 
 
-def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
-    """The scale of equities in `state`; raises `SettingError` for a match that is too long to be valued."""
-    if not state.length:
-        return Scale()
+def check_valued(state: MatchState) -> None:
+    """Raise `SettingError` for a match that is too long for its cubes to be valued."""
     if state.length > LONGEST_VALUED:
         raise SettingError(
             f"length: matches of {LONGEST_VALUED} points at most are valued, not of {state.length}"
         )
+
+
+def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
+    """The scale of equities in `state`."""
+    if not state.length:
+        return Scale()
     table = table or match_equity_table()
     win, loss = (table.after_game(state, points) for points in (state.cube, -state.cube))
     return Scale((win + loss) / 2, (win - loss) / 2)

@@ -171,7 +171,7 @@ def roster() -> tuple[Entry, ...]:
         Entry(WILDBG_NAME, net, evaluators + "nets:load_wildbg",
               who="wildbg's neural nets for contact and race, by Carsten Wenderdel"),
         Entry("onnx:PATH", net, evaluators + "nets:load_net", f"{NET_PREFIX}(.*)", who="a net of one's own"),
-        Entry("composite:race=PLAYER,contact=PLAYER", Kind.COMPOSITION,
+        Entry("composite:race=PLAYER,...", Kind.COMPOSITION,
               evaluators + "composite:load_composite", f"{COMPOSITE_PREFIX}(.*)",
               who="an evaluator for races and one for contact, as wildbg has them"),
         Entry("random", chooser, players + "player:random_player",

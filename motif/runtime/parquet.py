@@ -65,7 +65,8 @@ def bounded_parquet(
                 PARQUET_PAGE.check(page, where, error)
                 PARQUET_UNPACKED.check(size, where, error)
                 PARQUET_PAGES.check(pages, where, error)
-    with pq.ParquetFile(path, read_dictionary=list(texts)) as file:
+    there = [name for name in texts if name in schema.names]
+    with pq.ParquetFile(path, read_dictionary=there) as file:
         yield file, schema
 
 

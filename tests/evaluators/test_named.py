@@ -73,8 +73,7 @@ def test_who_only_chooses_cannot_look_ahead(name):
 def test_words():
     assert static_words() == "a weight file, pubeval, simple, bras or phase"
     assert player_words() == (
-        "a weight file, pubeval, simple, bras, phase, wildbg, onnx:PATH or "
-        "composite:race=PLAYER,contact=PLAYER, "
+        "a weight file, pubeval, simple, bras, phase, wildbg, onnx:PATH or composite:race=PLAYER,..., "
         "each with @1 or @2 to look ahead; gnubg, gnubg@N, rollout:PLAYER"
     )
 

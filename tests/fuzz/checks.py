@@ -165,7 +165,7 @@ def bgf_check(content: bytes, folder: Path) -> None:
 
 
 def match_check(content: bytes, folder: Path) -> None:
-    _match_check(folder / "games", content)
+    _match_check(folder / "match", content)
 
 
 def _match_check(path: Path, content: bytes) -> None:

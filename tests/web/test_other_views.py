@@ -30,7 +30,8 @@ def test_a_pasted_id_is_shown_judged_and_linked(page, server):
     page.wait_for_selector(".hint .equity")
     best = commanded("hint", XGID)["plays"][0]
     assert page.text_content(".hint .play") == best["notation"]
-    shown = float(page.text_content(".hint .equity").replace("\u2212", "-"))
+    cell = page.eval_on_selector(".hint .equity", "cell => cell.firstChild.textContent")
+    shown = float(cell.replace("\u2212", "-"))
     assert shown == pytest.approx(best["equity"], abs=0.0005)
     link, before = page.url, board(page)
     page.goto("about:blank")

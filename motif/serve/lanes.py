@@ -31,7 +31,7 @@ class OverdueError(MotifError):
 
 
 class Client(Protocol):
-    """Whoever sent a request, as long as it is under way."""
+    """The client of a request that is under way."""
 
     has_left: bool
     leaving: set[Callable[[], object]]

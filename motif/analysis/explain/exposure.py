@@ -64,7 +64,7 @@ def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
 def calm_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float64]:
     """With how many of 36 rolls of one's own nothing can be hit after the next play: (n,).
 
-    `boards` (n, 26) are those after this play, as the player sees them; the opponent stays where he is.  The
+    `boards` (n, 26) are those after this play, as the player sees them; the opponent does not move.  The
     measured rolls that hit, which are faster, differ from the legal ones at times; so what is told is counted
     `exactly`.
     """

@@ -46,7 +46,7 @@ class Replies:
     hit_rolls: npt.NDArray[np.bool_] = field(repr=False)
     """(2, 21): which rolls do."""
     risks: tuple[int, int] = (0, 0)
-    """Of the mover's own next 36 rolls, those that leave a shot, by play, if the opponent stays where he is;
+    """Of the mover's own next 36 rolls, those that leave a shot, by play, if the opponent does not move;
     counted where checkers are brought home past others."""
 
     @property

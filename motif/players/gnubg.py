@@ -176,15 +176,15 @@ class GnubgPlayer(Player):
         if by_value.any():
             after = self._by_value.choose_many(boards[by_value], rolls[by_value], states[by_value])
             results[by_value] = after
-        results[~by_value] = self._asked_for(boards[~by_value], rolls[~by_value])
+        results[~by_value] = self.own_plays(boards[~by_value], rolls[~by_value])
         return results
 
     def close(self) -> None:
         """End the gnubgs of this process that wait for questions, at once and not in a few seconds."""
         idle_processes.end()
 
-    def _asked_for(self, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
-        """Boards after gnubg's own choices."""
+    def own_plays(self, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
+        """Boards after gnubg's own choices, also of plays in a race that it values alike: int8 (n, 26)."""
         results = np.empty_like(boards)
         for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
             here = batch.decisions

@@ -232,6 +232,37 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
 
 
 @kernel
+def end_trials(model, rules, packed, ply, contact, space, ended, rows):
+    """Write which trials end at a ply, before the roll: bool (n,), of packed boards (n, 64).
+
+    `contact` bool (n,) says which began with contact.  Where one ends, the five probabilities of the player
+    on roll stand in `rows` float64 (n, 5).
+    """
+    words = words_of(packed)
+    for k in range(ended.shape[0]):
+        ended[k] = _ends(
+            model, rules, words[k], packed[k], ply, rules.stop_at_race and contact[k], space, rows[k]
+        )
+
+
+@kernel
+def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
+    """Take the luck of `rolls` (n, 2) at a ply of trials off `adjustments` float64 (n, 5).
+
+    The luck is that in the opinion of the model, whoever chooses the plays.  The packed boards (n, 64) are
+    those before the rolls.
+    """
+    words = words_of(packed)
+    following, row = np.zeros(PACKED_WORDS, np.int64), np.zeros(len(OUTPUTS))
+    stream = np.zeros(1, np.uint64)
+    for k in range(adjustments.shape[0]):
+        high, low = rolls[k, 0], rolls[k, 1]
+        play_without_luck(
+            model, rules, words[k], packed[k], high, low, ply, space, stream, following, row, adjustments[k]
+        )
+
+
+@kernel
 def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
     """`board_trials` of packed boards (n, 64) and their `items`, to `results` float64 (n, trials, 5)."""
     starts = words_of(packed)

@@ -1,0 +1,174 @@
+"""The rollout-truth set: decisions whose plays were rolled out to the end by motif and by gnubg.
+
+``python -m tools.rollout_truth collect FOLDER`` plays games between motif, gnubg and PubEval, none of them
+looking ahead, and takes decisions from them at random.  ``... run FOLDER`` lets the players choose and rolls
+out what they chose, one decision after the other; stopped, it goes on where it was.  Decisions are done in a
+random order that mixes games, with fixed shares of the classes: what is done at any time is a random sample.
+``... write FOLDER data/bench/rollout-truth`` makes benchmark files of what is done, and ``... table
+docs/explanation/frontier.md`` fills the page's region from these.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.benchmark.benchmark_files import shipped_lines
+from motif.board.identifiers import boards_from_keys, position_key
+from motif.board.moves import legal_plays
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.evaluators.named import default_player
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.players import load
+from motif.rollout.games import SeededDice, lockstep, starts
+from motif.runtime.errors import FileError, MotifError
+from motif.runtime.files import json_of, make_folder, working_in, write_text
+from motif.runtime.parallel import one_thread, run_ordered
+from tools.truth_decision import decided
+
+SHARES = {"contact": 10, "crashed": 3, "race": 3}
+"""Decisions of each class in each round of the order."""
+FIRST_PLY = 4
+"""Decisions before it stand in every game, and so in what motif was fitted to."""
+_SEED = 370_005
+_DECISIONS, _RESULTS = "decisions.json", "results.jsonl"
+
+
+def collected(own: str, games: int, rounds: int, seed: int) -> list[dict[str, Any]]:
+    """Decisions of games between `own`, gnubg and PubEval, `games` for each of two who meet, in their order.
+
+    Each has two different plays or more.  None stands in the benchmark lines that come with motif.
+    """
+    boards, rolls, places = (np.concatenate(part) for part in zip(*_met(own, games, seed), strict=True))
+    rng = np.random.default_rng(seed)
+    classes = classify_many(pack_many(boards))
+    known = {board.tobytes() for lines in shipped_lines() for board in lines.boards}
+    by_class: dict[str, list[dict[str, Any]]] = {name: [] for name in SHARES}
+    wanted = {name: share * rounds for name, share in SHARES.items()}
+    for row in rng.permutation(len(boards)).tolist():
+        name = CLASS_NAMES[classes[row]]
+        board, roll = boards[row], rolls[row].tolist()
+        key = board.tobytes()
+        if len(by_class[name]) == wanted[name] or key in known:
+            continue
+        if len(legal_plays(Position(board), (roll[0], roll[1]))) > 1:
+            known.add(key)
+            by_class[name].append(
+                {"position": position_key(Position(board)), "roll": roll, "game": places[row].tolist()}
+            )
+    rounds = min(len(by_class[name]) // share for name, share in SHARES.items())
+    return [
+        decision
+        for number in range(rounds)
+        for name, share in SHARES.items()
+        for decision in by_class[name][number * share : (number + 1) * share]
+    ]
+
+
+def _met(
+    own: str, games: int, seed: int
+) -> Iterator[tuple[Board, npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Boards, rolls, and (meeting, game, ply) of all games; each of a pair begins half of them."""
+    names = (own, "gnubg", "pubeval")
+    players = [load(name) for name in names]
+    meetings = [(one, other) for one in range(3) for other in range(3) if one != other]
+    for meeting, (one, other) in enumerate(meetings):
+        numbers = np.arange(games // 2) + meeting * games
+        dice = SeededDice(seed).of(numbers)
+        for ply in lockstep(players[one].choose_many, dice, starts(len(numbers)), players[other].choose_many):
+            going = ply.points == 0
+            if ply.number < FIRST_PLY or not going.any():
+                continue
+            rolled, _ = dice(ply.games[going], ply.number)
+            places = np.full((len(rolled), 3), (meeting, 0, ply.number))
+            places[:, 1] = numbers[ply.games[going]]
+            yield ply.boards[going], rolled, places
+        print(f"{names[one]} against {names[other]}: {len(numbers)} games", file=sys.stderr, flush=True)
+
+
+def collect(folder: Path, games: int, rounds: int, seed: int) -> None:
+    """Write the decisions to `folder`; raises `FileError` where it has some."""
+    make_folder(folder)
+    if (folder / _DECISIONS).exists():
+        raise FileError(f"{folder / _DECISIONS}: exists already: it is what the results belong to")
+    own = default_player()
+    with one_thread():
+        decisions = collected(own, games, rounds, seed)
+    state = {"player": own, "seed": seed, "games": games, "decisions": decisions}
+    write_text(folder / _DECISIONS, json.dumps(state, indent=0) + "\n")
+    print(f"{len(decisions)} decisions", file=sys.stderr)
+
+
+def results_of(folder: Path) -> list[dict[str, Any]]:
+    """Results so far; a line that a killed run left unfinished is left out."""
+    path = folder / _RESULTS
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def run(folder: Path, jobs: int, most: int | None) -> None:
+    """Do the decisions of `folder` that are not done yet, up to number `most`."""
+    state = json_of(folder / _DECISIONS, FileError, "no decisions: collect them first")
+    decisions = state["decisions"][:most]
+    boards = boards_from_keys([one["position"] for one in decisions])
+    codes = classify_many(pack_many(boards))
+    with working_in(folder):
+        results = results_of(folder)
+        done = {one["decision"] for one in results}
+        write_text(folder / _RESULTS, "".join(json.dumps(one) + "\n" for one in results))
+        left = [number for number in range(len(decisions)) if number not in done]
+        calls = ((k, boards[k], tuple(decisions[k]["roll"]), int(codes[k])) for k in left)
+        work = partial(decided, state["player"], state["seed"])
+        start = time.monotonic()
+        with (folder / _RESULTS).open("a", encoding="utf-8") as file:
+            for count, record in enumerate(run_ordered(work, calls, jobs), 1):
+                file.write(json.dumps(record) + "\n")
+                file.flush()
+                seconds = time.monotonic() - start
+                if count % 16 == 0:
+                    rest = seconds / count * (len(left) - count)
+                    print(
+                        f"{len(done) + count} of {len(decisions)} decisions, {seconds / count:.2f} s each, "
+                        f"{rest / 3600:.1f} h to go",
+                        file=sys.stderr,
+                        flush=True,
+                    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do a step; 2 for what cannot be."""
+    parser = argparse.ArgumentParser(prog="tools.rollout_truth", description=(__doc__ or "").splitlines()[0])
+    steps = parser.add_subparsers(dest="step", required=True)
+    step = steps.add_parser("collect", help="play games, and take decisions from them")
+    step.add_argument("folder", type=Path)
+    step.add_argument("--games", type=int, default=2000, help="games of each two who meet")
+    step.add_argument("--rounds", type=int, default=200, help="of 10 contact, 3 crashed and 3 race decisions")
+    step.add_argument("--seed", type=int, default=_SEED)
+    step = steps.add_parser("run", help="choose and roll out, until all is done or it is stopped")
+    step.add_argument("folder", type=Path)
+    step.add_argument("--jobs", type=int, default=2)
+    step.add_argument("--most", type=int, help="number of decisions, of all that were collected")
+    options = parser.parse_args(arguments)
+    try:
+        if options.step == "collect":
+            collect(options.folder, options.games, options.rounds, options.seed)
+        else:
+            run(options.folder, options.jobs, options.most)
+    except MotifError as error:
+        print(f"rollout_truth: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

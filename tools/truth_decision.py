@@ -1,0 +1,158 @@
+"""One decision of the rollout-truth set: what the players choose, and what rollouts say of these plays.
+
+Motif and gnubg, both without lookahead, roll out to the end, half of the weight each.  Motif plays plain
+trials; gnubg's, which cost thirty times as much, have their luck taken off by motif's opinion of the rolls.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.benchmark.verdict import Roller, Rule, rolled_plays
+from motif.board.identifiers import position_key
+from motif.board.moves import legal_plays
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position
+from motif.evaluators import load_static
+from motif.evaluators.probabilities import turned
+from motif.parameters.position_class import CLASS_NAMES
+from motif.players import Player, load
+from motif.players.gnubg import GnubgPlayer
+from motif.rollout.player_trials import player_trials
+from motif.rollout.playout import MAX_PLIES
+from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollout.tally import Values
+from motif.rollout.trials import results_of_trials
+from motif.runtime.errors import PlayerError
+
+SAGE = "bgsage"
+"""The player of the package of that name; ``bgsage@2`` looks ahead as far as gnubg does with 2."""
+RULES = {"contact": Rule(se=0.012), "crashed": Rule(se=0.012), "race": Rule(se=0.003)}
+"""When a difference is known; races vary little, and differ by little."""
+_PORTIONS = {"contact": (1296, 36), "crashed": (1296, 36), "race": (5184, 144)}
+"""Trials of motif and of gnubg that are played at least."""
+_COSTS = (1.0, 60.0)
+"""Of one of their trials, as measured."""
+
+
+def players_of(own: str) -> list[str]:
+    """Whose choices are compared; `own` is motif's static evaluator."""
+    return [
+        *(own + plies for plies in ("", "@1", "@2", "@3")),
+        *("gnubg", "gnubg@1", "gnubg@2", "wildbg", SAGE, f"{SAGE}@2"),
+    ]
+
+
+class SagePlayer(Player):
+    """The player of the package bgsage, cubeless for money; raises `PlayerError` without that package."""
+
+    def __init__(self, plies: int) -> None:
+        try:
+            from bgsage import create_analyzer
+        except ImportError:
+            raise PlayerError("bgsage is not installed: pip install bgsage") from None
+        self.name = f"{SAGE}@{plies}" if plies else SAGE
+        # It counts the static evaluation as the first ply.
+        self._analyzer = create_analyzer(f"{plies + 1}ply", cubeful=False, parallel_threads=1)
+
+    def choose_many(
+        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
+    ) -> Board:
+        """See `Player.choose_many`."""
+        return np.array([self._after(*both) for both in zip(boards.tolist(), rolls.tolist(), strict=True)])
+
+    def _after(self, board: list[int], roll: list[int]) -> npt.NDArray[np.int8]:
+        # It counts the opponent's checkers on the bar positive, all others of the opponent negative.
+        moves = self._analyzer.checker_play([-board[0], *board[1:]], *roll, jacoby=False, beaver=False).moves
+        after = list(moves[0].board) if moves else [-board[0], *board[1:]]
+        return np.array([-count for count in (*reversed(after[1:]), -after[0])], np.int8)
+
+
+@cache
+def player(name: str) -> Player:
+    """Load the player called `name`, once."""
+    if name == SAGE or name.startswith(f"{SAGE}@"):
+        return SagePlayer(int(name.partition("@")[2] or 0))
+    return load(name)
+
+
+@cache
+def rollers(own: str, class_name: str, seed: int) -> tuple[Roller, Roller]:
+    """Who rolls out a decision of that class: motif's static evaluator `own`, and gnubg."""
+    evaluator = load_static(own)
+    plain = RolloutSettings(stop_at_bearoff=True, seed=seed)
+    adjusted = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_PLIES, seed=seed)
+    model = plain.model_of(evaluator)
+    gnubg = GnubgPlayer()
+
+    def by_motif(packed: Board, item: int, first: int, count: int) -> Values:
+        items = np.full(len(packed), item)
+        return results_of_trials(model, plain, packed, items, first, count, after_a_play=True, jobs=1)[
+            ..., :-1
+        ]
+
+    def by_gnubg(packed: Board, item: int, first: int, count: int) -> Values:
+        items = np.full(len(packed), item)
+        return turned(
+            player_trials(
+                lambda boards, rolls, _: gnubg.own_plays(boards, rolls),
+                model,
+                adjusted.rules(),
+                packed,
+                items,
+                seed,
+                first,
+                count,
+            )
+        )
+
+    portions = _PORTIONS[class_name]
+    return (
+        Roller(own, by_motif, portions[0], _COSTS[0]),
+        Roller(gnubg.name, by_gnubg, portions[1], _COSTS[1]),
+    )
+
+
+def decided(
+    own: str, seed: int, number: int, board: npt.NDArray[np.int8], roll: Sequence[int], code: int
+) -> dict[str, Any]:
+    """Let everyone choose a play of decision `number`, and roll out what they chose; runs in a worker.
+
+    A decision on which all agree is not rolled out: its play has the equity that lookahead gives it.
+    """
+    start = time.perf_counter()
+    rolls, states = np.array([roll], np.int64), np.zeros(1, np.uint64)
+    choices = {name: player(name).choose_many(board[None], rolls, states)[0] for name in players_of(own)}
+    legal = {play.position for play in legal_plays(Position(board), (int(roll[0]), int(roll[1])))}
+    positions = {name: Position(after) for name, after in choices.items()}
+    for name, position in positions.items():
+        if position not in legal:
+            raise PlayerError(
+                f"{name} plays what is not legal: decision {number}, {Position(board)!r} {roll}"
+            )
+    plays = list(dict.fromkeys(positions.values()))
+    chosen = time.perf_counter()
+    class_name = CLASS_NAMES[code]
+    record = {
+        "decision": number,
+        "class": class_name,
+        "position": position_key(Position(board)),
+        "roll": [int(die) for die in roll],
+        "choices": {name: position_key(position) for name, position in positions.items()},
+    }
+    if len(plays) == 1:
+        rows = turned(player(f"{own}@2").evaluate_many(plays[0].board[None]).astype(np.float64))
+        record["plays"] = [
+            {"key": position_key(plays[0]), "probabilities": rows[0].tolist(), "trials": [0, 0]}
+        ]
+    else:
+        packed = pack_many(np.array([play.board for play in plays]))
+        rolled = rolled_plays(rollers(own, class_name, seed), packed, number, RULES[class_name])
+        record["plays"] = [{"key": position_key(plays[one.number]), **asdict(one)} for one in rolled]
+    end = time.perf_counter()
+    return record | {"seconds": [round(chosen - start, 3), round(end - chosen, 3)]}

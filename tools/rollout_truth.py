@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,24 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.benchmark.benchmark_files import shipped_lines
+from motif.benchmark.benchmark_lines import RolledDecision, write_benchmark
+from motif.benchmark.verdict import RolledPlay
 from motif.board.identifiers import boards_from_keys, position_key
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators.named import default_player
+from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollout.games import SeededDice, lockstep, starts
 from motif.runtime.errors import FileError, MotifError
 from motif.runtime.files import json_of, make_folder, working_in, write_text
+from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered
-from tools.truth_decision import decided
+from tools.marked_page import write_region
+from tools.truth_decision import RULES, decided, players_of, rollers
+from tools.truth_table import REGION, read_truth, table
 
 SHARES = {"contact": 10, "crashed": 3, "race": 3}
 """Decisions of each class in each round of the order."""
@@ -145,6 +151,49 @@ def run(folder: Path, jobs: int, most: int | None) -> None:
                     )
 
 
+def rolled_decision(record: Mapping[str, Any]) -> RolledDecision:
+    """A result as the lines of a file have it."""
+    plays = [dict(one) for one in record["plays"]]
+    keys = [one.pop("key") for one in plays]
+    if len(plays) == 1:
+        probabilities = np.array(plays[0]["probabilities"])
+        nothing = {"number": 0, "se": 0.0, "loss": 0.0, "loss_se": 0.0, "loss_by": (0.0, 0.0)}
+        plays[0] |= {**nothing, "equity": float(equities(probabilities))}
+    rolled = [
+        RolledPlay(
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in one.items()}
+        )
+        for one in plays
+    ]
+    chosen: dict[str, tuple[str, ...]] = {}
+    for name, key in record["choices"].items():
+        chosen[key] = (*chosen.get(key, ()), name)
+    high, low = record["roll"]
+    return RolledDecision(record["position"], (high, low), tuple(zip(keys, rolled, strict=True)), chosen)
+
+
+def write(folder: Path, target: Path) -> None:
+    """Write a benchmark file for each class to the folder `target`."""
+    state = json_of(folder / _DECISIONS, FileError, "no decisions: collect them first")
+    results = results_of(folder)
+    # Of the last round only what is complete: those that were quick would come in before the others.
+    whole = len(results) - len(results) % sum(SHARES.values())
+    for name in SHARES:
+        ours = [record for record in results[:whole] if record["class"] == name]
+        rule = RULES[name]
+        settings = {
+            "motif": VERSION,
+            "rollers": ",".join(one.name for one in rollers(state["player"], name, state["seed"])),
+            "players": ",".join(players_of(state["player"])),
+            "seed": state["seed"],
+            "se": rule.se,
+            "certain": rule.certain,
+            "seconds": round(sum(sum(record["seconds"]) for record in ours)),
+        }
+        write_benchmark(target / f"{name}.bm.gz", settings, map(rolled_decision, ours))
+        print(f"{target / name}.bm.gz: {len(ours)} decisions", file=sys.stderr)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do a step; 2 for what cannot be."""
     parser = argparse.ArgumentParser(prog="tools.rollout_truth", description=(__doc__ or "").splitlines()[0])
@@ -158,10 +207,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     step.add_argument("folder", type=Path)
     step.add_argument("--jobs", type=int, default=2)
     step.add_argument("--most", type=int, help="number of decisions, of all that were collected")
+    step = steps.add_parser("write", help="make benchmark files of what is done")
+    step.add_argument("folder", type=Path)
+    step.add_argument("target", type=Path)
+    step = steps.add_parser("table", help="fill the region of a page")
+    step.add_argument("page", type=Path)
+    step.add_argument("--lines", type=Path, default=Path("data/bench/rollout-truth"))
     options = parser.parse_args(arguments)
     try:
         if options.step == "collect":
             collect(options.folder, options.games, options.rounds, options.seed)
+        elif options.step == "write":
+            write(options.folder, options.target)
+        elif options.step == "table":
+            paths = [options.lines / f"{name}.bm.gz" for name in SHARES]
+            write_region(options.page, REGION, table([read_truth(path) for path in paths]))
         else:
             run(options.folder, options.jobs, options.most)
     except MotifError as error:

@@ -32,7 +32,9 @@ from motif.runtime.errors import PlayerError
 
 SAGE = "bgsage"
 """The player of the package of that name; ``bgsage@2`` looks ahead as far as gnubg does with 2."""
-RULES = {"contact": Rule(se=0.012), "crashed": Rule(se=0.012), "race": Rule(se=0.003)}
+RULES = {
+    name: Rule(se=se, pilot=True) for name, se in (("contact", 0.012), ("crashed", 0.012), ("race", 0.003))
+}
 """When a difference is known; races vary little, and differ by little."""
 _PORTIONS = {"contact": (1296, 36), "crashed": (1296, 36), "race": (5184, 144)}
 """Trials of motif and of gnubg that are played at least."""

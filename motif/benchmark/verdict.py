@@ -5,9 +5,11 @@ of what the rollers say.  One player's trials may cost thirty times what another
 much: so at each step the roller plays that lowers the uncertainty most for its cost.  A play gets no more
 trials once its difference to the best one is known: to a standard error, or by so many standard errors.
 
-Stopping at a difference of so many standard errors makes such a difference look somewhat larger than it is,
-and the best of several noisy means is too high: see data/bench/README.md for how much.  The difference
-between two plays is a mean of paired differences, which neither touches much.
+Stopping at a difference of so many standard errors makes it look larger than it is, by about a tenth where
+differences are a few standard errors.  Where that matters, a pilot of a few trials says how many the verdict
+needs, and does not count: such a difference has no bias (two-stage sampling, after C. Stein, A two-sample
+test for a linear hypothesis whose power is independent of the variance, 1945).
+The best of several noisy means is too high in either way; differences between plays need no best one.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,6 +55,9 @@ class Rule:
     """So many standard errors of difference are enough, too."""
     most: int = 65_536
     """Trials of one roller after which what is open stays open."""
+    pilot: bool = False
+    """Whether the first trials only say how many more there are: each play then has as many that `certain`
+    standard errors would be the pilot's difference."""
 
 
 @dataclass(frozen=True)
@@ -119,13 +124,25 @@ class _Deliberation:
     def __init__(self, rollers: Sequence[Roller], packed: Board, item: int, rule: Rule) -> None:
         self._rollers, self._packed, self._rule = rollers, packed, rule
         self._items = [item * len(rollers) + number for number in range(len(rollers))]
-        self._tallies = [Tally(len(packed) * _COLUMNS) for _ in rollers]
         self._left = np.arange(len(packed))
-        self._trials = np.zeros((len(packed), len(rollers)), np.int64)
+        self._wanted = np.full(len(packed), rule.se)
+        """Standard errors that are enough."""
+        self._reference: int | None = None
+        """The play with which others are compared; the best so far where there is none."""
+        self._before = [0] * len(rollers)
+        """Trials of each roller that do not count."""
+        self._begin()
 
-    def plays(self) -> list[RolledPlay]:
+    def _begin(self) -> None:
+        self._tallies = [Tally(len(self._packed) * _COLUMNS) for _ in self._rollers]
+        self._trials = np.zeros((len(self._packed), len(self._rollers)), np.int64)
         for number, roller in enumerate(self._rollers):
             self._play(number, roller.portion)
+
+    def plays(self) -> list[RolledPlay]:
+        """Go on until all is known."""
+        if self._rule.pilot:
+            self._plan()
         looks: list[_Look] = []
         while True:
             look = self._look()
@@ -139,9 +156,20 @@ class _Deliberation:
                 return self._ranked([*looks, look])
             self._play(*step)
 
+    def _plan(self) -> None:
+        """Let the trials so far say how many there will be, and begin anew; unless they are enough."""
+        stage = self._look().stage
+        difference, error = self._differences(stage)
+        self._reference = stage.best
+        if (error > self._rule.se).any():
+            self._wanted = np.maximum(self._rule.se, np.abs(difference) / self._rule.certain)
+            self._before = [tally.trials for tally in self._tallies]
+            self._begin()
+
     def _play(self, number: int, count: int) -> None:
-        tally = self._tallies[number]
-        rows = self._rollers[number].play(self._packed[self._left], self._items[number], tally.trials, count)
+        tally, roller = self._tallies[number], self._rollers[number]
+        first = self._before[number] + tally.trials
+        rows = roller.play(self._packed[self._left], self._items[number], first, count)
         values = np.concatenate([rows, equities(rows)[..., None]], axis=-1)
         tally.add(values.transpose(1, 0, 2).reshape(count, -1))
         self._trials[self._left, number] = tally.trials
@@ -160,22 +188,32 @@ class _Deliberation:
         trials = sum(part.trials for part in parts)
         return _Look(Stage(self._left, self._left[:0], means, errors, covariance, trials), parts)
 
-    def _known(self, stage: Stage) -> npt.NDArray[np.bool_]:
-        """Whose difference to the best play is known (m,); that of the best itself never is."""
-        best = stage.best
-        pairs = [stage.difference(play, best) for play in stage.plays.tolist()]
+    def _compared_with(self, stage: Stage) -> int:
+        return stage.best if self._reference is None else self._reference
+
+    def _differences(self, stage: Stage) -> tuple[Values, Values]:
+        """Of the plays that are left to the one they are compared with, and their standard errors: (m,)."""
+        other = self._compared_with(stage)
+        pairs = [stage.difference(play, other) for play in stage.plays.tolist()]
         difference, error = np.array(pairs).T
-        known = (error <= self._rule.se) | (np.abs(difference) >= self._rule.certain * error)
-        known[stage.place(best)] = False
+        return difference, error
+
+    def _known(self, stage: Stage) -> npt.NDArray[np.bool_]:
+        """Whose difference is known (m,); that of the play they are compared with never is."""
+        difference, error = self._differences(stage)
+        known = error <= self._wanted[self._left]
+        if not self._rule.pilot:
+            known |= np.abs(difference) >= self._rule.certain * error
+        known[stage.place(self._compared_with(stage))] = False
         return known
 
     def _next_step(self, look: _Look) -> tuple[int, int] | None:
         """Who plays on, and how many trials; None where the rule allows no more."""
-        stage, best = look.stage, look.stage.best
-        errors = [stage.difference(play, best)[1] for play in stage.plays.tolist()]
-        open_play = int(stage.plays[int(np.argmax(errors))])
-        wanted = (self._rule.se * len(self._rollers)) ** 2
-        variances = [part.difference(open_play, best)[1] ** 2 for part in look.parts]
+        stage, other = look.stage, self._compared_with(look.stage)
+        _, errors = self._differences(stage)
+        open_play = int(stage.plays[int(np.argmax(errors / self._wanted[self._left]))])
+        wanted = (self._wanted[open_play] * len(self._rollers)) ** 2
+        variances = [part.difference(open_play, other)[1] ** 2 for part in look.parts]
         excess = sum(variances) - wanted
         steps = []
         for number, (roller, tally) in enumerate(zip(self._rollers, self._tallies, strict=True)):

@@ -1,5 +1,7 @@
 """What rollouts by several players say of the plays of a roll; here the trials are drawn from known laws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,32 @@ def test_a_decision_has_the_same_dice_again():
         return rolled_plays([roller("one", [0.5, 0.52, 0.5, 0.4], 0.2)], PACKED, 7)
 
     assert rolled() == rolled()
+
+
+def test_a_pilot_plans_the_trials_and_does_not_count():
+    """Where few trials can be clear by luck, the mean of many verdicts is the difference of the law."""
+    rule = Rule(se=0.1, certain=2)
+    stopped, planned = (
+        np.array(
+            [
+                _signed(rolled_plays([roller("one", [0.6, 0.5], 1.0)], PACKED[:2], item, one))
+                for item in range(300)
+            ]
+        )
+        for one in (rule, replace(rule, pilot=True))
+    )
+    error = planned.std() / np.sqrt(len(planned))
+    assert abs(planned.mean() - 0.2) < 3 * error
+    assert stopped.mean() > planned.mean()
+
+
+def _signed(plays):
+    """Equity of play 0 less that of play 1."""
+    return plays[1].loss * (1 if plays[0].number == 0 else -1)
+
+
+def test_a_pilot_that_is_precise_enough_counts():
+    plays = rolled_plays([roller("one", [0.6, 0.5], 0.01)], PACKED[:2], 1, Rule(se=0.1, pilot=True))
+    again = rolled_plays([roller("one", [0.6, 0.5], 0.01)], PACKED[:2], 1, Rule(se=0.1))
+    assert plays == again
+    assert plays[0].trials == (36,)

@@ -1,0 +1,177 @@
+"""The rollout-truth set as tables: error rates, and paired differences between players.
+
+The best of several plays by noisy rollouts looks better than it is, so that losses against it are too high.
+Where the best play is that of one roller's trials, and the losses are those of the other's, no noise is in
+both: such losses are too low only by what the one roller misses.  The two rates enclose the true one.
+Differences between players need no best play at all.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.benchmark.benchmark_files import read_benchmark
+from motif.benchmark.losses import mean_and_error
+from motif.board.identifiers import position_key
+from motif.board.position import Position
+from motif.runtime.errors import BenchmarkError
+
+REGION = "rollout truth"
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The n decisions of a class, and what the plays of the players lose in them."""
+
+    name: str
+    players: tuple[str, ...]
+    losses: Values
+    """(players, n): against the best play, in points."""
+    by_roller: Values
+    """(rollers, players, n): the same by the trials of each roller alone."""
+    crossed: Values
+    """(players, n): against the play that is best by one roller, in the trials of the other; their mean."""
+    rollers: tuple[str, ...]
+    trials: npt.NDArray[np.int64]
+    """(rollers,): trials of all plays together."""
+    rolled: int
+    """Decisions that were rolled out: on the others all players agree."""
+    plays: int
+    """Plays that were rolled out."""
+    seconds: float
+    """Of all processes together."""
+
+    def __len__(self) -> int:
+        return self.losses.shape[1]
+
+
+def read_truth(path: Path) -> Truth:
+    """Read a file of the set; raises `BenchmarkError` for one that does not say who chose what."""
+    benchmark = read_benchmark(path)
+    record = benchmark.record
+    assert record is not None
+    keys = [position_key(Position(board)) for board in benchmark.listed]
+    rows = [slice(*ends) for ends in zip(benchmark.offsets, benchmark.offsets[1:], strict=False)]
+    notes = [(note.text.split(), int(np.searchsorted(record.lines, note.line))) for note in record.notes]
+    place = {
+        (decision, keys[k]): k for decision, part in enumerate(rows) for k in range(part.start, part.stop)
+    }
+    players, rollers = (tuple(record.settings.get(what, "").split(",")) for what in ("players", "rollers"))
+    if len(players) < 2 or len(rollers) != 2:
+        raise BenchmarkError(f"{path}: does not say which players choose what, and which two rolled out")
+    chosen = np.full((len(players), len(benchmark)), -1)
+    trials, alone = np.zeros((2, len(keys)), np.int64), np.zeros((2, len(keys)))
+    for words, decision in notes:
+        if words[0] == "#P":
+            for name in words[2:]:
+                chosen[players.index(name), decision] = place[decision, words[1]]
+        elif words[0] == "#S":
+            k = place[decision, words[1]]
+            trials[:, k], alone[:, k] = (
+                [int(word) for word in words[5::2]],
+                [float(word) for word in words[6::2]],
+            )
+    if (chosen < 0).any():
+        raise BenchmarkError(f"{path}: a decision lacks the choice of a player")
+    crossed = np.zeros(len(keys))
+    for part in rows:
+        for one, other in ((0, 1), (1, 0)):
+            best = part.start + int(np.argmin(alone[one, part]))
+            crossed[part] += (alone[other, part] - alone[other, best]) / 2
+    return Truth(
+        path.name.partition(".")[0],
+        players,
+        benchmark.losses[chosen],
+        alone[:, chosen],
+        crossed[chosen],
+        rollers,
+        trials.sum(axis=1),
+        sum(part.stop - part.start > 1 for part in rows),
+        int(sum(part.stop - part.start for part in rows if part.stop - part.start > 1)),
+        float(record.settings.get("seconds", "nan")),
+    )
+
+
+def table(truths: Sequence[Truth]) -> list[str]:
+    """What the page says of them."""
+    return [*_cost(truths), "", *_rates(truths), "", *_differences(truths)]
+
+
+def _cost(truths: Sequence[Truth]) -> Iterator[str]:
+    counts = ", ".join(f"{len(one):,} {one.name} ({one.rolled:,} rolled out)" for one in truths)
+    trials = np.sum([one.trials for one in truths], axis=0)
+    names = truths[0].rollers
+    yield f"Decisions: {counts}."
+    yield (
+        f"{sum(one.plays for one in truths):,} plays, {trials[0]:,} trials by `{names[0]}` and {trials[1]:,} "
+        f"luck-adjusted ones by `{names[1]}`: "
+        f"{sum(one.seconds for one in truths) / 3600:.1f} hours of one process, choices included."
+    )
+
+
+def _rates(truths: Sequence[Truth]) -> Iterator[str]:
+    yield _row("player", [f"{one.name}, at most | at least" for one in truths])
+    yield _rule(2 * len(truths))
+    for player in truths[0].players:
+        yield _row(
+            f"`{player}`",
+            [
+                " | ".join(_figure(values[one.players.index(player)]) for values in (one.losses, one.crossed))
+                for one in truths
+            ],
+        )
+
+
+def pairs(players: Sequence[str]) -> list[tuple[str, str]]:
+    """Whose error rates are compared: each lookahead with the next shallower one, and with other engines'."""
+    own = players[0]
+    wanted = [
+        *((f"{own}@1", own), (f"{own}@2", f"{own}@1"), (f"{own}@3", f"{own}@2")),
+        *(("gnubg@1", "gnubg"), ("gnubg@2", "gnubg@1")),
+        *(("gnubg", own), ("wildbg", own), ("bgsage", own)),
+        *(
+            ("gnubg@2", f"{own}@2"),
+            ("gnubg@2", f"{own}@3"),
+            ("bgsage@2", f"{own}@3"),
+            ("bgsage@2", "gnubg@2"),
+        ),
+    ]
+    return [(one, other) for one, other in wanted if one in players and other in players]
+
+
+def _differences(truths: Sequence[Truth]) -> Iterator[str]:
+    columns: list[tuple[str, Truth, Callable[[Truth], Values]]] = [
+        (one.name, one, lambda truth: truth.losses) for one in truths
+    ]
+    first = truths[0]
+    columns += [
+        (f"{first.name}, by {first.rollers[0]} alone", first, lambda truth: truth.by_roller[0]),
+        (f"{first.name}, by {first.rollers[1]} alone", first, lambda truth: truth.by_roller[1]),
+    ]
+    yield _row("player, less", [name for name, _, _ in columns])
+    yield _rule(len(columns))
+    for one, other in pairs(first.players):
+        cells = []
+        for _, truth, losses in columns:
+            values = losses(truth)
+            cells.append(
+                _figure(values[truth.players.index(one)] - values[truth.players.index(other)], sign="+")
+            )
+        yield _row(f"`{one}`, less `{other}`", cells)
+
+
+def _figure(losses: Values, sign: str = "") -> str:
+    mean, error = mean_and_error(losses)
+    return f"{mean:{sign}.2f} ± {error:.2f}"
+
+
+def _row(name: str, cells: Sequence[str]) -> str:
+    return f"| {' | '.join([name, *cells])} |"
+
+
+def _rule(columns: int) -> str:
+    return f"|---{'|---:' * columns}|"

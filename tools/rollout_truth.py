@@ -159,12 +159,7 @@ def rolled_decision(record: Mapping[str, Any]) -> RolledDecision:
         probabilities = np.array(plays[0]["probabilities"])
         nothing = {"number": 0, "se": 0.0, "loss": 0.0, "loss_se": 0.0, "loss_by": (0.0, 0.0)}
         plays[0] |= {**nothing, "equity": float(equities(probabilities))}
-    rolled = [
-        RolledPlay(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in one.items()}
-        )
-        for one in plays
-    ]
+    rolled = [RolledPlay.from_dict(one) for one in plays]
     chosen: dict[str, tuple[str, ...]] = {}
     for name, key in record["choices"].items():
         chosen[key] = (*chosen.get(key, ()), name)

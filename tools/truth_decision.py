@@ -13,21 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from motif.benchmark.benchmark_making import roller_of
 from motif.benchmark.verdict import Roller, Rule, rolled_plays
 from motif.board.identifiers import position_key
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators import load_static
 from motif.evaluators.probabilities import turned
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import Player, load
-from motif.players.gnubg import GnubgPlayer
-from motif.rollout.player_trials import player_trials
-from motif.rollout.playout import MAX_PLIES
-from motif.rollout.rollout_settings import RolloutSettings
-from motif.rollout.tally import Values
-from motif.rollout.trials import results_of_trials
 from motif.runtime.errors import PlayerError
 
 SAGE = "bgsage"
@@ -38,8 +32,6 @@ RULES = {
 """When a difference is known; races vary little, and differ by little."""
 _PORTIONS = {"contact": (1296, 36), "crashed": (1296, 36), "race": (5184, 144)}
 """Trials of motif and of gnubg that are played at least."""
-_COSTS = (1.0, 60.0)
-"""Of one of their trials, as measured."""
 
 
 def players_of(own: str) -> list[str]:
@@ -84,40 +76,10 @@ def player(name: str) -> Player:
 
 
 @cache
-def rollers(own: str, class_name: str, seed: int) -> tuple[Roller, Roller]:
+def rollers(own: str, class_name: str, seed: int) -> tuple[Roller, ...]:
     """Who rolls out a decision of that class: motif's static evaluator `own`, and gnubg."""
-    evaluator = load_static(own)
-    plain = RolloutSettings(stop_at_bearoff=True, seed=seed)
-    adjusted = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_PLIES, seed=seed)
-    model = plain.model_of(evaluator)
-    gnubg = GnubgPlayer()
-
-    def by_motif(packed: Board, item: int, first: int, count: int) -> Values:
-        items = np.full(len(packed), item)
-        return results_of_trials(model, plain, packed, items, first, count, after_a_play=True, jobs=1)[
-            ..., :-1
-        ]
-
-    def by_gnubg(packed: Board, item: int, first: int, count: int) -> Values:
-        items = np.full(len(packed), item)
-        return turned(
-            player_trials(
-                lambda boards, rolls, _: gnubg.own_plays(boards, rolls),
-                model,
-                adjusted.rules(),
-                packed,
-                items,
-                seed,
-                first,
-                count,
-            )
-        )
-
-    portions = _PORTIONS[class_name]
-    return (
-        Roller(own, by_motif, portions[0], _COSTS[0]),
-        Roller(gnubg.name, by_gnubg, portions[1], _COSTS[1]),
-    )
+    portions = zip((own, "gnubg"), _PORTIONS[class_name], strict=True)
+    return tuple(roller_of(name, seed, portion) for name, portion in portions)
 
 
 def decided(

@@ -12,9 +12,9 @@ test for a linear hypothesis whose power is independent of the variance, 1945).
 The best of several noisy means is too high in either way; differences between plays need no best one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +78,14 @@ class RolledPlay:
     """Trials by each roller."""
     loss_by: tuple[float, ...]
     """`loss`, as each roller alone has it; below 0 where that one prefers the play."""
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Make one of its fields as JSON has them."""
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+        }
+        return cls(**fields)
 
 
 def rolled_plays(
@@ -182,8 +190,8 @@ class _Deliberation:
     def _look(self) -> _Look:
         """What all rollers together, and each of them, say of the plays that are left."""
         parts = tuple(_equity_stage(tally, self._left) for tally in self._tallies)
-        covariance = sum(part.covariance for part in parts) / len(parts) ** 2
-        means = sum(part.means for part in parts) / len(parts)
+        covariance = np.sum([part.covariance for part in parts], axis=0) / len(parts) ** 2
+        means = np.mean([part.means for part in parts], axis=0)
         errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))[:, None]
         trials = sum(part.trials for part in parts)
         return _Look(Stage(self._left, self._left[:0], means, errors, covariance, trials), parts)

@@ -41,6 +41,7 @@ HOMES = {
     "play": "play",
     "web": "serve",
     "benchmark": "measure",
+    "benchmark make": "measure",
     "speed": "measure",
     "warm": "measure",
     "analyse": "analyse",
@@ -91,7 +92,10 @@ class _Commands(Mapping[str, Any]):
 
     def _names(self) -> dict[str, None]:
         behind = (name.removeprefix(self._before) for name in HOMES if name.startswith(self._before))
-        return dict.fromkeys(words.split()[0] for words in behind)
+        # Of a group the first word; a command of two words whose first is a command, too, stands beside that.
+        return dict.fromkeys(
+            words if self._before + words.split()[0] in HOMES else words.split()[0] for words in behind
+        )
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names():
@@ -109,6 +113,11 @@ class _Program(TyperGroup):
     def __init__(self, **facts: Any) -> None:
         super().__init__(**{**facts, "commands": {}})
         self.commands: Any = _Commands(self.name if self.name in GROUPS else None)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command in the first words of `args`; the longer of two names counts."""
+        two = " ".join(args[:2])
+        return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
 
     def invoke(self, ctx: Any) -> Any:
         lasts = self.name in GROUPS or ctx.invoked_subcommand in _LASTING

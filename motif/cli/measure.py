@@ -11,23 +11,29 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from motif.cli.interrupts import resumable
 from motif.cli.options import (
     DEFAULT_PLAYER,
     JobsOption,
     JsonOption,
     PlayerOption,
     SeedOption,
+    Settings,
     StaticOption,
+    check_target,
     command,
     option,
     player_option,
+    several_values,
 )
 from motif.cli.printing import json_line, note, print_table, say
 from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
+    from motif.benchmark.benchmark_making import MakeSettings
     from motif.benchmark.choices import Choices, ErrorRates, WorstDecision
     from motif.benchmark.losses import ByGroup, Losses, PairedRate
+    from motif.board.packed import Board
 
 _USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
 """Decisions on a page of the worst ones."""
@@ -108,6 +114,67 @@ def benchmark(
         write_worst_page(player, rates, decisions, html)
         if not json:
             print(html)
+
+
+@command(
+    "benchmark make own.bm.gz --from matches/ --decisions 200",
+    "benchmark make own.bm --from runs/try --players latest,latest@2,gnubg --rollers latest,gnubg",
+    cls=several_values("--from"),
+)
+def benchmark_make(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to make, NAME.bm or NAME.bm.gz.")],
+    settings: Annotated["MakeSettings", Settings("motif.benchmark.benchmark_making")],
+    sources: Annotated[
+        list[Path],
+        option(
+            "Where the positions come from: datasets that motif sample made, match files, folders of these.",
+            "DATASET|FILE...",
+            name="--from",
+        ),
+    ],
+    resume: Annotated[bool, option("Go on with a run that was interrupted.")] = False,
+    json: JsonOption = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Make a benchmark file from positions.
+
+    Some positions are selected at random, some because 0-ply and 2-ply choose different plays there; each
+    gets a random roll. The plays that the players choose, and the next best ones, are rolled out to the end
+    with common random numbers, until each is certain to be worse than the best or known to be nearly as good.
+    The file has the lines of the GNUbg team's benchmark: motif benchmark and gnubg's own tools read it.
+    """
+    from motif.benchmark.benchmark_making import make_benchmark
+
+    if out.suffix not in (".bm", ".gz"):
+        raise SettingError(f"{out}: a benchmark file ends in .bm or .bm.gz")
+    check_target(out)
+    settings.check()
+    boards = _positions(sources)
+    with resumable("the same command with --resume goes on"):
+        made = make_benchmark(out, boards, settings, resume=resume, jobs=jobs)
+    if json:
+        print(json_line(made.to_dict()))
+        return
+    say(f"{made.decisions:,} decisions in {out}, {made.disagree:,} of them where 0-ply and 2-ply disagree")
+    say(f"{made.plays:,} plays rolled out, {made.trials:,} trials; {made.open:,} decisions are not settled")
+    if made.decisions < settings.decisions:
+        note(f"the positions do not suffice for {settings.decisions:,} decisions")
+
+
+def _positions(sources: Sequence[Path]) -> "Board":
+    """Positions before a roll: those of datasets, and of the plays in match files."""
+    import numpy as np
+
+    from motif.board.packed import unpack_many
+    from motif.sampling import read_parts
+    from motif.sampling.dataset import MANIFEST
+    from motif.sampling.recorded_games import read_games
+
+    datasets = [source for source in sources if (source / MANIFEST).exists()]
+    files = [source for source in sources if source not in datasets]
+    boards = [part.boards for folder in datasets for part in read_parts(folder)]
+    boards += [unpack_many(game.before) for game in (read_games(files) if files else [])]
+    return np.concatenate(boards)
 
 
 def _are_datasets(paths: Sequence[str]) -> bool:

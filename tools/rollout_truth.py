@@ -119,7 +119,8 @@ def results_of(folder: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
-    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    results = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    return sorted(results, key=lambda record: record["decision"])
 
 
 def run(folder: Path, jobs: int, most: int | None) -> None:
@@ -171,8 +172,9 @@ def write(folder: Path, target: Path) -> None:
     """Write a benchmark file for each class to the folder `target`."""
     state = json_of(folder / _DECISIONS, FileError, "no decisions: collect them first")
     results = results_of(folder)
-    # Of the last round only what is complete: those that were quick would come in before the others.
-    whole = len(results) - len(results) % sum(SHARES.values())
+    # Whole rounds, without a gap: what took long is not left out for it.
+    whole = sum(record["decision"] == place for place, record in enumerate(results))
+    whole -= whole % sum(SHARES.values())
     for name in SHARES:
         ours = [record for record in results[:whole] if record["class"] == name]
         rule = RULES[name]

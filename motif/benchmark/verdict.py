@@ -241,17 +241,20 @@ class _Deliberation:
     def _ranked(self, looks: list[_Look]) -> list[RolledPlay]:
         last = looks[-1].stage
         rows = [
-            (number, look.stage, look.differences(number, last.best))
-            for look in looks
+            (which, number, look.differences(number, last.best))
+            for which, look in enumerate(looks)
             for number in (look.stage.gone if look.stage is not last else last.plays).tolist()
         ]
-        # A play that was set aside a hair ahead may end as the best one: losses are counted from it.
-        top_difference, _, top_by = max(row[2] for row in rows)
+        # A play that got no more trials may end a hair ahead of those that had them: it is the best then.
+        first, best, (top_difference, _, top_by) = max(rows, key=lambda row: row[2])
         top = float(last.means[last.place(last.best), -1]) + top_difference
         plays = []
-        for number, stage, (difference, error, by_roller) in rows:
+        for which, number, (difference, _, by_roller) in rows:
+            stage = looks[which].stage
             place = stage.place(number)
             loss = top_difference - difference
+            # Both were there at the earlier of their last looks.
+            _, error = looks[min(first, which)].stage.difference(number, best)
             plays.append(
                 RolledPlay(
                     number,
@@ -261,7 +264,7 @@ class _Deliberation:
                     loss,
                     error,
                     tuple(self._trials[number].tolist()),
-                    tuple(best - own for best, own in zip(top_by, by_roller, strict=True)),
+                    tuple(most - own for most, own in zip(top_by, by_roller, strict=True)),
                 )
             )
         return sorted(plays, key=lambda play: (play.loss, play.number))

@@ -104,6 +104,16 @@ def test_a_pilot_plans_the_trials_and_does_not_count():
     assert stopped.mean() > planned.mean()
 
 
+@pytest.mark.parametrize("pilot", [False, True])
+def test_the_best_play_loses_nothing_for_certain(pilot):
+    """Also where another one was ahead at first, with which the plays were compared."""
+    for item in range(40):
+        rule = Rule(se=0.05, certain=2, pilot=pilot)
+        plays = rolled_plays([roller("one", [0.5, 0.51, 0.52, 0.53], 0.5)], PACKED, item, rule)
+        assert (plays[0].loss, plays[0].loss_se) == (0.0, 0.0)
+        assert all(play.loss_se > 0 for play in plays[1:])
+
+
 def _signed(plays):
     """Equity of play 0 less that of play 1."""
     return plays[1].loss * (1 if plays[0].number == 0 else -1)

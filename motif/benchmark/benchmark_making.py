@@ -7,7 +7,7 @@ decision depends on the seed and its number alone.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -28,6 +28,7 @@ from motif.evaluators.probabilities import turned
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player, load
 from motif.players.gnubg import GnubgPlayer
+from motif.rollout.games import Choose
 from motif.rollout.player_trials import player_trials
 from motif.rollout.playout import MAX_PLIES
 from motif.rollout.rollout_settings import RolloutSettings, check_count
@@ -133,9 +134,15 @@ def roller_of(name: str, seed: int, portion: int | None = None) -> Roller:
     if isinstance(evaluator, StaticEvaluator):
         play = partial(_plain_trials, evaluator, seed)
         return Roller(name, play, portion or _PLAIN_PORTION, 1.0)
-    choose = own.own_plays if isinstance(own, GnubgPlayer) else own.choose_many
-    play = partial(_adjusted_trials, choose, load_static(LATEST), seed)
+    play = partial(_adjusted_trials, _choose(own), load_static(LATEST), seed)
     return Roller(name, play, portion or _ADJUSTED_PORTION, _ADJUSTED_COST)
+
+
+def _choose(own: Player) -> Choose:
+    """How a player chooses in trials: gnubg as it answers, without asking it again where plays are alike."""
+    if isinstance(own, GnubgPlayer):
+        return lambda boards, rolls, _: own.own_plays(boards, rolls)
+    return own.choose_many
 
 
 def _plain_trials(
@@ -148,7 +155,7 @@ def _plain_trials(
 
 
 def _adjusted_trials(
-    choose: Callable[..., Board],
+    choose: Choose,
     judge: StaticEvaluator,
     seed: int,
     packed: Board,

@@ -174,3 +174,67 @@ def test_a_page_that_cannot_be_written(capsys, tmp_path):
     path.write_text(LINE)
     assert main(["benchmark", str(path), "--player", "pubeval", "--html", str(tmp_path)]) == 2
     assert f"{tmp_path}: cannot be written: " in capsys.readouterr().err
+
+
+MAKE = ("--players", "pubeval,keith-v1", "--rollers", "pubeval", "--plays", 2, "--most", 1296, "--jobs", 1)
+
+
+@pytest.fixture(scope="module")
+def positions(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("positions")
+    words = (
+        "sample",
+        "--out",
+        folder / "set",
+        "--games",
+        3,
+        "--trials",
+        1,
+        "--player",
+        "pubeval",
+        "--jobs",
+        1,
+    )
+    assert main([str(word) for word in words]) == 0
+    words = ("play", "pubeval", "pubeval", "--length", 1, "--seed", 1, "--save", folder / "match.mat")
+    assert main([str(word) for word in words]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("source", ["set", "match.mat"])
+def test_a_benchmark_is_made_of_positions_and_measured_on(motif, motif_json, positions, tmp_path, source):
+    path = tmp_path / "own.bm.gz"
+    record = motif_json("benchmark", "make", path, "--from", positions / source, "--decisions", 4, *MAKE)
+    assert set(record) == {"path", "decisions", "disagree", "plays", "trials", "open"}
+    assert (record["path"], record["decisions"], record["plays"]) == (str(path), 4, 8)
+    measured = motif_json("benchmark", path, "--player", "pubeval", "--jobs", 1)
+    assert (measured["overall"]["decisions"], measured["overall"]["unlisted"]) == (4, 0)
+
+
+def test_a_benchmark_of_several_sources_and_fewer_decisions_than_wanted(motif, positions, tmp_path):
+    path = tmp_path / "own.bm"
+    sources = positions / "match.mat", positions / "match.mat"
+    words = ("--decisions", 500, "--disagree", 0, "--position-class", "race", *MAKE)
+    ending = motif("benchmark", "make", path, "--from", *sources, *words)
+    assert ending.code == 0
+    assert f"decisions in {path}, 0 of them where 0-ply and 2-ply disagree" in ending.out
+    assert ending.err == "motif: the positions do not suffice for 500 decisions\n"
+    assert 0 < len(read_benchmark(path)) < 500
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("own.txt", "--from", "."), "own.txt: a benchmark file ends in .bm or .bm.gz"),
+        (("own.bm",), "Missing option '--from'"),
+        (("own.bm", "--from", "nowhere.mat"), "nowhere.mat"),
+        (("own.bm", "--from", ".", "--certain", 2), "--certain must be above 0.5 and below 1, not 2.0"),
+        (("own.bm", "--from", ".", "--rollers", "nobody"), "no player is called 'nobody'"),
+        (("own.bm", "--from", "contact.bm"), "contact.bm"),
+        (("own.bm", "--resume", "--from", "MATCH"), "own.bm.partial: no interrupted run to go on with"),
+    ],
+)
+def test_a_benchmark_that_cannot_be_made(fault, here, positions, words, said):
+    before = sorted(here.iterdir())
+    assert said in fault("make", *(positions / "match.mat" if word == "MATCH" else word for word in words))
+    assert sorted(here.iterdir()) == before

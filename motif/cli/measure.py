@@ -117,8 +117,8 @@ def benchmark(
 
 
 @command(
-    "benchmark make own.bm.gz --from matches/ --decisions 200",
-    "benchmark make own.bm --from runs/try --players latest,latest@2,gnubg --rollers latest,gnubg",
+    "benchmark make own.bm.gz --from runs/try --decisions 200",
+    "benchmark make own.bm --from match.mat --rollers latest,gnubg",
     cls=several_values("--from"),
 )
 def benchmark_make(

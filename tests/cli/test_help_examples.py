@@ -34,6 +34,8 @@ SMALLER = {
     "sample --out runs/try --games 100 --trials 36": "sample --out runs/try --games 20 --trials 2",
     "sample --out runs/taught --games 100 --label wildbg": "sample --out runs/taught --games 4 --label bras",
     "bootstrap --out runs/demo --preset demo": "bootstrap --out runs/demo --config small.yaml",
+    "--from runs/try --decisions 200": "--from runs/try --decisions 2 --rollers pubeval",
+    "--from match.mat --rollers latest,gnubg": "--from match.mat --decisions 2 --rollers pubeval",
     "train-phase-net --out runs/phase-net": "train-phase-net --out runs/phase-net --games 20 --boards 1000 "
     "--epochs 2 --rounds 2 --round-games 60 --round-epochs 2 --buffer 100 --test-games 60 --final-games 60",
 }
@@ -41,7 +43,7 @@ SMALLER = {
 
 QUICK = {"evaluate", "plays", "hint", "cube", "match", "benchmark"}
 """Commands whose examples run in every test; those of the others take a minute or more together."""
-LAST = ("report", "terms", "calibrate", "convert")
+LAST = ("benchmark make", "report", "terms", "calibrate", "convert")
 """Commands whose examples need files that those of others make."""
 ASKS = {"play", "serve ubgi"}
 """Commands that read what is typed; here nothing is."""

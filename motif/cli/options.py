@@ -152,7 +152,7 @@ HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
-_WORDS = {"owner": "WHO", "score": "A-B"}
+_WORDS = {"owner": "WHO", "score": "A-B", "start": "FILE.onnx", "opponent": "PLAYER,..."}
 """What stands for values of a field."""
 _METAVARS: dict[Any, str] = {
     **dict.fromkeys((int, int | None), "N"),

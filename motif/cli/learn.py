@@ -223,7 +223,7 @@ def bootstrap(
 
 @command(
     "train-phase-net --out runs/phase-net",
-    "train-phase-net --out runs/harder --stage 2 --start weights/phase-net/pretrained.onnx --opponent simple",
+    "train-phase-net --out b --stage 2 --start a.onnx --opponent simple",
 )
 def train_phase_net(
     out: Annotated[Path, option("An empty folder, or one to make.", "DIR")],

@@ -11,11 +11,12 @@ from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.cube import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
-from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, bras_percent, score_action
+from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
 from motif.cube.decision import Window, check_somebody_doubles
 from motif.cube.equities import efficiency_class
 from motif.cube.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
+from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
 
 _SHOWN = (
     "action",
@@ -45,8 +46,8 @@ class CubeAnswer(NamedTuple):
     position: Position
     probabilities: Probabilities
     decision: CubeDecision
-    evaluator: str
-    """Who gives the chances."""
+    evaluator: Evaluator
+    """What gives the chances."""
     evaluation: dict[str, Any]
     """What `evaluate` says of the position."""
 
@@ -60,7 +61,9 @@ class CubeAnswer(NamedTuple):
             "player": self.evaluation["player"],
             "position": self.evaluation["position"],
         }
-        return {**record, "bras": _bras_record(self.position)} if self.evaluator == "bras" else record
+        if isinstance(self.evaluator, BrasEvaluator):
+            record["bras"] = _bras_record(self.position, self.evaluator.formula)
+        return record
 
 
 def cube_answers(
@@ -85,7 +88,7 @@ def cube_answers(
     for (position, state), evaluation in zip(questions, records, strict=True):
         chances = Probabilities(*(evaluation[name] for name in Probabilities._fields))
         decision = cube_decision_by(evaluator, position, chances, state, efficiency=efficiency, table=table)
-        yield CubeAnswer(position, chances, decision, evaluator.name, evaluation)
+        yield CubeAnswer(position, chances, decision, evaluator, evaluation)
 
 
 def _record(decision: CubeDecision) -> dict[str, Any]:
@@ -104,14 +107,17 @@ def _window_record(window: Window) -> dict[str, Any]:
     return {**asdict(window), "take_point": window.take_point}
 
 
-def _bras_record(position: Position) -> dict[str, Any]:
+def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:
     """What BRAS's own score says, by the article's windows and by measured ones."""
-    score = float(bras_percent(position.board[None])[0])
-    return {
+    score = float(formula.percent(position.board[None])[0])
+    record = {
         "S": score,
         "live_from": list(LIVE_FROM),
         "drop_from": DROP_FROM,
         "action": score_action(score, LIVE_FROM[0], DROP_FROM),
-        "measured": vars(MEASURED),
-        "measured_action": score_action(score, MEASURED.double_from, MEASURED.drop_from),
     }
+    if formula != ARTICLE:
+        # The measured window is that of the article's score.
+        return record
+    measured = score_action(score, MEASURED.double_from, MEASURED.drop_from)
+    return {**record, "measured": vars(MEASURED), "measured_action": measured}

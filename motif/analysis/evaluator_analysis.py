@@ -24,7 +24,7 @@ import numpy.typing as npt
 from motif.benchmark.losses import rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
-from motif.evaluators.bras import SIGMA, BrasEvaluator
+from motif.evaluators.bras import BrasEvaluator
 from motif.evaluators.patterns import slopes_of_patterns, squash_patterns
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import BEAROFF_SUFFIX
@@ -230,7 +230,7 @@ class Scale:
 def scale_of(evaluator: StaticEvaluator, head: str) -> Scale:
     """How the sums of one of an evaluator's heads are shown."""
     if isinstance(evaluator, BrasEvaluator):
-        return Scale("D", SIGMA, "S", "", 0.0, 100.0)
+        return Scale("D", evaluator.formula.sigma, "S", "", 0.0, 100.0)
     low, high = bounds(head)
     if head == "equity":
         return Scale("x", 1.0, "equity", "points", low, high)

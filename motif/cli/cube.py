@@ -1,5 +1,6 @@
 """Commands about the cube: its decisions, and what these rest on, efficiencies and BRAS's windows."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from motif.analysis.judge import MatchOptions, evaluator_of, judge_of
@@ -16,7 +17,9 @@ from motif.cli.options import (
     SeedOption,
     Settings,
     StaticOption,
+    check_target,
     command,
+    complete_player,
     option,
     static_evaluator,
 )
@@ -25,6 +28,7 @@ from motif.cli.printing import json_line, percent, print_board, print_table, say
 if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer
     from motif.cube import CubeDecision
+    from motif.cube.bras_windows import DoublingSet, ScoreWindow
     from motif.cube.decision import Window
     from motif.evaluators import Probabilities
 
@@ -65,31 +69,88 @@ def cube_efficiency(
     print_table(("class", "x", "standard error", "gnubg's x", "positions", "games"), rows)
 
 
-@command("cube-windows --games 200 --seed 1")
+@command(
+    "cube-windows --games 200 --seed 1",
+    "cube-windows --games 200 --plot windows.png",
+)
 def cube_windows(
     player: PlayerOption = DEFAULT_PLAYER,
     games: Annotated[int, option("Games of the player to look at.")] = 1000,
+    score: Annotated[
+        str,
+        option(
+            "Whose score S: bras, or bras:FILE.yaml with weights of your own.",
+            "BRAS",
+            autocompletion=complete_player,
+        ),
+    ] = "bras",
+    plot: Annotated[
+        Path | None, option("Draw windows, decisions and early zone by S, to a PNG or SVG.")
+    ] = None,
     json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Measure at which BRAS score doubles begin.
+    """Measure at which BRAS score doubles and passes begin, for money.
 
-    And passes, for money.  S is the score of the player on roll.  The decisions are those of the player in
-    positions with contact of his games against himself, each up to its first double.
+    S is the score of the player on roll.  The decisions are those of the player in positions with
+    contact of its games against itself, each up to its first double: the doubling set. Of that set also
+    E[p] and SD, a table by ranges of D, and how many doubles fall into the article's early zone (D from
+    0.5 on).
     """
-    from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, measured_window
+    from motif.cube.bras_windows import doubling_set, window_in
+    from motif.evaluators.bras import formula_of
+    from motif.reports.style import check_picture
 
-    window = measured_window(evaluator_of(player), games, seed=seed)
+    if plot is not None:
+        check_target(plot)
+        check_picture(plot)
+    positions = doubling_set(evaluator_of(player), games, formula=formula_of(score), seed=seed)
+    window, facts = window_in(positions, seed), positions.to_dict()
+    if plot is not None:
+        from motif.reports.window_plots import draw_windows
+
+        draw_windows(positions, window, plot)
     if json:
-        print(json_line(vars(window)))
+        print(json_line({**vars(window), "score": score, **facts, "plot": plot}))
         return
+    _print_window(positions, window)
+    if plot is not None:
+        print(plot)
+
+
+def _print_window(positions: "DoublingSet", window: "ScoreWindow") -> None:
+    from motif.cube.bras_windows import DROP_FROM, EARLY_FROM, LIVE_FROM
+
     low, high = LIVE_FROM
     rows = [
         ("double from", f"{window.double_from:.1f}", f"{window.double_se:.1f}", f"{low:.0f} to {high:.0f}"),
         ("drop from", f"{window.drop_from:.1f}", f"{window.drop_se:.1f}", f"{DROP_FROM:.0f}"),
     ]
     print_table(("", "S", "standard error", "the article's S"), rows)
-    say(f"{window.positions:,} positions of {window.games:,} games of {player}")
+    print_table(
+        ("D", "positions", "S", "wins", "doubles", "passes"),
+        [
+            (
+                f"{one.d_from:+.1f} to {one.d_to:+.1f}",
+                f"{one.positions:,}",
+                f"{one.score:.1f}",
+                *(percent(share) for share in (one.chance, one.doubles, one.drops)),
+            )
+            for one in positions.ranges()
+        ],
+    )
+    facts = positions.to_dict()
+    early = facts["early"]
+    say(
+        f"{window.positions:,} positions of {window.games:,} games of {window.player}, the doubling set: "
+        f"E[p] {facts['score_mean']:.3f}, SD {facts['score_sd']:.3f} by S / 100; "
+        f"{facts['chance_mean']:.3f}, SD {facts['chance_sd']:.3f} by {window.player}"
+    )
+    say(
+        f"the early zone, D from {EARLY_FROM} on (S from {early['score_from']:.1f}): "
+        f"{percent(early['share'])} of the positions, {percent(early['doubles'])} of them doubles; "
+        f"{percent(early['share_of_doubles'])} of all doubles"
+    )
 
 
 _NEVER = 0.9995
@@ -172,12 +233,15 @@ def _line(record: dict[str, Any]) -> str:
 
 def _print_bras(bras: dict[str, Any]) -> None:
     low, high = bras["live_from"]
-    measured = bras["measured"]
+    measured = bras.get("measured")
     say(f"\nBRAS's score S of the player on roll is {bras['S']:.1f}.")
     say(
         f"The article doubles from about {low:.0f} to {high:.0f} and drops from {bras['drop_from']:.0f}: "
         f"{bras['action']}."
     )
+    if measured is None:
+        say("The command cube-windows measures where decisions switch with these weights.")
+        return
     say(
         f"With contact {measured['player']} doubles from {measured['double_from']:.1f} "
         f"(+-{measured['double_se']:.1f}) and drops from {measured['drop_from']:.1f} "

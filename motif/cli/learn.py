@@ -221,7 +221,10 @@ def bootstrap(
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(versions)))}")
 
 
-@command("train-phase-net --out runs/phase-net")
+@command(
+    "train-phase-net --out runs/phase-net",
+    "train-phase-net --out b --stage 2 --start a.onnx --opponent simple",
+)
 def train_phase_net(
     out: Annotated[Path, option("An empty folder, or one to make.", "DIR")],
     settings: Annotated[
@@ -232,8 +235,10 @@ def train_phase_net(
 ) -> None:
     """Train a neural net on the phase heuristic.
 
-    First on its scores, then on who won games of best-of-four.  DIR/refined.onnx plays as
-    onnx:DIR/refined.onnx; DIR/pretrained.onnx is the net after the first stage.
+    First on its scores (stage 1), then on who won games of best-of-four against itself or against
+    other players (stage 2).  DIR/refined.onnx plays as onnx:DIR/refined.onnx; DIR/pretrained.onnx is the net
+    after the first stage.  Each is matched with random, phase, simple and the opponents, and the mean
+    and variance of its difference to the heuristic are told.
     """
     from motif.phase_net import train_phase_net as train
     from motif.reports.convergence import draw_training
@@ -250,12 +255,26 @@ def train_phase_net(
         [_match_cells(match) for match in facts["matches"]],
         2,
     )
-    second = facts["stage_2"]
-    say(
-        f"± standard error; refined is round {second['chosen_round']} of {len(second['rounds'])} "
-        f"({second['stopped']}), {facts['seconds']:.0f} s in all"
+    print_table(
+        ("net", "net less heuristic", "variance", "size", "boards of random games"),
+        [
+            (
+                name,
+                f"{one['mean']:+.4f}",
+                f"{one['variance']:.6f}",
+                f"{one['mean_size']:.4f}",
+                f"{one['boards']:,}",
+            )
+            for name, one in facts["difference_to_heuristic"].items()
+        ],
     )
-    say(f"play it as onnx:{out / 'refined.onnx'}")
+    second = facts["stage_2"]
+    kept = (
+        "" if second is None
+        else f"; refined is round {second['chosen_round']} of {len(second['rounds'])} ({second['stopped']})"
+    )  # fmt: skip
+    say(f"± standard error{kept}, {facts['seconds']:.0f} s in all")
+    say(f"play it as onnx:{out / ('pretrained.onnx' if second is None else 'refined.onnx')}")
 
 
 def _match_cells(match: dict[str, Any]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from typer.models import OptionInfo
 from motif.analysis.judge import JUDGE, evaluator_of
 from motif.analysis.phrases import languages
 from motif.evaluators.named import (
+    BRAS_PREFIX,
     ROLLOUT_PREFIX,
     WEIGHT_SUFFIXES,
     default_player,
@@ -44,9 +45,10 @@ NAMES = tuple(entry.name for entry in roster() if entry.home and entry.is_one)
 
 def complete_player(incomplete: str) -> list[str]:
     """Names of players, and paths to weight files, that begin with `incomplete`."""
-    begun = ROLLOUT_PREFIX if incomplete.startswith(ROLLOUT_PREFIX) else ""
+    prefixes = ROLLOUT_PREFIX, BRAS_PREFIX
+    begun = next((prefix for prefix in prefixes if incomplete.startswith(prefix)), "")
     rest = incomplete.removeprefix(begun)
-    known = (*NAMES, *([] if begun else [ROLLOUT_PREFIX]))
+    known = () if begun == BRAS_PREFIX else (*NAMES, *(() if begun else prefixes))
     return [begun + name for name in (*known, *_paths(rest)) if name.startswith(rest)]
 
 
@@ -150,7 +152,7 @@ HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
-_WORDS = {"owner": "WHO", "score": "A-B"}
+_WORDS = {"owner": "WHO", "score": "A-B", "start": "FILE.onnx", "opponent": "PLAYER,..."}
 """What stands for values of a field."""
 _METAVARS: dict[Any, str] = {
     **dict.fromkeys((int, int | None), "N"),

@@ -1,12 +1,14 @@
 """BRAS's cube windows: when its score S of the player on roll says to double, and when to drop.
 
-The article suggests for money play that a game is live from S about 62 to 65 on and that a double is
-dropped from S about 80 on.  `measured_window` recalibrates both: over positions of a player's games
-against himself it fits the share of his decisions to double, and to pass, as logistic functions of S, and
+The article suggests for money play to think of a double from D = 0.5 on (the early zone), that a game is
+live from S about 62 to 65 on and that a double is dropped from S about 80 on.  `measured_window`
+recalibrates these: over the positions of a player's games against itself, up to the first double of each
+(the `DoublingSet`), it fits the share of decisions to double, and to pass, as logistic functions of S, and
 takes the S at which half of them are.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,8 @@ from motif.board.packed import Board
 from motif.cube.efficiency_fit import self_play
 from motif.cube.equities import DEFAULT_EFFICIENCY, Floats, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator
-from motif.evaluators.bras import SIGMA, bras_scores
+from motif.evaluators.bras import ARTICLE, BrasFormula
+from motif.evaluators.probabilities import WIN
 from motif.parameters.position_class import RACE
 from motif.rollout.games import starts
 from motif.rollout.rollout_settings import check_count
@@ -27,6 +30,10 @@ LIVE_FROM = (62.0, 65.0)
 """S from which the article doubles."""
 DROP_FROM = 80.0
 """S from which the article drops."""
+EARLY_FROM = 0.5
+"""D from which the article considers a double."""
+RANGE = 0.5
+"""Width of the ranges of D in tables, as in the article."""
 
 _STEPS = 100
 _CONVERGED = 1e-9
@@ -60,31 +67,132 @@ def score_action(score: float, double_from: float, drop_from: float) -> str:
     return "double, take" if score < drop_from else "double, pass"
 
 
-def measured_window(
-    evaluator: Evaluator, games: int, *, seed: int = 0, resamples: int = _RESAMPLES
-) -> ScoreWindow:
-    """The window from the decisions of `evaluator` in positions with contact.
+@dataclass(frozen=True)
+class DoublingSet:
+    """Positions with contact of a player's games against itself, each up to its first double.
 
-    They are those of `games` games for money (no Jacoby rule) that it plays against itself, each up to the
-    position in which it doubles first; of races S says too little.  Standard errors come from `resamples`
-    draws of whole games.  The same `seed` gives the same result.  Raises `SettingError` where no decision
-    switches.
+    Every array is (n,), a value a position, of the player on roll.
+    """
+
+    formula: BrasFormula
+    """Whose score it is."""
+    player: str
+    """Whose games and decisions they are."""
+    games: int
+    game: npt.NDArray[np.int64]
+    """Number of the game that each is from."""
+    raw: Floats
+    """D."""
+    chances: Floats
+    """Win probability by the player."""
+    doubles: npt.NDArray[np.bool_]
+    """Whether the player doubles, or is too good to double."""
+    drops: npt.NDArray[np.bool_]
+    """Whether the opponent passes a double."""
+
+    @property
+    def scores(self) -> Floats:
+        """S."""
+        return self.formula.squashed(self.raw)
+
+    @property
+    def early_from(self) -> float:
+        """S at which the early zone begins."""
+        return float(self.formula.squashed(EARLY_FROM))
+
+    def ranges(self) -> "list[ScoreRange]":
+        """The positions by ranges of D, `RANGE` wide; ranges without any are left out."""
+        numbers = np.floor(self.raw / RANGE).astype(np.int64)
+        return [self._range(number * RANGE, numbers == number) for number in np.unique(numbers).tolist()]
+
+    def _range(self, low: float, here: npt.NDArray[np.bool_]) -> "ScoreRange":
+        return ScoreRange(
+            low,
+            low + RANGE,
+            int(here.sum()),
+            float(self.scores[here].mean()),
+            float(self.chances[here].mean()),
+            float(self.doubles[here].mean()),
+            float(self.drops[here].mean()),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON has of it: E[p] and SD by the score and by the player, the early zone, the ranges."""
+        early = self.raw >= EARLY_FROM
+        return {
+            "score_mean": float(self.scores.mean() / 100),
+            "score_sd": float(self.scores.std() / 100),
+            "chance_mean": float(self.chances.mean()),
+            "chance_sd": float(self.chances.std()),
+            "early": {
+                "d_from": EARLY_FROM,
+                "score_from": self.early_from,
+                "share": float(early.mean()),
+                "doubles": float(self.doubles[early].mean()) if early.any() else 0.0,
+                "share_of_doubles": float(early[self.doubles].mean()) if self.doubles.any() else 0.0,
+            },
+            "ranges": [asdict(one) for one in self.ranges()],
+        }
+
+
+@dataclass(frozen=True)
+class ScoreRange:
+    """What happens in a range of D."""
+
+    d_from: float
+    d_to: float
+    positions: int
+    score: float
+    """Mean S."""
+    chance: float
+    """Mean win probability by the player."""
+    doubles: float
+    """Share of positions in which the player doubles."""
+    drops: float
+    """Share in which a double is passed."""
+
+
+def measured_window(
+    evaluator: Evaluator,
+    games: int,
+    *,
+    formula: BrasFormula = ARTICLE,
+    seed: int = 0,
+    resamples: int = _RESAMPLES,
+) -> ScoreWindow:
+    """The window from the decisions of `evaluator` in positions with contact, see `window_in`."""
+    return window_in(doubling_set(evaluator, games, formula=formula, seed=seed), seed, resamples)
+
+
+def doubling_set(
+    evaluator: Evaluator, games: int, *, formula: BrasFormula = ARTICLE, seed: int = 0
+) -> DoublingSet:
+    """Collect the positions of `games` games for money (no Jacoby rule) of `evaluator` against itself.
+
+    Each game counts up to the position in which it doubles first; of races S says too little.  The same
+    `seed` gives the same result.
     """
     check_seed(seed)
     check_count("games", games, 2)
     game, boards = _undoubled(evaluator, games, seed)
     contact = efficiency_classes(boards) < RACE
     game, boards = game[contact], boards[contact]
-    doubles, drops = _decisions(evaluator, boards)
-    scores = bras_percent(boards)
-    double = _switch(scores, doubles, game, seed, resamples)
-    drop = _switch(scores, drops, game, seed, resamples)
-    return ScoreWindow(*double, *drop, len(boards), games, evaluator.name)
+    chances = evaluator.evaluate_many(boards).astype(np.float64)
+    doubles, drops = _decided(chances, boards)
+    raw = formula.raw_scores(boards)
+    return DoublingSet(formula, evaluator.name, games, game, raw, chances[:, WIN], doubles, drops)
 
 
-def bras_percent(boards: Board) -> Floats:
-    """S (n,) of the player on roll of each of `boards` (n, 26), 0 to 100."""
-    return np.asarray(50 + 50 * np.tanh(bras_scores(boards) / SIGMA))
+def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES) -> ScoreWindow:
+    """The scores at which half of the decisions in `positions` switch.
+
+    Standard errors come from `resamples` draws of whole games.  Raises `SettingError` where no decision
+    switches.
+    """
+    scores = positions.scores
+    double = _switch(scores, positions.doubles, positions.game, seed, resamples)
+    drop = _switch(scores, positions.drops, positions.game, seed, resamples)
+    return ScoreWindow(*double, *drop, len(scores), positions.games, positions.player)
 
 
 def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray[np.int64], Board]:
@@ -106,13 +214,16 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray
 def _decisions(evaluator: Evaluator, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Whether the player on roll of each of `boards` has a double, or is too good for one, and whether it
     is to be passed."""
-    chances = evaluator.evaluate_many(boards).astype(np.float64)
+    return _decided(evaluator.evaluate_many(boards).astype(np.float64), boards)
+
+
+def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """What `_decisions` says where the five `chances` (n, 5) of `boards` are known."""
     no_double, double_take, double_pass = cube_equities(
         chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
     )
-    return (np.minimum(double_take, double_pass) >= no_double) | (
-        no_double > double_pass
-    ), double_take >= double_pass
+    doubles = (np.minimum(double_take, double_pass) >= no_double) | (no_double > double_pass)
+    return doubles, double_take >= double_pass
 
 
 def _switch(

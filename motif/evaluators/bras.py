@@ -3,9 +3,18 @@
 D = sum of weight x feature; g(D) = tanh(D / 3); S_me = 50 + 50 g(D) and S_op = 100 - S_me, in hundredths
 of everything.  That is the form of a weight file with linear weights alone, so BRAS is one: it plays,
 rolls out, looks ahead and is analysed as all others are, and S_me / 100 stands for its win chance.
+
+The player ``bras:FILE`` has weights of your own from a YAML file; what it leaves out is the article's::
+
+    format: motif-bras/1
+    sigma: 3.0
+    weights: {blot: 1.6, prime: 1.8}
 """
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +22,15 @@ import numpy.typing as npt
 
 from motif.board.packed import Board
 from motif.board.position import Position
+from motif.evaluators.named import BRAS_PREFIX
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters.bras_set import BRAS_SET
 from motif.parameters.named_sets import features
+from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_yaml
+from motif.runtime.errors import PlayerError, WeightFileError, plain_text, shown
+from motif.runtime.files import text_of
+from motif.runtime.limits import YAML_FILE
 
 SIGMA = 3.0
 WEIGHTS = {
@@ -34,26 +48,124 @@ WEIGHTS = {
 }
 """By feature, as the article has them."""
 
-_ROW = np.array([WEIGHTS[name] for name in BRAS_SET.names])
+NAME, FORMAT = "bras", "motif-bras/1"
+_LARGEST = 1000.0
+"""Weights and sigma are below it: beyond, every score is 0 or 100."""
+
+
+@dataclass(frozen=True)
+class BrasFormula:
+    """The numbers of the score: a weight for each feature, and sigma."""
+
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    sigma: float = SIGMA
+    """The D that is squashed to tanh(1), above 0."""
+
+    @property
+    def row(self) -> npt.NDArray[np.float64]:
+        """The weights (11,) in the order of the parameter set."""
+        return np.array([self.weights[name] for name in BRAS_SET.names])
+
+    def raw_scores(self, boards: Board) -> npt.NDArray[np.float64]:
+        """D of each of `boards` int8 (n, 26), for the player on roll: float64 (n,)."""
+        # Not a matrix product: its last bits may depend on the number of rows.
+        return np.asarray((features(BRAS_SET, boards).astype(np.float64) * self.row).sum(axis=1))
+
+    def percent(self, boards: Board) -> npt.NDArray[np.float64]:
+        """S (n,) of the player on roll of each of `boards` (n, 26), 0 to 100."""
+        return self.squashed(self.raw_scores(boards))
+
+    def squashed(self, raw: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """S of each D in `raw`, an array of any shape."""
+        return np.asarray(50 + 50 * np.tanh(np.asarray(raw) / self.sigma))
+
+
+ARTICLE = BrasFormula()
+"""The article's numbers."""
 
 
 class BrasEvaluator(StaticEvaluator):
-    """The score as an evaluator."""
+    """The score as an evaluator.
 
-    def __init__(self) -> None:
-        heads = {"win": linear_head(0.0, _ROW / SIGMA)}
-        weights = WeightFile("bras", 0, None, BRAS_SET, {"contact": heads})
-        super().__init__("bras", weights_model(weights), weights)
+    Parameters
+    ----------
+    formula
+        The weights and sigma, by default the article's.
+    name
+        The player name that loads it.
+    """
+
+    def __init__(self, formula: BrasFormula = ARTICLE, name: str = NAME) -> None:
+        self.formula = formula
+        heads = {"win": linear_head(0.0, formula.row / formula.sigma)}
+        weights = WeightFile(name, 0, None, BRAS_SET, {"contact": heads})
+        super().__init__(name, weights_model(weights), weights)
 
     def details(self, position: Position) -> dict[str, Any]:
         """The features, D, g, S_me and S_op of one position; see `Evaluator.details`."""
-        score = float(bras_scores(position.board[None])[0])
-        g = math.tanh(score / SIGMA)
+        score = float(self.formula.raw_scores(position.board[None])[0])
+        g = math.tanh(score / self.formula.sigma)
         scores = {"D": score, "g": g, "S_me": 50 + 50 * g, "S_op": 50 - 50 * g}
         return {"features": super().details(position)["features"], **scores}
 
 
+def load_bras(path: str) -> BrasEvaluator:
+    """Load the score with the weights in the YAML file at `path`.
+
+    Parameters
+    ----------
+    path
+        A file with ``format``, and ``weights`` by feature, ``sigma`` or both.
+
+    Raises
+    ------
+    PlayerError
+        When `path` is empty.
+    WeightFileError
+        When the file cannot be read, has an unknown key, or a number out of range.
+    """
+    if not path:
+        raise PlayerError(f"{BRAS_PREFIX!r} needs the path of a YAML file behind it")
+    return BrasEvaluator(read_formula(Path(path)), BRAS_PREFIX + path)
+
+
+def read_formula(path: Path) -> BrasFormula:
+    """Read weights of one's own, see `load_bras`; features that are left out have the article's."""
+    where = plain_text(str(path))
+    text = text_of(path, WeightFileError, YAML_FILE, "no such file of BRAS weights")
+    try:
+        document = Entry(parse_yaml(text), where, WeightFileError)
+    except YamlSizeError as error:
+        raise WeightFileError(f"{where}: {error}") from None
+    except YamlTextError as error:
+        raise WeightFileError(f"{where}: not YAML: {error}") from None
+    document.mapping(("format", "sigma", "weights"), wanted="a mapping with format, sigma and weights")
+    if document["format"].value != FORMAT:
+        document["format"].fail(f"must be {FORMAT}")
+    weights, sigma = document.get("weights", {}), document.get("sigma", SIGMA)
+    weights.mapping(BRAS_SET.names)
+    own = {name: _number(entry) for name, entry in weights.items()}
+    if not _number(sigma) > 0:
+        sigma.fail(f"must be above 0, not {sigma.value}")
+    return BrasFormula({**WEIGHTS, **own}, float(sigma.value))
+
+
+def _number(entry: Entry) -> float:
+    """The finite number of an entry, smaller than `_LARGEST`."""
+    if not abs(entry.number()) < _LARGEST:
+        entry.fail(f"must be a number below {_LARGEST:g}, not {entry.value:g}")
+    return float(entry.value)
+
+
 def bras_scores(boards: Board) -> npt.NDArray[np.float64]:
-    """D of each of `boards` int8 (n, 26), for the player on roll: float64 (n,), about -10 to 10."""
-    # Not a matrix product: its last bits may depend on the number of rows.
-    return np.asarray((features(BRAS_SET, boards).astype(np.float64) * _ROW).sum(axis=1))
+    """D of each of `boards` int8 (n, 26) by the article's weights: float64 (n,), about -10 to 10."""
+    return ARTICLE.raw_scores(boards)
+
+
+def formula_of(name: str) -> BrasFormula:
+    """The formula of the player called `name`, ``bras`` or ``bras:FILE``; raises `PlayerError` for others."""
+    if name == NAME:
+        return ARTICLE
+    if name.startswith(BRAS_PREFIX):
+        return load_bras(name.removeprefix(BRAS_PREFIX)).formula
+    raise PlayerError(f"the score S is that of {NAME} or {BRAS_PREFIX}FILE.yaml, not of {shown(name)}")

@@ -67,7 +67,7 @@ def load_shipped(name: str) -> "StaticEvaluator":
 
 
 WILDBG_NAME, NET_PREFIX, ROLLOUT_PREFIX = "wildbg", "onnx:", "rollout:"
-COMPOSITE_PREFIX = "composite:"
+COMPOSITE_PREFIX, BRAS_PREFIX = "composite:", "bras:"
 _FILLED_IN = re.compile("FILE|PATH|PLAYER|@N")
 _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})(?::([a-z]*))?")
 
@@ -160,13 +160,15 @@ def roster() -> tuple[Entry, ...]:
               who="motif's hand-made table of points and blots, with which learning starts"),
         Entry("bras", static, evaluators + "bras:BrasEvaluator", gives_chances=False,
               who="eleven hand-weighted features, as the article on BRAS gives them"),
+        Entry("bras:FILE.yaml", static, evaluators + "bras:load_bras", f"{BRAS_PREFIX}(.*)",
+              gives_chances=False, who="BRAS with weights of your own from a small YAML file"),
         Entry("phase", static, evaluators + "phase:PhaseEvaluator", gives_chances=False,
               who="sixteen features, hand-weighted by early, middle and late phase"),
         *(Entry(name, static, evaluators + "named:load_shipped", f"({re.escape(name)})",
                 who="weights that came with motif")
           for name in (LATEST, *shipped_weights())),
         Entry("FILE.yaml", static, evaluators + "static:from_weight_file",
-              rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}|{COMPOSITE_PREFIX}).*\.ya?ml(?:\.xz)?)",
+              rf"((?!{NET_PREFIX}|{ROLLOUT_PREFIX}|{COMPOSITE_PREFIX}|{BRAS_PREFIX}).*\.ya?ml(?:\.xz)?)",
               who="a weight file"),
         Entry(WILDBG_NAME, net, evaluators + "nets:load_wildbg",
               who="wildbg's neural nets for contact and race, by Carsten Wenderdel"),
@@ -215,7 +217,8 @@ def player_words() -> str:
 
 
 def _hand_made() -> list[str]:
-    return [entry.name for entry in roster() if entry.kind is Kind.STATIC and not entry.pattern]
+    static = (entry for entry in roster() if entry.kind is Kind.STATIC)
+    return [entry.name for entry in static if not entry.pattern or entry.name.startswith(BRAS_PREFIX)]
 
 
 def _either(*names: str) -> str:

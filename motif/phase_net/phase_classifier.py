@@ -1,19 +1,35 @@
-"""The network, 48-64-64-1: its training by scikit-learn, and its ONNX file, which plays as ``onnx:FILE``."""
+"""The network, 48-64-64-1: its training by scikit-learn, and its ONNX file, which plays as ``onnx:FILE``.
+
+A file holds the net for scaled inputs, whatever it was trained on: the weights of a net trained on plain
+counts and pips are divided by the scales when it is written, and multiplied when a training goes on from it.
+"""
 
 import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from motif.evaluators.nets.net import EXTRA, FEATURES, NetDescription, described, onnx_package, onnx_runtime
+from motif.evaluators.nets.net import (
+    EXTRA,
+    FEATURES,
+    NetDescription,
+    described,
+    onnx_package,
+    onnx_runtime,
+    read_description,
+    read_net,
+)
 from motif.parameters.phase_set import PHASE_SET
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import PlayerError, SettingError, plain_text
 from motif.runtime.package import install_command
 from motif.runtime.parallel import one_thread
 
@@ -22,11 +38,26 @@ _INTERRUPTED = "Training interrupted by user"
 Rows = npt.NDArray[np.float32]
 
 
+class Layers(NamedTuple):
+    """The weights of a net, layer by layer, for scaled inputs."""
+
+    weights: tuple[Rows, ...]
+    """(48, 64), (64, 64) and (64, 1): inputs x outputs."""
+    biases: tuple[Rows, ...]
+    """(64,), (64,) and (1,)."""
+
+
 class PhaseNet:
     """A network under training; the same seed and the same rows give the same weights."""
 
-    def __init__(self, batch: int, seed: int) -> None:
-        """`batch` boards make a step of Adam; `seed` draws the first weights and shuffles the boards."""
+    def __init__(self, batch: int, seed: int, *, start: "Layers | None" = None, scaling: bool = True) -> None:
+        """`batch` boards make a step of Adam; `seed` draws the first weights and shuffles the boards.
+
+        Training goes on from the layers `start`, or anew.  Without `scaling` the net is trained on plain
+        counts and pips, in place of shares of the largest that occur.
+        """
+        self.scales = np.array([one.scale for one in PHASE_SET.parameters], np.float64)
+        self.scaling = scaling
         bits = np.random.MT19937(np.random.SeedSequence(seed))
         self.regressor = MLPRegressor(
             hidden_layer_sizes=HIDDEN,
@@ -40,6 +71,31 @@ class PhaseNet:
             n_iter_no_change=np.inf,
             warm_start=True,
         )
+        if start is not None:
+            self._begin_from(start)
+
+    def _begin_from(self, layers: "Layers") -> None:
+        """Take the weights of `layers`, which are those for scaled inputs."""
+        # Fitting is what makes the arrays; then they are replaced.
+        self.regressor.set_params(max_iter=1)
+        with one_thread(), _interruptible():
+            self.regressor.fit(np.zeros((self.regressor.batch_size, len(PHASE_SET)), np.float32),
+                               np.zeros(self.regressor.batch_size, np.float32))  # fmt: skip
+        weights, biases = layers
+        first = weights[0] if self.scaling else weights[0] * self.scales[:, None]
+        self.regressor.coefs_ = [first.astype(np.float32), *(rows.astype(np.float32) for rows in weights[1:])]
+        self.regressor.intercepts_ = [row.astype(np.float32) for row in biases]
+
+    def layers(self) -> "Layers":
+        """The weights and biases, for scaled inputs."""
+        weights, biases = list(self.regressor.coefs_), list(self.regressor.intercepts_)
+        if not self.scaling:
+            weights[0] = (weights[0] / self.scales[:, None]).astype(np.float32)
+        return Layers(tuple(weights), tuple(biases))
+
+    def _shown(self, inputs: Rows) -> Rows:
+        """What the net is shown of the scaled `inputs`."""
+        return inputs if self.scaling else (inputs / self.scales).astype(np.float32)
 
     def train(self, inputs: Rows, targets: Rows, epochs: int, rate: float) -> Iterator[float]:
         """Train by Adam, begun anew, at the learning `rate`, and yield the loss of each epoch.
@@ -47,6 +103,7 @@ class PhaseNet:
         `inputs` are float32 (n, 48), `targets` (n,).  The loss is the mean squared error of the epoch's
         batches, each before its step.
         """
+        inputs = self._shown(inputs)
         # A new optimiser comes with `fit` alone; later epochs go on with it.
         self.regressor.set_params(learning_rate_init=rate, max_iter=1)
         for epoch in range(epochs):
@@ -57,7 +114,7 @@ class PhaseNet:
     def scores(self, inputs: Rows) -> Rows:
         """Scores (n,) of the players who have just moved, about 0 to 1."""
         with one_thread():
-            return np.asarray(self.regressor.predict(inputs))
+            return np.asarray(self.regressor.predict(self._shown(inputs)))
 
     def rmse(self, inputs: Rows, targets: Rows) -> float:
         """Root mean square error of the scores."""
@@ -97,5 +154,40 @@ def onnx_bytes(net: PhaseNet, name: str) -> bytes:
     from skl2onnx.common.data_types import FloatTensorType
 
     inputs = [(INPUT, FloatTensorType([None, len(PHASE_SET)]))]
-    model = convert_sklearn(net.regressor, name, inputs, target_opset=_OPERATORS)
+    trained, plain = net.regressor.coefs_, net.layers().weights
+    net.regressor.coefs_ = list(plain)
+    try:
+        model = convert_sklearn(net.regressor, name, inputs, target_opset=_OPERATORS)
+    finally:
+        net.regressor.coefs_ = trained
     return described(model.SerializeToString(), NetDescription(name, FEATURES, PHASE_SET))
+
+
+def read_layers(path: Path) -> Layers:
+    """Read the weights of a net that `onnx_bytes` made, to go on training it.
+
+    Raises `PlayerError` for a file that is missing or no net, `SettingError` for a net of another shape or
+    other inputs.
+    """
+    where = plain_text(str(path))
+    net = read_net(path)
+    try:
+        description = read_description(net.metadata, path.parent)
+    except PlayerError as error:
+        raise PlayerError(f"{where}: {error}") from None
+    if description is None or description.inputs != FEATURES or description.parameters != PHASE_SET:
+        raise SettingError(f"{where}: not a net of the features of the set {PHASE_SET.name}")
+    onnx = onnx_package()
+    graph = onnx.load_model_from_string(path.read_bytes()).graph
+    tensors = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
+
+    def added(operator: str) -> list[Rows]:
+        named = (node.input[1] for node in graph.node if node.op_type == operator)
+        return [tensors[name] for name in named if name in tensors]
+
+    weights, biases = added("MatMul"), added("Add")
+    sizes = [len(PHASE_SET), *HIDDEN, 1]
+    shapes = [array.shape for array in weights], [array.size for array in biases]
+    if shapes != ([*pairwise(sizes)], sizes[1:]):
+        raise SettingError(f"{where}: the layers must be {'-'.join(map(str, sizes))}")
+    return Layers(tuple(weights), tuple(array.ravel() for array in biases))

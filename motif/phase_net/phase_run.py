@@ -3,17 +3,20 @@
 A match is told as the share of games won, which is what the source reports.
 
 Stage 1 learns the heuristic's scores of a random player's boards; stage 2 learns who won, from boards of
-best-of-four's games.  Of these a replay buffer holds the last ones and some old ones: new boards push out old
-ones by lot, so that a board in a full buffer is still there after k rounds of m new ones with the chance
-(1 - m / size)**k.  The source trims its file of samples to a size; which of them go it does not say.
+games between best-of-four and its opponents, by default itself.  Of these a replay buffer holds the last ones
+and some old ones: new boards push out old ones by lot, so that a board in a full buffer is still there after
+k rounds of m new ones with the chance (1 - m / size)**k.  The source trims its file of samples to a size;
+which of them go it does not say.
 """
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +27,7 @@ from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
 from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
-from motif.phase_net.phase_classifier import PhaseNet, check_packages, onnx_bytes
+from motif.phase_net.phase_classifier import Layers, PhaseNet, check_packages, onnx_bytes, read_layers
 from motif.players import EvaluatorPlayer, Player, load
 from motif.players.best_of_four import best_of_four
 from motif.players.match import FEWEST_PAIRS, match_points, match_result
@@ -35,6 +38,9 @@ from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
 from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
 from motif.runtime.progress import Stopwatch, progress
 
+_ITSELF = "best-of-four"
+_NEXT_PLAYER = re.compile(r",(?!\w+=)")
+"""Between players: the commas of ``rollout:PLAYER,trials=36`` are its own."""
 _SEEDS_A_RUN = 10_000
 _FIRST_ROUND_SEED = 100
 _MOST_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
@@ -50,6 +56,14 @@ class PhaseNetSettings:
     """
 
     seed: int = 0
+    stage: Literal["both", "1", "2"] = "both"
+    """Which stages: the heuristic's scores (1), who won (2), or both."""
+    start: str | None = None
+    """Go on training this net, which the command made, in place of a new one; stage 2 alone needs one."""
+    opponent: str = "best-of-four"
+    """Players that best-of-four meets in stage 2, separated by commas: as many games with each."""
+    scaling: bool = True
+    """Scale inputs to shares of the largest that occur; without it the net sees plain counts and pips."""
     games: int = 5000
     """Games of random play whose boards teach the heuristic."""
     boards: int = 100_000
@@ -81,14 +95,24 @@ class PhaseNetSettings:
     final_games: int = 10_000
     """Games of each match at the end, with dice that chose nothing."""
 
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """Names of the players that best-of-four meets in stage 2; a player's own commas are kept."""
+        return tuple(name.strip() for name in _NEXT_PLAYER.split(self.opponent))
+
     def check(self) -> None:
-        """Raise `SettingError` for a number out of range."""
+        """Raise `SettingError` for a number out of range and for settings that exclude each other."""
+        if self.stage == "2" and self.start is None:
+            raise SettingError("stage 2 goes on from a net: give start, too", "start")
+        if len(set(self.opponents)) < len(self.opponents) or not all(self.opponents):
+            raise SettingError(f"opponent must be different players, not {self.opponent!r}", "opponent")
         check_seed(self.seed)
         if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:
             raise SettingError(f"seed must be below {SEED_LIMIT // _SEEDS_A_RUN}, not {self.seed}", "seed")
         least = dict.fromkeys(("test_games", "final_games"), 2 * FEWEST_PAIRS) | dict.fromkeys(
             ("boards", "buffer"), 2 * self.batch
         )
+        least["round_games"] = 2 * len(self.opponents) if self.opponents != (_ITSELF,) else 1
         for item in fields(self):
             if item.type is int and item.name != "seed":
                 check_count(item.name, getattr(self, item.name), least.get(item.name, 1))
@@ -122,22 +146,45 @@ class PlayedBoards:
     """(n,): whether the player who made the board won in the end."""
 
 
-def play_games(player: Player, games: int, seed: int) -> PlayedBoards:
-    """Every board of `games` games; those that do not end in `MAX_PLIES` plies are left out."""
+def play_games(
+    player: Player, games: int, seed: int, other: Player | None = None, first: int = 0
+) -> PlayedBoards:
+    """Every board of `games` games; those that do not end in `MAX_PLIES` plies are left out.
+
+    `player` plays both sides, or, where there is an `other`, that one begins every other game.  The number of
+    the `first` game decides the dice of all.
+    """
+    numbers = np.arange(first, first + games)
+    if other is None:
+        return _played(player, numbers, seed)
+    ours = _played(player, numbers[::2], seed, other)
+    theirs = _played(other, numbers[1::2], seed, player)
+    game = np.concatenate([ours.game, theirs.game])
+    order = np.argsort(game, kind="stable")
+    boards, won = np.concatenate([ours.boards, theirs.boards]), np.concatenate([ours.won, theirs.won])
+    return PlayedBoards(boards[order], game[order], won[order])
+
+
+def _played(
+    first: Player, numbers: npt.NDArray[np.int64], seed: int, second: Player | None = None
+) -> PlayedBoards:
+    """The boards of the games `numbers`, which `first` begins; `second` replies, or `first` again."""
     # 1 where the player who makes the even plies has won, -1 where the other one has.
-    winners = np.zeros(games, np.int64)
+    winners = np.zeros(len(numbers), np.int64)
     kept: list[tuple[Board, npt.NDArray[np.int64], int]] = []
-    for ply in lockstep(player.choose_many, SeededDice(seed).of(np.arange(games)), starts(games)):
+    reply = None if second is None else second.choose_many
+    dice = SeededDice(seed).of(numbers)
+    for ply in lockstep(first.choose_many, dice, starts(len(numbers)), reply):
         winners[ply.games] = np.sign(ply.points)
         if ply.number:
             going = ply.points == 0
             kept.append((ply.boards[going], ply.games[going], 1 if ply.number % 2 else -1))
     every = np.concatenate([rows for rows, _, _ in kept])
-    game = np.concatenate([numbers for _, numbers, _ in kept])
+    game = np.concatenate([places for _, places, _ in kept])
     sides = np.repeat([side for _, _, side in kept], [len(rows) for rows, _, _ in kept])
     order = np.argsort(game, kind="stable")
     order = order[winners[game[order]] != 0]
-    return PlayedBoards(every[order], game[order], (winners[game] == sides)[order])
+    return PlayedBoards(every[order], numbers[game[order]], (winners[game] == sides)[order])
 
 
 def evenly(count: int, wanted: int) -> npt.NDArray[np.int64]:
@@ -177,10 +224,21 @@ def heuristic_samples(settings: PhaseNetSettings, seed: int) -> tuple[Samples, S
 
 
 def outcome_samples(settings: PhaseNetSettings, seed: int) -> Samples:
-    """Boards of one round's games of best-of-four: 1 for those that the winner made, 0 for the loser's."""
-    played = play_games(best_of_four(), settings.round_games, seed)
-    rows = drawn_of_each_game(played, settings.boards_a_game, np.random.default_rng(seed))
-    return Samples(features(PHASE_SET, played.boards[rows]), played.won[rows].astype(np.float32))
+    """Boards of one round's games of best-of-four: 1 for those that the winner made, 0 for the loser's.
+
+    Each opponent has its share of the games, and other dice.
+    """
+    random, shares = np.random.default_rng(seed), len(settings.opponents)
+    boards, won, first = [], [], 0
+    for place, name in enumerate(settings.opponents):
+        games = (settings.round_games + place) // shares
+        other = None if name == _ITSELF else load(name)
+        played = play_games(best_of_four(), games, seed, other, first)
+        first += games
+        rows = drawn_of_each_game(played, settings.boards_a_game, random)
+        boards.append(played.boards[rows])
+        won.append(played.won[rows])
+    return Samples(features(PHASE_SET, np.concatenate(boards)), np.concatenate(won).astype(np.float32))
 
 
 def _scored(boards: Board) -> Samples:
@@ -229,6 +287,17 @@ def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | No
         "ppg": result.ppg,
         "ppg_se": result.se,
     }
+
+
+def differences(net: PhaseNet, boards: Samples) -> dict[str, float]:
+    """Compare the net's scores with the heuristic's, which are the targets of `boards`.
+
+    ``mean`` and ``variance`` are those of net less heuristic, as the source reports them; ``mean_size`` is
+    the mean of the absolute difference.
+    """
+    found = net.scores(boards.inputs).astype(np.float64) - boards.targets
+    sizes = {"mean": found.mean(), "variance": found.var(), "mean_size": np.abs(found).mean()}
+    return {"boards": len(found), **{name: float(size) for name, size in sizes.items()}}
 
 
 SMALL_GAIN, ALL_EPOCHS = "small gain", "all epochs"
@@ -286,12 +355,15 @@ def _trained(
             advance(1)
 
 
-PRETRAINED, REFINED = "pretrained", "refined"
+STARTED, PRETRAINED, REFINED = "start", "pretrained", "refined"
+"""The nets of a run: the one that it goes on from, and what each stage made of it."""
 HISTORY, SUMMARY = "history.csv", "phase-net.json"
-HEURISTIC, RANDOM = "phase", "random"
+HEURISTIC, RANDOM, SIMPLE = "phase", "random", "simple"
 """Players that the network is measured against."""
 WON_EVERY_GAME, ALL_ROUNDS = "won every game", "all rounds"
 """Why stage 2 ended."""
+_MOST_COMPARED = 500
+"""Games of random play whose boards compare a net with the heuristic, where stage 1 played none."""
 # Steps of a run, each with a seed of its own.
 _GAMES, _NET, _BUFFER, _VALIDATION, _CHOOSING, _REPORTING = range(6)
 Tell = Callable[[str], None]
@@ -315,22 +387,29 @@ def train_phase_net(
 ) -> PhaseNetTraining:
     """Train the network, and write it to `folder` as it is before and after stage 2.
 
-    The folder then holds ``pretrained.onnx``, ``refined.onnx``, ``history.csv`` (a row an epoch) and
-    ``phase-net.json``, all written at the end.  Of the rounds of stage 2 the one
-    that wins most games against the heuristic is kept; the matches that are reported at the end have
-    other dice.  The same settings give the same nets for any number of `jobs`.  `tell` is given a line
-    about each step.  Raises `SettingError` for settings out of range or a folder that is not empty,
-    `FileError` when it cannot be written, `PlayerError` or `SettingError` when a package is missing.
+    The folder then holds ``pretrained.onnx``, ``refined.onnx`` (those that the stages of the settings make),
+    ``history.csv`` (a row an epoch) and ``phase-net.json``, all written at the end.  Of the rounds of stage 2
+    the one that wins most games against the opponents is kept, or against the heuristic where best-of-four
+    plays itself; the matches that are reported at the end have other dice.  The same settings give the same
+    nets for any number of `jobs`.  `tell` is given a line about each step.
+
+    Raises `SettingError` for settings out of range or a folder that is not empty, `FileError` when it cannot
+    be written, `PlayerError` or `SettingError` when a package is missing, a player unknown or `start` no such
+    net.
     """
     settings.check()
     check_packages()
+    start = None if settings.start is None else read_layers(Path(settings.start))
+    for name in settings.opponents:
+        load(name)
     folder = Path(folder)
     with working_in(folder):
         if files := contents(folder):
             raise SettingError(f"{folder}: is not empty (it holds {files[0].name}); choose another folder")
-        training = _Training(settings, jobs, tell)
+        training = _Training(settings, start, jobs, tell)
         summary = training.run()
-        for name, model in training.models.items():
+        for name in training.models.keys() - {STARTED}:
+            model = training.models[name]
             with replacing(folder / f"{name}.onnx") as temporary:
                 temporary.write_bytes(model)
         write_text(folder / HISTORY, csv_text(Epoch._fields, training.epochs))
@@ -341,31 +420,53 @@ def train_phase_net(
 class _Training:
     """One run: what it is made with, and what it has come to so far."""
 
-    def __init__(self, settings: PhaseNetSettings, jobs: int | None, tell: Tell) -> None:
+    def __init__(
+        self, settings: PhaseNetSettings, start: Layers | None, jobs: int | None, tell: Tell
+    ) -> None:
         self.settings, self.jobs, self.tell = settings, jobs, tell
-        self.net = PhaseNet(settings.batch, settings.step_seed(_NET))
+        seed = settings.step_seed(_NET)
+        self.net = PhaseNet(settings.batch, seed, start=start, scaling=settings.scaling)
         self.epochs: list[Epoch] = []
         self.models: dict[str, bytes] = {}
+        self.players: dict[str, Player] = {}
+        self.differences: dict[str, dict[str, float]] = {}
+        self.random_boards: Samples | None = None
 
     def run(self) -> dict[str, Any]:
         whole = Stopwatch()
         document: dict[str, Any] = {"settings": vars(self.settings)}
         seconds: dict[str, float] = {}
+        if self.settings.start is not None:
+            self._keep(STARTED)
         steps = {"stage_1": self._pretrain, "stage_2": self._refine, "matches": self._report}
         for name, step in steps.items():
+            if name.startswith("stage") and self.settings.stage not in ("both", name[-1]):
+                document[name] = None
+                continue
             stopwatch = Stopwatch()
             document[name] = step()
             seconds[name] = stopwatch.seconds
+        document["difference_to_heuristic"] = self.differences
         return {**document, "seconds": whole.seconds, "seconds_by_step": seconds}
+
+    def _keep(self, name: str) -> None:
+        """Keep the net as it is now: a player, and its difference to the heuristic."""
+        if self.random_boards is None:
+            few = replace(self.settings, games=min(self.settings.games, _MOST_COMPARED))
+            self.random_boards = heuristic_samples(few, self.settings.step_seed(_GAMES))[1]
+        self.models[name] = self._model(name)
+        self.players[name] = _player(name, self.models[name])
+        self.differences[name] = differences(self.net, self.random_boards)
 
     def _pretrain(self) -> dict[str, Any]:
         settings = self.settings
         self.tell(f"{settings.games} games of random play")
         samples, validation = heuristic_samples(settings, settings.step_seed(_GAMES))
+        self.random_boards = validation
         self.tell(f"learning the heuristic from {len(samples.targets)} boards")
         epochs, stopped = learn_heuristic(self.net, settings, samples, validation)
         self.epochs += epochs
-        self.models[PRETRAINED] = self._model(PRETRAINED)
+        self._keep(PRETRAINED)
         return {
             "boards": len(samples.targets),
             "epochs": len(epochs),
@@ -379,8 +480,9 @@ class _Training:
         buffer = ReplayBuffer(settings.buffer, settings.step_seed(_BUFFER))
         validation = outcome_samples(settings, settings.step_seed(_VALIDATION))
         before = self.net.rmse(*validation)
-        previous, rounds = self._player(PRETRAINED), []
+        previous, rounds = list(self.players.values())[-1], []
         best, stopped = -1, ALL_ROUNDS
+        others = [name for name in settings.opponents if name != _ITSELF]
         for number in range(1, settings.rounds + 1):
             samples = buffer.add(outcome_samples(settings, settings.round_seed(number)))
             epochs = learn_outcomes(self.net, number, settings, samples, validation)
@@ -388,6 +490,10 @@ class _Training:
             model = self._model(f"round-{number}")
             player = _player(f"round-{number}", model)
             match = self._duel(player, load(HEURISTIC), settings.test_games, _CHOOSING)
+            against = {
+                name: self._duel(player, load(name), settings.test_games, _CHOOSING) for name in others
+            }
+            watched = list(against.values()) or [match]
             rounds.append(
                 {
                     "round": number,
@@ -396,13 +502,17 @@ class _Training:
                     "rmse_validation": epochs[-1].rmse_validation,
                     "versus_heuristic": match,
                     "versus_previous": self._duel(player, previous, settings.test_games, _CHOOSING),
+                    "versus_opponents": against,
                 }
             )
-            self.tell(f"round {number}: {_said(match)} against the heuristic")
-            if match["wins"] > best:
-                best, best_round = match["wins"], number
-                self.models[REFINED] = self._model(REFINED)
-            if match["wins"] == match["games"]:
+            said = {"the heuristic": match, **against}
+            words = "; ".join(f"{_said(one)} against {name}" for name, one in said.items())
+            self.tell(f"round {number}: {words}")
+            wins = sum(one["wins"] for one in watched)
+            if wins > best:
+                best, best_round = wins, number
+                self._keep(REFINED)
+            if wins == sum(one["games"] for one in watched):
                 stopped = WON_EVERY_GAME
                 break
             previous = player
@@ -415,9 +525,12 @@ class _Training:
 
     def _report(self) -> list[dict[str, Any]]:
         """Matches with dice that chose nothing."""
-        nets = {name: self._player(name) for name in (PRETRAINED, REFINED)}
-        others = {name: load(name) for name in (RANDOM, HEURISTIC)}
-        pairs = [(name, other) for name in nets for other in others] + [(REFINED, PRETRAINED)]
+        nets = self.players
+        names = dict.fromkeys((RANDOM, HEURISTIC, SIMPLE, *self.settings.opponents))
+        others = {name: load(name) for name in names if name != _ITSELF}
+        pairs = [(name, other) for name in nets for other in others]
+        # Each net against the one that it was made of.
+        pairs += [(after, before) for before, after in pairwise(nets)]
         matches = []
         for name, other in pairs:
             opponent = nets.get(other) or others[other]
@@ -431,9 +544,6 @@ class _Training:
 
     def _model(self, name: str) -> bytes:
         return onnx_bytes(self.net, f"phase-net-{name}")
-
-    def _player(self, name: str) -> Player:
-        return _player(name, self.models[name])
 
 
 def _player(name: str, model: bytes) -> Player:

@@ -27,7 +27,20 @@ from motif.analysis.evaluator_analysis import (
     summary,
 )
 from motif.analysis.observed_effects import observed_in
+from motif.analysis.position_clusters import Cluster, PositionClusters, clusters_csv, position_clusters
+from motif.analysis.position_table import (
+    POSITIONS_CSV,
+    POSITIONS_PARQUET,
+    ValueRange,
+    ranges_csv,
+    ranges_record,
+    value_ranges,
+    write_positions,
+)
+from motif.analysis.score_tests import FAILS, HOLDS, LEVEL, REJECTED, ScoreTest, score_tests
 from motif.analysis.term_report import ToldEffect, told_effects
+from motif.board.identifiers import gnubg_id
+from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player
 from motif.reports.analysis_plots import (
@@ -47,6 +60,7 @@ from motif.reports.analysis_plots import (
     title_of,
 )
 from motif.reports.document import Picture, html_page
+from motif.reports.position_plots import draw_clusters, draw_normality, draw_ranges
 from motif.reports.term_pages import effect_rows, effects_reading
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
@@ -54,10 +68,19 @@ from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, work
 
 TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 SUMMARY, REPORT = "summary.json", "report.html"
-EFFECTS = "10_effects.png"
+EFFECTS, TESTS = "10_effects.png", "tests.html"
 MOST_EFFECTS = 12
 """Parameters of which it is told what more of them is worth."""
 _BRAS = "bras"
+_ARTICLE_RANGES = {-0.5: 45.8, 0.0: 54.1, 1.0: 69.2, 2.0: 81.0}
+"""The article's mean S in the ranges of D that begin there, 0.5 wide."""
+_APART = (
+    (0.5, "groups far apart"),
+    (0.25, "groups that overlap"),
+    (-1.0, "hardly groups at all: a cloud without gaps, cut into parts"),
+)
+"""Kaufman and Rousseeuw's reading of silhouettes: from so much on."""
+_SMALLEST_P = 1e-4
 _FEW = 4
 _STRONG = 0.8
 _SLIGHT = 0.1
@@ -98,27 +121,86 @@ def analyse(
             boards = self_play_positions(player, positions, class_name, seed=seed, jobs=jobs)
             source = f"games of {player.name} against itself, one in {EVERY} of each game"
         analysis = analysis_of(evaluator, boards, source=source, head=head, class_name=class_name)
-        return write_analysis(analysis, folder)
+        return write_analysis(analysis, score_tests(analysis, evaluator), folder)
 
 
-def write_analysis(analysis: Analysis, folder: Path) -> dict[str, Any]:
-    """Write pictures, tables, summary and page to `folder`; return the summary."""
+def write_analysis(analysis: Analysis, tests: Sequence[ScoreTest], folder: Path) -> dict[str, Any]:
+    """Write pictures, tables, summary and pages to `folder`; return the summary."""
+    clusters, ranges = position_clusters(analysis), value_ranges(analysis)
     seen = observed_in(analysis)
     effects = told_effects(seen, MOST_EFFECTS)
     draw_effects(seen, effects, folder / EFFECTS, title_of(analysis, "what more of it is worth"))
     pictures = list(_draw(analysis, folder))
-    for name, table in TABLES.items():
-        write_text(folder / name, table(analysis))
-    files = [*(name for name, _ in pictures), EFFECTS, *TABLES, SUMMARY, REPORT]
-    facts = {**summary(analysis, files), "effects": [_effect(effect) for effect in effects]}
+    of_positions = list(_draw_positions(analysis, clusters, ranges, folder))
+    tables = {name: table(analysis) for name, table in TABLES.items()}
+    tables |= {"ranges.csv": ranges_csv(ranges), "clusters.csv": clusters_csv(analysis, clusters)}
+    for name, table in tables.items():
+        write_text(folder / name, table)
+    write_positions(analysis, clusters.labels, folder)
+    drawn = [name for name, _ in (*pictures, *of_positions)]
+    files = [*drawn, EFFECTS, *tables, POSITIONS_CSV, POSITIONS_PARQUET, SUMMARY, REPORT, TESTS]
+    facts = {
+        **summary(analysis, files),
+        "effects": [_effect(effect) for effect in effects],
+        "ranges": ranges_record(ranges),
+        "clusters": [_group(analysis, one) for one in clusters.groups],
+        "silhouette": rounded(clusters.silhouette),
+        "tests": [test.to_dict() for test in tests],
+    }
+    write_text(folder / TESTS, tests_page(analysis, tests, of_positions[-1][1]))
     write_text(folder / SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
     write_text(
         folder / REPORT,
         analysis_page(
-            analysis, [shown for _, shown in pictures], files, effects, effects_shown(folder / EFFECTS, seen)
+            analysis, [shown for _, shown in pictures], files, effects, effects_shown(folder / EFFECTS, seen),
+            [shown for _, shown in of_positions], clusters, ranges, tests,
         ),
-    )
+    )  # fmt: skip
     return facts
+
+
+def _group(analysis: Analysis, one: Cluster) -> dict[str, Any]:
+    """A cluster for the summary."""
+    return {
+        "number": one.number,
+        "positions": one.positions,
+        "share": rounded(one.share),
+        "classes": one.classes,
+        "raw": rounded(one.raw),
+        "value": rounded(one.value),
+        "marks": {name: rounded(amount) for name, amount in one.marks(analysis.parameters.names)},
+        "typical": gnubg_id(Position(analysis.boards[one.typical])),
+    }
+
+
+def _draw_positions(
+    analysis: Analysis, clusters: PositionClusters, ranges: list[ValueRange], folder: Path
+) -> Iterator[tuple[str, Picture]]:
+    """Draw values by range, clusters and the spread of raw sums; yield names and how pages show them."""
+    scale = analysis.scale
+    drawings: list[tuple[str, str, Callable[[Path], None], str]] = [
+        (
+            "11_ranges.png",
+            f"{scale.value[0].upper()}{scale.value[1:]} by range of {scale.raw}",
+            lambda path: draw_ranges(analysis, ranges, path),
+            ranges_caption(analysis, ranges),
+        ),
+        (
+            "12_clusters.png",
+            "Clusters of positions",
+            lambda path: draw_clusters(analysis, clusters, path),
+            clusters_caption(clusters),
+        ),
+        (
+            "13_normality.png",
+            f"How {scale.raw} is spread",
+            lambda path: draw_normality(analysis, path),
+            normality_caption(analysis),
+        ),
+    ]
+    for name, heading, draw, caption in drawings:
+        draw(folder / name)
+        yield name, Picture(heading, (folder / name).read_bytes(), f"Plot: {caption}", caption)
 
 
 def _effect(effect: ToldEffect) -> dict[str, Any]:
@@ -197,6 +279,10 @@ def analysis_page(
     files: Iterable[str],
     effects: Sequence[ToldEffect],
     effects_picture: Picture,
+    of_positions: Sequence[Picture],
+    clusters: PositionClusters,
+    ranges: Sequence[ValueRange],
+    tests: Sequence[ScoreTest],
 ) -> str:
     """The report of an analysis that wrote `files`."""
     table = analysis.table
@@ -226,8 +312,60 @@ def analysis_page(
         features={
             name: [cell.replace("-", "\N{MINUS SIGN}") for cell in cells] for name, cells in numbers.items()
         },
-        data_files=[name for name in files if name.endswith((".csv", ".json"))],
+        of_positions=of_positions,
+        ranges={
+            f"{one.low:g} to {one.high:g}".replace("-", "\N{MINUS SIGN}"): [
+                f"{one.positions:,}", analysis.scale.shown(one.value), analysis.scale.shown(one.value_sd)
+            ]
+            for one in ranges
+        },
+        clusters=[_told_group(analysis, one) for one in clusters.groups],
+        tests=tests,
+        tests_page=TESTS,
+        data_files=[name for name in files if name.endswith((".csv", ".json", ".parquet"))],
+    )  # fmt: skip
+
+
+def _told_group(analysis: Analysis, one: Cluster) -> dict[str, Any]:
+    """A cluster for the page: a heading, a sentence and a typical position."""
+    scale = analysis.scale
+    unit = f" {scale.unit}" if scale.unit else ""
+    marks = [f"{name} {amount:+.1f}" for name, amount in one.marks(analysis.parameters.names)]
+    classes = _listed([f"{count:,} {name}" for name, count in one.classes.items()])
+    words = (
+        f"{one.positions:,} positions ({classes}), {scale.raw} {one.raw:+.2f} and {scale.named} "
+        f"{scale.shown(one.value)}{unit} on average (SD {scale.shown(one.value_sd)})."
     )
+    if marks:
+        words += f" Features furthest from the average, in SD: {_listed(marks)}."
+    return {
+        "heading": f"Cluster {one.number}: {one.share:.0%} of the positions",
+        "words": words.replace(" -", " \N{MINUS SIGN}"),
+        "position": Position(analysis.boards[one.typical]),
+    }
+
+
+def tests_page(analysis: Analysis, tests: Sequence[ScoreTest], shown: Picture) -> str:
+    """The page of the statistical tests."""
+    counts = {verdict: sum(test.verdict == verdict for test in tests) for verdict in (HOLDS, FAILS, REJECTED)}
+    properties = counts[HOLDS] + counts[FAILS]
+    hypotheses = [test for test in tests if test.p is not None]
+    rows = [{**test.to_dict(), "p_text": "" if test.p is None else _p_text(test.p)} for test in tests]
+    return html_page(
+        "tests_page.html",
+        f"{analysis.name}: tests of its scores",
+        name=analysis.name,
+        positions=positions_sentence(analysis),
+        verdicts=f"{counts[HOLDS]} of {properties} properties hold; {counts[REJECTED]} of {len(hypotheses)} "
+        "hypotheses are rejected.",
+        tests=rows,
+        picture=shown,
+        level=LEVEL,
+    )
+
+
+def _p_text(p: float) -> str:
+    return "< 0.0001" if p < _SMALLEST_P else f"= {p:.2g}"
 
 
 def _factor(vif: float) -> str:
@@ -373,6 +511,47 @@ def components_caption(analysis: Analysis) -> str:
         "explains; below, the correlation of each feature with the first "
         f"{min(MOST_COMPONENTS, len(directions.shares))}. "
         f"{directions.needed(0.9)} of {len(directions.shares)} explain 90 %; {'; '.join(parts)}."
+    )
+
+
+def ranges_caption(analysis: Analysis, ranges: Sequence[ValueRange]) -> str:
+    """What the value is on average where the raw sum lies in a range."""
+    scale = analysis.scale
+    text = (
+        f"Mean of {scale.named} in each range of {scale.raw}, with the standard deviation within the range; "
+        f"the line is the curve from {scale.raw} to {scale.named}. Below, how many positions lie in each."
+    )
+    if analysis.name == _BRAS:
+        means = {one.low: one.value for one in ranges}
+        here = [f"{means[low]:.1f} ({article})" if low in means else f"none ({article})"
+                for low, article in _ARTICLE_RANGES.items()]  # fmt: skip
+        text += (
+            " From D = -0.5, 0, 1 and 2 on the means are "
+            f"{_listed(here)}; in brackets those of the article's doubling set."
+        )
+    return text
+
+
+def clusters_caption(clusters: PositionClusters) -> str:
+    """What groups of positions there are, and how well they are told apart."""
+    tried = len(clusters.silhouettes)
+    apart = next(words for least, words in _APART if clusters.silhouette >= least)
+    return (
+        "Positions with like features, by Ward's method. Above, positions on the first two principal "
+        "components, a large marker at each group's middle; below, the features that differ most from group "
+        "to group: how far a group's mean lies from that of all, in standard deviations. "
+        f"{len(clusters.groups)} groups are told apart best of {tried} numbers tried: the mean silhouette is "
+        f"{clusters.silhouette:.2f}, {apart}."
+    )
+
+
+def normality_caption(analysis: Analysis) -> str:
+    """How the spread of raw sums compares with a normal distribution."""
+    raw = analysis.scale.raw
+    return (
+        f"Above, how {raw} is spread, and the normal distribution with its mean and standard deviation. "
+        f"Below, quantiles of {raw} against those of a normal distribution: on the line where it is normal, "
+        "steeper at an end where it has longer tails there, flatter where it has shorter ones."
     )
 
 

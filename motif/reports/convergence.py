@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from motif.reports.style import (
     FAINT,
     GREEN,
     GRID,
+    INK,
     SMALL,
     TRAINING,
     VALIDATION,
@@ -35,6 +37,15 @@ _MAX_NUMBERED = 5
 """Versions of a run up to which there is room for their numbers."""
 _GAP = 0.3
 
+_AGAINST = "Games won against the heuristic"
+_STAGE_HEIGHT = 3.0
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": BLUE, "linestyle": "-", "marker": "o"},
+    {"color": VERMILION, "linestyle": "--", "marker": "s"},
+    {"color": INK, "linestyle": ":", "marker": "^"},
+    {"color": "#CC79A7", "linestyle": "-.", "marker": "v"},
+)
+"""Of the lines of several matches."""
 LOSS, WIN_RATE, IMPROVEMENT = "loss.png", "win-rate.png", "improvement.png"
 
 _EVEN = 50.0
@@ -197,43 +208,47 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
 
 
 def draw_training(epochs: Sequence[Sequence[Any]], summary: Mapping[str, Any], folder: Path) -> None:
-    """Draw the three pictures of a run to `folder`; `epochs` and `summary` are those of the run.
+    """Draw the pictures of a run to `folder`; `epochs` and `summary` are those of the run.
+
+    Those are the errors, and, where there was a stage 2, the games won against the heuristic and the
+    opponents, and against the round before.
 
     A row of `epochs` is round (0 for stage 1), epoch, boards, RMSE in training and in validation.
     Raises `FileError` when a picture cannot be written.
     """
     _plot_loss(epochs, folder / LOSS)
+    if summary["stage_2"] is None:
+        return
     rounds, best = summary["stage_2"]["rounds"], summary["stage_2"]["chosen_round"]
     games = summary["settings"]["test_games"]
+    others = list(rounds[0].get("versus_opponents", {}))
+    series = {"phase": [one["versus_heuristic"] for one in rounds]}
+    series |= {name: [one["versus_opponents"][name] for one in rounds] for name in others}
+    title = f"Games won against {', '.join(others)} and the heuristic" if others else _AGAINST
     note = f"{games} games a round ± standard error.  Green: the net that is kept."
-    _plot_shares(
-        rounds, "versus_heuristic", folder / WIN_RATE, "Games won against the heuristic", note, BLUE, best
-    )
-    note = f"{games} games a round ± standard error.  Round 1: against stage 1."
-    _plot_shares(
-        rounds,
-        "versus_previous",
-        folder / IMPROVEMENT,
-        "Games won against the round before",
-        note,
-        VERMILION,
-    )
+    _plot_shares(series, folder / WIN_RATE, title, note, best)
+    note = f"{games} games a round ± standard error.  Round 1: against the net before."
+    previous = {"": [one["versus_previous"] for one in rounds]}
+    _plot_shares(previous, folder / IMPROVEMENT, "Games won against the round before", note)
 
 
 def _plot_loss(epochs: Sequence[Sequence[Any]], path: Path) -> None:
-    with picture(path, 6.0, "Error of the phase network") as figure:
-        upper, lower = figure.subplots(2, 1)
-        first = [(row[1], *row[3:]) for row in epochs if row[0] == 0]
-        _draw_errors(upper, first)
-        upper.set_title("stage 1: the heuristic's score", fontweight="bold")
-        upper.set_xlabel("epoch")
-        last = {row[0]: (row[0], *row[3:]) for row in epochs if row[0] > 0}
-        _draw_errors(lower, list(last.values()))
-        lower.set_title("stage 2: who won, 1 or 0", fontweight="bold")
-        lower.set_xlabel("round (its last epoch)")
+    first = [(row[1], *row[3:]) for row in epochs if row[0] == 0]
+    last = {row[0]: (row[0], *row[3:]) for row in epochs if row[0] > 0}
+    stages = [
+        (first, "stage 1: the heuristic's score", "epoch"),
+        (list(last.values()), "stage 2: who won, 1 or 0", "round (its last epoch)"),
+    ]
+    stages = [stage for stage in stages if stage[0]]
+    with picture(path, _STAGE_HEIGHT * len(stages), "Error of the phase network") as figure:
+        panels = figure.subplots(len(stages), 1, squeeze=False).ravel()
+        for axes, (points, title, label) in zip(panels, stages, strict=True):
+            _draw_errors(axes, points)
+            axes.set_title(title, fontweight="bold")
+            axes.set_xlabel(label)
         lines = [sample_line(TRAINING, "training"), sample_line(VALIDATION, "validation")]
         figure.legend(handles=lines, loc="outside lower center", ncols=2)
-        figure.supylabel("root mean square error of scores, 0 to 1", fontsize=SMALL)
+        figure.supylabel("root mean square error, 0 to 1", fontsize=SMALL)
 
 
 def _draw_errors(axes: Axes, points: Sequence[tuple[int, float, float]]) -> None:
@@ -245,31 +260,34 @@ def _draw_errors(axes: Axes, points: Sequence[tuple[int, float, float]]) -> None
 
 
 def _plot_shares(
-    rounds: Sequence[Mapping[str, Any]],
-    key: str,
+    series: Mapping[str, Sequence[Mapping[str, Any]]],
     path: Path,
     title: str,
     note: str,
-    colour: str,
     best: int | None = None,
 ) -> None:
-    """Per cent of the games won in each round, with error bars; the round `best` in another colour."""
-    places = [measured["round"] for measured in rounds]
-    shares = [100 * measured[key]["win_share"] for measured in rounds]
-    errors = [100 * measured[key]["win_share_se"] for measured in rounds]
+    """Per cent of the games won in each round, with error bars, a line for each of the matches in `series`.
+
+    The round `best` is marked; names are told where there are several.
+    """
+    ends = [_EVEN - _LEAST_REACH, _EVEN + _LEAST_REACH]
     with picture(path, 3.6, title) as figure:
         axes = figure.subplots()
         axes.axhline(_EVEN, color=FAINT, linewidth=1)
-        look: dict[str, Any] = {"capsize": 3, "linestyle": "-", "linewidth": 1.0, "marker": "o"}
-        axes.errorbar(places, shares, errors, color=colour, **look)
-        if best is not None:
-            kept = places.index(best)
-            axes.plot(places[kept], shares[kept], color=GREEN, marker="D", markersize=8, zorder=5)
-        ends = [s + side * e for s, e in zip(shares, errors, strict=True) for side in (-1, 1)]
-        low, high = min(*ends, _EVEN - _LEAST_REACH), max(*ends, _EVEN + _LEAST_REACH)
-        margin = _MARGIN * (high - low)
-        axes.set_ylim(low - margin, high + margin)
+        for look, (name, matches) in zip(cycle(_LOOKS), series.items(), strict=False):
+            shares = [100 * match["win_share"] for match in matches]
+            errors = [100 * match["win_share_se"] for match in matches]
+            places = range(1, len(shares) + 1)
+            axes.errorbar(places, shares, errors, capsize=3, linewidth=1.0, label=name, **look)
+            if best is not None:
+                axes.plot(best, shares[best - 1], color=GREEN, marker="D", markersize=8, zorder=5)
+            ends += [s + side * e for s, e in zip(shares, errors, strict=True) for side in (-1, 1)]
+        margin = _MARGIN * (max(ends) - min(ends))
+        axes.set_ylim(min(ends) - margin, max(ends) + margin)
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.set_xlabel("round")
-        figure.supxlabel(note, fontsize=SMALL)
         axes.set_ylabel("% of games won")
+        if len(series) > 1:
+            figure.legend(loc="outside lower center", ncols=3, title=note, title_fontsize=SMALL)
+        else:
+            figure.supxlabel(note, fontsize=SMALL)

@@ -145,8 +145,20 @@ def test_bras_shows_its_own_windows(motif, motif_json):
     assert "bras" not in motif_json("cube", RACE, "--player", "pubeval")
 
 
+def test_bras_with_weights_of_ones_own(motif, motif_json, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("format: motif-bras/1\nweights: {pip: 6}\n")
+    found = motif_json("cube", RACE, "--player", f"bras:{path}")["bras"]
+    usual = motif_json("cube", RACE, "--player", "bras")["bras"]
+    assert found["S"] != usual["S"]
+    # The measured window is that of the article's score.
+    assert set(usual) - set(found) == {"measured", "measured_action"}
+    assert "measures where decisions switch" in motif("cube", RACE, "--player", f"bras:{path}").out
+
+
 @pytest.mark.parametrize("command", ["cube", "cube-efficiency", "cube-windows"])
-def test_the_examples_work(motif, command):
+def test_the_examples_work(motif, command, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     examples = re.findall(r"^    motif (.*)$", motif(command, "--help").out, re.MULTILINE)
     examples = [example for example in examples if "FILE" not in example]
     assert examples
@@ -164,13 +176,36 @@ def test_fitted_efficiencies(motif, motif_json):
     assert (ending.code, ending.err.count("\n")) == (2, 1)
 
 
-def test_measured_windows(motif, motif_json):
+def test_measured_windows(motif, motif_json, tmp_path):
     words = ("cube-windows", "--player", "pubeval", "--games", 300, "--seed", 2)
     found = motif_json(*words)
     assert {"double_from", "double_se", "drop_from", "drop_se", "positions", "games"} <= set(found)
-    ending = motif("cube-windows", "--player", "pubeval", "--games", 1)
-    assert ending.code == 2
+    assert found["early"]["score_from"] == pytest.approx(58.26, abs=0.005)
+    assert sum(one["positions"] for one in found["ranges"]) == found["positions"]
+    (tmp_path / "mine.yaml").write_text("format: motif-bras/1\nweights: {pip: 6}\n")
+    own = motif_json(*words, "--score", f"bras:{tmp_path / 'mine.yaml'}", "--plot", tmp_path / "own.svg")
+    assert own["positions"] == found["positions"]
+    assert own["double_from"] != found["double_from"]
+    assert (tmp_path / "own.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--games", 1), "--games must be at least 2, not 1"),
+        (("--score", "pubeval"), "the score S is that of bras or bras:FILE.yaml, not of 'pubeval'"),
+        (("--score", "bras:none.yaml"), "none.yaml: no such file of BRAS weights"),
+        (("--plot", "windows.gif"), "a picture's name must end in .png or .svg"),
+        (("--plot", "."), "is a folder, not a file to write"),
+    ],
+)
+def test_windows_that_cannot_be_measured(motif, monkeypatch, tmp_path, words, said):
+    monkeypatch.chdir(tmp_path)
+    ending = motif("cube-windows", "--player", "pubeval", *words)
+    assert (ending.code, ending.out) == (2, "")
+    assert said in ending.err
     assert ending.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

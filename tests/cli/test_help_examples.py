@@ -38,6 +38,8 @@ SMALLER = {
     "--from match.mat --rollers latest,gnubg": "--from match.mat --decisions 2 --rollers pubeval",
     "train-phase-net --out runs/phase-net": "train-phase-net --out runs/phase-net --games 20 --boards 1000 "
     "--epochs 2 --rounds 2 --round-games 60 --round-epochs 2 --buffer 100 --test-games 60 --final-games 60",
+    "--start a.onnx": "--start runs/phase-net/pretrained.onnx --rounds 1 "
+    "--round-games 60 --round-epochs 2 --buffer 100 --test-games 60 --final-games 60 --games 20",
 }
 """Part of an example -> what stands for it when the example is run."""
 

@@ -38,6 +38,20 @@ def test_json_is_what_the_file_holds(motif_json, tmp_path):
     assert all({"win_share", "win_share_se", "ppg", "ppg_se"} <= match.keys() for match in facts["matches"])
 
 
+def test_one_stage_and_then_the_other_against_other_players(motif, motif_json, tmp_path):
+    ending = motif("train-phase-net", "--out", tmp_path / "1", *TINY, "--stage", 1)
+    assert (ending.code, ending.err) == (0, "")
+    assert "pretrained.onnx" in ending.out
+    assert "net less heuristic" in ending.out
+    assert not (tmp_path / "1" / "win-rate.png").exists()
+    words = ("--stage", 2, "--start", tmp_path / "1" / "pretrained.onnx", "--opponent", "simple,random")
+    facts = motif_json("train-phase-net", "--out", tmp_path / "2", *TINY, *words, "--no-scaling")
+    assert facts["settings"]["opponent"] == "simple,random"
+    assert not facts["settings"]["scaling"]
+    assert facts["difference_to_heuristic"].keys() == {"start", "refined"}
+    assert (tmp_path / "2" / "win-rate.png").exists()
+
+
 def test_defaults_are_those_of_the_settings():
     settings = vars(PhaseNetSettings())
     options = inspect.signature(train_phase_net).parameters
@@ -53,6 +67,11 @@ def test_defaults_are_those_of_the_settings():
         (("--rate", "nan"), "--rate must be above 0 and at most 1, not nan"),
         (("--round-games", 2**40), "--round-games must be below 2**31"),
         (("--buffer", 1), "--buffer must be at least 100, not 1"),
+        (("--stage", 2), "stage 2 goes on from a net: give --start, too"),
+        (("--stage", 3), "'--stage'"),
+        (("--start", "none.onnx"), "none.onnx: no such net"),
+        (("--opponent", "nobody"), "no player is called 'nobody'"),
+        (("--opponent", "simple,simple"), "--opponent must be different players, not 'simple,simple'"),
         (("--games", "many"), "'--games': Input should be a valid integer"),
         (("--jobs", 0), "--jobs must be at least 1"),
         (("--seed", -1), "--seed must be 0 to"),

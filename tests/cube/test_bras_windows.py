@@ -14,13 +14,14 @@ from motif.cube.bras_windows import (
     _half,
     _switch,
     _undoubled,
-    bras_percent,
+    doubling_set,
     measured_window,
     score_action,
+    window_in,
 )
 from motif.cube.equities import efficiency_classes
 from motif.evaluators import Probabilities
-from motif.evaluators.bras import BrasEvaluator
+from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
 from motif.evaluators.static import pubeval
 from motif.parameters.position_class import RACE
 from motif.runtime.errors import SettingError
@@ -36,8 +37,8 @@ def test_the_articles_windows():
 def test_scores_are_those_of_the_evaluator():
     position = Position.from_points({13: 5, 8: 3, 6: 5, 24: 2}, {13: 4, 8: 4, 6: 5, 24: 2})
     details = BrasEvaluator().details(position)
-    assert bras_percent(position.board[None])[0] == pytest.approx(details["S_me"])
-    assert bras_percent(Position.start().board[None])[0] == pytest.approx(50)
+    assert ARTICLE.percent(position.board[None])[0] == pytest.approx(details["S_me"])
+    assert ARTICLE.percent(Position.start().board[None])[0] == pytest.approx(50)
 
 
 def test_the_point_of_half():
@@ -70,7 +71,7 @@ def test_bras_by_itself_switches_where_the_model_does():
     games, boards = _undoubled(evaluator, 100, 2)
     contact = efficiency_classes(boards) < RACE
     doubles, _ = _decisions(evaluator, boards[contact])
-    point, se = _switch(bras_percent(boards[contact]), doubles, games[contact], 2, 5)
+    point, se = _switch(ARTICLE.percent(boards[contact]), doubles, games[contact], 2, 5)
     window = cube_decision(Probabilities(0.5, 0, 0, 0, 0), MatchState()).windows[1]
     assert point == pytest.approx(100 * window.double_point, abs=1)
     assert se < 1
@@ -81,3 +82,36 @@ def test_measuring_is_repeatable():
     assert (found.games, found.player) == (100, "pubeval")
     assert found.positions > 1000
     assert measured_window(pubeval(), 100, seed=2, resamples=4) == found
+
+
+def test_the_doubling_set_is_told_by_ranges_of_d():
+    positions = doubling_set(pubeval(), 100, seed=2)
+    assert window_in(positions, 2, 4) == measured_window(pubeval(), 100, seed=2, resamples=4)
+    ranges, facts = positions.ranges(), positions.to_dict()
+    assert sum(one.positions for one in ranges) == len(positions.raw)
+    assert all(one.d_to - one.d_from == 0.5 for one in ranges)
+    scores = [one.score for one in ranges]
+    assert scores == sorted(scores)
+    for one in ranges:
+        low, high = ARTICLE.squashed([one.d_from, one.d_to])
+        assert low <= one.score <= high
+    doubled = sum(one.positions * one.doubles for one in ranges)
+    assert doubled == pytest.approx(positions.doubles.sum())
+    early = facts["early"]
+    # The article's "54 to 55" at D = 0.5 is the mean of the range below it: 50 + 50 tanh(1 / 6) is more.
+    assert early["score_from"] == pytest.approx(58.26, abs=0.005)
+    assert early["share"] == pytest.approx((positions.scores >= early["score_from"]).mean())
+    assert early["share"] * len(positions.raw) * early["doubles"] == pytest.approx(
+        early["share_of_doubles"] * doubled
+    )
+    assert (facts["score_mean"], facts["score_sd"]) == pytest.approx(
+        (positions.scores.mean() / 100, positions.scores.std() / 100)
+    )
+
+
+def test_weights_of_ones_own_move_the_score_and_not_the_decisions():
+    mine = BrasFormula({**ARTICLE.weights, "pip": 8.0}, 2.0)
+    usual, own = doubling_set(pubeval(), 60, seed=3), doubling_set(pubeval(), 60, formula=mine, seed=3)
+    assert (usual.doubles == own.doubles).all()
+    assert (usual.chances == own.chances).all()
+    assert own.scores.std() > usual.scores.std()

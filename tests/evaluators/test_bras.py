@@ -5,9 +5,10 @@ import pytest
 
 from motif.board.position import Position, as_boards, first_bad_board
 from motif.evaluators import load_evaluator
-from motif.evaluators.bras import SIGMA, bras_scores
+from motif.evaluators.bras import ARTICLE, SIGMA, WEIGHTS, bras_scores, formula_of, read_formula
 from motif.parameters.named_sets import features
 from motif.parameters.sets import PARAMETER_SETS
+from motif.runtime.errors import MotifError, PlayerError
 
 BRAS = PARAMETER_SETS["bras"]
 SAMPLE_2 = Position.from_points(
@@ -116,3 +117,60 @@ def test_edge_cases(position, expected):
         name: found[name] for name in expected
     }
     assert bras_scores(position.board[None]) + bras_scores(position.switch_sides().board[None]) == 0
+
+
+def test_weights_of_ones_own(tmp_path, boards):
+    path = tmp_path / "mine.yaml"
+    path.write_text("# cautious\nformat: motif-bras/1\nsigma: 2\nweights:\n  blot: 3.3\n  x2: 0\n")
+    formula = read_formula(path)
+    assert formula.sigma == 2
+    assert dict(formula.weights) == {**WEIGHTS, "blot": 3.3, "x2": 0}
+    found = of_features(boards)
+    expected = sum(weight * found[name] for name, weight in formula.weights.items())
+    np.testing.assert_allclose(formula.raw_scores(boards), expected, atol=1e-6)
+    evaluator = load_evaluator(f"bras:{path}")
+    assert evaluator.name == f"bras:{path}"
+    details = evaluator.details(SAMPLE_2)
+    assert details["D"] == pytest.approx(formula.raw_scores(SAMPLE_2.board[None])[0])
+    assert details["S_me"] == pytest.approx(50 + 50 * np.tanh(details["D"] / 2))
+    one = evaluator.evaluate(SAMPLE_2).win
+    assert one == pytest.approx(details["S_me"] / 100, abs=1e-6)
+    assert load_evaluator(f"bras:{path}@1").evaluate(SAMPLE_2).win != one
+    path.write_text("format: motif-bras/1\n")
+    assert (read_formula(path).raw_scores(boards) == ARTICLE.raw_scores(boards)).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "must be a mapping with format, sigma and weights, not None"),
+        ("weights: {}", "format: missing"),
+        ("format: motif-weights/1", "format: must be motif-bras/1"),
+        ("format: motif-bras/1\nsigma: 0", "sigma: must be above 0, not 0"),
+        ("format: motif-bras/1\nsigma: .inf", "sigma: must be a finite number"),
+        ("format: motif-bras/1\nsigma: wide", "sigma: must be a number, not 'wide'"),
+        ("format: motif-bras/1\nweights: {blots: 1}", "weights.blots: unknown key; known are pip, bar, off"),
+        ("format: motif-bras/1\nweights: {blot: .nan}", "weights.blot: must be a finite number"),
+        ("format: motif-bras/1\nweights: {blot: 1.0e+9}", "weights.blot: must be a number below 1000"),
+        ("format: motif-bras/1\nweights: [1, 2]", "weights: must be a mapping"),
+        ("format: motif-bras/1\nweight: {}", "weight: unknown key; known are format, sigma, weights"),
+        ("format: [", "not YAML"),
+    ],
+)
+def test_files_that_are_refused_by_their_key(tmp_path, text, said):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(MotifError) as refused:
+        load_evaluator(f"bras:{path}")
+    assert str(refused.value).startswith(f"{path}: {said}")
+    assert "\n" not in str(refused.value)
+
+
+def test_names_that_are_no_scores(tmp_path):
+    assert formula_of("bras") is ARTICLE
+    with pytest.raises(PlayerError, match="not of 'phase'"):
+        formula_of("phase")
+    with pytest.raises(PlayerError, match="needs the path of a YAML file"):
+        load_evaluator("bras:")
+    with pytest.raises(MotifError, match="no such file of BRAS weights"):
+        load_evaluator(f"bras:{tmp_path / 'none.yaml'}")

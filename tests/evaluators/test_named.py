@@ -40,6 +40,7 @@ def test_every_entry_has_a_home_a_name_and_a_line():
     ("name", "kind"),
     [
         ("bras", Kind.STATIC),
+        ("bras:some.yaml", Kind.STATIC),
         ("latest", Kind.STATIC),
         ("motif-v6", Kind.STATIC),
         ("some/file.yml", Kind.STATIC),
@@ -71,10 +72,10 @@ def test_who_only_chooses_cannot_look_ahead(name):
 
 
 def test_words():
-    assert static_words() == "a weight file, pubeval, simple, bras or phase"
+    assert static_words() == "a weight file, pubeval, simple, bras, bras:FILE.yaml or phase"
     assert player_words() == (
-        "a weight file, pubeval, simple, bras, phase, wildbg, onnx:PATH or composite:race=PLAYER,..., "
-        "each with @1 or @2 to look ahead; gnubg, gnubg@N, rollout:PLAYER"
+        "a weight file, pubeval, simple, bras, bras:FILE.yaml, phase, wildbg, onnx:PATH or "
+        "composite:race=PLAYER,..., each with @1 or @2 to look ahead; gnubg, gnubg@N, rollout:PLAYER"
     )
 
 

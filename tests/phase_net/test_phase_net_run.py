@@ -1,9 +1,12 @@
 """The phase network: what it is shown, that it learns, and what a run leaves behind."""
 
 import json
+import math
 import warnings
 from dataclasses import replace
+from importlib import resources
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,18 +14,20 @@ import pytest
 from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays
 from motif.board.position import Position
-from motif.evaluators.nets.net import Net
+from motif.evaluators.nets.net import Net, NetDescription, described
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
+from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
 from motif.phase_net import PhaseNetSettings, train_phase_net
-from motif.phase_net.phase_classifier import PhaseNet, onnx_bytes
+from motif.phase_net.phase_classifier import PhaseNet, onnx_bytes, read_layers
 from motif.phase_net.phase_run import (
     ALL_EPOCHS,
     SMALL_GAIN,
     ReplayBuffer,
     Samples,
+    differences,
     drawn_of_each_game,
     duel,
     evenly,
@@ -33,7 +38,7 @@ from motif.phase_net.phase_run import (
 )
 from motif.players import EvaluatorPlayer, load
 from motif.players.match import play_match
-from motif.runtime.errors import FileError, SettingError
+from motif.runtime.errors import FileError, MotifError, PlayerError, SettingError
 from motif.runtime.streams import derive_states
 from tests.games import some_boards, some_decisions
 
@@ -245,7 +250,8 @@ def test_a_whole_run(tmp_path):
     assert summary["stage_2"]["chosen_round"] == 1 + wins.index(max(wins))
     pairs = [(match["player"], match["opponent"]) for match in summary["matches"]]
     assert pairs[-1] == ("refined", "pretrained")
-    assert len(set(pairs)) == 5
+    assert len(set(pairs)) == 7
+    assert {opponent for _, opponent in pairs} == {"random", "phase", "simple", "pretrained"}
 
 
 def test_the_refined_file_is_the_net_that_was_measured(tmp_path):
@@ -284,6 +290,10 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
         ({"rate": 0.0}, "rate must be above 0"),
         ({"round_rate": float("nan")}, "round_rate must be above 0"),
         ({"gain": -1.0}, "gain must be at least 0"),
+        ({"stage": "2"}, "stage 2 goes on from a net: give start, too"),
+        ({"opponent": "simple,simple"}, "opponent must be different players, not 'simple,simple'"),
+        ({"opponent": "simple,"}, "opponent must be different players"),
+        ({"opponent": "simple,pubeval", "round_games": 3}, "round_games must be at least 4, not 3"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"seed": 2**60}, "seed must be below"),
     ],
@@ -291,3 +301,125 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
 def test_settings_out_of_range(changed, message):
     with pytest.raises(SettingError, match=message):
         replace(TINY, **changed).check()
+
+
+def test_opponents_share_the_games_and_begin_half_of_them():
+    """Whether the boards after the first play are those of one player, game by game."""
+    simple, chance = load("simple"), load("random")
+    played = play_games(simple, 6, 5, chance)
+    assert set(played.game) == set(range(6))
+    by_simple = play_games(simple, 6, 5)
+    for game in range(6):
+        first = played.boards[played.game == game][0]
+        same = (first == by_simple.boards[by_simple.game == game][0]).all()
+        assert same == (game % 2 == 0)
+        # The board's maker and the winner are told apart: the two sides take turns.
+        won = played.won[played.game == game]
+        assert (won[1:] != won[:-1]).all()
+    later = play_games(simple, 2, 5, chance, first=4)
+    assert (later.boards == played.boards[played.game >= 4]).all()
+
+
+def test_samples_come_from_games_with_each_opponent():
+    settings = replace(TINY, round_games=300, boards_a_game=2, opponent="random")
+    samples = outcome_samples(settings, seed=4)
+    assert len(samples.targets) == 600
+    # Two boards of a game, of either side alike.
+    assert samples.targets.mean() == pytest.approx(0.5, abs=4 * 0.5 / 600**0.5)
+    both = replace(settings, opponent="random,best-of-four,composite:race=simple,contact=pubeval")
+    assert both.opponents == ("random", "best-of-four", "composite:race=simple,contact=pubeval")
+    assert len(outcome_samples(replace(both, round_games=301), seed=4).targets) == 602
+
+
+def test_one_stage_after_the_other(tmp_path):
+    first, _ = train_phase_net(tmp_path / "1", replace(TINY, stage="1"), jobs=1)
+    assert {path.name for path in (tmp_path / "1").iterdir()} == {
+        *("pretrained.onnx", "history.csv", "phase-net.json"),
+    }
+    assert first["stage_2"] is None
+    start = str(tmp_path / "1" / "pretrained.onnx")
+    both, _ = train_phase_net(tmp_path / "both", TINY, jobs=1)
+    assert (tmp_path / "both" / "pretrained.onnx").read_bytes() == Path(start).read_bytes()
+    second, epochs = train_phase_net(tmp_path / "2", replace(TINY, stage="2", start=start), jobs=1)
+    assert second["stage_1"] is None
+    assert min(row.round for row in epochs) == 1
+    assert not (tmp_path / "2" / "pretrained.onnx").exists()
+    # It begins where stage 1 ended.
+    errors = [run["stage_2"]["rmse_validation_before"] for run in (both, second)]
+    assert errors[0] == pytest.approx(errors[1], abs=1e-6)
+    assert {match["player"] for match in second["matches"]} == {"start", "refined"}
+    assert second["difference_to_heuristic"].keys() == {"start", "refined"}
+
+
+def test_the_net_that_wins_against_the_opponents_is_kept(tmp_path, learnt):
+    net, _ = learnt
+    (tmp_path / "net.onnx").write_bytes(onnx_bytes(net, "net"))
+    start = str(tmp_path / "net.onnx")
+    settings = replace(TINY, stage="2", start=start, opponent="simple,pubeval", round_rate=0.001)
+    summary, _ = train_phase_net(tmp_path / "out", settings, jobs=1)
+    rounds = summary["stage_2"]["rounds"]
+    wins = [sum(match["wins"] for match in one["versus_opponents"].values()) for one in rounds]
+    assert [one["versus_opponents"].keys() for one in rounds] == [{"simple", "pubeval"}] * 3
+    assert summary["stage_2"]["chosen_round"] == 1 + wins.index(max(wins))
+    opponents = [match["opponent"] for match in summary["matches"] if match["player"] == "refined"]
+    assert opponents == ["random", "phase", "simple", "pubeval", "start"]
+
+
+def test_a_training_goes_on_from_the_file(learnt, tmp_path):
+    net, _ = learnt
+    path = tmp_path / "net.onnx"
+    path.write_bytes(onnx_bytes(net, "net"))
+    inputs = features(PHASE_SET, some_boards("random", 300, seed=5))
+    for scaling in (True, False):
+        again = PhaseNet(50, seed=9, start=read_layers(path), scaling=scaling)
+        np.testing.assert_allclose(again.scores(inputs), net.scores(inputs), atol=1e-5)
+        # Written and read once more it is the same, whatever it was trained on.
+        (tmp_path / "again.onnx").write_bytes(onnx_bytes(again, "again"))
+        for one, other in zip(read_layers(tmp_path / "again.onnx"), read_layers(path), strict=True):
+            for ours, theirs in zip(one, other, strict=True):
+                np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-7)
+
+
+def test_without_scaling_the_net_learns_from_plain_counts(tmp_path):
+    settings = replace(TINY, scaling=False, stage="1", games=100, boards=5000, epochs=10)
+    samples, validation = heuristic_samples(settings, seed=1)
+    net = PhaseNet(50, seed=2, scaling=False)
+    epochs, _ = learn_heuristic(net, settings, samples, validation)
+    # It learns, but far more slowly: that is what scaling is for.
+    assert 0.05 < epochs[-1].rmse_validation < 0.75 * epochs[0].rmse_validation
+    # The file is for scaled inputs, as all players have them.
+    boards = some_boards("random", 200, seed=3)
+    scores = as_player(net).evaluator.evaluate_many(boards)[:, 0]
+    np.testing.assert_allclose(scores, np.clip(1 - net.scores(features(PHASE_SET, boards)), 0, 1), atol=1e-4)
+
+
+def test_the_difference_to_the_heuristic(learnt):
+    net, _ = learnt
+    _, validation = heuristic_samples(TINY, seed=4)
+    found = differences(net, validation)
+    assert found["boards"] == 100
+    expected = math.sqrt(found["mean"] ** 2 + found["variance"])
+    assert expected == pytest.approx(net.rmse(*validation), rel=1e-4)
+    assert abs(found["mean"]) <= found["mean_size"] <= expected
+    shifted = differences(net, Samples(validation.inputs, validation.targets - 0.25))
+    assert shifted["mean"] == pytest.approx(found["mean"] + 0.25, abs=1e-6)
+    assert shifted["variance"] == pytest.approx(found["variance"], abs=1e-7)
+
+
+def test_files_that_no_training_goes_on_from(tmp_path, learnt):
+    net, _ = learnt
+    (tmp_path / "text.onnx").write_text("no net")
+    other = described(onnx_bytes(net, "x"), NetDescription("x", "features", parameter_set("bras")))
+    (tmp_path / "other.onnx").write_bytes(other)
+    wildbg = resources.files("motif") / "data" / "wildbg" / "race.onnx"
+    for path, message in (
+        (tmp_path / "none.onnx", "none.onnx: no such net"),
+        (tmp_path / "text.onnx", "text.onnx: not an ONNX net"),
+        (tmp_path / "other.onnx", "other.onnx: not a net of the features of the set phase"),
+        (Path(str(wildbg)), "race.onnx: not a net of the features of the set phase"),
+    ):
+        with pytest.raises(MotifError, match=message):
+            train_phase_net(tmp_path / "out", replace(TINY, start=str(path)))
+        assert not (tmp_path / "out").exists()
+    with pytest.raises(PlayerError, match="no player is called 'nobody'"):
+        train_phase_net(tmp_path / "out", replace(TINY, opponent="simple,nobody"))

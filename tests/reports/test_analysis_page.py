@@ -7,11 +7,18 @@ import shutil
 from html.parser import HTMLParser
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from matplotlib.image import imread
 
 from motif.analysis.evaluator_analysis import analysis_of, self_play_positions
+from motif.analysis.position_clusters import position_clusters
+from motif.analysis.position_table import value_ranges
+from motif.board.identifiers import gnubg_ids
 from motif.evaluators import load_static
+from motif.evaluators.bras import bras_scores
+from motif.parameters import parameter_set
+from motif.parameters.named_sets import features
 from motif.players import load
 from motif.reports import analysis_page as report
 from motif.reports.analysis_page import analyse, features_caption
@@ -29,6 +36,7 @@ from motif.reports.analysis_plots import (
     feature_pages,
     running_mean,
 )
+from motif.reports.position_plots import draw_clusters, draw_normality, draw_ranges
 from motif.runtime.errors import FileError, PlayerError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
@@ -81,7 +89,7 @@ def test_everything_named_is_there(bras):
     assert sorted(path.name for path in out.parent.iterdir()) == [out.name]
     assert json.loads((out / "summary.json").read_text()) == found
     pictures = [name for name in found["files"] if name.endswith(".png")]
-    assert [name[:2] for name in pictures] == [f"{k:02}" for k in range(1, 11)]
+    assert sorted(name[:2] for name in pictures) == [f"{k:02}" for k in range(1, 14)]
     assert all(effect["sentence"].endswith(".") for effect in found["effects"])
     assert all(looks_drawn(out / name) for name in pictures)
 
@@ -106,9 +114,28 @@ def test_the_page_needs_nothing_else_and_tells_each_picture(bras):
     assert len(page.pictures) == sum(name.endswith(".png") for name in found["files"])
     assert all(picture["src"].startswith("data:image/png;base64,") for picture in page.pictures)
     assert all(len(picture["alt"]) > 80 for picture in page.pictures)
-    assert "http" not in text
+    # The boards are drawings; their namespace is no address that is loaded.
+    assert "http" not in text.replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert "The slope is 16.67 at D = 0" in page.text
     assert "the article finds pip, bar, off and blot" in page.text
+    assert "those of the article's doubling set" in page.text
+    assert all(f"Cluster {one['number']}: " in page.text for one in found["clusters"])
+    assert all(one["typical"] in page.text for one in found["clusters"])
+    assert 'href="tests.html"' in text
+
+
+def test_the_page_of_tests_stands_alone_too(bras):
+    out, found = bras
+    text = (out / "tests.html").read_text()
+    page = Page(text)
+    assert len(page.pictures) == 1
+    assert "http" not in text
+    assert [test["verdict"] for test in found["tests"] if test["p"] is None] == ["holds"] * 6
+    assert "6 of 6 properties hold" in page.text
+    for test in found["tests"]:
+        # A rejected hypothesis tells its p-value.
+        assert test["question"] in page.text
+        assert test["found"] in page.text
 
 
 def test_tables_hold_what_was_found(bras):
@@ -128,6 +155,43 @@ def test_tables_hold_what_was_found(bras):
     with open(out / "components.csv", newline="") as handle:
         shares = [float(row["explained_share"]) for row in csv.DictReader(handle)]
     assert sum(shares) == pytest.approx(1, abs=1e-5)
+
+
+def test_positions_are_a_table(bras):
+    out, _ = bras
+    with open(out / "positions.csv", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert len(rows) == POSITIONS
+    boards = self_play_positions(load("bras"), POSITIONS, None, seed=0, jobs=1)
+    assert [row["position"] for row in rows] == gnubg_ids(boards)
+    score, mine, other = (np.array([float(row[name]) for row in rows]) for name in ("D", "S_me", "S_op"))
+    # The article's own check of its dataset.csv.
+    assert np.abs(mine + other - 100).max() < 1e-12
+    assert np.abs((mine - 50) / 50 - np.tanh(score / 3)).max() < 1e-12
+    np.testing.assert_allclose(score, bras_scores(boards), atol=1e-6)
+    expected = features(parameter_set("bras"), boards)
+    for k, name in enumerate(parameter_set("bras").names):
+        assert (np.array([row[name] for row in rows], np.float32) == expected[:, k]).all()
+    table = pq.read_table(out / "positions.parquet")
+    assert table.column_names == list(rows[0])
+    for name in ("position", "class"):
+        assert table[name].to_pylist() == [row[name] for row in rows]
+    for name in ("D", "S_me", "pip", "cluster"):
+        assert [str(value) for value in table[name].to_numpy()] == [row[name] for row in rows]
+    with open(out / "clusters.csv", newline="") as handle:
+        groups = list(csv.DictReader(handle))
+    labels = [row["cluster"] for row in rows]
+    assert {row["cluster"]: int(row["positions"]) for row in groups} == {
+        label: labels.count(label) for label in set(labels)
+    }
+    with open(out / "ranges.csv", newline="") as handle:
+        ranges = list(csv.DictReader(handle))
+    assert sum(int(row["positions"]) for row in ranges) == POSITIONS
+    for row in ranges:
+        low, high = float(row["low"]), float(row["high"])
+        here = (low <= score) & (score < high)
+        assert (high - low, int(row["positions"])) == (0.5, here.sum())
+        assert float(row["value"]) == pytest.approx(mine[here].mean(), rel=1e-5)
 
 
 @pytest.mark.slow
@@ -210,6 +274,8 @@ def races():
 DRAWINGS = [
     draw_scores, draw_transform, draw_relations, draw_importance, draw_sensitivity, draw_inflation,
     draw_correlations, draw_components, lambda found, path: draw_histograms(found, (0, 2, 3, 18), path),
+    draw_normality, lambda found, path: draw_ranges(found, value_ranges(found), path),
+    lambda found, path: draw_clusters(found, position_clusters(found), path),
 ]  # fmt: skip
 
 

@@ -41,6 +41,23 @@ def test_pictures_of_runs(tmp_path, rounds, share, epochs):
         assert not (pixels[:, -1, :3].min(axis=1) < 0.5).any(), f"{name} runs over its right edge"
 
 
+def test_stages_by_themselves_and_several_opponents(tmp_path):
+    rows, summary = made_run(6)
+    for name, part in (("1", rows[:30]), ("2", rows[30:])):
+        (tmp_path / name).mkdir()
+        only = summary if name == "2" else {**summary, "stage_2": None}
+        draw_training(part, only, tmp_path / name)
+    assert {path.name for path in (tmp_path / "1").iterdir()} == {LOSS}
+    assert {path.name for path in (tmp_path / "2").iterdir()} == NAMES
+    plain = (tmp_path / "2" / WIN_RATE).read_bytes()
+    for one in summary["stage_2"]["rounds"]:
+        one["versus_opponents"] = dict.fromkeys(("simple", "pubeval"), one["versus_heuristic"])
+    draw_training(rows, summary, tmp_path)
+    assert (tmp_path / WIN_RATE).read_bytes() != plain
+    pixels = imread(tmp_path / WIN_RATE)
+    assert not (pixels[:, -1, :3].min(axis=1) < 0.5).any()
+
+
 def test_the_same_run_gives_the_same_pictures(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

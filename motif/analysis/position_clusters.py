@@ -1,0 +1,164 @@
+"""Clusters of an analysis's positions: groups whose features are alike, and what tells each from the rest.
+
+Ward's method joins positions into a tree by their standardised features, each time the two groups whose
+union adds least to the squared distances from centres.  The tree is cut where groups are told apart best, by
+the mean silhouette (Rousseeuw 1987): of each position (b - a) / max(a, b), a its mean distance from its own
+group, b that from the nearest other one.  It is 1 for groups far apart and about 0 for a cloud cut at will.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.analysis.evaluator_analysis import Analysis, Floats, rounded, varying
+from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.files import csv_text
+from motif.runtime.parallel import one_thread
+
+FEWEST_GROUPS, MOST_GROUPS = 3, 8
+"""Two groups would mostly be who is ahead and who is behind, which the score tells already."""
+SAMPLED = 2000
+"""Positions of which the tree is made: its distances grow with their square.  The others join the group with
+the nearest centre."""
+MARKS = 4
+"""Features that are told of a group."""
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A group of positions with like features."""
+
+    number: int
+    """From 1 on, the largest first."""
+    positions: int
+    share: float
+    classes: dict[str, int]
+    """Positions by class; only classes that occur."""
+    raw: float
+    """Mean raw sum."""
+    value: float
+    """Mean value."""
+    value_sd: float
+    centre: Floats
+    """(p,) mean of each feature, in standard deviations from the mean of all positions; 0 for a constant."""
+    typical: int
+    """Row of the position that is nearest to the centre."""
+
+    def marks(self, names: tuple[str, ...]) -> list[tuple[str, float]]:
+        """The features in which the group differs most from all positions, and by how many SD."""
+        order = np.argsort(-np.abs(self.centre), kind="stable")[:MARKS]
+        return [(names[k], float(self.centre[k])) for k in order if self.centre[k] != 0]
+
+
+@dataclass(frozen=True)
+class PositionClusters:
+    """All groups of an analysis's positions."""
+
+    labels: Numbers
+    """(n,) number of each position's group."""
+    groups: tuple[Cluster, ...]
+    silhouettes: dict[int, float]
+    """Mean silhouette by number of groups tried."""
+
+    @property
+    def silhouette(self) -> float:
+        """That of the groups chosen."""
+        return max(self.silhouettes.values(), default=0.0)
+
+
+def position_clusters(analysis: Analysis) -> PositionClusters:
+    """Group the positions of an analysis by their features; the same positions give the same groups."""
+    free = varying(analysis.judged.features)
+    columns = analysis.judged.features[:, free]
+    standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+    rows = np.linspace(0, len(standard) - 1, min(len(standard), SAMPLED)).astype(np.int64)
+    with one_thread():
+        centres, silhouettes = _centres(standard[rows])
+        nearest = _squared_distances(standard, centres).argmin(axis=1)
+    order = np.argsort(-np.bincount(nearest, minlength=len(centres)), kind="stable")
+    labels = np.argsort(order)[nearest] + 1
+    numbers = range(1, int(labels.max()) + 1)
+    groups = tuple(_cluster(analysis, standard, free, labels, number) for number in numbers)
+    return PositionClusters(labels, groups, silhouettes)
+
+
+def _centres(rows: Floats) -> tuple[Floats, dict[int, float]]:
+    """Centres of the groups of `rows` (n, p) that are told apart best, and the silhouettes of all tried."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    distinct = np.unique(rows, axis=0)
+    most = min(MOST_GROUPS, len(distinct) - 1)
+    if most < FEWEST_GROUPS:
+        return distinct[:1], {}
+    tree = linkage(rows, "ward")
+    distances = np.sqrt(_squared_distances(rows, rows))
+    cuts = {count: fcluster(tree, count, "maxclust") - 1 for count in range(FEWEST_GROUPS, most + 1)}
+    # Ties in the tree may leave fewer groups than asked for.
+    cuts = {count: cut for count, cut in cuts.items() if cut.max() + 1 == count}
+    silhouettes = {count: _silhouette(distances, cut) for count, cut in cuts.items()}
+    if not silhouettes:
+        return rows.mean(axis=0)[None], {}
+    best = cuts[max(silhouettes, key=lambda count: silhouettes[count])]
+    return np.stack([rows[best == group].mean(axis=0) for group in range(best.max() + 1)]), silhouettes
+
+
+def _silhouette(distances: Floats, groups: npt.NDArray[np.integer]) -> float:
+    """Mean silhouette of points with `distances` (n, n) in `groups` (n,) 0, 1, ..; 0 for one by itself."""
+    count = int(groups.max()) + 1
+    member = np.eye(count)[groups]
+    sizes = member.sum(axis=0)
+    sums = distances @ member
+    own = sizes[groups]
+    inside = sums[np.arange(len(groups)), groups] / np.maximum(own - 1, 1)
+    means = sums / sizes
+    means[np.arange(len(groups)), groups] = np.inf
+    outside = means.min(axis=1)
+    larger = np.maximum(np.maximum(inside, outside), np.finfo(float).tiny)
+    return float(np.where(own > 1, (outside - inside) / larger, 0).mean())
+
+
+def _squared_distances(rows: Floats, others: Floats) -> Floats:
+    """(n, m): squared distance of each of `rows` (n, p) from each of `others` (m, p)."""
+    squares = (rows**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2 * rows @ others.T
+    return np.maximum(squares, 0)
+
+
+def _cluster(
+    analysis: Analysis, standard: Floats, free: npt.NDArray[np.bool_], labels: Numbers, number: int
+) -> Cluster:
+    here = np.flatnonzero(labels == number)
+    middle = standard[here].mean(axis=0)
+    centre = np.zeros(len(free))
+    centre[free] = middle
+    counts = np.bincount(analysis.judged.classes[here], minlength=len(CLASS_NAMES)).tolist()
+    return Cluster(
+        number=number,
+        positions=len(here),
+        share=len(here) / len(labels),
+        classes={name: count for name, count in zip(CLASS_NAMES, counts, strict=True) if count},
+        raw=float(analysis.judged.raw[here].mean()),
+        value=float(analysis.values[here].mean()),
+        value_sd=float(analysis.values[here].std()),
+        centre=centre,
+        typical=int(here[_squared_distances(standard[here], middle[None])[:, 0].argmin()]),
+    )
+
+
+def clusters_csv(analysis: Analysis, clusters: PositionClusters) -> str:
+    """A row a group: its numbers, its positions by class, and its centre in SD of each feature."""
+    names = analysis.parameters.names
+    header = ["cluster", "positions", "share", *CLASS_NAMES, "raw", "value", "value_sd", *names]
+    rows = [
+        [
+            one.number,
+            one.positions,
+            rounded(one.share),
+            *(one.classes.get(name, 0) for name in CLASS_NAMES),
+            *map(rounded, (one.raw, one.value, one.value_sd, *one.centre)),
+        ]
+        for one in clusters.groups
+    ]
+    return csv_text(header, rows)

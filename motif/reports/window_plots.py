@@ -1,0 +1,139 @@
+"""BRAS's doubling windows as a picture: decisions by score, the windows, the early zone, the positions."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from motif.cube.bras_windows import DROP_FROM, EARLY_FROM, LIVE_FROM, DoublingSet, ScoreWindow
+from motif.evaluators.bras import BrasFormula
+from motif.reports.style import BLUE, DASHED, FAINT, GREEN, INK, SMALL, SOLID, VERMILION, picture, sample_line
+
+_BIN = 2.5
+"""Width of a bin, in S."""
+_FEWEST = 20
+"""Positions of a bin below which its share of decisions is not drawn."""
+_LOW, _HIGH = 25.0, 95.0
+"""Scores that are drawn: beyond, no decision switches."""
+_HEIGHT = 6.4
+_PERCENT = 100
+_MOST_D = 6
+_WINS: dict[str, Any] = {"color": GREEN, "linestyle": ":", "marker": ""}
+
+
+def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> None:
+    """Draw where decisions switch with the score to `path`.
+
+    Above, by S: the shares of positions that are doubled and of doubles that are passed, the mean win
+    probability, the article's windows as bands and the measured ones as lines. Below, how many positions
+    have which score, the early zone filled.
+    """
+    title = f"When {window.player} doubles, by BRAS's S"
+    with picture(path, _HEIGHT, title) as figure:
+        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1])
+        _draw_shares(upper, positions)
+        bands = _draw_article(upper, positions.early_from)
+        for place, error, look, side in (
+            (window.double_from, window.double_se, SOLID, -1),
+            (window.drop_from, window.drop_se, DASHED, 1),
+        ):
+            upper.axvline(place, color=look["color"], linewidth=1.2, linestyle=look["linestyle"])
+            upper.annotate(
+                f"half at\n{place:.1f}\n±{error:.1f}", (place, 97), xytext=(4 * side, 0),
+                textcoords="offset points", color=look["color"], fontsize=SMALL, va="top",
+                ha="left" if side > 0 else "right",
+            )  # fmt: skip
+        upper.set_ylabel("% of positions")
+        upper.set_ylim(-2, 102)
+        _add_raw_axis(upper, positions.formula)
+        _draw_counts(lower, positions)
+        lower.set_xlabel("S of the player on roll")
+        lower.set_xlim(_LOW, _HIGH)
+        lines = [
+            sample_line(SOLID, "doubled"),
+            sample_line(DASHED, "a double is passed"),
+            sample_line(_WINS, "mean win probability"),
+        ]
+        figure.legend(
+            handles=[*lines, *bands], loc="outside lower center", ncols=2,
+            title=_note(positions), title_fontsize=SMALL,
+        )  # fmt: skip
+
+
+def _draw_shares(axes: Axes, positions: DoublingSet) -> None:
+    series: list[tuple[Any, dict[str, Any]]] = [
+        (positions.doubles, SOLID),
+        (positions.drops, DASHED),
+        (positions.chances, _WINS),
+    ]
+    edges = np.arange(_LOW, _HIGH + _BIN, _BIN)
+    numbers = np.digitize(positions.scores, edges) - 1
+    counts = np.bincount(numbers[(numbers >= 0) & (numbers < len(edges) - 1)], minlength=len(edges) - 1)
+    shown = np.flatnonzero(counts >= _FEWEST)
+    for values, look in series:
+        shares = [_PERCENT * values[numbers == number].mean() for number in shown]
+        axes.plot(edges[shown] + _BIN / 2, shares, **look | {"markersize": 3})
+
+
+def _draw_article(axes: Axes, early: float) -> list[Patch]:
+    """The zones of the article as bands; return what a legend shows of them."""
+    zones: list[tuple[float, float, str, str]] = [
+        (early, LIVE_FROM[0], "#f5d9a8", f"early zone, D from {EARLY_FROM}"),
+        (
+            LIVE_FROM[0],
+            DROP_FROM,
+            "#bcdcf0",
+            f"the article: live from {LIVE_FROM[0]:.0f} to {LIVE_FROM[1]:.0f}",
+        ),
+        (DROP_FROM, _HIGH, "#f3c6b4", f"the article: pass from {DROP_FROM:.0f}"),
+    ]
+    patches = []
+    for low, high, colour, label in zones:
+        axes.axvspan(low, high, color=colour, alpha=0.6, linewidth=0, zorder=0)
+        patches.append(Patch(facecolor=colour, alpha=0.6, label=label))
+    return patches
+
+
+def _add_raw_axis(axes: Axes, formula: BrasFormula) -> None:
+    """D along the upper edge."""
+    squashed: Callable[[Any], Any] = formula.squashed
+
+    def raw(scores: Any) -> Any:
+        return formula.sigma * np.arctanh(np.clip((np.asarray(scores) - 50) / 50, -0.999999, 0.999999))
+
+    secondary = axes.secondary_xaxis("top", functions=(raw, squashed))
+    low, high = float(raw(_LOW)), float(raw(_HIGH))
+    step = next(
+        size for size in (0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0) if (high - low) / size < 2 * _MOST_D
+    )
+    secondary.set_xticks(np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step)
+    secondary.set_xlabel("D")
+
+
+def _draw_counts(axes: Axes, positions: DoublingSet) -> None:
+    edges = np.arange(_LOW, _HIGH + _BIN, _BIN)
+    shares = _PERCENT / len(positions.raw)
+    for values, colour, label in (
+        (positions.scores, BLUE, "all"),
+        (positions.scores[positions.doubles], VERMILION, "those doubled"),
+    ):
+        counts, _ = np.histogram(values, edges)
+        axes.stairs(shares * counts, edges, fill=True, color=colour, alpha=0.5, label=label)
+        axes.stairs(shares * counts, edges, color=colour, linewidth=0.8)
+    axes.axvline(positions.early_from, color=FAINT, linewidth=1)
+    axes.text(positions.early_from + 0.6, 0.9, f"D = {EARLY_FROM}", transform=axes.get_xaxis_transform(),
+              fontsize=SMALL, color=INK, va="top")  # fmt: skip
+    axes.set_ylabel("% of all")
+    axes.legend(loc="upper right")
+
+
+def _note(positions: DoublingSet) -> str:
+    facts = positions.to_dict()
+    return (
+        f"{len(positions.raw):,} positions with contact, each game up to its first double.\n"
+        f"E[p] {facts['score_mean']:.3f}, SD {facts['score_sd']:.3f} by S / 100; "
+        f"{facts['chance_mean']:.3f}, SD {facts['chance_sd']:.3f} by {positions.player}"
+    )

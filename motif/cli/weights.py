@@ -14,7 +14,6 @@ from motif.cli.options import (
     HtmlOption,
     JobsOption,
     JsonOption,
-    PlayerOption,
     SeedOption,
     check_target,
     command,
@@ -332,10 +331,19 @@ def inspect(
 @command(
     "calibrate runs/try --player bras --out better.yaml --plot bras.png",
     "evaluate 4HPwATDgc/ABMA --player better.yaml",
+    "calibrate matches/ --player motif-v2",
+    "calibrate scores.csv --plot scores.png",
 )
 def calibrate(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset made by sample.")],
-    player: PlayerOption = DEFAULT_PLAYER,
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA...",
+            help="A dataset made by sample; match files and folders of these; or a CSV with the columns "
+            "outcome (1 where the player on roll won, else 0) and position, score or chance.",
+        ),
+    ],
+    player: Annotated[str | None, player_option(PLAYERS, show_default=DEFAULT_PLAYER)] = None,
     out: Annotated[Path | None, option("Write the player's weights, calibrated: NAME.yaml.")] = None,
     plot: Annotated[Path | None, option("Draw chances before and after, to a PNG or SVG.")] = None,
     share: Annotated[float, option("Share of the games to fit on.", "SHARE")] = 0.5,
@@ -343,16 +351,18 @@ def calibrate(
     seed: SeedOption = 0,
     jobs: JobsOption = None,
 ) -> None:
-    """Make the win chances of a player agree with rollouts.
+    """Make the win chances of a player agree with rollouts, or with games that were played.
 
-    For each class of positions a rising curve from the chance that he states to the share of rollouts
+    For each class of positions a rising curve from the stated chance to the share of rollouts or games
     won is fitted to some of the games. The Brier score and the log-loss, before and after, are those on
     the other games; differences are after less before, with their standard errors over games. The curve
-    rises: two plays of one class that the win chance ranks keep their order.
+    rises: two plays of one class that the win chance ranks keep their order. The scores of a CSV are
+    calibrated as they are, in one class; with --player and --out they are taken for that player's.
     """
     from motif.learning.recalibration import ALL, calibrated_weights, fitted_to, weights_behind
     from motif.learning.recalibration import calibrate as make_calibration
     from motif.reports.style import check_picture
+    from motif.sampling.game_results import ScoreResults, read_results
 
     for target in filter(None, (out, plot)):
         check_target(target)
@@ -360,17 +370,24 @@ def calibrate(
         raise SettingError(f"--out {out}: a weight file's name must end in .yaml or .yml")
     if plot is not None:
         check_picture(plot)
-    evaluator = evaluator_of(player)
-    if out is not None:
-        weights_behind(evaluator)
-    calibration = make_calibration(folder, evaluator, share=share, seed=seed, jobs=jobs)
-    seen = fitted_to(evaluator, folder)
-    if out is not None:
-        calibrated_weights(evaluator, calibration, out.stem).save(out)
+    # A player that makes no sense is refused before files are read.
+    named = None if player is None else evaluator_of(player)
+    if out is not None and named is not None:
+        weights_behind(named)
+    results = read_results(data)
+    if not isinstance(results, ScoreResults):
+        player = player or DEFAULT_PLAYER
+        named = named or evaluator_of(player)
+    elif out is not None and named is None:
+        raise SettingError(f"--out {out}: --player must say whose scores {results.name} holds")
+    calibration = make_calibration(results, named, share=share, seed=seed, jobs=jobs)
+    seen = fitted_to(named, results)
+    if out is not None and named is not None:
+        calibrated_weights(named, calibration, out.stem).save(out)
     if plot is not None:
         from motif.reports.calibration_plots import plot_recalibration
 
-        plot_recalibration(calibration, player, plot)
+        plot_recalibration(calibration, player or results.name, plot)
     if json:
         print(
             json_line(_record(calibration, player) | {"seen": seen, "files": {"weights": out, "plot": plot}})
@@ -389,7 +406,7 @@ def calibrate(
         print(path)
 
 
-def _record(calibration: "Calibration", player: str) -> dict[str, Any]:
+def _record(calibration: "Calibration", player: str | None) -> dict[str, Any]:
     from motif.learning.recalibration import ALL
 
     def scores(name: str) -> dict[str, Any]:

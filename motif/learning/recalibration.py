@@ -1,17 +1,18 @@
-"""A calibration from a dataset: fitted on some of its games, measured on the others.
+"""A calibration from results of games or rollouts: fitted on some games, measured on the others.
 
-The knots come from shown win chances and the results of rollouts.  Isotonic regression (scikit-learn) finds
-the rising steps that are most likely to have given the results; no rising map has a lower log-loss on them.
-Steps that say nearly the same are put together, and each that is left becomes a knot: the mean chance shown
-there, as a raw sum, and the share of games won.  The map between knots is that of
-`motif.evaluators.calibration`.
+The knots come from shown win chances and the results of rollouts, or of games that were played.  Isotonic
+regression (scikit-learn) finds the rising steps that are most likely to have given the results; no rising map
+has a lower log-loss on them.  Steps that say nearly the same are put together, and each that is left becomes
+a knot: the mean chance shown there, as a raw sum, and the share of games won.  The map between knots is that
+of `motif.evaluators.calibration`.
 
 Source of the steps: Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass
 probability estimates" (KDD 2002).
 
 Chances are scored by the Brier score (Brier, 1950) and the log-loss (Good, "Rational decisions", 1952).
 Both are proper: nobody does better than by stating the true chance.  Each trial of a rollout is an
-outcome, 0 or 1, so a label that is the share of trials won gives the mean over them.
+outcome, 0 or 1, so a label that is the share of trials won gives the mean over them.  A game that was
+played is one trial.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,19 +31,19 @@ from motif.evaluators.calibration import KnotRows, calibrated_chances, raw_knots
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.probabilities import OUTPUTS, WIN
 from motif.evaluators.static import without_calibration
-from motif.learning.rows import validation_games
+from motif.learning.rows import drawn_games
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.tally import error_over_groups
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.sampling import dataset_fingerprint, read_manifest_positions, read_parts
+from motif.sampling.game_results import PositionResults, Results, ScoreResults, dataset_results
 
 FEWEST_POSITIONS = 100
 """A class with fewer to fit on keeps its chances."""
 ALL = "all"
-"""The group of all positions, beside those of the classes."""
+"""The group of all positions, beside those of the classes; the only one where the positions are not known."""
 MOST_KNOTS = 64
 TOLERANCE = 1e-4
 """The log-loss per position that putting steps together may cost on the data of the fit."""
@@ -56,6 +57,7 @@ NEAREST_TO_CERTAIN = 1e-6
 certainty would be infinite."""
 
 _POSITIONS_AT_ONCE = 2048
+_NO_CLASS = -1
 
 _FloatArray = npt.NDArray[np.float64]
 
@@ -77,6 +79,7 @@ class StatedChances:
     trials: npt.NDArray[np.int32]
     game: npt.NDArray[np.int64]
     position_class: npt.NDArray[np.int8]
+    """(n,) index into `CLASS_NAMES`; -1 where the positions are not known."""
 
     def __len__(self) -> int:
         return len(self.won)
@@ -130,34 +133,60 @@ class Calibration:
 
 
 def calibrate(
-    folder: Path | str, evaluator: Evaluator, *, share: float = 0.5, seed: int = 0, jobs: int | None = None
+    results: Results | Path | str,
+    evaluator: Evaluator | None,
+    *,
+    share: float = 0.5,
+    seed: int = 0,
+    jobs: int | None = None,
 ) -> Calibration:
-    """Fit the win chances of `evaluator`, class by class, to the dataset in `folder`.
+    """Fit the win chances of an evaluator, class by class, to results of games or rollouts.
 
-    About the `share` of its games, drawn by `seed`, is fitted on, the rest is measured on.  Raises
-    `SettingError` for a share that is not between 0 and 1, `FitError` when either side has no games,
-    `DatasetError` for data that cannot be read.
+    Parameters
+    ----------
+    results
+        What `motif.sampling.game_results.read_results` gives, or the folder of a dataset.
+    evaluator
+        States a chance for each position; not asked, and may be None, where the results are scores: these are
+        the chances then, in one class, `ALL`.
+    share
+        About this share of the games, drawn by `seed`, is fitted on; the rest is measured on.
+    seed, jobs
+        Seed of the draw; processes for evaluators that look ahead.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    SettingError
+        For a share that is not between 0 and 1.
+    FitError
+        When either side has no games.
+    DatasetError
+        For data that cannot be read.
     """
     if not 0 < share < 1:
         raise SettingError(f"share must lie between 0 and 1, not be {share}", "share")
-    folder = Path(folder)
-    measured_on = validation_games([folder], 1 - share, seed)
-    stated = _stated(folder, evaluator, jobs)
-    on_held = np.isin(stated.game, measured_on)
+    if not isinstance(results, PositionResults | ScoreResults):
+        results = dataset_results(Path(results))
+    stated = _scored(results) if isinstance(results, ScoreResults) else _stated(results, evaluator, jobs)
+    on_held = np.isin(stated.game, drawn_games(np.unique(stated.game), 1 - share, seed))
     if on_held.all() or not on_held.any():
-        raise FitError(f"{folder}: too few games to fit on some and measure on others")
+        raise FitError(f"{results.name}: too few games to fit on some and measure on others")
     knots = _fitted_knots(stated.rows(~on_held))
     stated = replace(stated, after=_after(stated, knots))
     fitted, held = stated.rows(~on_held), stated.rows(on_held)
     facts = {
         "positions": len(fitted),
         "games": len(np.unique(fitted.game)),
-        "dataset": dataset_fingerprint(folder),
+        "dataset": results.fingerprint,
         "share": share,
         "seed": seed,
         "motif": VERSION,
     }
-    groups = {name: _measured(held.rows(rows)) for name, rows in _by_class(held)}
+    groups = {name: _measured(held.rows(rows)) for name, rows in by_class(held)}
     return Calibration(knots, fitted, held, {**groups, ALL: _measured(held)}, facts)
 
 
@@ -182,27 +211,51 @@ def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str
     """
     weights = weights_behind(evaluator)
     fit = {**weights.fit, "calibration": calibration.facts}
-    return replace(weights, name=name, fit=fit, calibration=calibration.knots)
+    knots = calibration.knots
+    if ALL in knots:
+        knots = dict.fromkeys(CLASS_NAMES, knots[ALL])
+    return replace(weights, name=name, fit=fit, calibration=knots)
 
 
-def fitted_to(evaluator: Evaluator, folder: Path | str) -> bool:
-    """Whether the weights of `evaluator` were fitted to the dataset in `folder`, as far as they tell."""
+def fitted_to(evaluator: Evaluator | None, results: Results | Path | str) -> bool:
+    """Whether the weights of `evaluator` were fitted to the dataset `results`, as far as they tell."""
     weights = evaluator.weights if isinstance(evaluator, StaticEvaluator) else None
     datasets = weights.fit.get("dataset", []) if weights else []
-    return dataset_fingerprint(Path(folder)) in ([datasets] if isinstance(datasets, str) else datasets)
+    if not isinstance(results, PositionResults | ScoreResults):
+        results = dataset_results(Path(results))
+    return results.fingerprint in ([datasets] if isinstance(datasets, str) else datasets)
 
 
-def _stated(folder: Path, evaluator: Evaluator, jobs: int | None) -> StatedChances:
-    """All positions of the dataset; `after` is still `plain`."""
+def _scored(results: ScoreResults) -> StatedChances:
+    """Take scores for the chances that were stated; `after` is still `plain`."""
+    chances, count = results.chances, len(results.won)
+    return StatedChances(
+        before=chances,
+        plain=chances,
+        after=chances,
+        exact=np.zeros(count, np.bool_),
+        won=results.won,
+        trials=np.ones(count, np.int32),
+        game=results.game,
+        position_class=np.full(count, _NO_CLASS, np.int8),
+    )
+
+
+def _stated(results: PositionResults, evaluator: Evaluator | None, jobs: int | None) -> StatedChances:
+    """Let `evaluator` state the chances of all positions; `after` is still `plain`."""
+    if evaluator is None:
+        raise PlayerError(f"{results.name}: positions have no chances before a player states them")
     # Compiled evaluation is done before other processes have begun.
     workers = jobs if isinstance(evaluator, LookaheadEvaluator) else 1
     plain = without_calibration(evaluator) if isinstance(evaluator, StaticEvaluator) else evaluator
     pieces = []
-    with progress(f"{evaluator.name} on {folder}", read_manifest_positions(folder)) as advance:
-        for part in read_parts(folder):
+    with progress(f"{evaluator.name} on {results.name}", results.positions) as advance:
+        for part in results.parts:
             won = part.probabilities[:, WIN].astype(np.float64)
             if not ((won >= 0) & (won <= 1)).all():
-                raise DatasetError(f"{folder}: the label {OUTPUTS[WIN]} of a position is not within 0 and 1")
+                raise DatasetError(
+                    f"{results.name}: the label {OUTPUTS[WIN]} of a position is not within 0 and 1"
+                )
             before = _win_chances(evaluator, part.boards, workers)
             plain_chances = before if plain is evaluator else _win_chances(plain, part.boards, workers)
             exact = np.zeros(len(part), np.bool_)
@@ -223,24 +276,24 @@ def _win_chances(evaluator: Evaluator, boards: Board, jobs: int | None) -> _Floa
         return np.concatenate([rows[:, WIN] for rows in results]).astype(np.float64)
 
 
-def _by_class(stated: StatedChances) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
-    """The classes that occur, and which rows (n,) belong to each."""
+def by_class(stated: StatedChances) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+    """Tell the classes that occur, `ALL` where they are not known, and which rows (n,) belong to each."""
     for code in np.unique(stated.position_class):
-        yield CLASS_NAMES[code], stated.position_class == code
+        yield ALL if code == _NO_CLASS else CLASS_NAMES[code], stated.position_class == code
 
 
 def _fitted_knots(stated: StatedChances) -> dict[str, KnotRows]:
     usable = stated.rows(~stated.exact)
     return {
         class_name: fit_knots(usable.plain[rows], usable.won[rows], usable.trials[rows])
-        for class_name, rows in _by_class(usable)
+        for class_name, rows in by_class(usable)
         if np.count_nonzero(rows) >= FEWEST_POSITIONS
     }
 
 
 def _after(stated: StatedChances, knots: Mapping[str, KnotRows]) -> _FloatArray:
     after = stated.plain.copy()
-    for class_name, rows in _by_class(stated):
+    for class_name, rows in by_class(stated):
         if class_name in knots:
             mask = rows & ~stated.exact
             after[mask] = calibrated_chances(raw_knots(knots[class_name]), stated.plain[mask])

@@ -147,7 +147,11 @@ def validation_games(folders: Sequence[Path], validation: float, seed: int) -> I
     for folder in folders:
         every.append(np.unique(read_column(Path(folder), "game").astype(np.int64)) + first)
         first = int(every[-1][-1]) + 1
-    games = np.concatenate(every)
+    return drawn_games(np.concatenate(every), validation, seed)
+
+
+def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:
+    """Draw about the share `validation` of `games` (n,), which rise, by `seed`; of fewer than two, none."""
     if validation == 0 or len(games) < 2:
         return games[:0]
     order = np.argsort(derive_states(seed, 0, len(games), 1), kind="stable")

@@ -15,7 +15,7 @@ from matplotlib.ticker import MultipleLocator, PercentFormatter
 from motif.evaluators import OUTPUTS
 from motif.evaluators.weight_file import HEAD_WORDS
 from motif.learning.heads import possible
-from motif.learning.recalibration import ALL, Calibration
+from motif.learning.recalibration import ALL, Calibration, by_class
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.style import DASHED, FAINT, GREEN, SMALL, SOLID, picture
 from motif.rollout.tally import error_over_groups
@@ -208,26 +208,27 @@ _CURVES_HEIGHT, _HELD_OUT_HEIGHT = 3.1, 1.6
 
 
 def plot_recalibration(calibration: Calibration, player: str, path: Path) -> None:
-    """Draw to `path` how the win chances of `player` agree with rollouts before and after `calibration`.
+    """Draw to `path` how the win chances of `player` agree with results before and after `calibration`.
 
     A panel for each class of the held-out positions.  Raises `FileError` when the picture cannot be
     written.
     """
     held = calibration.held
-    codes = np.unique(held.position_class)
-    height = _HELD_OUT_HEIGHT + _CURVES_HEIGHT * len(codes)
+    classes = list(by_class(held))
+    height = _HELD_OUT_HEIGHT + _CURVES_HEIGHT * len(classes)
     with picture(path, height, f"{player}: win chances, calibrated") as figure:
         _explain_held_out(figure, calibration)
-        grid = figure.subplots(2 * len(codes), squeeze=False, sharex=True, height_ratios=[4, 1] * len(codes))
-        for code, curves, counts in zip(codes, grid[::2, 0], grid[1::2, 0], strict=True):
-            rows = held.rows(held.position_class == code)
+        ratios = [4, 1] * len(classes)
+        grid = figure.subplots(2 * len(classes), squeeze=False, sharex=True, height_ratios=ratios)
+        for (name, where), curves, counts in zip(classes, grid[::2, 0], grid[1::2, 0], strict=True):
+            rows = held.rows(where)
             results = {
-                name: reliability(getattr(rows, name), rows.won, rows.trials, rows.game)
-                for name in _BEFORE_AND_AFTER
+                when: reliability(getattr(rows, when), rows.won, rows.trials, rows.game)
+                for when in _BEFORE_AND_AFTER
             }
-            _draw_before_and_after(curves, results, calibration, CLASS_NAMES[code])
+            _draw_before_and_after(curves, results, calibration, name)
             draw_counts(counts, results, _BEFORE_AND_AFTER)
-            curves.set_ylabel("won in rollouts")
+            curves.set_ylabel("share won")
             counts.set_ylabel("positions")
         grid[-1, 0].set_xlabel("stated win chance")
 

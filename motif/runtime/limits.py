@@ -78,6 +78,11 @@ BATCH_LINES = Limit(5_000_000, "lines")
 TEXT_LINE = Limit(10_000, "characters in a line")
 """In a file of positions or of labels."""
 
+OUTCOMES_FILE = _megabytes(64)
+OUTCOMES_UNPACKED = _megabytes(128, "MB unpacked")
+OUTCOMES_LINES = Limit(2_000_000, "lines")
+"""In a CSV of positions or scores and who won."""
+
 JSON_FILE = _megabytes(8)
 HISTORY_FILE = _megabytes(8)
 HISTORY_LINES = Limit(100_000, "lines")

@@ -3,7 +3,12 @@
 import pytest
 from matplotlib.image import imread
 
+from motif.board.identifiers import gnubg_ids
+from motif.board.mat_file import write_mat
 from motif.evaluators import read_weight_file
+from motif.sampling.game_results import outcome_samples
+from motif.sampling.recorded_games import finished, read_games
+from tests.board.test_mat_file import played
 
 START = "4HPwATDgc/ABMA"
 
@@ -100,3 +105,84 @@ def test_no_dataset(motif, tmp_path):
     ending = motif("calibrate", tmp_path, "--player", "bras")
     assert ending.code == 2
     assert "no dataset" in ending.err
+
+
+@pytest.fixture(scope="module")
+def matches(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("matches")
+    for seed in range(3):
+        write_mat(folder / f"{seed}.mat", played(seed))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory):
+    """Scores of BRAS's that are too cautious: the player at 60 wins four games of five."""
+    path = tmp_path_factory.mktemp("scores") / "my_games.csv"
+    rows = [f"{60 if row % 2 else 40},{int((row % 10 < 8) == row % 2)}" for row in range(1000)]
+    path.write_text("\n".join(["S_me,outcome", *rows]), "utf-8")
+    return path
+
+
+def test_match_files_and_a_csv_of_the_same_positions(motif_json, matches, tmp_path):
+    """Each position with who won, either way; in the CSV a position is a game of its own."""
+    out = tmp_path / "real.yaml"
+    record = motif_json("calibrate", matches, "--player", "bras", "--out", out, "--seed", 3)
+    samples = outcome_samples(finished(read_games([matches])))
+    counted = record["fitted"]["positions"] + record["measured"]["positions"]
+    assert counted == len(samples)
+    assert record["fitted"]["games"] + record["measured"]["games"] == len(set(samples.game.tolist()))
+    assert read_weight_file(out).fit["calibration"]["dataset"].startswith("sha256:")
+    rows = zip(gnubg_ids(samples.boards), samples.probabilities[:, 0], samples.game, strict=True)
+    path = tmp_path / "positions.csv"
+    path.write_text("position,outcome,game\n" + "".join(f"{id},{won:.0f},{game}\n" for id, won, game in rows))
+    again = motif_json("calibrate", path, "--player", "bras", "--seed", 3)
+    assert again["knots"] == record["knots"]
+    assert again["log_loss"] == record["log_loss"]
+
+
+def test_scores_are_calibrated_as_they_are(motif, motif_json, scores, tmp_path):
+    plot = tmp_path / "scores.png"
+    record = motif_json("calibrate", scores, "--plot", plot)
+    assert record["player"] is None
+    assert list(record["knots"]) == ["all"]
+    assert record["log_loss"]["before"] > record["log_loss"]["after"]
+    assert record["log_loss"]["classes"] == {}
+    chances = dict(record["knots"]["all"])
+    assert min(chances.values()) == pytest.approx(0.2, abs=0.05)
+    assert max(chances.values()) == pytest.approx(0.8, abs=0.05)
+    assert imread(plot).size > 0
+    said = motif("calibrate", scores).out
+    assert "500 positions of 500 games" in said
+    assert "a clear gain" in said
+
+
+def test_scores_become_the_calibration_of_the_player_that_gave_them(motif, motif_json, scores, tmp_path):
+    out = tmp_path / "bras-mine.yaml"
+    record = motif_json("calibrate", scores, "--player", "bras", "--out", out)
+    calibration = read_weight_file(out).calibration
+    assert sorted(calibration) == ["contact", "crashed", "race"]
+    assert all(rows.tolist() == record["knots"]["all"] for rows in calibration.values())
+    ending = motif("calibrate", scores, "--out", tmp_path / "nobody.yaml")
+    assert ending.code == 2
+    assert "--player must say whose scores" in ending.err
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "score,outcome\n50,2\n", "a.csv: line 2: outcome must be 0 or 1, not '2'"),
+        ("a.csv", "50,1\n", "the first line must name the columns"),
+        ("a.csv", "score,outcome\n50,1\n", "too few games to fit on some and measure on others"),
+        ("a.mat", "hello\n", "a.mat: "),
+        ("a.json", "{}", "a.json: "),
+    ],
+)
+def test_bad_files(motif, tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    ending = motif("calibrate", tmp_path / name, "--player", "bras", "--out", tmp_path / "made.yaml")
+    assert ending.code == 2
+    assert message in ending.err
+    assert ending.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == [name]

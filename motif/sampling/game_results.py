@@ -1,0 +1,324 @@
+"""Results of games: positions, or scores that a program gave them, and who won.
+
+They come from a dataset, from match files, or from a CSV of one's own.  A CSV names its columns in the first
+line: `outcome`, 1 where the player on roll won the game and 0 where the opponent did; one of `position` (a
+GNUbg ID, the player on roll), `score` (0 to 100) and `chance` (0 to 1) of that player; and, if there is one,
+`game`, which is the same for all positions of one game.  Other columns are left alone.  Without `game` every
+line counts as a game of its own.
+"""
+
+import csv
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.identifiers import boards_from_gnubg_ids, position_from_gnubg_id, quoted
+from motif.board.match_file import READ_SUFFIXES, match_paths
+from motif.board.outcome import finished_points_many
+from motif.board.packed import Board, pack_many, unpack_many
+from motif.evaluators.probabilities import OUTPUTS, WIN, equities
+from motif.parameters.position_class import classify_many
+from motif.runtime.errors import DatasetError, PositionError, RecordError, SettingError, plain_text
+from motif.runtime.files import content_of, contents, decoded
+from motif.runtime.limits import (
+    OUTCOMES_FILE,
+    OUTCOMES_LINES,
+    OUTCOMES_UNPACKED,
+    TEXT_LINE,
+    lines_of,
+    pieces_of,
+    unpacked_pieces,
+)
+from motif.sampling.dataset import (
+    MANIFEST,
+    Samples,
+    dataset_fingerprint,
+    joined,
+    read_manifest_positions,
+    read_parts,
+)
+from motif.sampling.recorded_games import (
+    RecordedGame,
+    finished,
+    games_fingerprint,
+    outcome_labels,
+    read_games,
+)
+
+CSV_SUFFIXES = (".csv", ".csv.gz")
+"""Of files of results; the second one is compressed."""
+POSITION, SCORE, CHANCE, OUTCOME, GAME = "position", "score", "chance", "outcome", "game"
+_NAMES = {
+    "position": POSITION,
+    "position_id": POSITION,
+    "score": SCORE,
+    "s_me": SCORE,
+    "chance": CHANCE,
+    "outcome": OUTCOME,
+    "game": GAME,
+}
+"""What the columns may be called, in any case; BRAS's own files say S_me."""
+_HIGHEST = {SCORE: 100.0, CHANCE: 1.0}
+_COLUMNS_RULE = (
+    "the first line must name the columns: outcome, and one of position, score (0 to 100) and chance (0 to 1)"
+)
+_LINES_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class PositionResults:
+    """Positions, and the share of games that the player on roll won from each."""
+
+    name: str
+    """Where they come from, for messages."""
+    fingerprint: str
+    """Identifies their content."""
+    positions: int
+    parts: Iterable[Samples]
+    """The positions, some at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreResults:
+    """Chances of winning that somebody gave to n positions, which are not known, and who won."""
+
+    name: str
+    fingerprint: str
+    chances: npt.NDArray[np.float64]
+    """(n,), within 0 and 1."""
+    won: npt.NDArray[np.float64]
+    """(n,): 1 or 0."""
+    game: npt.NDArray[np.int64]
+    """(n,)"""
+
+
+Results = PositionResults | ScoreResults
+
+
+def read_results(paths: Sequence[Path]) -> Results:
+    """Read a dataset, a CSV, or match files and folders of these.
+
+    Parameters
+    ----------
+    paths
+        One folder of a dataset; one .csv or .csv.gz; or any number of match files of the formats that
+        `motif.board.match_file.read_match` reads and of folders that hold some.
+
+    Returns
+    -------
+    PositionResults or ScoreResults
+        Scores for a CSV without positions. Of match files every position after a play of the finished games.
+
+    Raises
+    ------
+    SettingError
+        For paths of several kinds, or several datasets or CSVs.
+    DatasetError
+        For a dataset or a CSV that cannot be read; the message names the line.
+    RecordError
+        For a file that is no match, or where no game was finished.
+    """
+    one = next((path for path in paths if _is_dataset(path) or _is_csv(path)), None)
+    if one is None:
+        return match_results(paths)
+    if len(paths) > 1:
+        raise SettingError(f"{one}: a dataset or a CSV is taken alone, not with {len(paths) - 1} more")
+    return csv_results(one) if _is_csv(one) else dataset_results(one)
+
+
+def _is_csv(path: Path) -> bool:
+    return path.name.lower().endswith(CSV_SUFFIXES) and not path.is_dir()
+
+
+def _is_dataset(path: Path) -> bool:
+    """Whether `path` is, or has to be, the folder of a dataset."""
+    if not path.is_dir():
+        return not path.exists() and not path.suffix
+    files = contents(path)
+    return any(file.name == MANIFEST for file in files) or not any(
+        file.suffix.lower() in READ_SUFFIXES for file in files
+    )
+
+
+def dataset_results(folder: Path) -> PositionResults:
+    """Read the labels of a dataset as results; raises `DatasetError` where there is none."""
+    count = read_manifest_positions(folder)
+    return PositionResults(str(folder), dataset_fingerprint(folder), count, read_parts(folder))
+
+
+def match_results(paths: Sequence[Path]) -> PositionResults:
+    """Read the finished games in match files; raises `RecordError` where there is none."""
+    games = finished(read_games(paths))
+    samples = outcome_samples(games)
+    if not len(samples):
+        raise RecordError("the match files hold no position of a finished game")
+    count = sum(1 for _ in match_paths(paths))
+    name = str(paths[0]) if len(paths) == 1 else f"{count} match files"
+    return PositionResults(name, games_fingerprint(games), len(samples), [samples])
+
+
+def outcome_samples(games: Sequence[RecordedGame]) -> Samples:
+    """Label the position after every play of finished games by who won, and by how much.
+
+    The same rows as `motif.sampling.sample.sample` makes of them with the label `outcome` and a rate of 1.
+    """
+    return joined(_outcomes(number, game) for number, game in enumerate(games))
+
+
+def _outcomes(number: int, game: RecordedGame) -> Samples:
+    over = finished_points_many(game.after.view(np.int64)) != 0
+    plies = np.flatnonzero(~over).astype(np.int32) + 1
+    labels = outcome_labels(game, plies).astype(np.float32)
+    return _samples(unpack_many(game.after[plies - 1]), labels, np.full(len(plies), number), plies)
+
+
+def _samples(
+    boards: Board, labels: npt.NDArray[np.float32], game: npt.NDArray[Any], plies: npt.NDArray[np.int32]
+) -> Samples:
+    count = len(boards)
+    return Samples(
+        boards=boards,
+        probabilities=labels,
+        equity=equities(labels.astype(np.float64)).astype(np.float32),
+        equity_se=np.full(count, np.nan, np.float32),
+        trials=np.ones(count, np.int32),
+        game=game.astype(np.int32),
+        ply=plies,
+        decision=np.arange(count),
+        chosen=np.ones(count, np.bool_),
+        position_class=classify_many(pack_many(boards)),
+    )
+
+
+class _Header(NamedTuple):
+    """Where the columns of a CSV stand."""
+
+    width: int
+    places: dict[str, int]
+    """By kind."""
+
+    @property
+    def value(self) -> str:
+        """What the CSV gives of each position."""
+        return next(kind for kind in (POSITION, SCORE, CHANCE) if kind in self.places)
+
+
+def csv_results(path: Path) -> Results:
+    """Read a CSV of results; see the text of this module.
+
+    Raises `DatasetError`, which names the line and the rule.
+    """
+    where = plain_text(str(path))
+    content = content_of(path, DatasetError, OUTCOMES_FILE)
+
+    def pieces() -> Iterator[bytes]:
+        if path.suffix.lower() == ".gz":
+            return unpacked_pieces(content, "gzip", OUTCOMES_UNPACKED, where, DatasetError)
+        return pieces_of(BytesIO(content))
+
+    # Unpacked twice, so that what is too much is known before anything is kept of it.
+    OUTCOMES_LINES.check(sum(piece.count(b"\n") for piece in pieces()), where, DatasetError)
+    rows = _csv_rows(where, lines_of(pieces(), TEXT_LINE, where, DatasetError))
+    number, names = next(rows, (1, []))
+    header = _header(f"{where}: line {number}", names)
+    games = dict[str, int]()
+    some = list[tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]]()
+    while lines := list(islice(rows, _LINES_AT_ONCE)):
+        some.append(_read_rows(where, header, lines, games))
+    if not some:
+        raise DatasetError(f"{where}: holds no result below the names of the columns")
+    values, won, game = (np.concatenate(column) for column in zip(*some, strict=True))
+    if header.places.get(GAME) is None:
+        game = np.arange(len(won))
+    fingerprint = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    if header.value != POSITION:
+        return ScoreResults(str(path), fingerprint, values, won, game)
+    labels = np.zeros((len(won), len(OUTPUTS)), np.float32)
+    labels[:, WIN] = won
+    samples = _samples(values, labels, game, np.zeros(len(won), np.int32))
+    return PositionResults(str(path), fingerprint, len(won), [samples])
+
+
+def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[str]]]:
+    """The numbers and the values of the lines that hold something."""
+    for number, line in lines:
+        text = decoded(line).removeprefix("\ufeff").strip()
+        if not text:
+            continue
+        try:
+            yield number, [value.strip() for value in next(csv.reader([text], strict=True))]
+        except csv.Error as error:
+            raise DatasetError(f"{where}: line {number}: no line of a CSV: {error}") from None
+
+
+def _header(where: str, names: Sequence[str]) -> _Header:
+    kinds = [_NAMES.get(name.lower()) for name in names]
+    places = {kind: place for place, kind in enumerate(kinds) if kind is not None}
+    doubled = next((kind for kind in places if kinds.count(kind) > 1), None)
+    if doubled is not None:
+        raise DatasetError(f"{where}: the column {doubled} is named twice")
+    values = [kind for kind in (POSITION, SCORE, CHANCE) if kind in places]
+    if len(values) != 1 or OUTCOME not in places:
+        raise DatasetError(f"{where}: {quoted(','.join(names))}: {_COLUMNS_RULE}")
+    return _Header(len(names), places)
+
+
+def _read_rows(
+    where: str, header: _Header, lines: Sequence[tuple[int, list[str]]], games: dict[str, int]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """The values, the outcomes and the numbers of the games of some lines; `games` learns new ones."""
+    for number, words in lines:
+        if len(words) != header.width:
+            raise DatasetError(
+                f"{where}: line {number}: {len(words)} values under {header.width} names of columns"
+            )
+    won = np.empty(len(lines))
+    for row, (number, words) in enumerate(lines):
+        outcome = words[header.places[OUTCOME]]
+        won[row] = _number(outcome)
+        if won[row] not in (0, 1):
+            raise DatasetError(f"{where}: line {number}: outcome must be 0 or 1, not {quoted(outcome)}")
+    names = [words[header.places[GAME]] for _, words in lines] if GAME in header.places else []
+    game = np.array([games.setdefault(name, len(games)) for name in names] or [0] * len(lines), np.int64)
+    place, kind = header.places[header.value], header.value
+    texts = [(number, words[place]) for number, words in lines]
+    return (_boards(where, texts) if kind == POSITION else _chances(where, kind, texts)), won, game
+
+
+def _boards(where: str, texts: Sequence[tuple[int, str]]) -> Board:
+    try:
+        return boards_from_gnubg_ids([text for _, text in texts])
+    except PositionError:
+        for number, text in texts:
+            try:
+                position_from_gnubg_id(text)
+            except PositionError as error:
+                raise DatasetError(f"{where}: line {number}: {error}") from None
+        raise
+
+
+def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> npt.NDArray[np.float64]:
+    highest, chances = _HIGHEST[kind], np.empty(len(texts))
+    for row, (number, text) in enumerate(texts):
+        value = _number(text)
+        if not 0 <= value <= highest:
+            raise DatasetError(
+                f"{where}: line {number}: {kind} must be a number from 0 to {highest:.0f}, not {quoted(text)}"
+            )
+        chances[row] = value / highest
+    return chances
+
+
+def _number(text: str) -> float:
+    """The number that `text` shows; NaN where it shows none."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

@@ -4,6 +4,7 @@ Ask about a position, in any form (an ID, a `Position`, 26 numbers), a roll (``"
 (``"latest"``):
 
     rank(position, roll)         the legal plays, the best first
+    best_play(position, roll, value=f)   the play that a value function of your own prefers
     evaluate(position)           the five chances and the equity; `evaluate_many` for arrays
     cube(position)               double or not, take or pass, for money or at a score
     explain(position, roll)      why one play is better than another, in words
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
     from motif.learning.fit import FitSettings, FittedWeights
     from motif.learning.fit import fit_dataset as fit
-    from motif.library import Ranking, analyse, cube, evaluate, evaluate_many, explain, rank
+    from motif.library import Ranking, analyse, best_play, cube, evaluate, evaluate_many, explain, rank
     from motif.players import Player, load
     from motif.players.match import MatchResult, play_match
     from motif.players.tournament import TournamentResult, play_tournament
@@ -60,7 +61,7 @@ _from_its_home = lazy_names(
         "motif.cube": ("CubeDecision",),
         "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
         "motif.learning.fit": ("FitSettings", "FittedWeights", "fit=fit_dataset"),
-        "motif.library": ("Ranking", "analyse", "evaluate", "evaluate_many", "explain", "rank"),
+        "motif.library": ("Ranking", "analyse", "best_play", "evaluate", "evaluate_many", "explain", "rank"),
         "motif.players": ("Player", "load"),
         "motif.players.match": ("MatchResult", "play_match"),
         "motif.players.tournament": ("TournamentResult", "play_tournament"),
@@ -106,6 +107,7 @@ __all__ = [
     "WeightFile",
     "__version__",
     "analyse",
+    "best_play",
     "cube",
     "evaluate",
     "evaluate_many",

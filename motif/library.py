@@ -8,6 +8,7 @@ command line, too: the newest weights, looking two plies ahead.  Match and cube 
 ``length=7, score=(3, 5), cube=2, owner="me", crawford=True``, for money ``jacoby=True``; an ID may hold them.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ from motif.board.match_file import read_match
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, RollLike, as_roll, legal_plays
 from motif.board.notation import find_play
+from motif.board.outcome import finished_points_many
+from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position, PositionLike, Positions, as_boards
 from motif.cube import CubeDecision
@@ -34,13 +37,15 @@ from motif.evaluators import OUTPUTS, Evaluator, Probabilities
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.players.player import Player, as_player
-from motif.runtime.errors import PlayError, PositionError, changed, shown
+from motif.runtime.errors import PlayError, PositionError, SettingError, changed, shown
 from motif.runtime.frames import frame
 
 if TYPE_CHECKING:
     from motif.board.packed import Board
 
 PlayerLike = Player | Evaluator | str
+Value = Callable[[npt.NDArray[np.int8]], npt.ArrayLike]
+"""Boards int8 (n, 26) to the n equities of their players on roll."""
 
 
 def rank(
@@ -63,6 +68,55 @@ def rank(
     dice, evaluator = _rolled(roll, state), _judging(player)
     context, _ = for_match(evaluator, _options(match), state)
     return rank_plays(place, dice, evaluator, context, chances_for=SHOWN)
+
+
+def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value) -> Play:
+    """Choose the legal play that your own value function prefers.
+
+    Parameters
+    ----------
+    position, roll
+        As `rank` takes them.
+    value
+        A function of boards int8 (n, 26), the positions after the plays, that returns n equities in points.
+        Each board is seen by its player on roll, the opponent of the player who chooses, and the equity is
+        that player's: the play with the lowest one is chosen, of equal ones the first. Games that a play wins
+        are worth -1, -2 or -3; `value` is not asked about them.
+
+    Returns
+    -------
+    Play
+        A dance is a play without moves.
+
+    Raises
+    ------
+    SettingError
+        When `value` does not give n finite numbers.
+    PositionError, PlayError
+        As by `rank`.
+
+    Examples
+    --------
+    At double match point gammons do not count, so the chance of winning decides:
+
+    >>> import motif
+    >>> def at_double_match_point(boards):
+    ...     return 2 * motif.evaluate_many(boards, "motif-v1")[:, 0] - 1
+    >>> print(motif.best_play("4HPwATDgc/ABMA", "31", value=at_double_match_point))
+    8/5 6/5
+    """
+    place, state = _placed(position)
+    plays = legal_plays(place, _rolled(roll, state))
+    boards = np.array([play.position.board for play in plays])
+    equities_after = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
+    goes_on = equities_after == 0
+    if goes_on.any():
+        given = np.asarray(value(boards[goes_on]))
+        wanted = int(goes_on.sum())
+        if given.shape != (wanted,) or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
+            raise SettingError(f"value must give {wanted} finite numbers, one for each board", "value")
+        equities_after[goes_on] = given
+    return plays[int(np.argmin(equities_after))]
 
 
 def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities:

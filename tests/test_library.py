@@ -1,5 +1,6 @@
 """The everyday functions of `import motif`: any form goes in, and what comes out shows itself."""
 
+import doctest
 import inspect
 import json
 import subprocess
@@ -170,3 +171,51 @@ def test_the_cube_is_that_of_the_command(position, capsys):
         decision.no_double,
         decision.double_take,
     )
+
+
+def test_best_play_by_a_value_function_of_boards():
+    """The value is the opponent's, who is on roll after the play."""
+    ranking = motif.rank(START, "31", PLAYER)
+    evaluator = motif.load_static(PLAYER)
+    assert motif.best_play(START, "31", value=evaluator.equity_many) == ranking.best
+    assert motif.best_play(ROLLED, value=lambda boards: -evaluator.equity_many(boards)) == ranking[-1].play
+    seen = []
+    assert motif.best_play(START, (3, 1), value=lambda boards: seen.append(boards) or [0] * len(boards))
+    (boards,) = seen
+    assert (boards.dtype, boards.shape) == (np.int8, (16, 26))
+    legal = motif.legal_plays(START, "31")
+    assert (boards == [play.position.board for play in legal]).all()
+
+
+def test_best_play_knows_what_ends_the_game():
+    """Two checkers come off and win a gammon; the value function sees the other plays alone."""
+    board, asked = np.zeros(26, np.int8), []
+    board[[1, 3, 19]] = 1, 1, -15
+
+    def nearly_a_gammon(boards):
+        asked.extend(boards)
+        return [-1.999] * len(boards)
+
+    play = motif.best_play(board, "31", value=nearly_a_gammon)
+    assert not (play.position.board < 0).any()
+    assert len(asked) == len(motif.legal_plays(board, "31")) - 1 > 0
+    assert all((board < 0).any() for board in asked)
+
+
+def test_best_play_may_be_a_dance():
+    board = np.zeros(26, np.int8)
+    board[19:25], board[[1, 25]] = -2, (14, 1)
+    assert motif.best_play(board, "66", value=lambda boards: [0.5]).moves == ()
+
+
+@pytest.mark.parametrize(
+    "given", [lambda n: [0.0] * (n - 1), lambda n: 0.0, lambda n: [float("nan")] * n, lambda n: ["a"] * n]
+)
+def test_a_value_function_gives_numbers(given):
+    with pytest.raises(motif.MotifError, match=r"^value must give 16 finite numbers, one for each board$"):
+        motif.best_play(START, "31", value=lambda boards: given(len(boards)))
+
+
+def test_the_example_of_best_play():
+    (example,) = doctest.DocTestFinder().find(motif.best_play, "best_play", globs={})
+    assert doctest.DocTestRunner().run(example).failed == 0

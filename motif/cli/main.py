@@ -26,40 +26,44 @@ except ImportError:
 
 INTERNAL_ERROR, FAILED, BAD_INPUT = 1, 1, 2
 
-HOMES = {
-    "evaluate": "positions",
-    "plays": "positions",
-    "hint": "positions",
-    "rollout": "rollouts",
-    "bearoff": "positions",
-    "cube": "cube",
-    "cube-efficiency": "cube",
-    "cube-windows": "cube",
-    "explain": "positions",
-    "match": "contests",
-    "tournament": "contests",
-    "play": "play",
-    "web": "serve",
-    "benchmark": "measure",
-    "benchmark make": "measure",
-    "speed": "measure",
-    "warm": "measure",
-    "analyse": "analyse",
-    "convert": "analyse",
-    "report": "learn",
-    "terms": "weights",
-    "inspect": "weights",
-    "sample": "learn",
-    "fit": "learn",
-    "bootstrap": "learn",
-    "calibrate": "weights",
-    "export": "weights",
-    "train-phase-net": "learn",
-    "serve http": "serve",
-    "serve gnubg": "serve",
-    "serve ubgi": "serve",
+SECTIONS = {
+    "Learn": {
+        "sample": "learn",
+        "fit": "learn",
+        "bootstrap": "learn",
+        "report": "learn",
+        "terms": "weights",
+        "inspect": "weights",
+        "calibrate": "weights",
+        "export": "weights",
+        "train-phase-net": "learn",
+    },
+    "Ask": {
+        "evaluate": "positions",
+        "hint": "positions",
+        "explain": "positions",
+        "cube": "cube",
+        "rollout": "rollouts",
+        "plays": "positions",
+        "bearoff": "positions",
+        "cube-windows": "cube",
+    },
+    "Play": {"play": "play", "web": "serve"},
+    "Analyse": {"analyse": "analyse", "convert": "analyse"},
+    "Measure": {
+        "benchmark": "measure",
+        "benchmark make": "measure",
+        "match": "contests",
+        "tournament": "contests",
+        "cube-efficiency": "cube",
+        "speed": "measure",
+        "warm": "measure",
+    },
+    "Serve": {"serve http": "serve", "serve gnubg": "serve", "serve ubgi": "serve"},
 }
-"""Every command, and the module that is imported for it alone."""
+"""The commands by what they are for, as the help lists them: each with the module that it alone imports."""
+HOMES = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
+"""Every command, and its module."""
 GROUPS = {"serve": "Let other programs ask, by a protocol that they speak."}
 """The first word of commands that are called by two, and what they do."""
 
@@ -119,6 +123,20 @@ class _Program(TyperGroup):
         two = " ".join(args[:2])
         return super().resolve_command(ctx, [two, *args[2:]] if two in self.commands else args)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands of the program by section; those of a group as they come."""
+        if self.name in GROUPS:
+            super().format_commands(ctx, formatter)
+            return
+        width = max(map(len, self.commands))
+        room = formatter.width - width - 6
+        for title, homes in SECTIONS.items():
+            names = dict.fromkeys(name if name in self.commands else name.split()[0] for name in homes)
+            # Names as wide as each other, so that the sections line up.
+            rows = [(f"{name:{width}}", self.commands[name].get_short_help_str(room)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
     def invoke(self, ctx: Any) -> Any:
         lasts = self.name in GROUPS or ctx.invoked_subcommand in _LASTING
         try:
@@ -145,7 +163,9 @@ def _with_options(error: MotifError, command: Any) -> str:
 
 app = typer.Typer(
     cls=_Program,
-    help="Learn, measure and use a backgammon evaluator that a person can read.",
+    help="Learn a backgammon evaluator that you can read, from nothing but the rules; then ask it, play it "
+    "and measure it.\n\n`motif sample` labels positions by rollouts, `motif fit` gives a weight to each "
+    "measurement of the board, and `motif bootstrap` does both in turns.",
     epilog="`motif COMMAND --help` says more, with an example.",
     context_settings={"help_option_names": ["-h", "--help"]},
     **_PLAIN,

@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 import typer
 
+from motif.board.mat_file import write_mat
 from motif.cli.main import app
+from tests.board.test_mat_file import played
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -33,6 +35,7 @@ SMALLER = {
     "--save match.mat": "--save another.mat",
     "sample --out runs/try --games 100 --trials 36": "sample --out runs/try --games 20 --trials 2",
     "sample --out runs/taught --games 100 --label wildbg": "sample --out runs/taught --games 4 --label bras",
+    "--rate 0.2 --label latest@2": "--rate 0.2 --label latest",
     "bootstrap --out runs/demo --preset demo": "bootstrap --out runs/demo --config small.yaml",
     "--from runs/try --decisions 200": "--from runs/try --decisions 2 --rollers pubeval",
     "--from match.mat --rollers latest,gnubg": "--from match.mat --decisions 2 --rollers pubeval",
@@ -120,6 +123,11 @@ def workshop(tmp_path_factory):
     for path in (ROOT / "tests" / "data").glob("*.bm"):
         (bench / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     (folder / "small.yaml").write_text(SMALL_RUN)
+    (folder / "matches").mkdir()
+    for seed in range(3):
+        write_mat(folder / "matches" / f"{seed}.mat", played(seed))
+    rows = [f"{40 + row % 20},{int(row % 20 > row % 7 + 6)}" for row in range(400)]
+    (folder / "scores.csv").write_text("\n".join(["score,outcome", *rows]))
     return folder
 
 

@@ -22,16 +22,19 @@ NO_CHANCE = {
 """Commands in which chance plays no part."""
 AT_ONCE = {"plays", "bearoff", "cube-windows", "explain", "play", "convert", "export"}
 """Commands whose work is spread over no processes."""
-COMMANDS = [
-    "evaluate", "plays", "hint", "rollout", "bearoff", "cube", "cube-efficiency",
-    "cube-windows", "explain", "match", "tournament", "play", "benchmark", "speed", "warm",
-    "analyse", "convert", "report", "terms", "inspect", "sample", "fit", "bootstrap", "calibrate", "export",
-    "train-phase-net",
-]  # fmt: skip
-
-
-LISTED = [*COMMANDS[:12], "web", *COMMANDS[12:], "serve"]
-"""Those and the ones that answer others instead of printing something."""
+SECTIONS = {
+    "Learn": [
+        "sample", "fit", "bootstrap", "report", "terms", "inspect", "calibrate", "export", "train-phase-net",
+    ],
+    "Ask": ["evaluate", "hint", "explain", "cube", "rollout", "plays", "bearoff", "cube-windows"],
+    "Play": ["play", "web"],
+    "Analyse": ["analyse", "convert"],
+    "Measure": ["benchmark", "match", "tournament", "cube-efficiency", "speed", "warm"],
+    "Serve": ["serve"],
+}  # fmt: skip
+LISTED = [name for names in SECTIONS.values() for name in names]
+COMMANDS = [name for name in LISTED if name not in ("web", "serve")]
+"""Those that print something, instead of answering others."""
 
 
 def start(*words: str, **options) -> subprocess.Popen:
@@ -73,6 +76,8 @@ def test_help_lists_every_command(motif):
         ending = motif(*words)
         assert ending.code == 0
         assert re.findall(r"^  (\w[\w-]*)  ", ending.out, re.MULTILINE) == LISTED
+        assert re.findall(r"^(\w+):$", ending.out, re.MULTILINE) == ["Options", *SECTIONS]
+        assert max(map(len, ending.out.splitlines())) <= 80
 
 
 def test_a_group_lists_its_commands(motif):

@@ -27,8 +27,9 @@ SMALLER = {
     "cube-windows --games 200": "cube-windows --games 20 --player motif-v1",
     "--positions 2000": "--positions 300",
     "--passes 10": "--passes 2",
+    "data/bench/rollout-truth/": "small/",
     "data/bench/": "small/",
-    "--out runs/phase-net": "--out runs/phase-net --games 20 --boards 1000 --epochs 2 --rounds 2 "
+    "train-phase-net": "train-phase-net --games 20 --boards 1000 --epochs 2 --rounds 2 "
     "--round-games 60 --round-epochs 2 --buffer 100 --test-games 60 --final-games 60",
 }
 """What stands for work that is long."""

@@ -322,6 +322,7 @@ def _make_version(
         version=version,
         parent=_label(config, version - 1),
         term_table=home / TERMS if config.terms else None,
+        cross_check=True,
         jobs=jobs,
     )
     finish(fit.weights).save(home / WEIGHTS)

@@ -166,10 +166,10 @@ def reading(terms: Sequence["ToldTerm"], head: str) -> list[str]:
     ]
     if errors_known(terms):
         notes.append(
-            "± is one standard error, games taken as wholes, and z is how many of them lie between a number and "
-            "0. The effect is what the term does by itself around an average position; the weight is what it "
-            "does around a position whose features are all 0, and there is none. So judge a term by the z of "
-            "its effect."
+            "± is one standard error, games taken as wholes, and z is how many of them lie between a number "
+            "and 0. The effect is what the term does by itself around an average position; the weight is "
+            "what it does around a position whose features are all 0, and there is none. So judge a term by "
+            "the z of its effect."
         )
     return notes
 

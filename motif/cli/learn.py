@@ -181,6 +181,9 @@ def bootstrap(
     preset: Annotated[str, option("demo, classic or strong.", autocompletion=complete_preset)] = "demo",
     json: JsonOption = False,
     seed: Annotated[int | None, option("Another seed than the preset's.", callback=checked_seed)] = None,
+    versions: Annotated[
+        int | None, option("End after N versions.", min=1, show_default="all of them")
+    ] = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
@@ -195,10 +198,12 @@ def bootstrap(
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
     with resumable("the same command goes on"), working_on(cluster), drawn_beside() as draw:
-        versions = run_bootstrap(out, config, jobs=jobs, tell=tell, on_version=draw, finish=with_words)
+        summaries = run_bootstrap(
+            out, config, versions=versions, jobs=jobs, tell=tell, on_version=draw, finish=with_words
+        )
         draw_run(out, benchmarks=shipped_lines(), jobs=jobs, tell=tell)
     if json:
-        print(json_line({"versions": versions}))
+        print(json_line({"versions": summaries}))
         return
     rows = [
         (
@@ -211,7 +216,7 @@ def bootstrap(
             f"{summary['ppg_vs_previous']:+.3f} ± {summary['ppg_vs_previous_se']:.3f}",
             f"{summary['ppg_vs_pubeval']:+.3f} ± {summary['ppg_se']:.3f}",
         )
-        for summary in versions
+        for summary in summaries
     ]
     titles = (
         "version",
@@ -228,7 +233,7 @@ def bootstrap(
     say("equity is fitted, less the noise of the labels, so that versions compare")
     say("choice error: the points that a validation decision costs by its labels")
     say("points a game ± standard error; version zero is compared with the start player")
-    say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(versions)))}")
+    say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")
 
 
 def _without_noise(summary: Mapping[str, Any]) -> float | None:

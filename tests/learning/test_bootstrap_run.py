@@ -387,3 +387,11 @@ def test_a_summary_of_something_else_is_named(tmp_path, text):
     (tmp_path / "v0" / "summary.json").write_text(text)
     with pytest.raises(SettingError, match=r"is no summary of version 0; delete it to make it anew$"):
         run_bootstrap(tmp_path, TINY)
+
+
+def test_a_run_of_fewer_versions_goes_on_later(whole, tmp_path):
+    folder = tmp_path / "run"
+    assert run_bootstrap(folder, TINY, versions=1, jobs=1)[-1]["version"] == 0
+    assert not (folder / "v1").exists()
+    assert len(run_bootstrap(folder, TINY, jobs=1)) == 2
+    assert kept_bytes(folder) == kept_bytes(whole[0])

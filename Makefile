@@ -81,6 +81,7 @@ SIZE ?= both
 bench-fit: $(INSTALLED_DEV)
 	@$(PIP) skglm || echo "skglm cannot be installed here: it is left out"
 	$(BIN)/python -m tools.fit_speed $(if $(filter both,$(SIZE)),docs/explanation/fit-speed.md) --size $(SIZE)
+	$(if $(filter both,$(SIZE)),$(BIN)/python -m tools.fit_curves docs/explanation/fit-speed.md)
 
 # About six minutes of one core; SHARE=0.05 plays that share of the trials.
 SHARE ?= 1

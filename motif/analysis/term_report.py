@@ -134,6 +134,7 @@ class ToldTerm:
     weight: float
     se: float
     z: float
+    """Of the weight."""
     spread: float
     """|weight| times the standard deviation of the term's value."""
     effect: float

@@ -109,6 +109,7 @@ def fit(
     from motif.fitting.solve import PRUNE_Z
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
+    from motif.learning.label_noise import NOT_KNOWN
     from motif.reports.style import check_picture
     from motif.sampling.dataset import parts_there
 
@@ -146,7 +147,9 @@ def fit(
     if json:
         print(json_line(facts))
         return
-    columns = ("head", "terms", "RMSE training", "validation", "sweeps", "stopped")
+    columns = (
+        "head", "terms", "RMSE training", "validation", "label noise", "without noise", "sweeps", "stopped",
+    )  # fmt: skip
     print_table(columns, [_head_cells(head, of) for head, of in {**facts["heads"], **facts["plans"]}.items()])
     for label, losses in (
         ("choice error, the points that a validation decision costs by its labels", facts["choice_error"]),
@@ -154,6 +157,8 @@ def fit(
     ):
         if losses:
             say(f"{label}: {', '.join(f'{name} {error:.4f}' for name, error in losses.items())}")
+    if any(of["label_noise"] is None for of in facts["heads"].values()):
+        say(f"label noise: {NOT_KNOWN[0].lower()}{NOT_KNOWN[1:]}")
     say(f"{out}: fitted to {facts['samples']} positions in {facts['seconds']:.1f} s by {settings.method}")
 
 
@@ -162,6 +167,7 @@ def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
     ways = [of for of in (facts.get("before_pruning"), facts) if of]
     measured = [[f"{of['terms']:,}" for of in ways]]
     measured += [[error_text(of[name]) for of in ways] for name in ("rmse_train", "rmse_validation")]
+    measured += [[error_text(facts.get(name))] for name in ("label_noise", "rmse_without_noise")]
     cells = (" -> ".join(dict.fromkeys(filter(None, values))) for values in measured)
     return [head, *cells, str(facts["sweeps"]), facts["stopped"]]
 
@@ -175,6 +181,9 @@ def bootstrap(
     preset: Annotated[str, option("demo, classic or strong.", autocompletion=complete_preset)] = "demo",
     json: JsonOption = False,
     seed: Annotated[int | None, option("Another seed than the preset's.", callback=checked_seed)] = None,
+    versions: Annotated[
+        int | None, option("End after N versions.", min=1, show_default="all of them")
+    ] = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
 ) -> None:
@@ -189,10 +198,12 @@ def bootstrap(
 
     config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
     with resumable("the same command goes on"), working_on(cluster), drawn_beside() as draw:
-        versions = run_bootstrap(out, config, jobs=jobs, tell=tell, on_version=draw, finish=with_words)
+        summaries = run_bootstrap(
+            out, config, versions=versions, jobs=jobs, tell=tell, on_version=draw, finish=with_words
+        )
         draw_run(out, benchmarks=shipped_lines(), jobs=jobs, tell=tell)
     if json:
-        print(json_line({"versions": versions}))
+        print(json_line({"versions": summaries}))
         return
     rows = [
         (
@@ -200,25 +211,36 @@ def bootstrap(
             str(summary["positions"]),
             f"{summary['seconds']:.0f}",
             error_text(summary["rmse_validation"]),
+            error_text(_without_noise(summary)),
             error_text(summary.get("choice_error", {}).get("all")),
             f"{summary['ppg_vs_previous']:+.3f} ± {summary['ppg_vs_previous_se']:.3f}",
             f"{summary['ppg_vs_pubeval']:+.3f} ± {summary['ppg_se']:.3f}",
         )
-        for summary in versions
+        for summary in summaries
     ]
     titles = (
         "version",
         "positions",
         "seconds",
         "RMSE validation",
+        "without noise",
         "choice error",
         "against the one before",
         "against pubeval",
     )
     print_table(titles, rows)
+    say("RMSE validation: of the win chance; without noise: of the equity, or of the win chance where no")
+    say("equity is fitted, less the noise of the labels, so that versions compare")
     say("choice error: the points that a validation decision costs by its labels")
     say("points a game ± standard error; version zero is compared with the start player")
-    say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(versions)))}")
+    say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")
+
+
+def _without_noise(summary: Mapping[str, Any]) -> float | None:
+    """The error without label noise that tells most of a version; None where it is not known."""
+    errors = summary.get("validation_errors", {})
+    of_head: Mapping[str, float | None] = errors.get("equity", errors.get("win", {}))
+    return of_head.get("rmse_without_noise")
 
 
 @command(
@@ -330,7 +352,7 @@ def report(
 def _print_versions(drawn: "RunReport") -> None:
     from motif.benchmark.losses import MILLIPOINTS
 
-    titles = ["version", "positions", "v PubEval", "v previous", "choices"]
+    titles = ["version", "positions", "error", "v PubEval", "v previous", "choices"]
     errors = {} if drawn.benchmark is None else drawn.benchmark.rows()
     rows = []
     for version, one in enumerate(drawn.run.summaries):
@@ -339,6 +361,7 @@ def _print_versions(drawn: "RunReport") -> None:
             (
                 one["name"],
                 f"{one['positions']:,}",
+                error_text(_without_noise(one)),
                 f"{one['ppg_vs_pubeval']:+.3f} ± {one['ppg_se']:.3f}",
                 f"{one['ppg_vs_previous']:+.3f} ± {one['ppg_vs_previous_se']:.3f}",
                 "" if choice is None else f"{MILLIPOINTS * choice:.1f}",
@@ -346,5 +369,6 @@ def _print_versions(drawn: "RunReport") -> None:
             )
         )
     print_table([*titles, *errors], rows)
+    say("error: of the equity, or the win chance where no equity is fitted, without label noise")
     say("v: points a game; choices by the labels, and on benchmark lines: millipoints a decision")
     say("± is one standard error")

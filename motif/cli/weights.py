@@ -149,7 +149,7 @@ def _print_terms(effects: "Sequence[ToldEffect]", terms: "Sequence[ToldTerm]", h
         [(f"{effect.sentence}\n{effect.name}", moved(effect, head)) for effect in effects],
     )
     say(effects_reading(head))
-    titles = ("term", "moves", *(["z"] if errors_known(terms) else []))
+    titles = ("term", "moves", *(["z of effect"] if errors_known(terms) else []))
     above = {effect.name for effect in effects}
     rows = [
         (

@@ -64,11 +64,14 @@ _COLUMNS = {
     "spread": "spreads",
     "effect": "effects",
     "effect_se": "effect_errors",
+    "effect_z": "effect_z",
     "deviation": "deviations",
     "mean": "means",
 }
 """Columns of numbers, and the attributes of `TermStatistics` that they hold."""
-_MAY_LACK = ("se", "z", "effect_se")
+_DERIVED = ("z", "effect_z")
+"""Columns that follow from others: z of the weight, and that of the effect."""
+_MAY_LACK = ("se", "effect_se", *_DERIVED)
 """NaN where nobody has computed standard errors."""
 _TEXTS = ("class", "plan", "head", "term")
 SCHEMA = pa.schema(
@@ -78,6 +81,8 @@ SCHEMA = pa.schema(
         ("slope", pa.float64()),
     ]
 )
+_OLDER_SCHEMA = pa.schema([column for column in SCHEMA if column.name != "effect_z"])
+"""Of tables that earlier programs wrote."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +107,12 @@ class TermStatistics:
 
     @property
     def z(self) -> FloatArray:
-        """Weight / standard error; NaN where the error is not known, or 0."""
+        """Z of the weight: weight / standard error; NaN where the error is not known, or 0."""
         return _ratio(self.weights, self.errors)
 
     @property
     def effect_z(self) -> FloatArray:
-        """Effect / standard error of the effect, in the same way."""
+        """Z of the effect: effect / standard error of the effect, in the same way."""
         return _ratio(self.effects, self.effect_errors)
 
     @property
@@ -306,7 +311,7 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     """
     try:
         with bounded_parquet(path, _TEXTS, TERMS_ROWS, DatasetError) as (file, schema):
-            if not schema.equals(SCHEMA):
+            if not (schema.equals(SCHEMA) or schema.equals(_OLDER_SCHEMA)):
                 names = ", ".join(SCHEMA.names)
                 raise DatasetError(f"{path}: no table of terms: its columns are not {names}")
             table = file.read()
@@ -318,7 +323,9 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     if any(column.null_count for column in table.columns):
         raise DatasetError(f"{path}: a value is missing")
     texts = {name: texts_of(table.column(name), str(path), DatasetError) for name in _TEXTS}
-    numbers = {name: table.column(name).to_numpy() for name in (*_COLUMNS, "slope")}
+    stored = [name for name in _COLUMNS if name not in _DERIVED]
+    there = [name for name in (*_COLUMNS, "slope") if name in table.column_names]
+    numbers = {name: table.column(name).to_numpy() for name in there}
     _check_numbers(path, numbers, texts["term"])
     places = list(zip(texts["class"], texts["plan"], texts["head"], strict=True))
     starts = [row for row, place in enumerate(places) if row == 0 or place != places[row - 1]]
@@ -326,7 +333,7 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     for start, end in pairwise([*starts, len(places)]):
         rows = slice(start, end)
         _check_place(path, places[start], {head.place for head in heads})
-        values = {_COLUMNS[name]: numbers[name][rows].copy() for name in _COLUMNS if name != "z"}
+        values = {_COLUMNS[name]: numbers[name][rows].copy() for name in stored}
         statistics = TermStatistics(**values, slope=float(numbers["slope"][start]))
         heads.append(HeadTerms(*places[start], tuple(texts["term"][rows]), statistics))
     return tuple(heads)

@@ -220,6 +220,7 @@ def run_bootstrap(
     folder: Path | str,
     config: BootstrapConfig,
     *,
+    versions: int | None = None,
     jobs: int | None = None,
     on_version: OnVersion | None = None,
     tell: Callable[[str], None] = lambda line: None,
@@ -227,6 +228,7 @@ def run_bootstrap(
 ) -> list[dict[str, Any]]:
     """Run or resume the bootstrap in `folder` and return the summaries of its versions.
 
+    The run ends after `versions` versions, if that is given, and the same call without it goes on.
     The same configuration gives the same weights for any number of `jobs`, stopped and resumed or
     not.  `tell` is given a line about each step as it begins; `finish` makes of a version's weights what
     is saved.  Raises `SettingError` when `folder`
@@ -245,7 +247,7 @@ def run_bootstrap(
     with working_in(folder):
         _claim(folder, config)
         try:
-            for version in range(len(config.versions)):
+            for version in range(len(config.versions))[:versions]:
                 home = folder / f"v{version}"
                 make_folder(home)
                 clear_temporaries(home)
@@ -322,6 +324,7 @@ def _make_version(
         version=version,
         parent=_label(config, version - 1),
         term_table=home / TERMS if config.terms else None,
+        cross_check=True,
         jobs=jobs,
     )
     finish(fit.weights).save(home / WEIGHTS)

@@ -5,9 +5,9 @@ much worse, by the labels, the plays are that they would choose.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,17 +21,18 @@ from motif.board.position import Position
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.named import load_static
 from motif.evaluators.pattern_words import pattern_names, typical_boards
-from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.probabilities import bounds, turned_equities
 from motif.evaluators.static import StaticEvaluator, prepared, simple, weights_model
 from motif.evaluators.weight_file import HeadWeights, PreFilter, WeightFile, class_of_plan
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.design import raw_predictions
 from motif.fitting.objective import CONVERGED, FAILURES, TOLERANCE, FitResult
 from motif.fitting.pattern_fit import FittedPatterns, PatternRows, PatternSettings, fit_patterns
-from motif.fitting.problem import decision_starts
+from motif.fitting.problem import Link, decision_starts
 from motif.fitting.significance import term_names, weight_vector, write_terms
 from motif.fitting.solve import solver
 from motif.fitting.terms import POINT_COLUMNS, POINT_SHAPE, FloatArray, step_columns
+from motif.learning.cross_check import CrossCheck, check_fit, compared, head_to_check
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import (
     HEAD,
@@ -46,6 +47,7 @@ from motif.learning.heads import (
     rows_of_head,
     term_errors,
 )
+from motif.learning.label_noise import NoiseFreeError, root_mean
 from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import features
@@ -60,6 +62,9 @@ from motif.sampling import dataset_fingerprint
 
 ALL = "all"
 """Stands for the decisions of every class."""
+HISTORY_COLUMNS = (
+    "class", "head", "pass", "error", "rmse_train", "rmse_validation", "seconds", "label_noise",
+)  # fmt: skip
 _ROWS_AT_ONCE = 1 << 16
 _REHEARSED = 8
 _FILTER_KEEPS = 8
@@ -103,6 +108,13 @@ class FittedWeights:
     """What choices cost before the pruning; empty without."""
     warnings: tuple[str, ...] = ()
     """What one should know about the fits, a line each: those that failed, and weights without end."""
+    noise: dict[tuple[str, str], float | None] = field(default_factory=dict)
+    """By class and head: the noise of the labels that its errors hold, see `NoiseFreeError`."""
+    overall: dict[str, NoiseFreeError] = field(default_factory=dict)
+    """The win chance over all classes, and where there are such heads the equity by which plays are chosen,
+    game plans and patterns included: their errors in validation with and without noise of the labels."""
+    check: CrossCheck | None = None
+    """A head that SciPy fitted too, if wanted."""
 
     @property
     def choice_error(self) -> dict[str, float]:
@@ -138,12 +150,17 @@ class FittedWeights:
         """
         before = {place: _facts_of_fit(result) for place, result in self.unpruned.items()}
         heads = {
-            ".".join(place): {**_facts_of_fit(result), "before_pruning": before.get(place)}
+            ".".join(place): {
+                **_facts_of_fit(result),
+                **NoiseFreeError(result.rmse_validation, self.noise.get(place)).as_dict(),
+                "before_pruning": before.get(place),
+            }
             for place, result in self.results.items()
         }
         return {
             "rmse_train": self.rmse_train,
             "rmse_validation": self.rmse_validation,
+            "validation_errors": {name: error.as_dict() for name, error in self.overall.items()},
             "sweeps": self.sweeps,
             "stopped": self.stopped,
             "seconds": self.seconds,
@@ -158,17 +175,18 @@ class FittedWeights:
             "warnings": list(self.warnings),
             "heads": heads,
             "plans": {plan: _facts_of_fit(of) for (_, plan), of in self.plans.items()},
+            "cross_check": None if self.check is None else self.check.as_dict(),
         }
 
     def history_rows(self) -> list[dict[str, Any]]:
-        """One row a pass of each fit: class, head, pass, error, rmse_train, rmse_validation, seconds.
+        """One row a pass of each fit, with the columns `HISTORY_COLUMNS`.
 
-        Fits of game plans are left out: there can be dozens.
+        The last one, the noise of the labels, is that of all passes.  Fits of game plans are left out: there
+        can be dozens.
         """
-        columns = ("class", "head", "pass", "error", "rmse_train", "rmse_validation", "seconds")
         return [
-            dict(zip(columns, (class_name, head, *vars(record).values()), strict=True))
-            for (class_name, head), result in self.results.items()
+            dict(zip(HISTORY_COLUMNS, (*place, *vars(record).values(), self.noise.get(place)), strict=True))
+            for place, result in self.results.items()
             for record in result.history
         ]
 
@@ -181,11 +199,13 @@ def fit_dataset(
     version: int = 0,
     parent: str | None = None,
     term_table: Path | None = None,
+    cross_check: bool = False,
     jobs: int | None = None,
 ) -> FittedWeights:
     """Fit a weight file to the datasets in `folders`, pooled.
 
     `term_table` is a file for the table of terms with their standard errors (`motif.fitting.significance`).
+    With `cross_check` SciPy fits one of the heads too, beside the others (`motif.learning.cross_check`).
     The same data and settings give the same weights for any number of `jobs`.  Raises `DatasetError`
     for data that cannot be read, `FitError` for data that cannot be fitted, its subclass `FailedFitError`
     where a head has no usable fit, `FileError` when a file cannot be written.
@@ -199,7 +219,7 @@ def fit_dataset(
         settings = replace(settings, bearoff=known.bearoff)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
         offsets = {} if known is None else _known_sums(rows, known, settings)
-        heads, filter_steps = _head_fits(rows, name, settings, offsets, jobs)
+        heads, filter_steps, check = _head_fits(rows, name, settings, offsets, cross_check, jobs)
         results = {fit: head.result for fit, head in heads.items()}
         _check_usable(results)
         plans = _plan_fits(rows, results, name, settings, offsets)
@@ -237,6 +257,8 @@ def fit_dataset(
                 },
             )
         samples = sum(map(len, rows.values()))
+        noise = {place: _noise(rows, [place[0]], place[1], settings) for place in results}
+        overall = _overall_errors(rows, weights, rmse_validation, settings)
         choices = choice_errors(rows, weights)
         unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
         whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
@@ -257,6 +279,9 @@ def fit_dataset(
         {fit: head.result for fit, head in unpruned.items()},
         unpruned_choices,
         tuple(_warnings(heads, plans, parameters)),
+        noise,
+        overall,
+        check,
     )
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start, known)))
 
@@ -403,9 +428,10 @@ def _head_fits(
     name: str,
     settings: FitSettings,
     offsets: Mapping[tuple[str, str], FloatArray],
+    cross_check: bool,
     jobs: int | None,
-) -> tuple[dict[tuple[str, str], HeadFit], dict[str, npt.NDArray[np.float32]]]:
-    """The fits of the heads by class and head, and the pre-filter's steps by class.
+) -> tuple[dict[tuple[str, str], HeadFit], dict[str, npt.NDArray[np.float32]], CrossCheck | None]:
+    """The fits of the heads by class and head, the pre-filter's steps by class, and the check of one head.
 
     With `offsets` known weights are corrected: the heads are those that have some, and the filter stays.
     """
@@ -415,8 +441,14 @@ def _head_fits(
     }
     if not offsets:
         calls |= {of: (_filter_steps, part) for of, part in rows.items() if part.training}
+    checked = head_to_check(rows, wanted, settings) if cross_check else None
+    if checked is not None:
+        calls[ALL] = (check_fit, rows[checked[0]], checked[1], settings, offsets.get(checked))
     results = _each(_called, calls, f"fitting {name}", jobs)
-    return {fit: results.pop(fit) for fit in wanted}, results
+    other = results.pop(ALL, None)
+    heads: dict[tuple[str, str], HeadFit] = {fit: results.pop(fit) for fit in wanted}
+    check = None if checked is None else compared(checked, heads[checked], other)
+    return heads, results, check
 
 
 def _called(function: Callable[..., _Result], *arguments: Any) -> _Result:
@@ -619,6 +651,39 @@ def _win_errors(
                 counts[k] += count
     train = float(np.sqrt(squares[0] / counts[0]))
     return train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None
+
+
+def _noise(
+    rows: Mapping[str, ClassRows], classes: Iterable[str], head: str, settings: FitSettings
+) -> float | None:
+    """Noise of the labels of a head in `classes`: over validation, or training where none is held out."""
+    known = [rows[class_name] for class_name in classes]
+    held = any(len(part) > part.training for part in known)
+    variances = []
+    for part in known:
+        if part.variances is None:
+            return None
+        side = slice(part.training, None) if held else slice(part.training)
+        use = rows_of_head(part.boards[side], head, settings)
+        variances.append(part.variances[side][use, LABELS.index(head)])
+    return root_mean(variances)
+
+
+def _overall_errors(
+    rows: Mapping[str, ClassRows], weights: WeightFile, win: float | None, settings: FitSettings
+) -> dict[str, NoiseFreeError]:
+    """See `FittedWeights.overall`; `win` is the error of the win chance."""
+    errors = {"win": NoiseFreeError(win, _noise(rows, rows, "win", settings))}
+    ranked = [name for name in rows if HEAD in weights.classes.get(name, {})]
+    if ranked:
+        link, squares = Link(*bounds(HEAD)), []
+        for part in map(rows.__getitem__, ranked):
+            boards = part.boards[part.training :]
+            use = rows_of_head(boards, HEAD, settings)
+            labels = part.labels[part.training :][use, LABELS.index(HEAD)]
+            squares.append((link.predict(_raw_sums(boards[use], weights)) - labels) ** 2)
+        errors[HEAD] = NoiseFreeError(root_mean(squares), _noise(rows, ranked, HEAD, settings))
+    return errors
 
 
 def _validation(rows: Mapping[str, ClassRows], weights: WeightFile) -> Iterator[tuple[npt.NDArray[Any], ...]]:

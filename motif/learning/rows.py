@@ -22,6 +22,7 @@ from motif.evaluators import OUTPUTS
 from motif.evaluators.probabilities import bounds
 from motif.fitting.problem import Link
 from motif.fitting.terms import IntArray
+from motif.learning.label_noise import label_variances
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, plans_many
@@ -29,6 +30,7 @@ from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
 from motif.runtime.streams import derive_states
 from motif.sampling import Samples, joined, read_column, read_parts
+from motif.sampling.dataset import read_manifest
 
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
@@ -57,6 +59,8 @@ class ClassRows:
     """(n,): its game plan, a number of `motif.parameters.position_class.PLANS`, or `NO_PLAN`."""
     training: int
     """Number of rows that train."""
+    variances: npt.NDArray[np.float32] | None = None
+    """(n, len(LABELS)): variances of the labels, NaN where they are not known; None where none of them is."""
 
     def __len__(self) -> int:
         return len(self.decisions)
@@ -69,7 +73,7 @@ def class_rows(
     """The rows of each class that occurs in the datasets in `folders`, for the time of the block.
 
     About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
-    temporary folder (TMPDIR says where): 344 bytes a position for 70 parameters.  Raises
+    temporary folder (TMPDIR says where): 368 bytes a position for 70 parameters.  Raises
     `DatasetError` for data that cannot be read, `FileError` when the files cannot be written.
     """
     games = validation_games(folders, validation, seed)
@@ -77,9 +81,11 @@ def class_rows(
         with refusals("a temporary folder"):
             temporary = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(temporary))
-        for part in pooled_parts(folders):
+        settings = {home: read_manifest(home)[0] for home in map(Path, folders)}
+        for home, part in _parts_with_home(folders):
+            variances = label_variances(part, settings[home])
             with refusals(str(folder)):
-                _append(folder, part, np.isin(part.game, games), parameters)
+                _append(folder, part, variances, np.isin(part.game, games), parameters)
         with refusals(str(folder)):
             rows = {
                 name: _mapped(folder, name, len(parameters))
@@ -115,19 +121,24 @@ def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:
     They come in pieces of a bounded number of positions, so that their size does not matter.  Raises
     `FitError` for a label that is no probability, or no equity.
     """
+    return (part for _, part in _parts_with_home(folders))
+
+
+def _parts_with_home(folders: Sequence[Path]) -> Iterator[tuple[Path, Samples]]:
+    """`pooled_parts`, each with the folder that it comes from."""
     if not folders:
         raise FitError("no dataset is given")
     games, decisions = 0, 0
-    for folder in folders:
+    for folder in map(Path, folders):
         first_game, first_decision = games, decisions
         rows = 0
-        for part in read_parts(Path(folder)):
+        for part in read_parts(folder):
             _check_labels(part, folder, rows)
             rows += len(part)
             game = part.game.astype(np.int64) + first_game
             decision = part.decision.astype(np.int64) + first_decision
             games, decisions = max(games, int(game.max()) + 1), max(decisions, int(decision.max()) + 1)
-            yield replace(part, game=game, decision=decision)
+            yield folder, replace(part, game=game, decision=decision)
 
 
 def _check_labels(part: Samples, folder: Path, first_row: int) -> None:
@@ -168,10 +179,17 @@ def _path(folder: Path, class_name: str, column: str, side: str) -> Path:
     return folder / f"{class_name}-{column}-{side}"
 
 
-def _append(folder: Path, part: Samples, validation: npt.NDArray[np.bool_], parameters: ParameterSet) -> None:
+def _append(
+    folder: Path,
+    part: Samples,
+    variances: npt.NDArray[np.float32],
+    validation: npt.NDArray[np.bool_],
+    parameters: ParameterSet,
+) -> None:
     for code in np.unique(part.position_class):
         for side, on_side in zip(_SIDES, (~validation, validation), strict=True):
-            rows = part.rows(on_side & (part.position_class == code))
+            which = on_side & (part.position_class == code)
+            rows = part.rows(which)
             columns: dict[str, npt.NDArray[Any]] = {
                 "features": features(parameters, rows.boards),
                 "labels": np.column_stack([rows.probabilities, rows.equity]),
@@ -179,6 +197,7 @@ def _append(folder: Path, part: Samples, validation: npt.NDArray[np.bool_], para
                 "boards": rows.boards,
                 "games": rows.game.astype(np.int32),
                 "plans": plans_many(pack_many(rows.boards)),
+                "variances": variances[which],
             }
             for column, values in columns.items():
                 with open(_path(folder, CLASS_NAMES[code], column, side), "ab") as file:
@@ -207,4 +226,5 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
         column("games", np.int32),
         column("plans", np.int16),
         training=decisions_that_train // decisions.itemsize,
+        variances=column("variances", np.float32).reshape(-1, len(LABELS)),
     )

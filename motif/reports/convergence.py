@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from motif.evaluators.weight_file import HEAD_WORDS
 from motif.reports.style import (
@@ -18,6 +20,7 @@ from motif.reports.style import (
     GREEN,
     GRID,
     INK,
+    NOISE,
     SMALL,
     TRAINING,
     VALIDATION,
@@ -34,8 +37,16 @@ Rows = Sequence[Mapping[str, Any]]
 
 _RUN_HEADS = ("win", "equity")
 _MAX_NUMBERED = 5
-"""Versions of a run up to which there is room for their numbers."""
+"""Versions of a run up to which there is room for their numbers and units."""
 _GAP = 0.3
+_MANY_PASSES = 100
+"""More than so many are drawn on a logarithmic scale."""
+_WHOLE_SECONDS = 10.0
+_NOTE_LETTERS = 64
+_NO_NOISE = (
+    "No dotted line where the noise is not known: truncated or stratified rollouts give no error for a "
+    "probability, and single ones none at all."
+)
 
 _AGAINST = "Games won against the heuristic"
 _STAGE_HEIGHT = 3.0
@@ -60,10 +71,25 @@ class _Curve:
     passes: list[int]
     train: list[float]
     validation: list[float]
+    seconds: list[float]
+    """Since the fit began; NaN where nobody wrote them down."""
+    noise: list[float]
+    """Of the labels, the same for every pass; NaN where it is not known, empty where nobody wrote it down."""
 
     def last(self) -> str:
-        """Errors at the end, training / validation."""
-        return " / ".join(f"{series[-1]:.3f}" for series in (self.train, self.validation) if _known(series))
+        """Errors at the end, training / validation, and the noise of the labels."""
+        every = (self.train, self.validation, self.noise)
+        return " / ".join(f"{series[-1]:.3f}".removeprefix("0") for series in every if _known(series))
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether there is noise to draw."""
+        return bool(self.noise) and self.noise[-1] > 0
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether there are seconds to tell."""
+        return len(self.passes) > 1 and self.seconds[-1] > 0 and all(map(math.isfinite, self.seconds))
 
 
 _Curves = dict[tuple[str, str], _Curve]
@@ -77,7 +103,7 @@ def plot_convergence(history_rows: Rows, path: Path, *, title: str = "Error by p
     """
     curves = _curves(history_rows, str(path))
     classes, heads = (list(dict.fromkeys(key[k] for key in curves)) for k in (0, 1))
-    height = 1.35 + (1.25 if len(heads) > 1 else 2.6) * len(heads)
+    height = 1.75 + (1.55 if len(heads) > 1 else 2.6) * len(heads)
     with picture(path, height, title) as figure:
         grid = figure.subplots(len(heads), len(classes), sharex="col", sharey="row", squeeze=False)
         for head, row in zip(heads, grid, strict=True):
@@ -87,15 +113,18 @@ def plot_convergence(history_rows: Rows, path: Path, *, title: str = "Error by p
             row[0].set_ylabel(_words(head).replace(" ", "\n"))
         for class_name, axes in zip(classes, grid[0], strict=True):
             axes.annotate(
-                class_name, (0.5, 1), (0, 17), "axes fraction", "offset points",
+                class_name, (0.5, 1), (0, 42), "axes fraction", "offset points",
                 ha="center", va="bottom", fontweight="bold",
             )  # fmt: skip
         for axes in grid[-1]:
             axes.set_xlabel("pass")
+        for row_number, (head, row) in enumerate(zip(heads, grid, strict=True)):
+            for class_name, axes in zip(classes, row, strict=True):
+                curve = curves.get((class_name, head))
+                if curve is not None and curve.is_timed:
+                    _draw_seconds(axes, curve, "" if row_number else "seconds")
         figure.align_ylabels(grid[:, 0])
-        _explain(
-            figure, curves.values(), "Numbers: last errors, training / validation.  Pass 0 is the start."
-        )
+        _explain(figure, curves.values(), "Above each panel: last errors, {numbers}.")
 
 
 def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
@@ -114,9 +143,9 @@ def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
         for key, axes in zip(shown, grid, strict=True):
             _draw_versions(axes, {name: curves.get(key) for name, curves in versions.items()})
             axes.set_ylabel(f"{key[0]}\n{_words(key[1])}")
-        grid[-1].set_xlabel("pass of each version's fit, counted from 0, the start")
         every = [curve for curves in versions.values() for curve in curves.values()]
-        note = "Numbers: each version's last errors, training / validation." if _has_room(versions) else ""
+        grid[-1].set_xlabel("passes of each version's fit, and below them its seconds")
+        note = "Above the panels: last errors, {numbers}." if _has_room(versions) else ""
         _explain(figure, every, note)
 
 
@@ -124,11 +153,15 @@ def _curves(rows: Rows, where: str) -> _Curves:
     curves: _Curves = {}
     try:
         for row in rows:
-            curve = curves.setdefault((row["class"], row["head"]), _Curve([], [], []))
+            curve = curves.setdefault((row["class"], row["head"]), _Curve([], [], [], [], []))
             curve.passes.append(int(row["pass"]))
             curve.train.append(float(row["rmse_train"]))
             # None in memory, nothing in a file.
             curve.validation.append(float(row["rmse_validation"] or "nan"))
+            # Earlier programs did not write these down.
+            curve.seconds.append(float(row.get("seconds") or "nan"))
+            if "label_noise" in row:
+                curve.noise.append(float(row["label_noise"] or "nan"))
     except (KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{where}: not the history of a fit: {type(error).__name__} {error}") from None
     if not curves:
@@ -141,7 +174,8 @@ def _known(series: Iterable[float]) -> bool:
 
 
 def _values(curves: Iterable[_Curve]) -> list[float]:
-    return [value for curve in curves for value in (*curve.train, *curve.validation)]
+    series = [(*curve.train, *curve.validation, *(curve.noise if curve.is_noisy else ())) for curve in curves]
+    return [value for values in series for value in values]
 
 
 def _words(head: str) -> str:
@@ -155,6 +189,11 @@ def _draw_fit(axes: Axes, curve: _Curve | None) -> None:
         return
     axes.set_title(curve.last(), fontsize=SMALL)
     _draw_curve(axes, curve, 0)
+    if curve.passes[-1] > _MANY_PASSES:
+        # Most of the error goes in the first few.
+        axes.set_xscale("symlog", linthresh=1, linscale=0.5)
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter("{x:g}")
 
 
 def _draw_curve(axes: Axes, curve: _Curve, shift: float) -> None:
@@ -162,6 +201,23 @@ def _draw_curve(axes: Axes, curve: _Curve, shift: float) -> None:
     axes.plot(places, curve.train, **marked(TRAINING, len(places)))
     if _known(curve.validation):
         axes.plot(places, curve.validation, **marked(VALIDATION, len(places)))
+    if curve.is_noisy:
+        axes.plot([places[0], places[-1]], [curve.noise[-1]] * 2, **NOISE)
+
+
+def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
+    """A second axis above: how many seconds it took to come to each pass that the axis below numbers."""
+    low, high = axes.get_xlim()
+    numbered = [tick for tick in axes.get_xticks() if 0 <= tick <= curve.passes[-1]]
+    above = axes.twiny()
+    above.set_xscale(axes.get_xscale())
+    above.set_xlim(low, high)
+    seconds = np.interp(numbered, curve.passes, [0.0, *curve.seconds[1:]])
+    above.set_xticks(numbered, [_seconds_text(second) for second in seconds])
+    above.xaxis.set_minor_locator(NullLocator())
+    above.tick_params(axis="x", pad=1, length=2)
+    above.grid(visible=False)
+    above.set_xlabel(title, fontsize=SMALL, labelpad=2)
 
 
 def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
@@ -175,10 +231,13 @@ def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
         text = name
         if curve is not None:
             _draw_curve(axes, curve, k * stretch)
-            ticks[k * stretch + curve.passes[-1]] = str(curve.passes[-1])
+            end = str(curve.passes[-1])
+            end += f"\n{_seconds_text(curve.seconds[-1])}" if curve.is_timed else ""
+            end += " s" if curve.is_timed and _has_room(versions) else ""
+            ticks[k * stretch + curve.passes[-1]] = end
             if _has_room(versions):
                 ticks[k * stretch] = "0"
-                text += f"  {curve.last()}"
+                text += f"\n{curve.last()}"
         axes.text(
             k * stretch + longest / 2, 1.02, text,
             transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=SMALL,
@@ -192,17 +251,38 @@ def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
     error_scale(axes, _values(present))
 
 
+def _seconds_text(seconds: float) -> str:
+    if seconds >= _WHOLE_SECONDS:
+        return f"{seconds:.0f}"
+    text = f"{seconds:.1f}" if seconds >= 1 else f"{seconds:.2f}".removeprefix("0")
+    return text if float(text) else "0"
+
+
 def _has_room(versions: Mapping[str, object]) -> bool:
     return len(versions) <= _MAX_NUMBERED
 
 
 def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
-    """Legend and note below the panels."""
-    lines = [sample_line(TRAINING, "training")]
+    """Legend and note below the panels; in the note {numbers} are those of `_Curve.last`."""
+    curves = list(curves)
+    lines, numbers = [sample_line(TRAINING, "training")], ["training"]
     if any(_known(curve.validation) for curve in curves):
         lines.append(sample_line(VALIDATION, "validation (games that the fit never saw)"))
+        numbers.append("validation")
+    if noisy := [curve for curve in curves if curve.is_noisy]:
+        lines.append(sample_line(NOISE, "noise of the labels (true values would have it)"))
+        numbers.append("noise")
+    sentences = [note.format(numbers=" / ".join(numbers))] if note else []
+    if any(curve.noise and not _known(curve.noise) for curve in curves):
+        sentences.append(_NO_NOISE)
+    title = "\n".join(fill(sentence, _NOTE_LETTERS) for sentence in sentences)
     figure.legend(
-        handles=lines, loc="outside lower center", ncols=2, title=note or None, title_fontsize=SMALL
+        handles=lines,
+        loc="outside lower center",
+        ncols=1 if noisy else 2,
+        title=title or None,
+        title_fontsize=SMALL,
+        alignment="left",
     )
     figure.supylabel("root mean square error (chances 0 to 1, equity in points)", fontsize=SMALL)
 

@@ -38,8 +38,10 @@ from motif.evaluators.weight_file import class_of_plan
 from motif.fitting.objective import PASS_LIMIT, VALIDATION_RISES
 from motif.learning import BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_run import CONFIG, HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS, OnVersion
+from motif.learning.cross_check import CrossCheck
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import settings_of, term_errors
+from motif.learning.heads import HEAD, settings_of, term_errors
+from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import class_rows, held_out
 from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
@@ -70,12 +72,13 @@ STEPS = ("sample", "fit", "measure")
 _NUMBER, _MAYBE = (int, float), (int, float, type(None))
 FIGURES: dict[str, tuple[type, ...]] = {
     "version": (int,), "name": (str,), "positions": (int,), "trials": (int,), "seconds_by_step": (dict,),
-    "rmse_train": _NUMBER, "rmse_validation": _MAYBE, "sweeps": (int,), "stopped": (str,),
+    "rmse_train": _NUMBER, "rmse_validation": _MAYBE, "validation_errors": (dict,), "sweeps": (int,),
+    "stopped": (str,), "cross_check": (dict, type(None)),
     "choice_error": (dict,), "choice_error_se": (dict,),
     "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
 }  # fmt: skip
 """What a report tells of a version, and its types."""
-_MAY_LACK = ("choice_error", "choice_error_se", "heads", "warnings")
+_MAY_LACK = ("choice_error", "choice_error_se", "heads", "warnings", "validation_errors", "cross_check")
 """Figures that summaries of earlier programs do not have."""
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
@@ -90,8 +93,9 @@ _READING = {
     CONVERGENCE: (
         "Convergence",
         "How the errors fell from pass to pass of each version's fits. A validation error that rises again "
-        "belongs to a fit that learns its samples by heart. Errors hold the noise of the labels, so those of "
-        "versions with other numbers of trials do not compare.",
+        "belongs to a fit that learns its samples by heart. Errors hold the noise of the labels, the dotted "
+        "line: true values would be as far from the labels as that. So errors of versions with other numbers "
+        "of trials do not compare, but those without label noise do.",
     ),
     CALIBRATION: (
         "Calibration",
@@ -99,10 +103,19 @@ _READING = {
         "A curve on the diagonal says what it means; above it the chance is underrated, below it overrated.",
     ),
 }
+_NOISE_NOTE = (
+    "Without label noise: the root of the squared validation error less the mean square of the labels' "
+    "standard errors. It is the evaluator's own error, as far as rollouts tell, and versions can be compared "
+    "by it."
+)
 _CHOICES = (
     "The choice error is what the version's own choices cost in decisions of games that the fit never saw, "
     "by the labels of the plays. Labels have noise, and even perfect choices would have an error: compare it "
     "only between versions whose trials are alike."
+)
+_CHECKS = (
+    "SciPy's least squares, a solver that others wrote, fitted one head of each version again, the one that "
+    "costs least: it minimises the same error, and should end at the same place."
 )
 _LINES = (
     "On benchmark lines the plays are judged by an engine of others. They are for measuring only, never for "
@@ -206,6 +219,14 @@ def _check(summary: Entry, version: int) -> None:
             summary[name].of(*kind)
     for step in STEPS:
         summary["seconds_by_step"][step].of(*_NUMBER)
+    for head in summary.value.get("validation_errors", {}):
+        errors = summary["validation_errors"][head]
+        errors.of(dict)
+        for name in ("rmse_validation", "label_noise", "rmse_without_noise"):
+            errors[name].of(*_MAYBE)
+    if summary.value.get("cross_check"):
+        for one in fields(CrossCheck):
+            summary["cross_check"][one.name].of(*((str,) if one.type is str else _NUMBER))
     if summary["version"].value != version:
         summary["version"].fail(f"must be {version}, not {summary['version'].value}")
 
@@ -454,6 +475,9 @@ def _page(
         versions=[f"v{version}" for version in range(len(run.summaries))],
         course=list(_course(run)),
         steps=_steps(run),
+        noise_notes=list(_noise_notes(run.summaries)),
+        checks=_checks(run.summaries),
+        checks_note=_CHECKS,
         pictures=pictures,
         strengths=_strengths(run, benchmark),
         strength_notes=list(_strength_notes(run, benchmark)),
@@ -541,11 +565,73 @@ def _steps(run: RunFiles) -> Groups:
         "Fit: error of the win chance (RMSE)": {
             "training": [_rmse(summary["rmse_train"]) for summary in summaries],
             "validation": [_rmse(summary["rmse_validation"]) for summary in summaries],
+            **_noise_rows(summaries, "win"),
             "passes at most": [f"{summary['sweeps']}" for summary in summaries],
             "ended": [summary["stopped"] for summary in summaries],
         },
     }
+    if rows := _noise_rows(summaries, HEAD):
+        validation = [_error_of(summary, HEAD, "rmse_validation") for summary in summaries]
+        groups["Fit: error of the equity that chooses plays (RMSE, points)"] = {
+            "validation": validation,
+            **rows,
+        }
     return groups
+
+
+def _noise_rows(summaries: Sequence[Mapping[str, Any]], head: str) -> dict[str, list[str]]:
+    """Noise of the labels of a head, and its error without; nothing where no version tells of it."""
+    if not any(head in summary.get("validation_errors", {}) for summary in summaries):
+        return {}
+    return {
+        "noise of the labels": [_error_of(summary, head, "label_noise") for summary in summaries],
+        "without label noise": [_error_of(summary, head, "rmse_without_noise") for summary in summaries],
+    }
+
+
+def _error_of(summary: Mapping[str, Any], head: str, name: str) -> str:
+    error = summary.get("validation_errors", {}).get(head, {}).get(name)
+    return _UNKNOWN if error is None else f"{error:.4f}"
+
+
+def _noise_notes(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """How errors without label noise are to be read, and why some are not known."""
+    told = [errors for summary in summaries for errors in summary.get("validation_errors", {}).values()]
+    if told:
+        yield _NOISE_NOTE
+    if any(errors.get("label_noise") is None for errors in told):
+        yield f"{_UNKNOWN}: not known. {NOT_KNOWN}"
+
+
+def _checks(summaries: Sequence[Mapping[str, Any]]) -> Groups:
+    """The head of each version that SciPy fitted too; empty where there is none."""
+    checks = [summary.get("cross_check") or {} for summary in summaries]
+    if not any(checks):
+        return {}
+
+    def row(form: Callable[[Mapping[str, Any]], str]) -> list[str]:
+        return [form(check) if check else _UNKNOWN for check in checks]
+
+    return {
+        "What was fitted": {
+            "head": row(lambda check: check["place"].replace(".", " ").replace("_", " ")),
+            "weights": row(lambda check: f"{check['terms'] + 1:,}"),
+            "positions": row(lambda check: f"{check['positions']:,}"),
+            "by the run's method": row(lambda check: check["method"]),
+        },
+        "Error in training (RMSE)": {
+            "the run's method": row(lambda check: f"{check['rmse_train']:.6f}"),
+            "SciPy's least squares": row(lambda check: f"{check['check_rmse_train']:.6f}"),
+        },
+        "Seconds": {
+            "the run's method": row(lambda check: f"{check['seconds']:.2f}"),
+            "SciPy's least squares": row(lambda check: f"{check['seconds_check']:.2f}"),
+        },
+        "Largest relative difference": {
+            "of what is minimised": row(lambda check: f"{check['error_difference']:.1e}"),
+            "of a weight, to the largest weight": row(lambda check: f"{check['weight_difference']:.1e}"),
+        },
+    }
 
 
 def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:

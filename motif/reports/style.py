@@ -35,6 +35,8 @@ DASHED: dict[str, Any] = {"color": VERMILION, "linestyle": "--", "marker": "s", 
 """The looks of the first and of the second of two lines."""
 TRAINING, VALIDATION = SOLID, DASHED
 """How errors are drawn, in every picture."""
+NOISE: dict[str, Any] = {"color": INK, "linestyle": ":", "linewidth": 1.2}
+"""How the noise of labels is drawn: no line of errors, but what they rest on."""
 
 SMALL, MEDIUM = 9.0, 10.0
 _STYLE = {

@@ -166,8 +166,10 @@ def reading(terms: Sequence["ToldTerm"], head: str) -> list[str]:
     ]
     if errors_known(terms):
         notes.append(
-            "± is one standard error, games taken as wholes; z is how many of them lie between what the term "
-            "does by itself and nothing."
+            "± is one standard error, games taken as wholes, and z is how many of them lie between a number "
+            "and 0. The effect is what the term does by itself around an average position; the weight is "
+            "what it does around a position whose features are all 0, and there is none. So judge a term by "
+            "the z of its effect."
         )
     return notes
 
@@ -188,11 +190,19 @@ def signed(value: float, digits: int) -> str:
 
 
 def _facts(term: "ToldTerm") -> list[str]:
-    """The term's name, and in what its features are measured: the weight is the gain where all are 1."""
+    """The term's name with what counts as 1 of its features, its effect and its weight."""
     name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
-    error = f" ± {term.se:.3f}" if math.isfinite(term.se) else ""
-    facts = [name, f"weight {signed(term.weight, 3)}{error}"]
-    return [*facts, f"z {signed(term.effect_z, 1)}"] if math.isfinite(term.effect_z) else facts
+    return [
+        name,
+        _with_z("effect", term.effect, term.effect_se, term.effect_z),
+        _with_z("weight", term.weight, term.se, term.z),
+    ]
+
+
+def _with_z(name: str, value: float, error: float, z: float) -> str:
+    """A number with what is known of its error: "weight +1.284 ± 0.031 (z +41.4)"."""
+    about = f" ± {error:.3f}" if math.isfinite(error) else ""
+    return f"{name} {signed(value, 3)}{about}" + (f" (z {signed(z, 1)})" if math.isfinite(z) else "")
 
 
 def roll_grid(grid: Sequence[Sequence[float]], title: str, description: str) -> str:

@@ -129,3 +129,20 @@ def test_files_that_are_no_tables(tmp_path):
     write_terms(path, [first, second, first])
     with pytest.raises(DatasetError, match="the terms of contact win do not stand together"):
         read_terms(path)
+
+
+def test_z_of_a_weight_and_z_of_its_effect_are_two_columns(tmp_path):
+    path = tmp_path / "terms.parquet"
+    write_terms(path, _heads())
+    row = pq.read_table(path).slice(60).to_pylist()[0]
+    assert row["effect_z"] == row["effect"] / row["effect_se"]
+    assert row["z"] == row["weight"] / row["se"]
+    assert row["z"] != row["effect_z"]
+
+
+def test_tables_of_earlier_programs_are_read(tmp_path):
+    path, older = tmp_path / "terms.parquet", tmp_path / "older.parquet"
+    write_terms(path, _heads())
+    pq.write_table(pq.read_table(path).drop_columns(["effect_z"]), older)
+    for read, known in zip(read_terms(older), read_terms(path), strict=True):
+        np.testing.assert_array_equal(read.statistics.effect_z, known.statistics.effect_z)

@@ -15,6 +15,7 @@ from motif.evaluators import read_weight_file
 from motif.fitting.significance import read_terms
 from motif.learning import bootstrap_run, run_bootstrap
 from motif.learning.bootstrap_run import PREVIOUS
+from motif.learning.fit import HISTORY_COLUMNS
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
@@ -75,6 +76,10 @@ def test_summaries(whole):
         assert summary["sample_settings"]["games"] == TINY.versions[version].games
         assert 0 < summary["choice_error"]["all"] < 1
         assert {"ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se"} <= summary.keys()
+        win, equity = (summary["validation_errors"][name] for name in ("win", "equity"))
+        assert win["rmse_validation"] == summary["rmse_validation"]
+        assert equity["label_noise"] > 0
+        assert equity["rmse_without_noise"] < equity["rmse_validation"]
         assert 0 < summary["rmse_train"] < 0.5
         assert 0 < summary["rmse_validation"] < 0.6
         assert summary["seconds"] == pytest.approx(sum(summary["seconds_by_step"].values()))
@@ -82,6 +87,16 @@ def test_summaries(whole):
         assert summary["ppg_se"] > 0
     pooled = [read_manifest_positions(folder / f"v{k}" / "samples") for k in (0, 1)]
     assert [summary["positions"] for summary in summaries] == [pooled[0], sum(pooled)]
+
+
+def test_one_head_of_each_version_is_checked_by_scipy(whole):
+    for summary in whole[1]:
+        check = summary["cross_check"]
+        facts = summary["heads"][check["place"]]
+        assert (check["method"], check["check_method"]) == ("gauss-newton", "least-squares")
+        assert (check["rmse_train"], check["terms"]) == (facts["rmse_train"], facts["terms"])
+        assert check["error_difference"] < 1e-4
+        assert check["check_rmse_train"] == pytest.approx(check["rmse_train"], rel=1e-3)
 
 
 def test_weights_know_where_they_come_from(whole):
@@ -165,7 +180,10 @@ def test_history(whole):
     folder, summaries, _, _ = whole
     with open(folder / "v1" / "history.csv", newline="") as handle:
         rows = list(csv.DictReader(handle))
-    assert list(rows[0]) == ["class", "head", "pass", "error", "rmse_train", "rmse_validation", "seconds"]
+    assert list(rows[0]) == list(HISTORY_COLUMNS)
+    noise = {(row["class"], row["head"]): row["label_noise"] for row in rows}
+    # Rollouts of two trials that are cut: only the equity has an error.
+    assert {head for (_, head), value in noise.items() if value} == {"equity"}
     heads = {f"{row['class']}.{row['head']}" for row in rows}
     assert heads == set(summaries[1]["heads"])
     for head, facts in summaries[1]["heads"].items():
@@ -369,3 +387,11 @@ def test_a_summary_of_something_else_is_named(tmp_path, text):
     (tmp_path / "v0" / "summary.json").write_text(text)
     with pytest.raises(SettingError, match=r"is no summary of version 0; delete it to make it anew$"):
         run_bootstrap(tmp_path, TINY)
+
+
+def test_a_run_of_fewer_versions_goes_on_later(whole, tmp_path):
+    folder = tmp_path / "run"
+    assert run_bootstrap(folder, TINY, versions=1, jobs=1)[-1]["version"] == 0
+    assert not (folder / "v1").exists()
+    assert len(run_bootstrap(folder, TINY, jobs=1)) == 2
+    assert kept_bytes(folder) == kept_bytes(whole[0])

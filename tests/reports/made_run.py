@@ -34,6 +34,7 @@ def made_rows(
             "rmse_train": 0.3 / (k + 1),
             "rmse_validation": 0.35 / (k + 1) if validation else None,
             "seconds": 0.5 * k,
+            "label_noise": 0.05 if head == "equity" else None,
         }
         for class_name, head in fits
         for k in range(passes + 1)
@@ -104,8 +105,34 @@ def made_summary(name: str, version: int, validation: bool = True) -> dict[str, 
         "seconds_by_step": {"sample": 30.0, "fit": 20.0, "measure": 10.0},
         "rmse_train": 0.1234,
         "rmse_validation": 0.1432 if validation else None,
+        "validation_errors": {
+            "win": {
+                "rmse_validation": 0.1432 if validation else None,
+                "label_noise": None,
+                "rmse_without_noise": None,
+            },
+            "equity": {
+                "rmse_validation": 0.3413,
+                "label_noise": 0.3172,
+                "rmse_without_noise": 0.126 - 0.01 * version,
+            },
+        },
         "sweeps": 6,
         "stopped": "converged",
+        "cross_check": {
+            "place": "race.win_gammon",
+            "terms": 209,
+            "positions": 4321,
+            "method": "gauss-newton",
+            "rmse_train": 0.0711111,
+            "seconds": 1.25,
+            "check_method": "least-squares",
+            "check_rmse_train": 0.0711112,
+            "seconds_check": 2.5,
+            "check_stopped": "converged",
+            "error_difference": 3e-9,
+            "weight_difference": 4e-5,
+        },
         "ppg_vs_pubeval": 0.111 * (version + 1),
         "ppg_se": 0.012,
         "ppg_vs_previous": -0.222,

@@ -140,6 +140,12 @@ def test_a_whole_run(tmp_path):
     assert "sampling 30 30 fitting 20 20 measuring 10 10 all steps 60 60" in page.text
     assert "The run took 2.0 minutes: 60 seconds of sampling" in page.text
     assert "strength_games: 100" in page.text
+    assert "noise of the labels \N{EN DASH} \N{EN DASH} without label noise \N{EN DASH}" in page.text
+    assert "noise of the labels 0.3172 0.3172 without label noise 0.1260 0.1160" in page.text
+    assert "Rollouts that are cut short" in page.text
+    assert "head race win gammon race win gammon weights 210 210 positions 4,321 4,321" in page.text
+    assert "SciPy's least squares 0.071111 0.071111" in page.text
+    assert "of what is minimised 3.0e-09 3.0e-09" in page.text
 
     draw_run(tmp_path)
     assert files(tmp_path).items() >= drawn.items()
@@ -310,6 +316,22 @@ def test_held_out_positions_are_those_of_the_fit(tmp_path):
     assert {board.tobytes() for board in first} <= whole
 
 
+def test_runs_of_earlier_programs_have_a_report(tmp_path):
+    write_run(tmp_path, 1)
+    path = tmp_path / "v0" / "summary.json"
+    summary = json.loads(path.read_text("utf-8"))
+    for name in ("validation_errors", "cross_check"):
+        del summary[name]
+    path.write_text(json.dumps(summary), "utf-8")
+    history = tmp_path / "v0" / "history.csv"
+    lines = history.read_text("utf-8").splitlines()
+    history.write_text("".join(line.rpartition(",")[0] + "\n" for line in lines), "utf-8")
+    draw_run(tmp_path)
+    text = read_page(tmp_path).text
+    assert "label noise" not in text.replace("those without label noise do", "")
+    assert "SciPy" not in text
+
+
 def spoil_summary(folder: Path, **values: object) -> None:
     path = folder / "v0" / "summary.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | values), "utf-8")
@@ -326,6 +348,11 @@ def spoil_summary(folder: Path, **values: object) -> None:
         (lambda f: spoil_summary(f, version=3), r"summary\.json: version: must be 0, not 3"),
         (lambda f: spoil_summary(f, seconds_by_step={"fit": 1}), r"json: seconds_by_step\.sample: missing"),
         (lambda f: spoil_summary(f, choice_error=[0.1]), r"summary\.json: choice_error: must be dict"),
+        (lambda f: spoil_summary(f, validation_errors={"win": 3}), r"validation_errors\.win: must be dict"),
+        (
+            lambda f: spoil_summary(f, cross_check={"place": 3}),
+            r"json: cross_check\.place: must be str, not 3",
+        ),
         (lambda f: (f / "v0" / "weights.yaml").unlink(), r"weights\.yaml: no such weight file"),
         (lambda f: (f / "v0" / "weights.yaml").write_text("a: ["), r"weights\.yaml: "),
         (lambda f: (f / "v0" / "terms.parquet").write_text("torn"), r"terms\.parquet: no table of terms"),

@@ -1,0 +1,100 @@
+"""A check of a fit by a solver that others wrote: SciPy's least squares fits one of the heads again.
+
+Both minimise the same error and stop by the same rules, so they should end at the same weights.  What is
+checked is the head that costs least, so that the check takes a small share of the time of the fits, beside
+which it runs.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from motif.fitting import least_squares
+from motif.fitting.objective import FitResult
+from motif.fitting.solve import solver
+from motif.fitting.terms import FloatArray
+from motif.learning.fit_settings import FitSettings
+from motif.learning.heads import HeadFit, head_problem, head_terms, rows_of_head
+from motif.learning.rows import ClassRows
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """One head, fitted by a run's own method and by SciPy."""
+
+    place: str
+    """Class and head: "race.win"."""
+    terms: int
+    """How many weights there are but for the bias."""
+    positions: int
+    """On which both were fitted."""
+    method: str
+    rmse_train: float
+    seconds: float
+    check_method: str
+    check_rmse_train: float
+    seconds_check: float
+    check_stopped: str
+    error_difference: float
+    """How far apart both ends of what is minimised are, as a share of it."""
+    weight_difference: float
+    """The largest difference of a weight, as a share of the largest weight."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Numbers for a report."""
+        return asdict(self)
+
+
+def head_to_check(
+    rows: Mapping[str, ClassRows], heads: Iterable[tuple[str, str]], settings: FitSettings
+) -> tuple[str, str] | None:
+    """Class and head of those `heads` that costs least; None where SciPy fits them all anyway.
+
+    Heads with second-degree terms go first, where there are any.
+    """
+    if settings.method == least_squares.METHOD:
+        return None
+
+    def cost(place: tuple[str, str]) -> tuple[bool, int, str, str]:
+        part = rows[place[0]]
+        terms = head_terms(*place, part.features.shape[1], settings)
+        boards = part.boards[: part.training]
+        count = int(np.count_nonzero(rows_of_head(boards, place[1], settings)))
+        return not len(terms.pairs), count * terms.count, *place
+
+    return min(heads, key=cost, default=None)
+
+
+def check_fit(
+    rows: ClassRows, head: str, settings: FitSettings, offsets: FloatArray | None = None
+) -> tuple[FitResult, int]:
+    """Fit a head by SciPy, to the end of the same error as `fit_head` does, and on how many positions."""
+    problem = head_problem(rows, head, settings, offsets)
+    # Passes are not the same thing for every method.
+    result = solver(least_squares.METHOD)(problem, tolerance=settings.tolerance)
+    return result, len(problem.train)
+
+
+def compared(place: tuple[str, str], fit: HeadFit, check: tuple[FitResult, int]) -> CrossCheck:
+    """Both fits of the head at `place`; of one that was pruned it is the fit with every term."""
+    own, (other, positions) = (fit.unpruned or fit).result, check
+    least = min(own.errors[-1], other.errors[-1])
+    difference = abs(own.errors[-1] - other.errors[-1])
+    largest = float(np.abs(other.weights).max())
+    apart = float(np.abs(own.weights - other.weights).max())
+    return CrossCheck(
+        ".".join(place),
+        len(own.weights) - 1,
+        positions,
+        own.method,
+        own.rmse_train,
+        own.seconds,
+        other.method,
+        other.rmse_train,
+        other.seconds,
+        other.stopped,
+        difference / least if least > 0 else 0.0,
+        apart / largest if largest > 0 else 0.0,
+    )

@@ -1,0 +1,88 @@
+"""How far labels are off by the luck of their rollouts, and what the error of a fit is without that.
+
+A label is the mean of n trials, so even an evaluator that knew the true values would be some way from it: on
+average by the label's own variance, in squares.  The samples that are held out had no part in the fit, so
+their mean squared error is the evaluator's own plus the mean variance of their labels.  The difference is
+what is left without noise; it compares between versions whose rollouts differ in trials.
+
+The variance of an equity is the square of the standard error in the dataset.  That of a chance p follows from
+p alone where each trial is a whole game that was won or lost: p (1 - p) / (n - 1).  Trials that end early
+return an evaluator's chances instead, and stratified dice make trials depend on each other; datasets keep no
+standard error of these chances, so that nothing is known of their noise.  Labels by an evaluator hold no luck
+at all.  That labels are off in the mean, because a weak player made them, no number here tells.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.evaluators import OUTPUTS
+from motif.sampling import Samples
+from motif.sampling.dataset import ROLLOUTS
+from motif.sampling.sample import OUTCOME
+
+_ENDED_EARLY = ("cut", "stop_at_race", "stop_at_bearoff", "stratified")
+"""Settings of a dataset whose rollouts tell nothing of how uncertain a chance is."""
+NOT_KNOWN = (
+    "Rollouts that are cut short, and those with stratified dice, give no error for a probability, only for "
+    "the equity; a single trial gives none for either."
+)
+
+
+def label_variances(samples: Samples, settings: Mapping[str, Any]) -> npt.NDArray[np.float32]:
+    """Variances of the labels (n, 6): five chances and the equity; NaN where they are not known.
+
+    `settings` are those in the manifest of the dataset that holds the `samples`.
+    """
+    variances = np.full((len(samples), len(OUTPUTS) + 1), np.nan, np.float32)
+    labeller = str(settings.get("label", ROLLOUTS))
+    if labeller not in (ROLLOUTS, OUTCOME):
+        if ROLLOUTS not in labeller:  # such as @2:rollout
+            variances[:] = 0.0
+        return variances
+    variances[:, -1] = samples.equity_se.astype(np.float64) ** 2
+    if not any(settings.get(name) for name in _ENDED_EARLY):
+        chances = np.clip(samples.probabilities.astype(np.float64), 0.0, 1.0)
+        several = samples.trials > 1
+        spread = chances[several] * (1 - chances[several])
+        variances[several, :-1] = spread / (samples.trials[several, None] - 1)
+    return variances
+
+
+@dataclass(frozen=True)
+class NoiseFreeError:
+    """The error of a head over validation samples, and what of it is noise of the labels."""
+
+    rmse: float | None
+    """None where no sample is held out."""
+    noise: float | None
+    """Root mean square of the labels' standard errors; None where it is not known."""
+
+    @property
+    def without_noise(self) -> float | None:
+        """What the error would be with labels that hold no luck; 0 where luck explains all of it."""
+        if self.rmse is None or self.noise is None:
+            return None
+        return math.sqrt(max(self.rmse**2 - self.noise**2, 0.0))
+
+    def as_dict(self) -> dict[str, float | None]:
+        """Numbers for a report."""
+        return {
+            "rmse_validation": self.rmse,
+            "label_noise": self.noise,
+            "rmse_without_noise": self.without_noise,
+        }
+
+
+def root_mean(parts: Iterable[npt.NDArray[np.floating]]) -> float | None:
+    """The root of the mean of all numbers in `parts`; None where there are none, or one is not known."""
+    total, count = 0.0, 0
+    for part in parts:
+        total += float(np.sum(part, dtype=np.float64))
+        count += len(part)
+    mean = total / count if count else math.nan
+    return math.sqrt(mean) if math.isfinite(mean) else None

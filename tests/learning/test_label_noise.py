@@ -1,0 +1,108 @@
+"""Noise of labels: what the dataset tells of it, against rollouts made anew, and what is left without it."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from motif.evaluators import OUTPUTS
+from motif.learning.fit import fit_dataset
+from motif.learning.fit_settings import FitSettings
+from motif.learning.label_noise import NoiseFreeError, label_variances, root_mean
+from motif.sampling import SampleSettings, read_dataset
+from motif.sampling.dataset import read_manifest
+from tests.reports.made_run import made_samples
+from tests.sampling.folders import made
+
+FULL = SampleSettings(player="simple", games=30, trials=12, candidates=3, rate=0.2, seed=8)
+SETTINGS = FitSettings(parameters="keith", terms="linear", validation=0.3, seed=3)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Datasets of the same positions: played to the end, cut, and labelled by an evaluator."""
+    home = tmp_path_factory.mktemp("noise")
+    kinds = {"full": FULL, "cut": replace(FULL, cut=4)}
+    kinds["valued"] = replace(FULL, label="motif-v1")
+    return {name: made(home / name, settings) for name, settings in kinds.items()}
+
+
+def variances(folder):
+    samples = read_dataset(folder)
+    return samples, label_variances(samples, read_manifest(folder)[0])
+
+
+def test_a_chance_varies_as_games_won_and_lost_do(folders):
+    samples, found = variances(folders["full"])
+    wins = np.round(samples.probabilities[:, 0] * FULL.trials).astype(int)
+    for row in range(0, len(samples), 50):
+        games = np.arange(FULL.trials) < wins[row]
+        assert found[row, 0] == pytest.approx(games.var(ddof=1) / FULL.trials, abs=1e-6)
+    np.testing.assert_allclose(found[:, -1], samples.equity_se.astype(float) ** 2, rtol=1e-6)
+
+
+def test_the_noise_is_how_far_labels_made_anew_are_apart(tmp_path, folders):
+    """The oracle: the same positions with other dice; their labels differ by twice the variance."""
+    positions, known = variances(folders["full"])
+    rng = np.random.default_rng(5)
+    truth = positions.probabilities[:, 0].astype(float)
+    one, other = (rng.binomial(FULL.trials, truth) / FULL.trials for _ in range(2))
+    of_one = replace(positions, probabilities=np.repeat(one[:, None], 5, axis=1).astype(np.float32))
+    estimate = float(label_variances(of_one, {})[:, 0].mean())
+    assert estimate == pytest.approx(np.mean((one - other) ** 2) / 2, rel=0.15)
+    assert known.shape == (len(positions), len(OUTPUTS) + 1)
+
+
+def test_what_is_not_known(folders):
+    _, found = variances(folders["cut"])
+    assert np.isnan(found[:, :-1]).all()
+    assert np.isfinite(found[:, -1]).all()
+    _, found = variances(folders["valued"])
+    assert (found == 0).all()
+    samples = made_samples()
+    for settings in ({"stop_at_race": True}, {"stop_at_bearoff": True}, {"stratified": True}):
+        assert np.isnan(label_variances(samples, settings)[:, :-1]).all()
+    alone = replace(samples, trials=np.ones_like(samples.trials), equity_se=np.full(len(samples), np.nan))
+    assert np.isnan(label_variances(alone, {})).all()
+    assert np.isnan(label_variances(alone, {"label": "outcome"})).all()
+    assert np.isnan(label_variances(samples, {"label": "motif-v6@2:rollout"})).all()
+
+
+def test_a_fit_tells_its_error_without_the_noise(folders):
+    fit = fit_dataset([folders["full"]], SETTINGS, name="made")
+    facts = fit.as_dict()
+    for place, head in facts["heads"].items():
+        left = head["rmse_validation"] ** 2 - head["label_noise"] ** 2
+        assert head["rmse_without_noise"] == pytest.approx(math.sqrt(max(left, 0.0)))
+        rows = [row for row in fit.history_rows() if f"{row['class']}.{row['head']}" == place]
+        assert {row["label_noise"] for row in rows} == {head["label_noise"]}
+    win, equity = (facts["validation_errors"][name] for name in ("win", "equity"))
+    assert win["rmse_validation"] == fit.rmse_validation
+    assert 0 < win["rmse_without_noise"] < win["rmse_validation"]
+    assert 0 < equity["label_noise"] < equity["rmse_validation"]
+    contact, crashed = (fit.results[name, "equity"].rmse_validation for name in ("contact", "crashed"))
+    assert min(contact, crashed) * 0.99 < equity["rmse_validation"] < max(contact, crashed) * 1.01
+
+
+def test_one_dataset_without_errors_hides_those_of_the_others(folders):
+    facts = fit_dataset([folders["full"], folders["cut"]], SETTINGS, name="made").as_dict()
+    assert facts["validation_errors"]["win"]["label_noise"] is None
+    assert facts["validation_errors"]["win"]["rmse_without_noise"] is None
+    assert facts["validation_errors"]["equity"]["label_noise"] > 0
+
+
+def test_noise_without_anything_held_out(folders):
+    facts = fit_dataset([folders["full"]], replace(SETTINGS, validation=0.0), name="made").as_dict()
+    assert facts["validation_errors"]["equity"]["rmse_validation"] is None
+    assert facts["validation_errors"]["equity"]["rmse_without_noise"] is None
+    assert facts["heads"]["contact.win"]["label_noise"] > 0
+
+
+def test_luck_that_explains_everything_leaves_nothing():
+    assert NoiseFreeError(0.3, 0.4).without_noise == 0.0
+    assert NoiseFreeError(0.341, 0.317).without_noise == pytest.approx(0.1257, abs=1e-4)
+    assert NoiseFreeError(None, 0.1).without_noise is NoiseFreeError(0.1, None).without_noise is None
+    assert root_mean([]) is None
+    assert root_mean([np.array([1.0, math.nan])]) is None
+    assert root_mean([np.array([9.0]), np.array([16.0, 11.0])]) == math.sqrt(12)

@@ -225,6 +225,16 @@ def _either(*names: str) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
+def _in_short(names: list[str]) -> list[str]:
+    """`names` with the shipped versions of motif as one range, where there are several."""
+    versions = [name for name in names if re.fullmatch(r"motif-v\d+", name)]
+    if len(versions) < 3:
+        return names
+    first = names.index(versions[0])
+    shown = f"{versions[0]} to {versions[-1]}"
+    return [*names[:first], shown, *(name for name in names[first:] if name not in versions)]
+
+
 def load_static(name: str) -> "StaticEvaluator":
     """The static evaluator called `name`, also with ``+bearoff``.
 
@@ -246,7 +256,7 @@ def load_static(name: str) -> "StaticEvaluator":
     if _WITH_PLIES.fullmatch(name):
         raise PlayerError(f"{quoted(name)} looks ahead; a player without @ is needed here")
     if entry is None:
-        ahead = ", ".join(entry.name for entry in roster() if entry.looks_ahead)
+        ahead = ", ".join(_in_short([entry.name for entry in roster() if entry.looks_ahead]))
         others = ", ".join(entry.name for entry in roster() if entry.home and not entry.looks_ahead)
         known = f"{ahead}, each also with @1 or @2, and {others}"
         hint = did_you_mean(name, [entry.name for entry in roster()])

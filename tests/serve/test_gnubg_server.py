@@ -372,9 +372,8 @@ def closed(client: Client) -> bool:
 
 @pytest.mark.parametrize("octets", [b"", OPENING[:50].encode(), b"x" * 10_000])
 def test_a_connection_that_sends_no_line_is_closed(latest, octets):
-    with serving(latest, ConnectionLimits(silent=0.3)) as server, Client(server) as client:
-        if len(octets) > 4096:
-            server.limits = ConnectionLimits(idle=0.3)  # it is answered that its line is too long
+    # One whose line is too long is answered, and idle from then on.
+    with serving(latest, ConnectionLimits(silent=0.3, idle=0.3)) as server, Client(server) as client:
         client.says(octets)
         while not closed(client):
             pass

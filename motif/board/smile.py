@@ -36,7 +36,7 @@ def list_lengths(content: bytes, wanted: str, where: str, error: type[MotifError
 
     Raises `SmileError`, and `error`, which begins with `where`, for more values than are read.
     """
-    if not content.startswith(MAGIC):
+    if not content.startswith(MAGIC) or len(content) < _HEADER:
         raise SmileError("its payload is not Smile")
     walk = _Walk(content, wanted.encode())
     try:

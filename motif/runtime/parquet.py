@@ -65,7 +65,9 @@ def bounded_parquet(
                 PARQUET_PAGE.check(page, where, error)
                 PARQUET_UNPACKED.check(size, where, error)
                 PARQUET_PAGES.check(pages, where, error)
-    there = [name for name in texts if name in schema.names]
+        # A column that is a group has others below it, and pyarrow finds none of its own name.
+        leaves = {plain.schema.column(k).path for k in range(metadata.num_columns)}
+    there = [name for name in texts if name in leaves]
     with pq.ParquetFile(path, read_dictionary=there) as file:
         yield file, schema
 

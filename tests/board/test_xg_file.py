@@ -1,7 +1,9 @@
 """Files of eXtreme Gammon and documents of gammonview, read with the same plays, cube and scores."""
 
+import gzip
 import random
 import sys
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -102,6 +104,13 @@ def test_damaged_files_are_refused_in_one_line(cut):
     assert "\n" not in str(caught.value)
     with pytest.raises(RecordError, match=r"^match\.bgf: gammonview cannot read it as a \.bgf file"):
         parse_bgf(b'{"format": "BGF"}\n' + content[:cut], "match.bgf")
+
+
+@pytest.mark.parametrize("payload", [b"", b":", b":)\n", b":)\n\x00", b":)\n\x00\xfa"])
+def test_a_payload_that_ends_early_is_refused(payload):
+    for content in (payload, gzip.compress(payload), zlib.compress(payload)):
+        with pytest.raises(RecordError, match=r"^match\.bgf: gammonview cannot read it as a \.bgf file"):
+            parse_bgf(b'{"format": "BGF"}\n' + content, "match.bgf")
 
 
 def test_without_gammonview(monkeypatch):

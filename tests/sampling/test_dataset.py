@@ -178,6 +178,14 @@ def test_a_part_with_a_column_of_another_type(folder):
         assert replaced_part(folder, wrong).startswith("damaged: it does not hold ")
 
 
+def test_a_part_with_a_column_of_columns(folder):
+    table = pq.read_table(folder / "part-00000.parquet")
+    for name in ("position", "cls", "equity"):
+        group = pa.StructArray.from_arrays([table[name].combine_chunks()], ["inner"])
+        wrong = table.set_column(table.column_names.index(name), name, group)
+        assert replaced_part(folder, wrong).startswith("damaged: it does not hold ")
+
+
 def full_disk(*arguments, **options):
     raise OSError(errno.ENOSPC, "No space left on device")
 

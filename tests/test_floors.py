@@ -42,6 +42,7 @@ ONLY_IN = {
         Path("motif/phase_net/phase_classifier.py"),
         Path("motif/learning/recalibration.py"),
         Path("motif/analysis/evaluator_analysis.py"),
+        Path("motif/analysis/position_clusters.py"),
     ],
     "llvmlite": COMPILERS,
     "jinja2": [Path("motif/reports/document.py")],

@@ -140,14 +140,18 @@ class Components:
         return int(np.searchsorted(np.cumsum(self.shares), share - 1e-12)) + 1
 
 
+def standardised(features: Floats) -> Floats:
+    """The features that vary (n, p), each less its mean and divided by its standard deviation."""
+    columns = features[:, varying(features)]
+    return np.asarray((columns - columns.mean(axis=0)) / columns.std(axis=0))
+
+
 def principal_components(features: Floats) -> Components:
     """Principal components, by scikit-learn; at least one feature must vary."""
     from sklearn.decomposition import PCA
 
     free = varying(features)
-    columns = features[:, free]
-    standardised = (columns - columns.mean(axis=0)) / columns.std(axis=0)
-    pca = PCA(svd_solver="full").fit(standardised)
+    pca = PCA(svd_solver="full").fit(standardised(features))
     # The variance of a standardised feature is 1 over n, that of a component is taken over n - 1.
     spread = np.sqrt(pca.explained_variance_ * (len(features) - 1) / len(features))
     loadings = np.full((len(spread), len(free)), np.nan)

@@ -1,7 +1,7 @@
 """Clusters of an analysis's positions: groups whose features are alike, and what tells each from the rest.
 
 Ward's method joins positions into a tree by their standardised features, each time the two groups whose
-union adds least to the squared distances from centres.  The tree is cut where groups are told apart best, by
+union adds least to the squared distances from centres.  The tree is cut where groups differ most, by
 the mean silhouette (Rousseeuw 1987): of each position (b - a) / max(a, b), a its mean distance from its own
 group, b that from the nearest other one.  It is 1 for groups far apart and about 0 for a cloud cut at will.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import Analysis, Floats, rounded, varying
+from motif.analysis.evaluator_analysis import Analysis, Floats, rounded, standardised, varying
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.files import csv_text
 from motif.runtime.parallel import one_thread
@@ -22,7 +22,7 @@ SAMPLED = 2000
 """Positions of which the tree is made: its distances grow with their square.  The others join the group with
 the nearest centre."""
 MARKS = 4
-"""Features that are told of a group."""
+"""Features named for a group."""
 
 Numbers = npt.NDArray[np.int64]
 
@@ -71,9 +71,7 @@ class PositionClusters:
 
 def position_clusters(analysis: Analysis) -> PositionClusters:
     """Group the positions of an analysis by their features; the same positions give the same groups."""
-    free = varying(analysis.judged.features)
-    columns = analysis.judged.features[:, free]
-    standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+    free, standard = varying(analysis.judged.features), standardised(analysis.judged.features)
     rows = np.linspace(0, len(standard) - 1, min(len(standard), SAMPLED)).astype(np.int64)
     with one_thread():
         centres, silhouettes = _centres(standard[rows])
@@ -86,7 +84,7 @@ def position_clusters(analysis: Analysis) -> PositionClusters:
 
 
 def _centres(rows: Floats) -> tuple[Floats, dict[int, float]]:
-    """Centres of the groups of `rows` (n, p) that are told apart best, and the silhouettes of all tried."""
+    """Centres of the groups of `rows` (n, p) that differ most, and the silhouettes of all tried."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
     distinct = np.unique(rows, axis=0)
@@ -106,24 +104,17 @@ def _centres(rows: Floats) -> tuple[Floats, dict[int, float]]:
 
 
 def _silhouette(distances: Floats, groups: npt.NDArray[np.integer]) -> float:
-    """Mean silhouette of points with `distances` (n, n) in `groups` (n,) 0, 1, ..; 0 for one by itself."""
-    count = int(groups.max()) + 1
-    member = np.eye(count)[groups]
-    sizes = member.sum(axis=0)
-    sums = distances @ member
-    own = sizes[groups]
-    inside = sums[np.arange(len(groups)), groups] / np.maximum(own - 1, 1)
-    means = sums / sizes
-    means[np.arange(len(groups)), groups] = np.inf
-    outside = means.min(axis=1)
-    larger = np.maximum(np.maximum(inside, outside), np.finfo(float).tiny)
-    return float(np.where(own > 1, (outside - inside) / larger, 0).mean())
+    """Mean silhouette of points with `distances` (n, n) in `groups` (n,); 0 for a point by itself."""
+    from sklearn.metrics import silhouette_score
+
+    return float(silhouette_score(distances, groups, metric="precomputed"))
 
 
 def _squared_distances(rows: Floats, others: Floats) -> Floats:
     """(n, m): squared distance of each of `rows` (n, p) from each of `others` (m, p)."""
-    squares = (rows**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2 * rows @ others.T
-    return np.maximum(squares, 0)
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(rows, others, "sqeuclidean"))
 
 
 def _cluster(

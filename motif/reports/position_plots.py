@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.ticker import MaxNLocator
 
-from motif.analysis.evaluator_analysis import Analysis, Floats, varying
+from motif.analysis.evaluator_analysis import Analysis, Floats, standardised, varying
 from motif.analysis.position_clusters import PositionClusters
 from motif.analysis.position_table import ValueRange
 from motif.analysis.score_tests import moments
@@ -113,9 +113,7 @@ def _draw_scatter(axes: Axes, analysis: Analysis, clusters: PositionClusters) ->
 
 def _projected(analysis: Analysis) -> Floats:
     """Where the positions lie on the first two principal components (n, 2)."""
-    free = varying(analysis.judged.features)
-    columns = analysis.judged.features[:, free]
-    standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+    free, standard = varying(analysis.judged.features), standardised(analysis.judged.features)
     loadings = analysis.components.loadings[:2][:, free]
     axes = loadings / np.maximum(np.linalg.norm(loadings, axis=1, keepdims=True), np.finfo(float).tiny)
     places = standard @ axes.T

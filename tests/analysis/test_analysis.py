@@ -7,7 +7,7 @@ from motif.analysis.evaluator_analysis import analysis_of, judgement
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import load_static
-from motif.evaluators.bras import SIGMA, WEIGHTS, bras_scores
+from motif.evaluators.bras import ARTICLE, SIGMA, WEIGHTS
 from motif.evaluators.static import with_bearoff
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
@@ -79,7 +79,7 @@ def test_game_plans_and_points_have_their_part(boards):
 
 def test_bras_is_shown_as_its_article_has_it(boards):
     found = analysis_of(load_static("bras"), boards, source="made")
-    scores = bras_scores(boards)
+    scores = ARTICLE.raw_scores(boards)
     np.testing.assert_allclose(found.judged.raw, scores, atol=1e-6)
     np.testing.assert_allclose(found.values, 50 + 50 * np.tanh(scores / SIGMA), atol=1e-5)
     np.testing.assert_allclose(found.table.weight, list(WEIGHTS.values()), rtol=1e-6)

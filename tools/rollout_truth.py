@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.benchmark.benchmark_files import shipped_lines
-from motif.benchmark.benchmark_lines import RolledDecision, write_benchmark
+from motif.benchmark.benchmark_lines import RolledDecision, by_play, write_benchmark
 from motif.benchmark.verdict import RolledPlay
 from motif.board.identifiers import boards_from_keys, position_key
 from motif.board.moves import legal_plays
@@ -33,7 +33,7 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollout.games import SeededDice, lockstep, starts
 from motif.runtime.errors import FileError, MotifError
-from motif.runtime.files import json_of, make_folder, working_in, write_text
+from motif.runtime.files import json_of, make_folder, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered
 from tools.marked_page import write_region
@@ -115,11 +115,7 @@ def collect(folder: Path, games: int, rounds: int, seed: int) -> None:
 
 def results_of(folder: Path) -> list[dict[str, Any]]:
     """Results so far; a line that a killed run left unfinished is left out."""
-    path = folder / _RESULTS
-    if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8")
-    results = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    results = [json.loads(line) for line in whole_lines(folder / _RESULTS)]
     return sorted(results, key=lambda record: record["decision"])
 
 
@@ -161,11 +157,9 @@ def rolled_decision(record: Mapping[str, Any]) -> RolledDecision:
         nothing = {"number": 0, "se": 0.0, "loss": 0.0, "loss_se": 0.0, "loss_by": (0.0, 0.0)}
         plays[0] |= {**nothing, "equity": float(equities(probabilities))}
     rolled = [RolledPlay.from_dict(one) for one in plays]
-    chosen: dict[str, tuple[str, ...]] = {}
-    for name, key in record["choices"].items():
-        chosen[key] = (*chosen.get(key, ()), name)
     high, low = record["roll"]
-    return RolledDecision(record["position"], (high, low), tuple(zip(keys, rolled, strict=True)), chosen)
+    named = tuple(zip(keys, rolled, strict=True))
+    return RolledDecision(record["position"], (high, low), named, by_play(record["choices"]))
 
 
 def write(folder: Path, target: Path) -> None:

@@ -1,7 +1,7 @@
 """One decision of the rollout-truth set: what the players choose, and what rollouts say of these plays.
 
 Motif and gnubg, both without lookahead, roll out to the end, half of the weight each.  Motif plays plain
-trials; gnubg's, which cost thirty times as much, have their luck taken off by motif's opinion of the rolls.
+trials; gnubg's, which cost thirty times as much, are luck-adjusted by motif's values of the rolls.
 """
 
 import time

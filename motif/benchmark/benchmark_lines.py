@@ -80,11 +80,17 @@ def rolled_decision(
         By each player the number of the play that it chooses.
     """
     keys = [position_key(Position(board)) for board in after]
-    chosen: dict[str, tuple[str, ...]] = {}
-    for player, number in choices.items():
-        chosen[keys[number]] = (*chosen.get(keys[number], ()), player)
+    chosen = by_play({player: keys[number] for player, number in choices.items()})
     named = tuple((keys[play.number], play) for play in plays)
     return RolledDecision(position_key(Position(before)), (int(roll[0]), int(roll[1])), named, chosen)
+
+
+def by_play(choices: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Name the players that choose each play; `choices` are the keys of plays by player."""
+    chosen: dict[str, tuple[str, ...]] = {}
+    for player, key in choices.items():
+        chosen[key] = (*chosen.get(key, ()), player)
+    return chosen
 
 
 def write_benchmark(path: Path, settings: Mapping[str, object], decisions: Iterable[RolledDecision]) -> None:

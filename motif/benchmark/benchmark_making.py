@@ -7,7 +7,7 @@ decision depends on the seed and its number alone.
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -35,7 +35,7 @@ from motif.rollout.rollout_settings import RolloutSettings, check_count
 from motif.rollout.tally import Values
 from motif.rollout.trials import results_of_trials
 from motif.runtime.errors import BenchmarkError, FileError, SettingError, check_seed, shown
-from motif.runtime.files import json_of, working_in, write_text
+from motif.runtime.files import json_of, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -46,7 +46,7 @@ PARTIAL_SUFFIX = ".partial"
 """Behind the name of a file that is being made: the folder of what is done."""
 _DONE, _MADE_WITH = "decisions.jsonl", "settings.json"
 _ADJUSTED_COST = 60.0
-"""Of a trial that a player plays, luck taken off, in trials that kernels play."""
+"""Of a luck-adjusted trial that a player plays, in trials that kernels play."""
 _PLAIN_PORTION, _ADJUSTED_PORTION = 1296, 36
 _AT_ONCE = 64
 """Decisions that are looked at together, for whether lookahead changes the play."""
@@ -126,8 +126,8 @@ def player(name: str) -> Player:
 def roller_of(name: str, seed: int, portion: int | None = None) -> Roller:
     """Make a roller of a player, that plays from the plays to the end of the game, or to the bearoff tables.
 
-    A static evaluator plays plain trials, in kernels.  Trials of other players cost a multiple; so their luck
-    is taken off, in the opinion of the default player, which is worth sixteen times as many trials.
+    A static evaluator plays plain trials, in kernels.  Trials of other players cost a multiple; so they are
+    luck-adjusted by the default player's values, which is worth sixteen times as many trials.
     """
     own = player(name)
     evaluator = own.evaluator
@@ -397,7 +397,7 @@ def _all_decided(
     path: Path, selection: Selection, settings: MakeSettings, jobs: int | None
 ) -> list[RolledDecision]:
     """Decide what is not done yet; each decision is written to `path` as it comes."""
-    done = [_from_dict(json.loads(line)) for line in _whole_lines(path)]
+    done = [_from_dict(json.loads(line)) for line in whole_lines(path)]
     write_text(path, "".join(f"{json.dumps(asdict(one))}\n" for one in done))
     count = len(selection.boards)
     calls = ((k, selection.boards[k], selection.rolls[k]) for k in range(len(done), count))
@@ -413,14 +413,6 @@ def _all_decided(
             done.append(decision)
             advance(1)
     return done
-
-
-def _whole_lines(path: Path) -> Sequence[str]:
-    """The lines of a file; one that a killed run left unfinished is left out."""
-    if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8")
-    return text[: text.rfind("\n") + 1].splitlines()
 
 
 def _from_dict(record: dict[str, Any]) -> RolledDecision:

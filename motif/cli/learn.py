@@ -260,7 +260,7 @@ def train_phase_net(
     First on its scores (stage 1), then on who won games of best-of-four against itself or against
     other players (stage 2).  DIR/refined.onnx plays as onnx:DIR/refined.onnx; DIR/pretrained.onnx is the net
     after the first stage.  Each is matched with random, phase, simple and the opponents, and the mean
-    and variance of its difference to the heuristic are told.
+    and variance of its difference to the heuristic are shown.
     """
     from motif.phase_net import train_phase_net as train
     from motif.reports.convergence import draw_training

@@ -1,7 +1,7 @@
 """BRAS's cube windows: when its score S of the player on roll says to double, and when to drop.
 
 The article suggests for money play to think of a double from D = 0.5 on (the early zone), that a game is
-live from S about 62 to 65 on and that a double is dropped from S about 80 on.  `measured_window`
+live from S about 62 to 65 on and that a double is dropped from S about 80 on.  `window_in`
 recalibrates these: over the positions of a player's games against itself, up to the first double of each
 (the `DoublingSet`), it fits the share of decisions to double, and to pass, as logistic functions of S, and
 takes the S at which half of them are.
@@ -57,7 +57,7 @@ class ScoreWindow:
 
 
 MEASURED = ScoreWindow(69.7, 0.3, 75.4, 0.5, 53_471, 4_000, "motif-v6")
-"""`measured_window` of motif-v6 (``motif cube-windows --games 4000 --seed 1``)."""
+"""`window_in` the doubling set of motif-v6 (``motif cube-windows --games 4000 --seed 1``)."""
 
 
 def score_action(score: float, double_from: float, drop_from: float) -> str:
@@ -150,18 +150,6 @@ class ScoreRange:
     """Share of positions in which the player doubles."""
     drops: float
     """Share in which a double is passed."""
-
-
-def measured_window(
-    evaluator: Evaluator,
-    games: int,
-    *,
-    formula: BrasFormula = ARTICLE,
-    seed: int = 0,
-    resamples: int = _RESAMPLES,
-) -> ScoreWindow:
-    """The window from the decisions of `evaluator` in positions with contact, see `window_in`."""
-    return window_in(doubling_set(evaluator, games, formula=formula, seed=seed), seed, resamples)
 
 
 def doubling_set(

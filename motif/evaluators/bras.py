@@ -157,11 +157,6 @@ def _number(entry: Entry) -> float:
     return float(entry.value)
 
 
-def bras_scores(boards: Board) -> npt.NDArray[np.float64]:
-    """D of each of `boards` int8 (n, 26) by the article's weights: float64 (n,), about -10 to 10."""
-    return ARTICLE.raw_scores(boards)
-
-
 def formula_of(name: str) -> BrasFormula:
     """The formula of the player called `name`, ``bras`` or ``bras:FILE``; raises `PlayerError` for others."""
     if name == NAME:

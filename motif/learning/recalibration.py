@@ -169,8 +169,7 @@ def calibrate(
     """
     if not 0 < share < 1:
         raise SettingError(f"share must lie between 0 and 1, not be {share}", "share")
-    if not isinstance(results, PositionResults | ScoreResults):
-        results = dataset_results(Path(results))
+    results = _read(results)
     stated = _scored(results) if isinstance(results, ScoreResults) else _stated(results, evaluator, jobs)
     on_held = np.isin(stated.game, drawn_games(np.unique(stated.game), 1 - share, seed))
     if on_held.all() or not on_held.any():
@@ -221,9 +220,12 @@ def fitted_to(evaluator: Evaluator | None, results: Results | Path | str) -> boo
     """Whether the weights of `evaluator` were fitted to the dataset `results`, as far as they tell."""
     weights = evaluator.weights if isinstance(evaluator, StaticEvaluator) else None
     datasets = weights.fit.get("dataset", []) if weights else []
-    if not isinstance(results, PositionResults | ScoreResults):
-        results = dataset_results(Path(results))
-    return results.fingerprint in ([datasets] if isinstance(datasets, str) else datasets)
+    return _read(results).fingerprint in ([datasets] if isinstance(datasets, str) else datasets)
+
+
+def _read(results: Results | Path | str) -> Results:
+    """`results` themselves, or those in the folder of a dataset."""
+    return dataset_results(Path(results)) if isinstance(results, Path | str) else results
 
 
 def _scored(results: ScoreResults) -> StatedChances:

@@ -8,6 +8,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -50,7 +51,7 @@ class Layers(NamedTuple):
 class PhaseNet:
     """A network under training; the same seed and the same rows give the same weights."""
 
-    def __init__(self, batch: int, seed: int, *, start: "Layers | None" = None, scaling: bool = True) -> None:
+    def __init__(self, batch: int, seed: int, *, start: Layers | None = None, scaling: bool = True) -> None:
         """`batch` boards make a step of Adam; `seed` draws the first weights and shuffles the boards.
 
         Training goes on from the layers `start`, or anew.  Without `scaling` the net is trained on plain
@@ -74,7 +75,7 @@ class PhaseNet:
         if start is not None:
             self._begin_from(start)
 
-    def _begin_from(self, layers: "Layers") -> None:
+    def _begin_from(self, layers: Layers) -> None:
         """Take the weights of `layers`, which are those for scaled inputs."""
         # Fitting is what makes the arrays; then they are replaced.
         self.regressor.set_params(max_iter=1)
@@ -86,7 +87,7 @@ class PhaseNet:
         self.regressor.coefs_ = [first.astype(np.float32), *(rows.astype(np.float32) for rows in weights[1:])]
         self.regressor.intercepts_ = [row.astype(np.float32) for row in biases]
 
-    def layers(self) -> "Layers":
+    def layers(self) -> Layers:
         """The weights and biases, for scaled inputs."""
         weights, biases = list(self.regressor.coefs_), list(self.regressor.intercepts_)
         if not self.scaling:
@@ -154,12 +155,9 @@ def onnx_bytes(net: PhaseNet, name: str) -> bytes:
     from skl2onnx.common.data_types import FloatTensorType
 
     inputs = [(INPUT, FloatTensorType([None, len(PHASE_SET)]))]
-    trained, plain = net.regressor.coefs_, net.layers().weights
-    net.regressor.coefs_ = list(plain)
-    try:
-        model = convert_sklearn(net.regressor, name, inputs, target_opset=_OPERATORS)
-    finally:
-        net.regressor.coefs_ = trained
+    regressor = copy(net.regressor)
+    regressor.coefs_ = list(net.layers().weights)
+    model = convert_sklearn(regressor, name, inputs, target_opset=_OPERATORS)
     return described(model.SerializeToString(), NetDescription(name, FEATURES, PHASE_SET))
 
 

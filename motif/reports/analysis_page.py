@@ -533,14 +533,14 @@ def ranges_caption(analysis: Analysis, ranges: Sequence[ValueRange]) -> str:
 
 
 def clusters_caption(clusters: PositionClusters) -> str:
-    """What groups of positions there are, and how well they are told apart."""
+    """What groups of positions there are, and how much they differ."""
     tried = len(clusters.silhouettes)
     apart = next(words for least, words in _APART if clusters.silhouette >= least)
     return (
         "Positions with like features, by Ward's method. Above, positions on the first two principal "
         "components, a large marker at each group's middle; below, the features that differ most from group "
         "to group: how far a group's mean lies from that of all, in standard deviations. "
-        f"{len(clusters.groups)} groups are told apart best of {tried} numbers tried: the mean silhouette is "
+        f"{len(clusters.groups)} groups differ most, of {tried} numbers tried: the mean silhouette is "
         f"{clusters.silhouette:.2f}, {apart}."
     )
 

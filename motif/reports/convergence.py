@@ -348,7 +348,7 @@ def _plot_shares(
 ) -> None:
     """Per cent of the games won in each round, with error bars, a line for each of the matches in `series`.
 
-    The round `best` is marked; names are told where there are several.
+    The round `best` is marked; names are shown where there are several.
     """
     ends = [_EVEN - _LEAST_REACH, _EVEN + _LEAST_REACH]
     with picture(path, 3.6, title) as figure:

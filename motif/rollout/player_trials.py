@@ -2,11 +2,9 @@
 
 The kernels of `motif.rollout.playout` play by a model.  Here the trials of a few boards are played side by
 side, and a player chooses for all of them at each ply.  They have the dice, the ends and the luck of those
-trials: the model measures the luck, whoever plays, because the luck of a roll is zero on average whatever
-the model thinks.
+trials: the model measures the luck of every player, because that of a roll is zero on average whatever the
+model thinks.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +85,3 @@ def player_trials(
             luck[games] += adjustments
         boards = choose(boards, rolls, seeds)
     return (results + luck).reshape(len(packed), count, len(OUTPUTS))
-
-
-PlayTrials = Callable[[Board, Items, int, int], Values]
-"""Trials of packed boards, as `player_trials` plays them: of boards, items, first trial and count."""

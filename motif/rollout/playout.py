@@ -249,7 +249,7 @@ def end_trials(model, rules, packed, ply, contact, space, ended, rows):
 def take_luck_off(model, rules, packed, rolls, ply, space, adjustments):
     """Take the luck of `rolls` (n, 2) at a ply of trials off `adjustments` float64 (n, 5).
 
-    The luck is that in the opinion of the model, whoever chooses the plays.  The packed boards (n, 64) are
+    The model measures the luck, also of plays that another player chooses.  The packed boards (n, 64) are
     those before the rolls.
     """
     words = words_of(packed)

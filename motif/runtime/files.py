@@ -153,6 +153,17 @@ def json_of(path: Path, failure: type[MotifError], missing: str = "") -> Any:
         raise failure(f"{plain_text(str(path))}: cannot be read: {error}") from None
 
 
+def whole_lines(path: Path) -> list[str]:
+    """Read the lines of a text file that a run appends to; none where there is no file yet.
+
+    A line that a killed run left unfinished is left out.
+    """
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    return text[: text.rfind("\n") + 1].splitlines()
+
+
 def decoded(content: bytes) -> str:
     """Text in UTF-8, or in Latin 1, as older programs wrote it."""
     try:

@@ -15,7 +15,6 @@ from motif.cube.bras_windows import (
     _switch,
     _undoubled,
     doubling_set,
-    measured_window,
     score_action,
     window_in,
 )
@@ -78,15 +77,14 @@ def test_bras_by_itself_switches_where_the_model_does():
 
 
 def test_measuring_is_repeatable():
-    found = measured_window(pubeval(), 100, seed=2, resamples=4)
+    found = window_in(doubling_set(pubeval(), 100, seed=2), 2, 4)
     assert (found.games, found.player) == (100, "pubeval")
     assert found.positions > 1000
-    assert measured_window(pubeval(), 100, seed=2, resamples=4) == found
+    assert window_in(doubling_set(pubeval(), 100, seed=2), 2, 4) == found
 
 
 def test_the_doubling_set_is_told_by_ranges_of_d():
     positions = doubling_set(pubeval(), 100, seed=2)
-    assert window_in(positions, 2, 4) == measured_window(pubeval(), 100, seed=2, resamples=4)
     ranges, facts = positions.ranges(), positions.to_dict()
     assert sum(one.positions for one in ranges) == len(positions.raw)
     assert all(one.d_to - one.d_from == 0.5 for one in ranges)

@@ -5,7 +5,7 @@ import pytest
 
 from motif.board.position import Position, as_boards, first_bad_board
 from motif.evaluators import load_evaluator
-from motif.evaluators.bras import ARTICLE, SIGMA, WEIGHTS, bras_scores, formula_of, read_formula
+from motif.evaluators.bras import ARTICLE, SIGMA, WEIGHTS, formula_of, read_formula
 from motif.parameters.named_sets import features
 from motif.parameters.sets import PARAMETER_SETS
 from motif.runtime.errors import MotifError, PlayerError
@@ -60,7 +60,7 @@ def test_the_articles_example():
 
 
 def test_scores_are_antisymmetric(boards):
-    assert np.abs(bras_scores(boards) + bras_scores(switched(boards))).max() <= 1e-12
+    assert np.abs(ARTICLE.raw_scores(boards) + ARTICLE.raw_scores(switched(boards))).max() <= 1e-12
     chances = load_evaluator("bras").evaluate_many(np.concatenate([boards, switched(boards)]))
     mine, theirs = np.split(chances[:, 0].astype(np.float64), 2)
     assert np.abs(mine + theirs - 1).max() < 1e-6
@@ -76,7 +76,7 @@ def test_features_and_scores_keep_their_bounds(boards):
 def test_the_evaluator_says_what_the_formula_says(boards):
     chances = load_evaluator("bras").evaluate_many(boards)[:, 0]
     unfinished = (boards > 0).any(axis=1) & (boards < 0).any(axis=1)
-    expected = (1 + np.tanh(bras_scores(boards) / SIGMA)) / 2
+    expected = (1 + np.tanh(ARTICLE.raw_scores(boards) / SIGMA)) / 2
     np.testing.assert_allclose(chances[unfinished], expected[unfinished], atol=1e-6)
 
 
@@ -88,14 +88,14 @@ def test_pips_are_good_and_a_checker_on_the_bar_is_bad(boards):
         moved = fitting.copy()
         moved[:, far] -= 1
         moved[:, near] += 1
-        assert (bras_scores(moved) > bras_scores(fitting)).all()
+        assert (ARTICLE.raw_scores(moved) > ARTICLE.raw_scores(fitting)).all()
     # On the bar instead of on a stack: worse, and the more so the stronger his home board is.
     fitting = boards[(boards[:, 24] >= 3) & (boards[:, 24] <= 5)]
     hit = fitting.copy()
     hit[:, 24] -= 1
     hit[:, 25] += 1
     assert len(fitting) > 20
-    assert (bras_scores(hit) < bras_scores(fitting)).all()
+    assert (ARTICLE.raw_scores(hit) < ARTICLE.raw_scores(fitting)).all()
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,10 @@ def test_edge_cases(position, expected):
     assert {name: pytest.approx(value, abs=1e-6) for name, value in expected.items()} == {
         name: found[name] for name in expected
     }
-    assert bras_scores(position.board[None]) + bras_scores(position.switch_sides().board[None]) == 0
+    assert (
+        ARTICLE.raw_scores(position.board[None]) + ARTICLE.raw_scores(position.switch_sides().board[None])
+        == 0
+    )
 
 
 def test_weights_of_ones_own(tmp_path, boards):

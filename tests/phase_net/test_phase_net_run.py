@@ -313,7 +313,7 @@ def test_opponents_share_the_games_and_begin_half_of_them():
         first = played.boards[played.game == game][0]
         same = (first == by_simple.boards[by_simple.game == game][0]).all()
         assert same == (game % 2 == 0)
-        # The board's maker and the winner are told apart: the two sides take turns.
+        # The board's maker and the winner differ: the two sides take turns.
         won = played.won[played.game == game]
         assert (won[1:] != won[:-1]).all()
     later = play_games(simple, 2, 5, chance, first=4)

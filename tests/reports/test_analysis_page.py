@@ -16,7 +16,7 @@ from motif.analysis.position_clusters import position_clusters
 from motif.analysis.position_table import value_ranges
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators import load_static
-from motif.evaluators.bras import bras_scores
+from motif.evaluators.bras import ARTICLE
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.players import load
@@ -168,7 +168,7 @@ def test_positions_are_a_table(bras):
     # The article's own check of its dataset.csv.
     assert np.abs(mine + other - 100).max() < 1e-12
     assert np.abs((mine - 50) / 50 - np.tanh(score / 3)).max() < 1e-12
-    np.testing.assert_allclose(score, bras_scores(boards), atol=1e-6)
+    np.testing.assert_allclose(score, ARTICLE.raw_scores(boards), atol=1e-6)
     expected = features(parameter_set("bras"), boards)
     for k, name in enumerate(parameter_set("bras").names):
         assert (np.array([row[name] for row in rows], np.float32) == expected[:, k]).all()

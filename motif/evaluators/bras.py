@@ -51,6 +51,7 @@ WEIGHTS = {
 NAME, FORMAT = "bras", "motif-bras/1"
 _LARGEST = 1000.0
 """Weights and sigma are below it: beyond, every score is 0 or 100."""
+_LEAST_SIGMA = 0.001
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,8 @@ def read_formula(path: Path) -> BrasFormula:
     weights, sigma = document.get("weights", {}), document.get("sigma", SIGMA)
     weights.mapping(BRAS_SET.names)
     own = {name: _number(entry) for name, entry in weights.items()}
-    if not _number(sigma) > 0:
-        sigma.fail(f"must be above 0, not {sigma.value}")
+    if not _number(sigma) >= _LEAST_SIGMA:
+        sigma.fail(f"must be at least {_LEAST_SIGMA:g}, not {sigma.value}")
     return BrasFormula({**WEIGHTS, **own}, float(sigma.value))
 
 

@@ -87,6 +87,7 @@ def test_a_decision_has_the_same_dice_again():
     assert rolled() == rolled()
 
 
+@pytest.mark.slow
 def test_a_pilot_plans_the_trials_and_does_not_count():
     """Where few trials can be clear by luck, the mean of many verdicts is the difference of the law."""
     rule = Rule(se=0.1, certain=2)

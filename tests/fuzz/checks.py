@@ -38,6 +38,7 @@ from motif.board.parsing import parse_position
 from motif.board.position import Position, faults
 from motif.board.sgf_file import read_sgf, write_sgf
 from motif.board.xg_file import parse_bgf, parse_xg
+from motif.evaluators.bras import load_bras
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
 from motif.evaluators.weight_reader import read_weight_file
 from motif.learning.bootstrap_run import CONFIG, load_config
@@ -47,6 +48,7 @@ from motif.runtime.errors import ParameterError, PositionError, RecordError
 from motif.runtime.kernel_cache import kernel_folder, load_or_make
 from motif.sampling import read_dataset
 from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
+from motif.sampling.game_results import ScoreResults, csv_results
 from motif.sampling.label_files import SUFFIXES, read_labels, rewrite_labels
 from motif.serve.game_store import GameStore
 from tests.serve.kept_games import begun, put
@@ -228,6 +230,28 @@ def labels_check(content: bytes, folder: Path) -> None:
             both = ([getattr(rows, name) for rows in some] for some in (pieces, again))
             one, other = (np.concatenate(arrays) if arrays else np.empty(0) for arrays in both)
             assert (one == other).all()
+
+
+def results_check(content: bytes, folder: Path) -> None:
+    path = folder / "results.csv"
+    path.write_bytes(content)
+    results = csv_results(path)
+    if isinstance(results, ScoreResults):
+        assert ((results.chances >= 0) & (results.chances <= 1)).all()
+        assert np.isin(results.won, (0, 1)).all()
+        assert 0 < len(results.chances) == len(results.won) == len(results.game)
+        return
+    (samples,) = results.parts
+    assert results.positions == len(samples) > 0
+    assert np.isin(samples.probabilities[:, 0], (0, 1)).all()
+    assert not any(faults(board) for board in samples.boards[:20])
+
+
+def bras_check(content: bytes, folder: Path) -> None:
+    path = folder / "bras.yaml"
+    path.write_bytes(content)
+    scores = load_bras(str(path)).formula.percent(Position.start().board[None])
+    assert 0 <= scores[0] <= 100
 
 
 def benchmark_check(content: bytes, folder: Path) -> None:

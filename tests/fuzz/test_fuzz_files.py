@@ -80,6 +80,42 @@ def weight_texts(folder: Path) -> list[bytes]:
     return texts
 
 
+RESULTS = [
+    b"outcome,position\n1,4HPwATDgc/ABMA\n0,4HPwATDgc/ABMA\n",
+    b"game,S_me,outcome\n1,62.5,1\n1,40,1\n2,0,0\n",
+    b'\xef\xbb\xbfOutcome,"chance",note\r\n1,0.5,"a, b"\r\n\r\n0,1e-3,\r\n',
+]
+RESULT_TOKENS = [
+    *ODD_TOKENS, b",", b'"', b"\r", b"outcome", b"score,", b"nan", b"-inf", b"1e999", b"100.1", b"2",
+]  # fmt: skip
+BRAS = [
+    b"format: motif-bras/1\nsigma: 2.5\nweights: {blot: 1.6, prime: -1.8}\n",
+    b"format: motif-bras/1\n",
+]
+
+
+def test_results_of_games(fuzz):
+    tokens = [
+        *ODD_TOKENS,
+        b",",
+        b'"',
+        b"\r",
+        b"outcome",
+        b"score,",
+        b"nan",
+        b"-inf",
+        b"1e999",
+        b"100.1",
+        b"2",
+    ]
+    fuzz(checks.results_check, mutated_file(RESULTS, tokens), valid=RESULTS)
+
+
+def test_bras_weights(fuzz):
+    documents = st.one_of(*(mutated_tree(yaml.safe_load(text)) for text in BRAS)).map(as_yaml)
+    fuzz(checks.bras_check, mutated_file(BRAS, YAML_TOKENS) | documents, valid=BRAS)
+
+
 def as_yaml(document: object) -> bytes:
     """JSON, which is YAML and quickly written."""
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")

@@ -129,10 +129,14 @@ class Entry:
 
     def number(self, below: float = math.inf) -> float:
         """The number, whose amount is finite and less than `below`."""
-        number = self.of(float, int, wanted="a number")
+        value = self.of(float, int, wanted="a number")
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number of more than 308 digits
+            number = math.inf
         if not abs(number) < below:
-            self.fail(f"must be a finite number, not {shown(number)}")
-        return float(number)
+            self.fail(f"must be a finite number, not {shown(value)}")
+        return number
 
     def numbers(self, below: float = math.inf) -> dict[Any, float]:
         """A mapping of such numbers."""

@@ -153,6 +153,7 @@ def test_weights_of_ones_own(tmp_path, boards):
         ("format: motif-bras/1\nsigma: -3", "sigma: must be at least 0.001, not -3"),
         ("format: motif-bras/1\nsigma: 2.0e-113", "sigma: must be at least 0.001, not 2e-113"),
         ("format: motif-bras/1\nsigma: .inf", "sigma: must be a finite number"),
+        (f"format: motif-bras/1\nsigma: 1{400 * '0'}", "sigma: must be a finite number"),
         ("format: motif-bras/1\nsigma: wide", "sigma: must be a number, not 'wide'"),
         ("format: motif-bras/1\nweights: {blots: 1}", "weights.blots: unknown key; known are pip, bar, off"),
         ("format: motif-bras/1\nweights: {blot: .nan}", "weights.blot: must be a finite number"),

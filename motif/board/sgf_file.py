@@ -53,6 +53,7 @@ _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _MOVE = re.compile(r"([1-6][1-6])((?:[a-z]{2}){0,4})", re.ASCII)
 _INFORMATION = re.compile(r"\s*(\w+)\s*:\s*(\d{1,9})\s*", re.ASCII)
 _RESULT = re.compile(r"\s*([WB])\+(\d{1,9})(?:\s*R(?:esign)?)?\s*", re.ASCII)
+_NEWLINE = re.compile(r"\r\n|\n|\r")
 _TAG_LINE = re.compile(r'\[([^"\]]*[^"\]\s])\s*"(.*)"\]')
 _DATE = re.compile(r"(\d{4})[.-](\d\d)[.-](\d\d)", re.ASCII)
 _KNOWN_TAGS = {"Event": "EV", "Round": "RO", "Site": "PC", "EventDate": "DT", "Annotator": "AN"}
@@ -213,7 +214,7 @@ class _GameReader:
 
     def tags(self) -> list[tuple[str, str]]:
         """Names and values of what else is known."""
-        lines = (_TAG_LINE.fullmatch(line.strip()) for line in self._text("GC").splitlines())
+        lines = (_TAG_LINE.fullmatch(line.strip()) for line in _NEWLINE.split(self._text("GC")))
         if tags := [(match[1], match[2]) for match in lines if match]:
             return tags
         texts = {tag: " ".join(self._text(key).split()) for tag, key in _KNOWN_TAGS.items()}

@@ -21,7 +21,7 @@ from motif.fitting.objective import FitResult, Solver
 from motif.fitting.problem import Problem
 from motif.fitting.significance import significance
 from motif.fitting.terms import Terms
-from motif.runtime.errors import FitError
+from motif.runtime.errors import FitError, shown
 
 PRUNE_Z = 2.0
 """Pairs nearer to 0 than this many standard errors are dropped."""
@@ -43,8 +43,8 @@ SOLVERS = {
 
 def solver(method: str) -> Solver:
     """The solver called `method`; `FitError` when there is none."""
-    if method not in SOLVERS:
-        raise FitError(f"unknown method {method!r}: choose one of {', '.join(SOLVERS)}")
+    if not isinstance(method, str) or method not in SOLVERS:
+        raise FitError(f"unknown method {shown(method)}: choose one of {', '.join(SOLVERS)}")
     return SOLVERS[method]
 
 

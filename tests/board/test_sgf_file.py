@@ -76,6 +76,7 @@ def test_random_games_are_read_as_they_were_written(seed):
     [
         (("Site", "here: \\ [there]"), ("Transcriber", "Ann")),
         (("EventDate", "about 1996"),),
+        (("\x85EventDate", "2026.11.20"), ("Site", "a\u2028b")),
         (("EventDate", "1996.06.01"), ("Event", "Keith's applet"), ("Jacoby", "On")),
         (("Event", "first"), ("Round", "2"), ("Site", "x"), ("EventDate", "2026.01.02"), ("Annotator", "B")),
     ],

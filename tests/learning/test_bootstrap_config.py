@@ -130,6 +130,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("terms: linear", "terms: cubic", "terms must be pairs or linear, not 'cubic'"),
     ("terms: linear", "heads: two", "heads must be all or win, not 'two'"),
     ("terms: linear", "method: magic", "unknown method 'magic': choose one of "),
+    ("terms: linear", "method: []", "unknown method []: choose one of "),
     ("terms: linear", "validation: 1", "validation must be at least 0 and below 1, not 1"),
     ("terms: linear", "ridge: -1", "ridge must be finite and at least 0, not -1"),
     ("terms: linear", "equity_ridge: .inf", "equity_ridge must be finite and at least 0, not inf"),

@@ -527,6 +527,16 @@ _THIRDS = np.array(
     [0, 0, 1, 1, 2, 2, 1, 2, 0, 2, 0, 1, 2, 2, 1, 2, 0, 1, 1, 0, 0]
 )
 """By roll, one of three groups: each holds two doubles, five others, every die, and as many pips."""
+_SEVENTHS = np.array([5, 1, 3, 0, 2, 4, 3, 0, 1, 2, 4, 6, 6, 5, 1, 2, 4, 5, 6, 3, 0])
+"""By roll, one of seven groups of three, as alike in pips and dice as can be; the last has no double."""
+_THROWS = 36
+_SEVENTH_OF_THROW = np.repeat(np.arange(7), (5, 5, 5, 5, 5, 5, 6))
+_SEVENTH_SHARES = _THROWS * ROLL_SHARES / np.bincount(_SEVENTH_OF_THROW)[_SEVENTHS]
+"""How likely a roll is in its group."""
+_THROW_OF_ROLL = np.arange(len(ROLLS)) * 12 // 7
+"""By roll, one of the throws: spread evenly over them."""
+EVERY_ROLL, A_THIRD, A_SEVENTH = range(3)
+"""How many rolls the last ply of lookahead sees."""
 _CHANCES = len(OUTPUTS)
 
 
@@ -550,28 +560,49 @@ def _worth(model, words, packed, space, row):
 
 
 @inline_kernel
-def _share(number, is_thinned):
-    """How likely a roll is, among its third of the rolls or among all."""
-    return 3 * ROLL_SHARES[number] if is_thinned else ROLL_SHARES[number]
+def _share(number, seen):
+    """How likely a roll is among those that are `seen`."""
+    if seen == A_SEVENTH:
+        return _SEVENTH_SHARES[number]
+    return 3 * ROLL_SHARES[number] if seen == A_THIRD else ROLL_SHARES[number]
+
+
+@inline_kernel
+def _lot(words):
+    """A throw drawn by the checkers of the player on roll: plays that hit nothing share it."""
+    key = np.uint64(0)
+    for k in range(PACKED_WORDS // 2):
+        key = (key ^ np.uint64(words[k])) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    return np.int64((key >> np.uint64(33)) % np.uint64(_THROWS))
+
+
+@inline_kernel
+def _is_seen(number, before, seen, lot):
+    """Whether the last ply sees a roll after that of number `before`."""
+    if seen == A_SEVENTH:
+        return _SEVENTHS[number] == _SEVENTH_OF_THROW[(_THROW_OF_ROLL[before] + lot) % _THROWS]
+    return seen == EVERY_ROLL or _THIRDS[number] == _THIRDS[before]
 
 
 @lean_kernel(DOUBLE)
-def look_ahead(model, plies, thin, space, tree, wants_rows):
+def look_ahead(model, plies, last, space, tree, wants_rows):
     """The equity without a cube, `plies` further, of the packed board in ``tree.words[0]``.
 
     It is that of the player on roll.  With `wants_rows` the five probabilities are left in ``tree.rows[0]``.
-    Replies are those that the model finds best without lookahead.  Where it is `thin`, the last of several
-    plies sees a third of its rolls: those of the group that the roll before is in.
+    Replies are those that the model finds best without lookahead.  Of several plies the last sees `last`:
+    every roll, or a third of them, those of the group that the roll before is in, or a seventh, a group that
+    the position draws for each roll before, each with the same probability.
     """
     if plies == 0 or _is_known(model, tree.words[0], tree.boards[0]):
         return _worth(model, tree.words[0], tree.boards[0], space, tree.rows[0])
-    level = 0
+    level, lot = 0, _lot(tree.words[0])
     tree.number[0], tree.equity[0] = 0, 0.0
     tree.rows[0, :] = 0.0
     while True:
         number = tree.number[level]
-        is_thinned = thin and 0 < level == plies - 1
-        if number < _ROLL_COUNT and is_thinned and _THIRDS[number] != _THIRDS[tree.number[level - 1]]:
+        seen = last if 0 < level == plies - 1 else EVERY_ROLL
+        if number < _ROLL_COUNT and seen and not _is_seen(number, tree.number[level - 1], seen, lot):
             tree.number[level] += 1
             continue
         if number < _ROLL_COUNT:
@@ -589,7 +620,7 @@ def look_ahead(model, plies, thin, space, tree, wants_rows):
             if wants_rows or not is_leaf:
                 worth = turn_value(_worth(model, after, board, space, space.row))
                 turn_probabilities(space.row)
-                _add_row(space.row, _share(number, is_thinned), tree.rows[level])
+                _add_row(space.row, _share(number, seen), tree.rows[level])
                 equity = equity if is_leaf else worth
         elif level == 0:
             return tree.equity[0]
@@ -597,20 +628,20 @@ def look_ahead(model, plies, thin, space, tree, wants_rows):
             equity = turn_value(tree.equity[level])
             turn_probabilities(tree.rows[level])
             level -= 1
-            number, is_thinned = tree.number[level], False
+            number, seen = tree.number[level], EVERY_ROLL
             _add_row(tree.rows[level + 1], ROLL_SHARES[number], tree.rows[level])
-        tree.equity[level] += _share(number, is_thinned) * equity
+        tree.equity[level] += _share(number, seen) * equity
         tree.number[level] += 1
 
 
 @lean_kernel(NOTHING)
-def look_ahead_many(model, packed, plies, thin, space, tree, equities, rows):
+def look_ahead_many(model, packed, plies, last, space, tree, equities, rows):
     """`look_ahead` of packed boards (n, 64): writes float64 (n,) `equities` and, unless it is empty, float64
     (n, 5) `rows`."""
     words, wants_rows = words_of(packed), rows.shape[0] > 0
     for k in range(packed.shape[0]):
         copy_words(words[k], tree.words[0])
-        equities[k] = look_ahead(model, plies, thin, space, tree, wants_rows)
+        equities[k] = look_ahead(model, plies, last, space, tree, wants_rows)
         if wants_rows:
             for j in range(_CHANCES):
                 rows[k, j] = tree.rows[0, j]
@@ -753,19 +784,19 @@ def _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows):
 
 
 @lean_kernel(NOTHING)
-def look_ahead_with_cube(model, stakes, side, plies, thin, space, tree, wants_rows):
+def look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows):
     """Leave in ``tree.held[0]`` what the packed board in ``tree.words[0]`` is worth, `plies` further, to
     `side`, on roll, without a double before this roll, in each of the states ``tree.states[0]``.
 
     Both sides double and answer as is best for them at every later node.  A reply is the one that is best
-    without lookahead: in the present state of the cube, or, where it is clearly better, in its own.  `thin`
+    without lookahead: in the present state of the cube, or, where it is clearly better, in its own.  `last`
     and `wants_rows` are those of `look_ahead`; the probabilities are those of the present state.
     """
     if plies == 0 or _is_settled(stakes, tree.words[0]):
         trace_value(model, tree.words[0], tree.boards[0], space, tree.rows[0])
         hold_states(stakes, tree.states[0], side, tree.words[0], tree.boards[0], tree.rows[0], tree.held[0])
         return
-    level = 0
+    level, lot = 0, _lot(tree.words[0])
     _open_level(tree, 0)
     while level >= 0:
         mover = (side + level) % 2
@@ -781,16 +812,16 @@ def look_ahead_with_cube(model, stakes, side, plies, thin, space, tree, wants_ro
             continue
         tree.number[level] += 1
         is_leaf = level + 1 == plies
-        is_thinned = thin and level > 0 and is_leaf
-        if is_thinned and _THIRDS[number] != _THIRDS[tree.number[level - 1] - 1]:
+        seen = last if level > 0 and is_leaf else EVERY_ROLL
+        if seen and not _is_seen(number, tree.number[level - 1] - 1, seen, lot):
             continue
-        tree.share[level] = _share(number, is_thinned)
+        tree.share[level] = _share(number, seen)
         _choose_replies(model, stakes, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)
         _take_replies(model, stakes, level, is_leaf, space, tree, wants_rows)
 
 
 @lean_kernel(NOTHING)
-def look_ahead_with_cube_many(model, stakes, side, packed, plies, thin, space, tree, pairs, rows):
+def look_ahead_with_cube_many(model, stakes, side, packed, plies, last, space, tree, pairs, rows):
     """`look_ahead_with_cube` of packed boards (n, 64): writes float64 (n, 2) `pairs`, without a double and
     after one that is taken, and, unless it is empty, float64 (n, 5) `rows`."""
     words, wants_rows = words_of(packed), rows.shape[0] > 0
@@ -800,7 +831,7 @@ def look_ahead_with_cube_many(model, stakes, side, packed, plies, thin, space, t
     for k in range(packed.shape[0]):
         copy_words(words[k], tree.words[0])
         tree.states[0] = states if doubled < 0 else states | np.int64(1) << stakes.like[doubled]
-        look_ahead_with_cube(model, stakes, side, plies, thin, space, tree, wants_rows)
+        look_ahead_with_cube(model, stakes, side, plies, last, space, tree, wants_rows)
         pairs[k, 0] = pairs[k, 1] = ratio * tree.held[0, state]
         if doubled >= 0:
             pairs[k, 1] = stakes.ratio[doubled] * tree.held[0, stakes.like[doubled]]

@@ -47,7 +47,10 @@ from motif.evaluators.evaluator import (
     without_ties,
 )
 from motif.evaluators.kernels import (
+    A_SEVENTH,
+    A_THIRD,
     CLEARLY,
+    EVERY_ROLL,
     look_ahead,
     look_ahead_many,
     look_ahead_with_cube_many,
@@ -92,8 +95,10 @@ class Depth(NamedTuple):
     endings: bool
     """Whether it takes late endings from somebody who plays them to the end, from 2 plies on."""
     thin: int = 0
-    """From how many plies on the last of them sees a third of its rolls only, in turn, so that each comes as
+    """From how many plies on the last of them sees a share of its rolls only, in turn, so that each comes as
     often as it should; 0, or what is not compiled, sees them all."""
+    seen: int = A_THIRD
+    """Which share that is: a third or a seventh."""
     returns: bool = False
     """Whether plays that were left behind are seen after all where the best ones turn out worse than these
     looked."""
@@ -169,11 +174,12 @@ DEPTHS: dict[str, Depth] = {
         returns=True,
     ),
     "thin": Depth(_LABEL_FILTERS, _LABEL_SHARES, 5, endings=False, thin=2),
+    "sparse": Depth(_LABEL_FILTERS, _LABEL_SHARES, 5, endings=False, thin=2, seen=A_SEVENTH),
     "rollout": _NORMAL._replace(thin=2, rollout=_ROLLED),
     "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
 """By the name that follows the plies: ``motif-v6@2:wide``.  ``full`` is lookahead by the book: every play,
-every reply, nothing of the ply before; ``thin`` labels samples."""
+every reply, nothing of the ply before; ``thin`` and ``sparse`` label samples."""
 DEFAULT_DEPTH = "normal"
 ENDING_PLIES = 2
 """Plies from which on late endings are worth their time."""
@@ -570,8 +576,8 @@ class LookaheadEvaluator(Evaluator):
                 return self._base.evaluate_many(boards).astype(np.float64)
             return _equities_for(self._base, boards, view)
         if isinstance(self._replies, StaticEvaluator):
-            thin = 0 < self.depth.thin <= plies
-            return _looked_ahead(self._replies, boards, plies, thin, view, rows)
+            last = self.depth.seen if 0 < self.depth.thin <= plies else EVERY_ROLL
+            return _looked_ahead(self._replies, boards, plies, last, view, rows)
         values = np.empty(self._shape(len(boards), view, rows))
         for part in _slices(len(boards), _POSITIONS_AT_ONCE):
             checkpoint()
@@ -643,7 +649,7 @@ def _value(view: View, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float6
 
 
 def _looked_ahead(
-    evaluator: StaticEvaluator, boards: Board, plies: int, thin: bool, view: View, rows: bool
+    evaluator: StaticEvaluator, boards: Board, plies: int, last: int, view: View, rows: bool
 ) -> npt.NDArray[np.float64]:
     """Equities (n,), `Evaluator.cube_equities` (n, 2), or probabilities (n, 5), by kernels."""
     packed = pack_many(boards)
@@ -656,10 +662,10 @@ def _looked_ahead(
         checkpoint()
         some, values, chances = packed[part], equities[part], probabilities[part]
         if cubeless:
-            look_ahead_many(model, some, plies, thin, space, tree, values, chances)
+            look_ahead_many(model, some, plies, last, space, tree, values, chances)
         else:
             look_ahead_with_cube_many(
-                model, view.stakes, view.side, some, plies, thin, space, tree, values, chances
+                model, view.stakes, view.side, some, plies, last, space, tree, values, chances
             )
     return probabilities if rows else equities
 
@@ -673,7 +679,7 @@ def rehearse() -> None:
     # It has the kernels of every other, and needs no file to be read.
     evaluator = simple()
     # Of no position: what is compiled does not run.
-    _looked_ahead(evaluator, np.empty((0, BOARD_SIZE), np.int8), 1, False, _MONEY, rows=False)
+    _looked_ahead(evaluator, np.empty((0, BOARD_SIZE), np.int8), 1, EVERY_ROLL, _MONEY, rows=False)
     compile_ahead([look_ahead, score_boards, measure_motif])
 
 

@@ -5,10 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.match_state import MatchState
+from motif.board.movegen import ROLL_COUNTS, ROLL_SHARES, ROLLS
 from motif.board.moves import legal_plays, play_batches
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
+from motif.cube.cube_states import stakes_of
 from motif.evaluators import (
     Evaluator,
     LookaheadEvaluator,
@@ -17,7 +19,13 @@ from motif.evaluators import (
     load_static,
 )
 from motif.evaluators.evaluator import first_best
-from motif.evaluators.kernels import _THIRDS
+from motif.evaluators.kernels import (
+    _SEVENTH_OF_THROW,
+    _SEVENTH_SHARES,
+    _SEVENTHS,
+    _THIRDS,
+    _THROW_OF_ROLL,
+)
 from motif.evaluators.lookahead import DEPTHS
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import HEADS
@@ -337,6 +345,31 @@ def test_thin_lookahead_comes_near_to_the_whole():
     equities = one.equity_many(boards)
     one.depth = one.depth._replace(thin=False)
     assert (one.equity_many(boards) == equities).all()
+
+
+def test_sevenths_see_each_pair_of_rolls_as_often_as_it_comes():
+    pairs = np.zeros((len(ROLLS), len(ROLLS)))
+    for throw in range(36):
+        seen = _SEVENTH_OF_THROW[(_THROW_OF_ROLL[:, None] + throw) % 36] == _SEVENTHS
+        assert np.allclose((seen * _SEVENTH_SHARES).sum(axis=1), 1)
+        pairs += seen * _SEVENTH_SHARES / 36
+    assert np.allclose(pairs, ROLL_SHARES)
+
+
+def test_sparse_lookahead_is_right_on_average():
+    base = load_static(default_player())
+    boards = some_boards("pubeval", 400, seed=15)
+    whole, sparse = (LookaheadEvaluator(base, 2, depth) for depth in ("narrow", "sparse"))
+    whole.depth = whole.depth._replace(shares=sparse.depth.shares, thin=False)
+    truth = whole.equity_many(boards)
+    error = sparse.equity_many(boards) - truth
+    spread = error.std() / len(boards) ** 0.5
+    assert abs(error.mean()) < 4 * spread
+    assert error.std() < 0.5 * np.std(base.equity_many(boards) - truth)
+    with_cube = [
+        evaluator.cube_equities(boards[:60], stakes_of(MatchState()), 0) for evaluator in (whole, sparse)
+    ]
+    assert np.abs(np.diff(with_cube, axis=0)).mean() < 0.05
 
 
 def test_who_is_not_compiled_sees_every_roll():

@@ -94,10 +94,14 @@ def mat_text(record: MatchRecord, notes: Notes | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def printable(text: str) -> str:
+    """`text` with a space for each mark that no page shows, such as a line end."""
+    return "".join(mark if mark.isprintable() else " " for mark in text)
+
+
 def mat_name(name: str) -> str:
     """`name` as a file can hold it: on one line, without colons and commas, not too long, not empty."""
-    printable = "".join(mark if mark.isprintable() else " " for mark in name)
-    return _NOT_IN_NAMES.sub(" ", printable).strip()[:_LONGEST_NAME].strip() or _NAMELESS
+    return _NOT_IN_NAMES.sub(" ", printable(name)).strip()[:_LONGEST_NAME].strip() or _NAMELESS
 
 
 def read_mat(path: Path) -> MatchRecord:
@@ -122,7 +126,8 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
     if length > LARGEST_SCORE:
         raise RecordError(f"{name}: line {opening[0]}: a match is to at most {LARGEST_SCORE} points")
     lines = list(_lines(text, name))
-    tags = [(match[1], match[2]) for line in lines if (match := _TAG.fullmatch(line.text))]
+    texts = (_TAG.fullmatch(printable(line.text)) for line in lines)
+    tags = [(match[1].strip(), match[2]) for match in texts if match]
     body = [line for line in lines if not _is_aside(line.text)][1:]
     MATCH_GAMES.check(sum(map(_is_game, body)), name, RecordError)
     cells = islice((cell for line in body for cell in _CELL.finditer(line.text)), MATCH_MOVES.size + 1)

@@ -285,3 +285,9 @@ def test_random_games_are_read_as_they_were_written(seed):
     record = played(seed)
     text = mat_text(record)
     assert parse_mat(text) == record
+
+
+@pytest.mark.parametrize("odd", ["\r", "\x85", "\u2028", "\x00"])
+def test_marks_that_no_page_shows_are_spaces_in_tags(odd):
+    text = BY_GNUBG.replace('[EventDate "2026', f'[{odd}EventDate "20{odd}26')
+    assert parse_mat(text).tags == (("EventDate", "20 26.11.20"),)

@@ -7,6 +7,8 @@ Source: the specification of the format (github.com/FasterXML/smile-format-speci
 `gvformat/bgf.py`.
 """
 
+import re
+
 from motif.runtime.errors import MotifError
 from motif.runtime.limits import BGF_VALUES
 
@@ -20,11 +22,14 @@ _END_OF_TEXT = b"\xfc"
 _OBJECT, _LIST = 0xFA, 0xF8
 _ENDS_OF_OBJECT, _ENDS_OF_LIST = (0xFB, 0xFF), (0xF9, 0xFF)
 _NUMBERS = (0x24, 0x25)
-_IN_OBJECT, _IN_LIST, _IN_POINTS = -3, -2, -1
+_IN_OBJECT, _IN_LIST, _IN_SMALL = -3, -2, -1
 """What is open; a list that is wanted has its number instead."""
-_POINTS = b"points"
-"""The key of a list of checkers by point; gammonview writes a character for each of them."""
-_MOST_CHECKERS = 30
+_SMALL_LISTS = (b"points", b"from", b"to")
+"""Keys of lists of checkers by point, and of points: gammonview takes memory for each checker or pip."""
+_MAX_SMALL = 30
+_MOVES = (b"move", b"notation")
+"""Keys of moves as text, whose points gammonview takes apart, too."""
+_LONG_NUMBER = re.compile(rb"[0-9]{3}")
 
 
 class SmileError(ValueError):
@@ -75,10 +80,13 @@ class _Walk:
             if self._open[-1] >= 0:
                 self.lengths[self._open[-1]] += 1
             self._key = b""
-            if self._open[-1] == _IN_POINTS and not self._is_small(token):
-                raise ValueError(f"a point does not hold 0 to {_MOST_CHECKERS} checkers")
+            if self._open[-1] == _IN_SMALL and not self._is_small(token):
+                raise ValueError(f"checkers and points are whole numbers up to {_MAX_SMALL}")
         self.values += 1
+        start = self.at
         self._skip(token)
+        if self._key in _MOVES and _LONG_NUMBER.search(self._content, start, self.at):
+            raise ValueError("a move goes to a point of more than two digits")
         return bool(self._open)
 
     def _next(self) -> int:
@@ -132,14 +140,14 @@ class _Walk:
             self._open.append(len(self.lengths))
             self.lengths.append(0)
         else:
-            self._open.append(_IN_POINTS if self._key == _POINTS else _IN_LIST)
+            self._open.append(_IN_SMALL if self._key in _SMALL_LISTS else _IN_LIST)
 
     def _is_small(self, token: int) -> bool:
-        """Whether the value that begins with `token` is a whole number of a few checkers, of either side."""
+        """Whether the value that begins with `token` is a whole number of at most two digits."""
         if token in _NUMBERS:
             # One byte holds them all: six bits, of which the last is the sign.
             last = self._content[self.at]
-            return last >= 0x80 and (last & 0x3F) >> 1 <= _MOST_CHECKERS
+            return last >= 0x80 and (last & 0x3F) >> 1 <= _MAX_SMALL
         return 0xC0 <= token <= 0xDF
 
     def _skip_number(self) -> None:

@@ -72,6 +72,9 @@ def test_names_that_are_shared():
         MAGIC + b"\x24" + b"\1" * 12 + b"\x80", MAGIC + b"\x01", MAGIC + b"\xfa\x01",
         MAGIC + b"\xf8" * 10_000,
         MAGIC + b"\xfa" + key("points") + b"\xf8\x24" + number(31) + b"\xf9\xfb",
+        MAGIC + b"\xfa" + key("from") + b"\xf8\x24" + number(6_780_581) + b"\xf9\xfb",
+        MAGIC + b"\xfa" + key("to") + b"\xf8\x24" + number(-6_780_581) + b"\xf9\xfb",
+        MAGIC + b"\xfa" + key("move") + b"\x4a6780581/3 1\xfb",
         MAGIC + b"\xfa" + key("points") + b"\xf8\x28\0\0\0\0\xf9\xfb",
     ],
 )  # fmt: skip

@@ -111,7 +111,7 @@ class Choice(NamedTuple):
 
 
 def confirming_rollout(evaluator: Evaluator) -> RolloutSettings | None:
-    """The rollout that confirms errors seen by `evaluator`; None where it is believed.
+    """Return the rollout that confirms errors seen by `evaluator`; None where it is believed.
 
     An evaluator without lookahead is believed: it is there for quick answers.  So is one that has no weights
     to play both sides with.
@@ -158,7 +158,7 @@ def _same(ranked: RankedPlay, play: Play) -> bool:
 
 
 def best_or_choice(ranking: Ranking, evaluator: Evaluator, context: CubeContext, play: Play) -> Choice | None:
-    """The best play of a `ranking` compared with `play`; None where that is the best."""
+    """Return the best play of a `ranking` compared with `play`; None where that is the best."""
     if _same(ranking[0], play):
         return None
     return compare_choice(ranking, evaluator, context, None, play, confirm=confirming_rollout(evaluator))

@@ -52,7 +52,7 @@ class CubeAnswer(NamedTuple):
     """What `evaluate` says of the position."""
 
     def record(self) -> dict[str, Any]:
-        """What JSON has of it."""
+        """Return what JSON has of it."""
         record = {
             **_record(self.decision),
             **self.probabilities._asdict(),
@@ -75,7 +75,7 @@ def cube_answers(
     table: MatchEquityTable | None = None,
     jobs: int | None = None,
 ) -> Iterator[CubeAnswer]:
-    """The decisions of `questions`, one after the other; raises `PositionError` for a game that is over.
+    """Yield the decisions of `questions` in order; raises `PositionError` for a game that is over.
 
     `player` is what `evaluator` is called; the cube efficiency is that of the class of position where none is
     given, the match equity table motif's own.
@@ -92,7 +92,7 @@ def cube_answers(
 
 
 def _record(decision: CubeDecision) -> dict[str, Any]:
-    """What JSON has of a decision."""
+    """Return what JSON has of a decision."""
     record = {name: getattr(decision, name) for name in _SHOWN}
     record["windows"] = [_window_record(window) for window in decision.windows]
     record["opponent_windows"] = [_window_record(window) for window in decision.opponent_windows]
@@ -108,7 +108,7 @@ def _window_record(window: Window) -> dict[str, Any]:
 
 
 def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:
-    """What BRAS's own score says, by the article's windows and by measured ones."""
+    """Return what BRAS's own score says, by the article's windows and by measured ones."""
     score = float(formula.percent(position.board[None])[0])
     record = {
         "S": score,

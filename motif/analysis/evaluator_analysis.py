@@ -72,7 +72,7 @@ _GAMES_A_POSITION = 10
 
 
 def interactions(weights: HeadWeights) -> Floats:
-    """The symmetric matrix G (p, p) of a head; zeros for a linear one."""
+    """Return the symmetric matrix G (p, p) of a head; zeros for a linear one."""
     size = len(weights.linear)
     matrix = np.zeros((size, size))
     low, high = weights.pairs.T
@@ -83,12 +83,12 @@ def interactions(weights: HeadWeights) -> Floats:
 
 
 def slopes(features: Floats, linear: Floats, matrix: Floats) -> Floats:
-    """What x gains a unit of each feature, at each position: dx/df (n, p)."""
+    """Return what x gains a unit of each feature, at each position: dx/df (n, p)."""
     return np.asarray(linear + features @ matrix)
 
 
 def contributions(features: Floats, linear: Floats, matrix: Floats) -> Floats:
-    """What each feature adds to x (n, p), half of a pair's term to each of the two; rows sum to x - bias."""
+    """Return what each feature adds to x (n, p), half of a pair's term each; rows sum to x - bias."""
     return np.asarray(features * (linear + features @ matrix / 2))
 
 
@@ -141,7 +141,7 @@ class Components:
 
 
 def standardised(features: Floats) -> Floats:
-    """The features that vary (n, p), each less its mean and divided by its standard deviation."""
+    """Return the features that vary (n, p), each less its mean and divided by its standard deviation."""
     columns = features[:, varying(features)]
     return np.asarray((columns - columns.mean(axis=0)) / columns.std(axis=0))
 
@@ -216,17 +216,17 @@ class Scale:
         return self.value if len(self.value) == 1 else f"the {self.value}"
 
     def shown(self, value: float) -> str:
-        """A value with the digits that it deserves."""
+        """Return a value with the digits that it deserves."""
         # The range of values is 100 percent, or 6 points.
         return format(value, ".1f" if self.high - self.low > _FEW_UNITS else ".2f")
 
     def values(self, raw: npt.ArrayLike) -> Floats:
-        """The value that each raw sum is squashed to."""
+        """Return the value that each raw sum is squashed to."""
         half = (self.high - self.low) / 2
         return np.asarray(self.low + half * (1 + np.tanh(np.asarray(raw) / self.raw_factor)))
 
     def steepness(self, raw: npt.ArrayLike) -> Floats:
-        """What the value gains a unit of the raw sum, there."""
+        """Return what the value gains a unit of the raw sum, there."""
         half = (self.high - self.low) / 2
         return np.asarray(half / self.raw_factor / np.cosh(np.asarray(raw) / self.raw_factor) ** 2)
 
@@ -266,7 +266,7 @@ class Judgement:
         return {name: len(rows) for name, rows in rows_of_classes(self.classes).items()}
 
     def sensitivities(self, scale: Scale) -> Floats:
-        """What the value, in the unit of `scale`, gains a unit of each feature, at each position (n, p)."""
+        """Return what the value, in the unit of `scale`, gains per unit of each feature (n, p)."""
         return np.asarray(self.slopes * scale.steepness(self.raw)[:, None])
 
 
@@ -321,12 +321,12 @@ class Analysis:
         return np.argsort(-self.table.importance, kind="stable")
 
     def sensitivities(self) -> Floats:
-        """What the value gains a unit of each feature, at each position (n, p)."""
+        """Return what the value gains a unit of each feature, at each position (n, p)."""
         return self.judged.sensitivities(self.scale)
 
 
 def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
-    """The weights to analyse; raises `PlayerError` where there are none, or none of that head."""
+    """Return the weights to analyse; raises `PlayerError` where there are none, or none of that head."""
     weights = evaluator.weights
     if weights is None:
         raise PlayerError(
@@ -390,8 +390,9 @@ def analysis_of(
 
 
 def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0) -> Judgement:
-    """Raw sums of one head on `boards` (n, 26), times `factor`, and what makes them; by each one's class and
-    game plan.  What places add to a raw sum, through point terms and patterns, is no feature's.
+    """Return raw sums of one head on `boards` (n, 26), times `factor`, and their sources, by class and plan.
+
+    What places add to a raw sum, through point terms and patterns, is no feature's.
 
     Of a pattern each feature has its share of what the pattern is more than it would be without features and
     places, as it has of a pair: weight times feature times the secant of the squash.
@@ -428,13 +429,13 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
 def _secants(
     steps: Floats, rises: npt.NDArray[np.floating[Any]], tangents: npt.NDArray[np.floating[Any]]
 ) -> Floats:
-    """The `rises` a unit of the `steps`; the `tangents` where a step is nothing."""
+    """Return the `rises` a unit of the `steps`; the `tangents` where a step is nothing."""
     nothing = np.abs(steps) < _NO_STEP
     return np.asarray(np.where(nothing, tangents, rises / np.where(nothing, 1, steps)))
 
 
 def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> FeatureTable:
-    """The numbers of each feature; `sensitivity` (n, p) is that of each position."""
+    """Return the numbers of each feature; `sensitivity` (n, p) is that of each position."""
     weight, std = judged.slopes.mean(axis=0), judged.features.std(axis=0)
     return FeatureTable(
         weight=weight,
@@ -450,7 +451,7 @@ def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> Featur
 
 
 def features_csv(analysis: Analysis) -> str:
-    """A row a feature, in the set's order: its name and the numbers of `FeatureTable`."""
+    """Return a row a feature, in the set's order: its name and the numbers of `FeatureTable`."""
     names = [field.name for field in fields(FeatureTable)]
     columns = [getattr(analysis.table, name) for name in names]
     rows = ([name, *row] for name, *row in zip(analysis.parameters.names, *columns, strict=True))
@@ -458,14 +459,14 @@ def features_csv(analysis: Analysis) -> str:
 
 
 def correlation_csv(analysis: Analysis) -> str:
-    """The correlations of the features, with their names; empty for a constant feature."""
+    """Return the correlations of the features, with their names; empty for a constant feature."""
     names = analysis.parameters.names
     rows = ([name, *row] for name, row in zip(names, analysis.correlation, strict=True))
     return _csv(["name", *names], rows)
 
 
 def components_csv(analysis: Analysis) -> str:
-    """A row a principal component: the share that it explains, and its correlation with each feature."""
+    """Return a row per principal component: the share that it explains, and its correlations."""
     components = analysis.components
     rows = (
         [number, share, *loadings]
@@ -477,7 +478,7 @@ def components_csv(analysis: Analysis) -> str:
 
 
 def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
-    """The main numbers, with the names of the `files` that hold the rest; not finite ones are None."""
+    """Return the main numbers, with the names of the `files` that hold the rest; not finite ones are None."""
     table, names, scale = analysis.table, analysis.parameters.names, analysis.scale
     return {
         "format": FORMAT,
@@ -516,7 +517,7 @@ def spread(values: Floats) -> dict[str, float]:
 
 
 def rounded(value: Any) -> float:
-    """A number with the digits that tables show."""
+    """Return a number with the digits that tables show."""
     return float(format(float(value), _DIGITS))
 
 

@@ -45,7 +45,7 @@ class MatchOptions:
         return None if match is None and self == MatchOptions() else self.state_of(match)
 
     def state_of(self, match: "MatchState | None") -> "MatchState":
-        """The state that they make of `match`, the state of an ID, before the roll.
+        """Return the state that they make of `match`, the state of an ID, before the roll.
 
         Without an ID's state it is money play with the cube in the centre.  Raises `SettingError`.
         """
@@ -94,7 +94,7 @@ def _score(text: str) -> tuple[int, int]:
 
 
 def evaluator_of(name: str) -> "Evaluator":
-    """The evaluator of the player called `name`; raises `PlayerError` when he has none."""
+    """Return the evaluator of the player called `name`; raises `PlayerError` when he has none."""
     from motif.players import load
 
     return load(name).opinion()
@@ -127,7 +127,7 @@ def judge_name(player: str | None, fast: bool, deep: bool) -> str:
 def for_match(
     evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
 ) -> "tuple[CubeContext, dict[str, Any]]":
-    """What `evaluator` is to value plays for, by options and by the state of an ID, and what to say of it."""
+    """Return what `evaluator` values plays for, by options and an ID's state, and what to say of it."""
     # Only now: they take a while to import.
     from motif.analysis.ranking import MONEY, CubeContext
     from motif.board.diagram import describe_stakes
@@ -149,7 +149,9 @@ def for_match(
 
 @cache
 def known_error_rate(name: str) -> float | None:
-    """Millipoints a decision that the player called `name` errs on benchmark lines with contact, if it was
-    measured (`make frontier`)."""
+    """Return the error rate of player `name` on benchmark lines with contact, if measured.
+
+    The unit is millipoints per decision; `make frontier` measures it.
+    """
     text = resources.files("motif").joinpath("data", "frontier.json").read_text(encoding="utf-8")
     return next((float(one["error_rate"]) for one in json.loads(text) if one["name"] == name), None)

@@ -53,7 +53,7 @@ _OTHER_PIPS = {"own": "opponent's pips", "opponent": "own pips"}
 
 
 def _held(side: str) -> tuple[tuple[str, ...], ...]:
-    """The facts that each of `FRAMES` holds of a parameter that speaks of `side`."""
+    """Return the facts that each of `FRAMES` holds of a parameter that speaks of `side`."""
     return (
         (*(f"{one} quarter {first}" for one in _SIDES for first in _QUARTERS), *_WIDE, *_BOTH_PIPS),
         (*_WIDE, *_BOTH_PIPS),
@@ -121,18 +121,18 @@ class Observed:
         return self._part(self.pips >= many), self._part(self.pips <= few)
 
     def gain(self, column: Floats, beside: Sequence[Floats] = ()) -> float:
-        """What the value gains a unit of `column` (n,), the columns `beside` held still; 0 for a constant.
+        """Return what the value gains per unit of `column` (n,), the columns `beside` held still.
 
         The frame is that of the columns `beside` together, or of this one where there are none.
         """
         return self._gain(column, beside, self.frame(beside or [column]))
 
     def feature_gain(self, feature: int) -> float:
-        """What the value gains a unit of a feature."""
+        """Return what the value gains a unit of a feature."""
         return self._gain(self.features[:, feature], (), self.feature_frame(feature))
 
     def feature_frame(self, feature: int) -> Frame:
-        """The frame of a feature: one and the same for a parameter and its twin."""
+        """Return the frame of a feature: one and the same for a parameter and its twin."""
         parameter, names = self.parameters.parameters[feature], self.parameters.names
         column, least = self.features[:, feature], 0
         if parameter.twin in names:
@@ -142,7 +142,7 @@ class Observed:
         return self.frame([column], parameter.side, least)
 
     def frame(self, columns: Sequence[Floats], side: str = "both", least: int = 0) -> Frame:
-        """The narrowest frame that determines none of the `columns`, from the `least` one on."""
+        """Return the narrowest frame that determines none of the `columns`, from the `least` one on."""
         whole = [max(float(column.var()), _TINY) for column in columns]
         for number, names in list(enumerate(_held(side)))[least:]:
             frame = Frame(number, tuple(name for name in names if not self._among(name, columns)))
@@ -160,12 +160,12 @@ class Observed:
         return float(_least_squares(left, self.values[:, None])[0, 0])
 
     def companions(self, feature: int) -> Floats:
-        """What the value gains through each feature (p,) while one grows by a unit; in all about its gain."""
+        """Return what the value gains through each feature (p,) while one grows by a unit."""
         left = self._left(self.features[:, feature][:, None], self.feature_frame(feature))
         return np.asarray(self.gradient * _least_squares(left, self.features)[0])
 
     def curve(self, feature: int) -> tuple[Step, ...]:
-        """The mean value by steps of a feature, as it would be in the same frame."""
+        """Return the mean value by steps of a feature, as it would be in the same frame."""
         column = self.features[:, feature]
         groups = _groups(column)
         member = np.equal.outer(groups, np.arange(groups.max() + 1)).astype(np.float64)
@@ -205,7 +205,7 @@ class Observed:
         )
 
     def _left(self, columns: Floats, frame: Frame) -> Floats:
-        """What the frame, its facts and their squares, leaves of `columns` (n, c)."""
+        """Return what the frame, its facts and their squares, leaves of `columns` (n, c)."""
         basis = self._bases.get(frame.held)
         if basis is None:
             facts = [self._facts[name] for name in frame.held]
@@ -227,14 +227,14 @@ class Observed:
 
 @one_thread()
 def observed(weights: WeightFile, boards: Board, head: str) -> Observed:
-    """What `head` of `weights`, those of game plans included, makes of `boards` (n, 26)."""
+    """Return what `head` of `weights`, those of game plans included, makes of `boards` (n, 26)."""
     judged = judgement(weights, head, boards)
     return _observed(weights.parameters, head, boards, judged, 1.0)
 
 
 @one_thread()
 def observed_in(analysis: Analysis) -> Observed:
-    """The positions of an analysis."""
+    """Return the positions of an analysis."""
     factor = analysis.scale.raw_factor
     return _observed(analysis.parameters, analysis.head, analysis.boards, analysis.judged, factor)
 
@@ -264,7 +264,7 @@ def _least_squares(design: Floats, targets: Floats) -> Floats:
 
 
 def _groups(column: Floats) -> npt.NDArray[np.int64]:
-    """The group of each position: each value by itself where they are few, else equal shares of all."""
+    """Return the group of each position: each value where they are few, else equal shares of all."""
     known, which, counts = np.unique(column, return_inverse=True, return_counts=True)
     full = max(len(column) / _GROUPS if len(known) > _GROUPS else 0, min(_SMALLEST, len(column) / 2))
     groups, held = np.zeros(len(known), np.int64), 0

@@ -77,8 +77,9 @@ class Extremes:
 
 @one_thread()
 def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board) -> tuple[ToldPattern, ...]:
-    """The patterns that add to a head of a class along those of `boards` (n, 26) that are of the class, those
-    that move most first; none where there are none.
+    """Return the patterns that add to a head of a class along its own of `boards` (n, 26).
+
+    Those that move most come first; there may be none.
 
     Raises `DatasetError` where no board is of the class.
     """
@@ -114,7 +115,7 @@ def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board
 
 @one_thread()
 def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, count: int) -> Extremes:
-    """The `count` of those of `boards` (n, 26) of the class on which a pattern is largest, and smallest.
+    """Return the `count` of the class's `boards` (n, 26) where a pattern is largest, and smallest.
 
     Raises `SettingError` for a pattern that the class does not have, `DatasetError` where no board is of it.
     """
@@ -138,7 +139,7 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
 
 
 def pattern_of(weights: WeightFile, class_name: str, name: str) -> Patterns:
-    """The patterns of a class, of which one is called `name`; raises `SettingError` where none is."""
+    """Return the patterns of a class, of which one is called `name`; raises `SettingError` where none is."""
     patterns = weights.patterns_by_class.get(class_name)
     if patterns is None:
         raise SettingError(f"the weights {weights.name!r} have no patterns for {class_name} positions")
@@ -188,7 +189,7 @@ def facts_of(pattern: ToldPattern) -> str:
 
 
 def board_blocks(found: Sequence[PatternBoard]) -> Iterator[tuple[str, str]]:
-    """A line on each board, and the board drawn; X is the player on roll."""
+    """Yield a line on each board, and the board drawn; X is the player on roll."""
     for one in found:
         line = f"pattern {one.squashed:+.2f}, worth {one.adds:+.3f} of an equity of {one.equity:+.3f}"
         yield line, text_diagram(Position(one.board))
@@ -200,7 +201,7 @@ def kinds(found: Extremes) -> tuple[tuple[str, tuple[PatternBoard, ...]], ...]:
 
 
 def pattern_text(found: Extremes) -> str:
-    """The boards as text."""
+    """Return the boards as text."""
     blocks: list[str] = []
     for heading, boards in kinds(found):
         blocks += [heading, *("\n".join(block) for block in board_blocks(boards))]
@@ -208,7 +209,7 @@ def pattern_text(found: Extremes) -> str:
 
 
 def pattern_markdown(pattern: ToldPattern, found: Extremes, level: int = 3) -> Iterator[str]:
-    """What a pattern is about, and its boards, as lines of Markdown below a heading of a `level`."""
+    """Yield what a pattern is about, and its boards, as lines of Markdown below a heading of a `level`."""
     yield from (f"{'#' * level} {pattern.name}", "", f"*{pattern.words}*", "", facts_of(pattern), "")
     for heading, boards in kinds(found):
         yield from (f"**{heading}**", "")

@@ -15,7 +15,7 @@ _SUFFIX = ".yaml"
 
 
 def languages() -> tuple[str, ...]:
-    """The languages that there are, such as ``en``."""
+    """Return the languages that there are, such as ``en``."""
     files = resources.files("motif").joinpath("data", "phrases").iterdir()
     return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
 
@@ -28,7 +28,7 @@ class Phrases:
         self._table = table
 
     def say(self, *keys: str, **facts: object) -> str:
-        """The text under `keys` with `facts` filled in.
+        """Return the text under `keys` with `facts` filled in.
 
         Of these ``count`` chooses among forms for none, one and many; ``nth`` and ``length`` are whole
         numbers that become words.
@@ -47,22 +47,22 @@ class Phrases:
         return str(text).format(**facts)
 
     def listed(self, things: Sequence[str], last: str = "and") -> str:
-        """The `things` in a row: commas, and the word ``and`` or ``or`` before the last."""
+        """Return the `things` in a row: commas, and the word ``and`` or ``or`` before the last."""
         *some, end = things
         return str(self._table[last]).join([", ".join(some), end]) if some else end
 
     def amount(self, value: float, digits: int = 3) -> str:
-        """A number that is not whole, such as points of equity."""
+        """Return a number that is not whole, such as points of equity."""
         return f"{value:.{digits}f}".replace(".", self._table["decimal"])
 
     def signed(self, value: float, digits: int = 3) -> str:
-        """The same with its sign."""
+        """Return the same with its sign."""
         return ("-" if value < 0 else "+") + self.amount(abs(value), digits)
 
 
 @cache
 def phrases(language: str = LANGUAGE) -> Phrases:
-    """The words of `language`; raises `SettingError` for one that there is not."""
+    """Return the words of `language`; raises `SettingError` for one that there is not."""
     # A command that only lists the languages needs no YAML.
     from motif.runtime.documents import parse_yaml
 
@@ -74,5 +74,5 @@ def phrases(language: str = LANGUAGE) -> Phrases:
 
 
 def sentence(phrase: str) -> str:
-    """A phrase as a sentence of its own."""
+    """Return a phrase as a sentence of its own."""
     return f"{phrase[0].upper()}{phrase[1:]}."

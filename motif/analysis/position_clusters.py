@@ -48,7 +48,7 @@ class Cluster:
     """Row of the position that is nearest to the centre."""
 
     def marks(self, names: tuple[str, ...]) -> list[tuple[str, float]]:
-        """The features in which the group differs most from all positions, and by how many SD."""
+        """Return the features in which the group differs most from all positions, and by how many SD."""
         order = np.argsort(-np.abs(self.centre), kind="stable")[:MARKS]
         return [(names[k], float(self.centre[k])) for k in order if self.centre[k] != 0]
 
@@ -139,7 +139,7 @@ def _cluster(
 
 
 def clusters_csv(analysis: Analysis, clusters: PositionClusters) -> str:
-    """A row a group: its numbers, its positions by class, and its centre in SD of each feature."""
+    """Return a row a group: its numbers, its positions by class, and its centre in SD of each feature."""
     names = analysis.parameters.names
     header = ["cluster", "positions", "share", *CLASS_NAMES, "raw", "value", "value_sd", *names]
     rows = [

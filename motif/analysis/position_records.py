@@ -79,7 +79,7 @@ class _BatchFile:
 
 
 def read_positions(path: str) -> Board:
-    """The boards (n, 26) in a file of one position a line; ``-`` is standard input.
+    """Return the boards (n, 26) in a file of one position a line; ``-`` is standard input.
 
     Empty lines and those that start with # are passed over.  Raises a `MotifError` that names the file
     and the line for one that holds no position.
@@ -92,7 +92,7 @@ def read_positions(path: str) -> Board:
 
 
 def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
-    """The positions in such a file, with what surrounds each where its identifier says that.
+    """Return the positions in such a file, with what surrounds each where its identifier says that.
 
     Otherwise like `read_positions`.
     """
@@ -104,7 +104,7 @@ def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
 
 
 def read_decisions(path: str) -> tuple[Board, Rolls]:
-    """The boards (n, 26) and rolls (n, 2), higher die first, in a file of ``ID D1 D2`` a line.
+    """Return the boards (n, 26) and rolls (n, 2), higher die first, in a file of ``ID D1 D2`` a line.
 
     Otherwise like `read_positions`.
     """
@@ -122,7 +122,7 @@ def read_decisions(path: str) -> tuple[Board, Rolls]:
 
 
 def boards_of(texts: Sequence[str]) -> Board:
-    """The boards (n, 26) of positions in any form; GNUbg IDs, the usual form, are decoded all at once.
+    """Return the boards (n, 26) of positions in any form; GNUbg IDs, the usual form, are decoded all at once.
 
     Raises `PositionError`, which does not say which of them is none.
     """
@@ -157,7 +157,7 @@ def _parse_decision(words: Sequence[str]) -> None:
 
 
 def _located(lines: _BatchFile, read: Callable[[list[str]], object], error: MotifError) -> MotifError:
-    """The `error` of the first line that `read` cannot read, saying which one that is."""
+    """Return the `error` of the first line that `read` cannot read, saying which one that is."""
     for number, words in lines:
         try:
             read(words)
@@ -207,7 +207,7 @@ def hint(
     player: str,
     options: MatchOptions,
 ) -> tuple[Ranking, Record]:
-    """The legal plays of one roll ranked, with the probabilities of the best, and what JSON has of them.
+    """Return the ranked plays of a roll, with the probabilities of the best, and their JSON.
 
     They are valued for the score and the cube of `options` and, where an ID says so, of `match`.
     """
@@ -225,13 +225,13 @@ class Details(NamedTuple):
     """What makes up the value, where it is made of terms."""
 
     def to_dict(self) -> Record:
-        """What JSON has of it, beside the evaluation."""
+        """Return what JSON has of it, beside the evaluation."""
         words = {} if self.explanation is None else {"explanation": self.explanation.to_dict()}
         return {"details": self.seen, **words}
 
 
 def details(position: Position, evaluator: Evaluator) -> Details:
-    """What `evaluator` sees in `position`; raises `PlayerError` where there is nothing to see."""
+    """Return what `evaluator` sees in `position`; raises `PlayerError` where there is nothing to see."""
     from motif.analysis.explain import explain_position
 
     seen = evaluator.details(position)
@@ -242,7 +242,7 @@ def details(position: Position, evaluator: Evaluator) -> Details:
 def _spread(
     function: Callable[..., list[Record]], evaluator: Evaluator, jobs: int | None, *arrays: Board | Rolls
 ) -> Iterator[Record]:
-    """Records that `function` makes of slices of `arrays`; lookahead is spread over worker processes."""
+    """Record that `function` makes of slices of `arrays`; lookahead is spread over worker processes."""
     quick = isinstance(evaluator, StaticEvaluator)
     size = _ROWS_AT_ONCE if quick else _LOOKAHEAD_ROWS_AT_ONCE
     total = len(arrays[0])
@@ -318,7 +318,7 @@ def _moves(path: int, high: int, low: int) -> tuple[tuple[int, int], ...]:
 
 
 def _listed(boards: Board, rolls: Rolls, batch: PlayBatch, described: list[Record]) -> Iterator[Record]:
-    """The record of each decision, with its share of the plays `described`."""
+    """Yield the record of each decision, with its share of the plays `described`."""
     ends, here = batch.offsets.tolist(), batch.decisions
     places = zip(ends[:-1], ends[1:], gnubg_ids(boards[here]), rolls[here].tolist(), strict=True)
     for start, end, position, roll in places:

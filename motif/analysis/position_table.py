@@ -29,7 +29,7 @@ Column = npt.NDArray[np.generic] | Sequence[str]
 
 
 def position_columns(analysis: Analysis, clusters: npt.NDArray[np.int64]) -> dict[str, Column]:
-    """The columns by their names, n rows each; `clusters` (n,) are the groups' numbers."""
+    """Return the columns by their names, n rows each; `clusters` (n,) are the groups' numbers."""
     judged, scale = analysis.judged, analysis.scale
     columns: dict[str, Column] = {
         "position": gnubg_ids(analysis.boards),
@@ -76,7 +76,7 @@ class ValueRange:
 
 
 def value_ranges(analysis: Analysis) -> list[ValueRange]:
-    """The values of the positions by ranges of the raw sum, which begin at multiples of their width.
+    """Return the values of the positions by ranges of the raw sum, which begin at multiples of their width.
 
     Ranges without positions are left out.
     """
@@ -94,7 +94,7 @@ def value_ranges(analysis: Analysis) -> list[ValueRange]:
 
 
 def ranges_csv(ranges: Sequence[ValueRange]) -> str:
-    """A row a range."""
+    """Return a row a range."""
     names = [field.name for field in fields(ValueRange)]
     rows = (
         [one.low, one.high, one.positions, *map(rounded, (one.share, one.value, one.value_sd))]
@@ -104,5 +104,5 @@ def ranges_csv(ranges: Sequence[ValueRange]) -> str:
 
 
 def ranges_record(ranges: Sequence[ValueRange]) -> list[dict[str, float]]:
-    """What the summary has of them."""
+    """Return what the summary has of them."""
     return [{name: rounded(value) for name, value in asdict(one).items()} for one in ranges]

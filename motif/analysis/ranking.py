@@ -130,7 +130,7 @@ class Ranking(Sequence[RankedPlay]):
         return self.plays[0].play
 
     def of(self, play: Play) -> RankedPlay:
-        """What is known of one of the plays."""
+        """Return what is known of one of the plays."""
         return next(one for one in self.plays if one.play.position == play.position)
 
     @overload
@@ -157,7 +157,7 @@ class Ranking(Sequence[RankedPlay]):
         }
 
     def to_frame(self) -> Any:
-        """A DataFrame of pandas, or of polars, with a row for each play."""
+        """Return a DataFrame of pandas, or of polars, with a row for each play."""
         rows = [one.to_dict() | {"difference": one.difference} for one in self.plays]
         names = [name for name in (*_FRAME, *OUTPUTS) if any(name in row for row in rows)]
         return frame({_FRAME.get(name, name): [row.get(name) for row in rows] for name in names})
@@ -245,7 +245,7 @@ def estimate_plays(
     full_depth: int = FULL_DEPTH,
     asked: npt.NDArray[np.bool_] | None = None,
 ) -> PlayEstimates:
-    """What the plays (m in all) of the decisions on `before` (n, 26) are worth, all in one context.
+    """Return what the plays (m in all) of the decisions on `before` (n, 26) are worth, all in one context.
 
     The `full_depth` best of each decision, and those that are `asked` for (m,), are seen to the full depth.
     """
@@ -307,7 +307,7 @@ def _set_exact(
 
 
 def source_words(source: int) -> str:
-    """What one of `PlayEstimates.sources` is called."""
+    """Return what one of `PlayEstimates.sources` is called."""
     return {ROLLOUT_SOURCE: ROLLOUT, EXACT_SOURCE: EXACT}.get(source, f"{source}{_PLY}")
 
 
@@ -353,7 +353,7 @@ def _valued_for(context: CubeContext) -> str:
 def probabilities_of(
     evaluator: Evaluator, context: CubeContext, boards: Board, sources: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """The mover's probabilities (n, 5) after plays to `boards` (n, 26), as deep as the equities."""
+    """Return the mover's probabilities (n, 5) after plays to `boards` (n, 26), as deep as the equities."""
     chances = np.empty((len(boards), len(OUTPUTS)))
     for source in np.unique(sources).tolist():
         same = sources == source
@@ -363,7 +363,7 @@ def probabilities_of(
 
 
 def _with_plies(evaluator: Evaluator, plies: int) -> Evaluator:
-    """The evaluator with so many plies of lookahead, if it has more."""
+    """Return the evaluator with so many plies of lookahead, if it has more."""
     while isinstance(evaluator, LookaheadEvaluator) and evaluator.plies > plies:
         evaluator = evaluator.below
     return evaluator

@@ -44,12 +44,12 @@ class RolloutQuestion(NamedTuple):
         return record | played | cubeful | {"position": self.position.gnubg_id}
 
     def play_out(self) -> RolloutResult:
-        """The position without a cube; raises `PositionError` when the game is over."""
+        """Return the position without a cube; raises `PositionError` when the game is over."""
         check_goes_on(self.position)
         return roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
 
     def decide(self) -> tuple[CubeRollout, CubeDecision]:
-        """The cube decision, and the static one."""
+        """Return the cube decision, and the static one."""
         result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
         chances = self.evaluator.evaluate(self.position)
         return result, cube_decision_at(self.position, chances, result.state)
@@ -57,7 +57,7 @@ class RolloutQuestion(NamedTuple):
     def compare(
         self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
     ) -> tuple[Comparison, Record]:
-        """The plays of a roll, those that are `named` or else the best; and for what they were valued."""
+        """Return the plays of a roll, those `named` or the best, and what they are valued for."""
         context, valued = for_match(self.evaluator, options, self.match)
         comparison = compare_plays(
             self.position,
@@ -74,7 +74,7 @@ class RolloutQuestion(NamedTuple):
 
 
 def result_record(result: RolloutResult) -> Record:
-    """What JSON has of a position that was rolled out."""
+    """Return what JSON has of a position that was rolled out."""
     return {
         "mean": by_name(result.mean[0]),
         "se": by_name(result.se[0]),
@@ -86,7 +86,7 @@ def result_record(result: RolloutResult) -> Record:
 
 
 def cube_rollout_record(result: CubeRollout, static: CubeDecision) -> Record:
-    """What JSON has of a cube decision that was rolled out, and of the static one."""
+    """Return what JSON has of a cube decision that was rolled out, and of the static one."""
     state = result.state
     record = {
         "action": result.action,
@@ -118,7 +118,7 @@ def cube_rollout_record(result: CubeRollout, static: CubeDecision) -> Record:
 
 
 def comparison_record(comparison: Comparison) -> Record:
-    """What JSON has of a comparison, for one that stops early what became of each play, too."""
+    """Return what JSON has of a comparison, for one that stops early what became of each play, too."""
     plays = [
         {
             "notation": compared.play.notation,
@@ -152,5 +152,5 @@ def _named_plays(position: Position, roll: tuple[int, int], texts: list[str]) ->
 
 
 def by_name(row: Any) -> dict[str, float]:
-    """The numbers of a result (6,), such as its means, under their names."""
+    """Return the numbers of a result (6,), such as its means, under their names."""
     return dict(zip(RESULT_NAMES, row.tolist(), strict=True))

@@ -50,7 +50,7 @@ class ScoreTest:
     """P-value; None for a property."""
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON has of it."""
+        """Return what JSON has of it."""
         return asdict(self)
 
 

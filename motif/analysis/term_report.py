@@ -169,7 +169,7 @@ class ToldEffect:
 
 
 def typical_amount(parameter: Parameter, deviation: float) -> float:
-    """A round number near one standard deviation, in the parameter's unit; at least 1.
+    """Return a round number near one standard deviation, in the parameter's unit; at least 1.
 
     `deviation` is that of the feature, so of the measured value times the parameter's scale.
     """
@@ -181,7 +181,7 @@ def typical_amount(parameter: Parameter, deviation: float) -> float:
 
 
 def full_value(parameter: Parameter) -> str:
-    """The measured value that counts as 1."""
+    """Return the measured value that counts as 1."""
     if parameter.unit == YES_OR_NO:
         return "yes"
     # The registry keeps 1 / full; rounding takes off what the two divisions leave behind.
@@ -203,7 +203,7 @@ def subject(parameter: Parameter, amount: float) -> Subject:
 
 
 def effect_words(parameter: Parameter, amount: float, gain: Gain) -> str:
-    """What `amount` of a parameter more is worth."""
+    """Return what `amount` of a parameter more is worth."""
     words = subject(parameter, amount)
     if gain.slight:
         verb = "make" if words.plural else "makes"
@@ -237,13 +237,13 @@ def square_words(parameter: Parameter, amount: float, own: float, gain: Gain) ->
 
 
 def point_words(side: int, place: int, step: int, gain: Gain) -> str:
-    """What the checkers of a step on a place add: sides own and opponent, places 1 to 25 (the bar)."""
+    """Return what the checkers of a step on a place add: sides own and opponent, places 1 to 25 (the bar)."""
     where = "on the bar" if place == _BAR else f"on his {place} point"
     return _sentence(f"{_STEPS[step]} of {_SIDES[side]} {where} {gain.told(step in (1, 2))}")
 
 
 def _counted(parameter: Parameter, plural: bool) -> str | None:
-    """The parameter's sentence where it begins with what is counted ("home points that ..."), or None."""
+    """Return the parameter's sentence where it begins with what is counted, or None."""
     words = parameter.sentence.split(" ")
     for place, word in enumerate(words[:2]):
         if word == parameter.unit:
@@ -260,7 +260,7 @@ def _sentence(text: str) -> str:
 
 
 def chosen_head(weights: WeightFile, class_name: str, plan: str | None, head: str | None) -> str:
-    """The head to report on: `head`, or the one that chooses plays.
+    """Return the head to report on: `head`, or the one that chooses plays.
 
     Raises `SettingError` when the file has no such weights of its own.
     """
@@ -281,7 +281,7 @@ def chosen_head(weights: WeightFile, class_name: str, plan: str | None, head: st
 
 
 def table_terms(path: Path, weights: WeightFile, class_name: str, plan: str, head: str) -> HeadTerms:
-    """The statistics of a head in the table of terms `path`.
+    """Return the statistics of a head in the table of terms `path`.
 
     Raises `DatasetError` for a table that lacks this head, or was made of other weights.
     """
@@ -299,7 +299,7 @@ def table_terms(path: Path, weights: WeightFile, class_name: str, plan: str, hea
 def dataset_terms(
     folder: Path, weights: WeightFile, class_name: str, plan: str, head: str
 ) -> tuple[HeadTerms, int]:
-    """The statistics of a head with standard errors, from a dataset that it was fitted to.
+    """Return the statistics of a head with standard errors, from a dataset that it was fitted to.
 
     Also the number of the dataset's positions of the class, or of the plan, that train.
     """
@@ -314,7 +314,7 @@ def dataset_terms(
 def board_terms(
     boards: Board, weights: WeightFile, class_name: str, plan: str, head: str
 ) -> tuple[HeadTerms, int]:
-    """The statistics of a head over those of `boards` (n, 26) that are its own, without standard errors.
+    """Return the statistics of a head over its own of `boards` (n, 26), without standard errors.
 
     Left out are those where the head's chance is 0 by the rules, and those that bearoff tables judge.  Also
     how many they are.  Raises `DatasetError` when they are fewer than `FEWEST`.
@@ -359,7 +359,7 @@ def dataset_boards(folder: Path, class_name: str, plan: str) -> Board:
 def observed_positions(
     weights: WeightFile, boards: Board, class_name: str, plan: str, head: str, most: int = MOST
 ) -> Observed:
-    """What a head makes of those of `boards` (n, 26) that are its own, of at most `most` spread over them.
+    """Return what a head makes of its own of `boards` (n, 26), of at most `most` spread over them.
 
     Raises `DatasetError` when they are fewer than `FEWEST`.
     """
@@ -369,7 +369,7 @@ def observed_positions(
 
 @one_thread()
 def told_effects(positions: Observed, count: int) -> tuple[ToldEffect, ...]:
-    """The `count` parameters that move the value of `positions` most, most first, and what each is worth."""
+    """Return the `count` parameters that move the value of `positions` most, and what each is worth."""
     gains = [positions.feature_gain(k) for k in range(len(positions.parameters))]
     moves = np.abs(gains) * positions.deviations
     order = [int(k) for k in np.argsort(-moves, kind="stable") if moves[k] > 0]
@@ -429,7 +429,7 @@ def _by_stage(positions: Observed, feature: int, step: float, told: Gain) -> str
 
 
 def _excuse(positions: Observed, feature: int, gain: float) -> str:
-    """What goes with a parameter whose sign is not what a player expects."""
+    """Return what goes with a parameter whose sign is not what a player expects."""
     through = positions.companions(feature)
     own = float(through[feature])
     through[feature] = 0.0
@@ -448,7 +448,7 @@ def _excuse(positions: Observed, feature: int, gain: float) -> str:
 
 @one_thread()
 def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count: int) -> tuple[ToldTerm, ...]:
-    """The `count` terms, but for the bias, that move the head's value most, and what they do in words.
+    """Return the `count` terms, but for the bias, that move the head's value most, and what they do in words.
 
     Words are about what the value does along `positions`, numbers about the weights.
     """
@@ -476,7 +476,7 @@ def told_terms(weights: WeightFile, head: HeadTerms, positions: Observed, count:
 
 
 def _features(terms: Terms, parameters: ParameterSet, place: int) -> list[Parameter]:
-    """What term number `place` of the weight vector multiplies: one or two features, or none."""
+    """Return what term number `place` of the weight vector multiplies: one or two features, or none."""
     if place >= terms.first_point:
         return []
     pair = [place - 1] if place <= terms.size else terms.pairs[place - 1 - terms.size].tolist()

@@ -186,7 +186,7 @@ def read_benchmark(path: Path | str) -> BenchmarkFile:
 
 
 def shipped_lines() -> list[BenchmarkFile]:
-    """The files in order, named from the checkout on; none where motif was installed without it.
+    """Return the files in order, named from the checkout on; none where motif was installed without it.
 
     Raises `BenchmarkError` for a file that cannot be read.
     """
@@ -213,11 +213,11 @@ class _Keyed:
         self.lines = array("q")
 
     def boards(self) -> Board:
-        """The positions (n, 26); raises `_BadLineError` for a key that is none."""
+        """Return the positions (n, 26); raises `_BadLineError` for a key that is none."""
         return _decoded(self.keys, self.lines)
 
     def rolled_out(self) -> RolledOut:
-        """The positions with their probabilities; raises `_BadLineError`."""
+        """Return the positions with their probabilities; raises `_BadLineError`."""
         probabilities = np.array(self.numbers, np.float64).reshape(-1, 5)
         lines = np.array(self.lines, np.int64)
         good = (probabilities >= -_ROUNDING) & (probabilities <= 1 + _ROUNDING)
@@ -261,7 +261,7 @@ class _Lines:
                 take(words, number)
 
     def cube(self) -> CubeRollouts:
-        """The rollouts with the cube; raises `_BadLineError`."""
+        """Return the rollouts with the cube; raises `_BadLineError`."""
         kind = self.cube_rollouts
         chances = np.array(kind.numbers, np.float64).reshape(-1, 2)
         lines = np.array(kind.lines, np.int64)

@@ -104,7 +104,7 @@ class MakeSettings:
         return Rule(self.se, float(ndtri(self.certain)), self.most)
 
     def first_evaluator(self, plies: int = 0) -> Evaluator:
-        """The evaluator of the first of `players`, looking so far ahead; raises `PlayerError`."""
+        """Return the evaluator of the first of `players`, looking so far ahead; raises `PlayerError`."""
         name = without_plies(names(self.players, "players")[0])
         return load_evaluator(f"{name}@{plies}" if plies else name)
 
@@ -205,7 +205,7 @@ def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> 
 
 
 def _decisions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[int]:
-    """The rows in which there are two different plays or more."""
+    """Yield the rows in which there are two different plays or more."""
     for batch in play_batches(boards, rolls, _AT_ONCE):
         choices = np.diff(batch.offsets)
         yield from (batch.decisions.start + np.flatnonzero(choices > 1)).tolist()
@@ -245,7 +245,7 @@ def _portions(rows: Iterator[int]) -> Iterator[npt.NDArray[np.int64]]:
 def _rows_that_differ(
     deep: Evaluator, boards: Board, rolls: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
 ) -> list[int]:
-    """Runs in a worker: which of `rows` (n,), with these boards (n, 26) and rolls, need lookahead."""
+    """Run in a worker: which of `rows` (n,), with these boards (n, 26) and rolls, need lookahead."""
     shallow = deep.without_lookahead
     first, second = (one.best_plays(boards, rolls).boards for one in (shallow, deep))
     return rows[(first != second).any(axis=1)].tolist()

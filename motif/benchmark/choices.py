@@ -108,7 +108,7 @@ class RecordedDecisions:
         return len(self.starts)
 
     def losses(self, values: npt.NDArray[np.float64]) -> Losses:
-        """What it loses to choose the play of each decision with the highest of `values` (m,), the mover's.
+        """Return the loss of choosing the play with the highest of `values` (m,), the mover's.
 
         Of equal plays the first one counts, also of those with equal labels.  A decision is of the class
         that its best play leads to.  Without decisions there is no loss.
@@ -124,7 +124,7 @@ def recorded_decisions(
     equities: npt.NDArray[np.floating],
     classes: npt.NDArray[np.int8],
 ) -> RecordedDecisions:
-    """The decisions in which there is something to choose, by ascending id.
+    """Return the decisions in which there is something to choose, by ascending id.
 
     Each position has the id of its decision, its labelled equity in points for the player on roll there,
     who is the mover's opponent, and its class: three arrays (positions,).
@@ -173,7 +173,7 @@ class DatasetDecisions:
 
 
 def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetDecisions:
-    """The decisions of the dataset at `path`, whose `parts` `motif.sampling.read_parts` reads.
+    """Return the decisions of the dataset at `path`, whose `parts` `motif.sampling.read_parts` reads.
 
     Raises `BenchmarkError` where no decision has two recorded plays, and for a label that is no number.
     """
@@ -188,7 +188,7 @@ def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetD
 
 
 def choosing_by_value(player: Player) -> Evaluator:
-    """The evaluator whose values of positions decide what `player` plays.
+    """Return the evaluator whose values of positions decide what `player` plays.
 
     Raises `PlayerError` for one who chooses in another way, as ``random``, ``best-of-four`` and ``gnubg``.
     """
@@ -201,7 +201,7 @@ def choosing_by_value(player: Player) -> Evaluator:
 
 
 def dataset_losses(evaluator: Evaluator, decisions: DatasetDecisions, *, jobs: int | None = None) -> Losses:
-    """What the plays lose that `evaluator` values highest.
+    """Return what the plays lose that `evaluator` values highest.
 
     A point table is that of the class of the position after the play, not of the one before it, which
     the dataset does not hold.
@@ -344,7 +344,7 @@ class WorstDecision:
 
 
 def worst_decisions(choices: Sequence[Choices], count: int) -> list[WorstDecision]:
-    """The `count` decisions that cost most, or fewer if fewer cost anything; the first of equal ones."""
+    """Return the `count` decisions that cost most, or fewer if fewer cost anything."""
     losses = np.concatenate([one.losses for one in choices])
     ends = np.cumsum([len(one.losses) for one in choices])
     worst = np.argsort(-losses, kind="stable")[:count]

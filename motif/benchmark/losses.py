@@ -37,7 +37,7 @@ class Losses:
 
 
 def joined(parts: Sequence[Losses]) -> Losses:
-    """The decisions of all `parts`, one after the other; raises `BenchmarkError` for no part."""
+    """Return the decisions of all `parts`, one after the other; raises `BenchmarkError` for no part."""
     if not parts:
         raise BenchmarkError("there is no benchmark file to measure on")
     columns = ([getattr(one, name) for one in parts] for name in ("losses", "listed", "classes"))
@@ -59,7 +59,7 @@ class ByGroup(Generic[_Rate]):
 
 
 def by_group(parts: Sequence[Losses], rate: Callable[[Rows], _Rate]) -> ByGroup[_Rate]:
-    """What `rate` finds for each group of the decisions of all `parts`, which stand one after the other.
+    """Return what `rate` finds for each group of the decisions of all `parts`, which follow each other.
 
     Raises `BenchmarkError` for no part.
     """
@@ -130,7 +130,7 @@ class LossDistribution:
 
 
 def loss_distribution(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> LossDistribution:
-    """The distribution of `losses` (n,), in points, of plays of which the file lists some, `listed` (n,)."""
+    """Return the distribution of `losses` (n,), in points, of plays, some of them `listed` (n,)."""
     millipoints = MILLIPOINTS * losses
     bounds = np.array(LIMITS) + _ROUNDING
     shares = (millipoints[:, None] <= bounds).mean(axis=0)

@@ -167,7 +167,7 @@ def _meeting(
     start: int,
     count: int,
 ) -> Played:
-    """Some pairs of two players in a tournament."""
+    """Return some pairs of two players in a tournament."""
     return play(match_side(first, adviser), match_side(second, adviser), seed, start, count)
 
 
@@ -217,11 +217,11 @@ class _Match:
         return self.score.index(best) if best >= self.length else None
 
     def state(self) -> MatchState:
-        """The score before the game, seen by the first player."""
+        """Return the score before the game, seen by the first player."""
         return MatchState(self.length, *self.score, crawford=self.crawford)
 
     def end_game(self, points: int) -> None:
-        """The first player has won `points`, or lost them; none in a game that was broken off."""
+        """Return the first player has won `points`, or lost them; none in a game that was broken off."""
         if points:
             self.score = self.score[0] + max(points, 0), self.score[1] + max(-points, 0)
             self.crawford_is_over |= self.crawford
@@ -384,7 +384,7 @@ def play_money_pairs(
 
 
 def _dice_of(seed: int, numbers: Games, openings: Rolls) -> Dice:
-    """The dice of the games with these `numbers` (n,), which begin with `openings` (n, 2)."""
+    """Return the dice of the games with these `numbers` (n,), which begin with `openings` (n, 2)."""
 
     def dice(games: Games, ply: int) -> tuple[Rolls, States]:
         rolls, states = rolls_of_games(seed, numbers[games], ply)

@@ -105,7 +105,7 @@ def _plays_per_second(model: Model, seconds: float) -> float:
 
 
 def _player_of_games(model: Model) -> Callable[[int], int]:
-    """What plays games of the batch of a number, and returns how many legal plays were generated.
+    """Return what plays games of the batch of a number, and returns how many legal plays were generated.
 
     Of a single game at a time a random player's plays would take hardly longer than a call from Python.
     """

@@ -188,7 +188,7 @@ class _Deliberation:
         self._left = self._left[kept]
 
     def _look(self) -> _Look:
-        """What all rollers together, and each of them, say of the plays that are left."""
+        """Return what all rollers together, and each of them, say of the plays that are left."""
         parts = tuple(_equity_stage(tally, self._left) for tally in self._tallies)
         covariance = np.sum([part.covariance for part in parts], axis=0) / len(parts) ** 2
         means = np.mean([part.means for part in parts], axis=0)
@@ -271,7 +271,7 @@ class _Deliberation:
 
 
 def _equity_stage(tally: Tally, plays: Numbers) -> Stage:
-    """What one roller says of `plays`: the means of all columns, the covariance of the equities."""
+    """Return what one roller says of `plays`: the means of all columns, the covariance of the equities."""
     means = tally.mean().reshape(len(plays), _COLUMNS)
     columns = np.arange(len(plays)) * _COLUMNS + _COLUMNS - 1
     covariance = tally.covariance()[np.ix_(columns, columns)]

@@ -74,7 +74,7 @@ def text_diagram(
 
 
 def narrowed(diagram: str, width: int | None) -> str:
-    """A text diagram, its notes below the board where `width` columns have no room for them beside it."""
+    """Return a text diagram, its notes below the board where `width` leaves no room beside it."""
     lines = diagram.split("\n")
     if width is None or max(map(len, lines)) <= width:
         return diagram
@@ -94,7 +94,7 @@ def describe_rules(match: MatchState) -> str:
 
 
 def describe_stakes(match: MatchState) -> str:
-    """What is played for, as "3-away 5-away, cube 2 yours", the player on roll being "you"."""
+    """Return what is played for, as "3-away 5-away, cube 2 yours", the player on roll being "you"."""
     if match.length:
         aways = match.length - match.own_score, match.length - match.opponent_score
         score = "double match point" if aways == (1, 1) else "{}-away {}-away".format(*aways)
@@ -110,7 +110,7 @@ def describe_stakes(match: MatchState) -> str:
 
 
 def describe_turn(match: MatchState) -> str:
-    """What the player on roll has to do or has done, in a few words."""
+    """Return what the player on roll has to do or has done, in a few words."""
     if match.resignation != "none":
         return f"resigns a {match.resignation}" + (" game" if match.resignation == "single" else "")
     if match.doubled:
@@ -168,7 +168,7 @@ def _notes(
 
 
 def _inward(rim: int, lines: int) -> int:
-    """The line so many `lines` away from the top (0) or bottom (-1) one."""
+    """Return the line so many `lines` away from the top (0) or bottom (-1) one."""
     return lines if rim == 0 else rim - lines
 
 
@@ -180,7 +180,7 @@ def svg_diagram(
     size: int = 640,
     title: str | None = None,
 ) -> str:
-    """An SVG document of `position`, `size` pixels wide.
+    """Return an SVG document of `position`, `size` pixels wide.
 
     `match` adds score, cube, dice and whose decision it is; each of `moves` (from, to), legal for the
     player on roll, becomes an arrow.  `title` (default: the GNUbg ID) and a description in words are
@@ -278,7 +278,7 @@ def _checker(x: float, y: float, light: bool) -> str:
 
 
 def _captions(position: Position, match: MatchState | None) -> list[str]:
-    """The lines above and below the board."""
+    """Return the lines above and below the board."""
     top = f"Opponent (dark): {position.pip_count_opponent} pips"
     bottom = f"On roll (light): {position.pip_count} pips"
     parts = []
@@ -312,7 +312,7 @@ def _dice(match: MatchState) -> list[str]:
 
 
 def _arrows(position: Position, moves: Sequence[tuple[int, int]]) -> list[str]:
-    """An arrow for each of `moves`, from the checker that leaves to the place where it lands."""
+    """Return an arrow for each of `moves`, from the checker that leaves to the place where it lands."""
     counts = [max(int(count), 0) for count in position.board]
     counts[0] = 0
     parts = []
@@ -331,7 +331,7 @@ def _arrows(position: Position, moves: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
-    """A line with a head, cased in white so that it stands out from every checker."""
+    """Return a line with a head, cased in white so that it stands out from every checker."""
     length = hypot(x2 - x1, y2 - y1) or 1.0
     ux, uy = (x2 - x1) / length, (y2 - y1) / length
     # From the rim of the checker on, so that the number of a stack stays readable.
@@ -369,7 +369,7 @@ def _circle(x: float, y: float, radius: float, fill: str, **more: float | str) -
 
 
 def _element(name: str, **attributes: float | str) -> str:
-    """An element without content; an underscore in an attribute's name stands for a hyphen."""
+    """Return an element without content; an underscore in an attribute's name stands for a hyphen."""
     words = (
         f'{key.replace("_", "-")}="{value if isinstance(value, str) else format(round(value, 1), "g")}"'
         for key, value in attributes.items()

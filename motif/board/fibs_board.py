@@ -184,8 +184,9 @@ class FibsBoard:
 
 
 def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
-    """The lines for each of `boards` (n, 26) and, where there are any, `rolls` (n, 2): money games, in which
-    the player on roll is "you".
+    """Return the lines of `boards` (n, 26) and, if any, `rolls` (n, 2), in money games.
+
+    The player on roll is "you".
 
     gnubg as a server takes a line for the question what to play.  Boards and dice are taken as they are.
     """
@@ -197,7 +198,7 @@ def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Ite
 
 
 def parse_fibs_board(text: str) -> FibsBoard:
-    """The board line in `text`, around which spaces, line ends and NUL bytes may stand.
+    """Return the board line in `text`, around which spaces, line ends and NUL bytes may stand.
 
     Raises `PositionError` saying what is wrong with it.
     """

@@ -161,13 +161,13 @@ class GameProgress:
             raise RecordError("the other player is on roll")
 
     def answer_to(self, player: int) -> CubeKind:
-        """What `player` does who doubles now: a beaver or a raccoon, where that answers the other one."""
+        """Return what a double by `player` is now: a beaver or a raccoon, where it answers another one."""
         if self._raised is None or self._raised.player == player:
             return "double"
         return _RAISES[min(_RAISES.index(self._raised.kind) + 1, len(_RAISES) - 1)]
 
     def said_result(self, winner: int, points: int, *, money: bool) -> GameResult:
-        """The result where a record says that `winner` has won so many `points`, now.
+        """Return the result where a record says that `winner` has won so many `points`, now.
 
         Points that are won before the game is over mean that the other player resigned.  Raises `RecordError`
         for a result that cannot be.
@@ -268,7 +268,7 @@ class GameFacts:
         }
 
     def in_words(self, loser: str) -> str:
-        """What was won, such as ``a gammon with the cube at 2: 4 points``; `loser` is the other's name."""
+        """Return what was won, such as ``a gammon with the cube at 2: 4 points``; `loser` lost it."""
         points = f"{self.result.points} point" + "s" * (self.result.points > 1)
         if self.kind is None:
             return f"{points}: {loser} passed the double"
@@ -283,7 +283,7 @@ class GameFacts:
 
 
 def game_facts(game: GameRecord) -> GameFacts | None:
-    """The facts of `game`; None where it has not ended."""
+    """Return the facts of `game`; None where it has not ended."""
     if game.result is None:
         return None
     progress = GameProgress()

@@ -46,23 +46,23 @@ def quoted(text: str) -> str:
 
 
 def gnubg_id(position: Position) -> str:
-    """The 14-character GNUbg position ID of `position`."""
+    """Return the 14-character GNUbg position ID of `position`."""
     return base64_text(_octets(position.board))
 
 
 def position_from_gnubg_id(text: str) -> Position:
-    """The position that a GNUbg position ID encodes; raises `PositionError` when it encodes none."""
+    """Return the position that a GNUbg position ID encodes; raises `PositionError` when it encodes none."""
     octets = octets_from_base64(text, ID_LENGTH, "position", "GNUbg ID")
     return _position_from_octets(octets, text)
 
 
 def position_key(position: Position) -> str:
-    """The 20-letter key of `position`."""
+    """Return the 20-letter key of `position`."""
     return "".join(_KEY_LETTERS[octet >> 4] + _KEY_LETTERS[octet & 15] for octet in _octets(position.board))
 
 
 def position_from_key(text: str) -> Position:
-    """The position that a 20-letter key encodes; raises `PositionError` when it encodes none."""
+    """Return the position that a 20-letter key encodes; raises `PositionError` when it encodes none."""
     _check_characters(text, KEY_LENGTH, _KEY_LETTERS, "A to P", "position", "20-letter key")
     values = [_KEY_LETTERS.index(letter) for letter in text]
     octets = bytes(high << 4 | low for high, low in zip(values[::2], values[1::2], strict=True))
@@ -70,7 +70,7 @@ def position_from_key(text: str) -> Position:
 
 
 def gnubg_ids(boards: npt.ArrayLike) -> list[str]:
-    """The GNUbg position ID of each of `boards`, int8 (n, 26).
+    """Return the GNUbg position ID of each of `boards`, int8 (n, 26).
 
     Raises `PositionError` naming the first row (counted from 0) that is no position.
     """
@@ -79,7 +79,7 @@ def gnubg_ids(boards: npt.ArrayLike) -> list[str]:
 
 
 def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
-    """The boards, int8 (n, 26), that GNUbg position IDs encode.
+    """Return the boards, int8 (n, 26), that GNUbg position IDs encode.
 
     Raises `PositionError` naming the first row (counted from 0) whose ID encodes no position.
     """
@@ -97,7 +97,7 @@ def boards_from_gnubg_ids(ids: Sequence[str]) -> Board:
 
 
 def boards_from_keys(keys: Sequence[str]) -> Board:
-    """The boards, int8 (n, 26), that 20-letter benchmark keys encode.
+    """Return the boards, int8 (n, 26), that 20-letter benchmark keys encode.
 
     Raises `PositionError` for the first one that encodes no position.
     """
@@ -116,7 +116,7 @@ def boards_from_keys(keys: Sequence[str]) -> Board:
 
 
 def _decoded(characters: npt.NDArray[np.uint8]) -> Board:
-    """The boards (m, 26) of the IDs with these `characters` (n, 14), up to the first that is no position."""
+    """Return the boards (m, 26) of the IDs of `characters` (n, 14), up to the first that is no position."""
     boards = np.zeros((len(characters), BOARD_SIZE), np.int8)
     boards = boards[: _decode_boards(characters, boards)]
     bad = first_bad_board(boards)
@@ -129,7 +129,7 @@ def base64_text(octets: bytes) -> str:
 
 
 def octets_from_base64(text: str, length: int, what: str, form: str) -> bytes:
-    """The bytes that `text`, which must have `length` characters, stands for in base64.
+    """Return the bytes that `text`, which must have `length` characters, stands for in base64.
 
     Raises `PositionError`, which says that `text` is no `form` ("GNUbg ID") of a `what` ("position").
     """
@@ -188,7 +188,7 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
 
 @kernel
 def _encode_boards(boards):
-    """The characters of the IDs of `boards` (n, 26): uint8 (n, 14)."""
+    """Return the characters of the IDs of `boards` (n, 26): uint8 (n, 14)."""
     characters = np.empty((boards.shape[0], ID_LENGTH), np.uint8)
     # One byte more than the ID has, so that its last character can be cut like the others.
     octets = np.empty(_BYTES + 1, np.int64)

@@ -105,7 +105,7 @@ def mat_name(name: str) -> str:
 
 
 def read_mat(path: Path) -> MatchRecord:
-    """The record in the .mat file at `path`.
+    """Return the record in the .mat file at `path`.
 
     Raises `RecordError` that names file, line, game and move for whatever is no record of legal play, and
     for a file larger than `motif.runtime.limits` allows.
@@ -114,7 +114,7 @@ def read_mat(path: Path) -> MatchRecord:
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
-    """The record in `text`, which errors call `name`; see `read_mat`."""
+    """Return the record in `text`, which errors call `name`; see `read_mat`."""
     MATCH_LINES.check(text.count("\n"), name, RecordError)
     numbered = enumerate(text.split("\n"), 1)
     opening = next(((number, line) for number, line in numbered if not _is_aside(line)), None)
@@ -156,7 +156,7 @@ def _comments(record: MatchRecord, notes: Notes) -> Iterator[str]:
 
 
 def move_numbers(actions: Sequence[Action]) -> list[int]:
-    """The number of the line in which a .mat file has each of `actions`, counted from 1 in a game."""
+    """Return the number of the line in which a .mat file has each of `actions`, counted from 1 in a game."""
     numbers, last_player = list[int](), 1
     for action in actions:
         # The right column stays empty, but is there, when the other player goes on below.
@@ -193,7 +193,7 @@ def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
 
 
 def _single_moves(play: Play) -> list[str]:
-    """The moves of single dice as a file spells them, the rearmost first, such as ``25/22*``."""
+    """Return the moves of single dice as a file spells them, the rearmost first, such as ``25/22*``."""
     hits = {end for (_, end), hit in zip(play.moves, play.hits, strict=True) if hit}
     words = []
     for start, end in sorted(play.moves, reverse=True):

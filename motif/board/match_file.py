@@ -36,7 +36,7 @@ _POSITION_ADVICE = (
 
 
 def read_match(path: Path | str) -> MatchRecord:
-    """The record of a match in the file at `path`; ``-`` is standard input.
+    """Return the record of a match in the file at `path`; ``-`` is standard input.
 
     Reads .mat, gnubg's .sgf and, where gammonview is installed (the extra ``xg``), .xg and .bgf.  Raises
     `RecordError`, which names the file and the place for what is no record of legal play, and for another
@@ -49,7 +49,7 @@ def read_match(path: Path | str) -> MatchRecord:
 
 
 def parse_match(content: bytes, name: str) -> MatchRecord:
-    """The record in the `content` of a file of any kind, which errors call `name`; see `read_match`.
+    """Return the record in the `content` of a file of any kind, which errors call `name`; see `read_match`.
 
     Whatever `content` is, the time and the memory that this takes are bounded: `motif.runtime.limits` says
     of what a file may hold how much, and what is more is refused before it is unpacked or parsed.
@@ -89,7 +89,7 @@ def check_match_target(path: Path) -> None:
 
 
 def match_paths(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files among `paths`, and those of `READ_SUFFIXES` in the folders among them, in order.
+    """Yield the files among `paths`, and those of `READ_SUFFIXES` in the folders among them, in order.
 
     Raises `RecordError` for a folder that holds none.
     """

@@ -77,7 +77,7 @@ _PASSED = "P"
 
 
 def xgid(position: Position, match: MatchState | None = None) -> str:
-    """The XGID, with its prefix, of `position` and `match` (None: money play, the cube in the centre)."""
+    """Return the XGID, with its prefix, of `position` and `match` (None: money play, a centred cube)."""
     state = match or MatchState()
     board = "".join(_letter(int(count)) for count in position.board)
     owner = {"centre": 0, "me": 1, "opponent": -1}[state.cube_owner]
@@ -89,7 +89,7 @@ def xgid(position: Position, match: MatchState | None = None) -> str:
 
 
 def position_from_xgid(text: str) -> tuple[Position, MatchState]:
-    """The position and the match state, both seen by the player on roll, that an XGID holds.
+    """Return the position and the match state, both seen by the player on roll, that an XGID holds.
 
     The prefix may be missing.  Raises `PositionError` naming the field that is wrong.
     """
@@ -186,7 +186,7 @@ def looks_like_ogid(text: str) -> bool:
 
 
 def ogid(position: Position, match: MatchState | None = None) -> str:
-    """The OGID, without a prefix, of `position` and `match` (None: money play, the cube in the centre)."""
+    """Return the OGID, without a prefix, of `position` and `match` (None: money play, a centred cube)."""
     state = match or MatchState()
     both = (
         "".join(_PLACES[OWN_BAR - place] * abs(int(position.board[place])) for place in places)
@@ -217,7 +217,7 @@ def ogid(position: Position, match: MatchState | None = None) -> str:
 
 
 def position_from_ogid(text: str) -> tuple[Position, MatchState]:
-    """The position and the match state, both seen by the player on roll, that an OGID holds.
+    """Return the position and the match state, both seen by the player on roll, that an OGID holds.
 
     The prefix may be missing.  Raises `PositionError` naming the field that is wrong.
     """
@@ -275,7 +275,7 @@ def _read_ogid(text: str) -> tuple[Position, MatchState]:
 
 
 def _board(white: str, black: str, white_on_roll: bool) -> Board:
-    """The board seen by the player on roll."""
+    """Return the board seen by the player on roll."""
     board = np.zeros(BOARD_SIZE, np.int64)
     sides = ((white, "white", white_on_roll), (black, "black", not white_on_roll))
     for letters, colour, is_own in sides:

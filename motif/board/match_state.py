@@ -142,7 +142,7 @@ def _score_faults(state: MatchState) -> list[str]:
 
 
 def match_id(state: MatchState) -> str:
-    """The 12-character Match ID of `state`; `beavers` has no place in it."""
+    """Return the 12-character Match ID of `state`; `beavers` has no place in it."""
     scores = (state.own_score, state.opponent_score)
     die1, die2 = state.dice or (0, 0)
     values = {
@@ -170,7 +170,7 @@ def match_id(state: MatchState) -> str:
 
 
 def match_state_from_id(text: str) -> MatchState:
-    """The state that a Match ID encodes; raises `PositionError` when it encodes none."""
+    """Return the state that a Match ID encodes; raises `PositionError` when it encodes none."""
     octets = octets_from_base64(text, MATCH_ID_LENGTH, "match state", "Match ID")
     number = int.from_bytes(octets, "little")
     values = {}

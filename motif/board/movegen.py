@@ -125,7 +125,7 @@ def path_step(path, source, low, hit):
 
 @inline_kernel
 def hash_step(source, die, hit):
-    """What a move adds to the hash of a play; equal sums mean equal boards."""
+    """Return what a move adds to the hash of a play; equal sums mean equal boards."""
     change = -_KEYS[0, source]
     if source >= die:
         change += _KEYS[0, source - die]
@@ -136,7 +136,7 @@ def hash_step(source, die, hit):
 
 @inline_kernel
 def score_step(board, own, opponent, source, die, steps):
-    """What a move not yet made on `board` adds to a table's score; arguments as for `move`."""
+    """Return what a move not yet made on `board` adds to a table's score; arguments as for `move`."""
     change = -steps[0, source, board[own + source] - 1]
     target = source - die
     if target >= 0:
@@ -348,7 +348,7 @@ class PlayBuffer(NamedTuple):
 
 
 def new_play_buffer() -> PlayBuffer:
-    """A buffer for one thread."""
+    """Return a buffer for one thread."""
     words = np.zeros((MAX_PLAYS, PACKED_WORDS), np.int64)
     node_words = np.zeros((2, MAX_PLAYS, PACKED_WORDS), np.int64)
     return PlayBuffer(

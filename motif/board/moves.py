@@ -84,21 +84,21 @@ class PlayBatch(NamedTuple):
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def some(self, decisions: npt.NDArray[np.integer]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
-        """The plays of some of the decisions, by ascending numbers, as a batch; and their rows here."""
+        """Return the plays of some of the decisions, by ascending numbers, as a batch, and their rows."""
         lengths = np.diff(self.offsets)[decisions]
         ends = np.cumsum(lengths)
         rows = np.repeat(self.offsets[decisions] - (ends - lengths), lengths) + np.arange(lengths.sum())
         return PlayBatch(np.concatenate([[0], ends]), self.boards[rows], self.paths[rows]), rows
 
     def only(self, wanted: npt.NDArray[np.bool_]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
-        """The `wanted` plays (m,), as a batch of the decisions that have any; and which these are."""
+        """Return the `wanted` plays (m,), as a batch of the decisions that have any; and which these are."""
         decisions, counts = np.unique(self.decision[wanted], return_counts=True)
         offsets = np.concatenate([[0], np.cumsum(counts)])
         return PlayBatch(offsets, self.boards[wanted], self.paths[wanted]), decisions
 
 
 def thread_play_buffer() -> PlayBuffer:
-    """The calling thread's own generator buffer."""
+    """Return the calling thread's own generator buffer."""
     buffer = getattr(_thread, "play_buffer", None)
     if buffer is None:
         buffer = _thread.play_buffer = new_play_buffer()
@@ -128,7 +128,7 @@ def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
 
 
 def decode_path(path: int, roll: tuple[int, int]) -> tuple[tuple[tuple[int, int], ...], tuple[bool, ...]]:
-    """Moves (from, to) and hits of a path of the generator, for the `roll` (higher die first)."""
+    """Return the moves (from, to) and hits of a path of the generator for `roll`, the higher die first."""
     steps = path.to_bytes(8, "big").lstrip(b"\0")
     moves = []
     for step in steps:
@@ -177,7 +177,7 @@ def _fill_batch(boards, rolls, packed, offsets, results, paths, buffer):
 
 
 def checked_roll(first: int, second: int) -> tuple[int, int]:
-    """The roll of two dice, the higher first; raises `PlayError` for a die that is not 1 to 6."""
+    """Return the roll of two dice, the higher first; raises `PlayError` for a die that is not 1 to 6."""
     for die in (first, second):
         if die not in range(1, 7):
             # Not as it is: Python refuses to write a number of thousands of digits.
@@ -186,7 +186,7 @@ def checked_roll(first: int, second: int) -> tuple[int, int]:
 
 
 def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, int]:
-    """The roll of two dice, the higher first.
+    """Return the roll of two dice, the higher first.
 
     Two dice, or one text such as ``31``, ``3-1`` or ``3 1``.  Raises `PlayError` for anything else.
     """
@@ -210,7 +210,7 @@ def _die(die: str | int) -> int:
 
 
 def as_roll(roll: RollLike) -> tuple[int, int]:
-    """The roll of two dice ``(3, 1)`` or of a text such as ``"31"``, the higher first; raises `PlayError`."""
+    """Return the roll of ``(3, 1)`` or ``"31"``, the higher die first; raises `PlayError`."""
     if isinstance(roll, str | int):
         return parse_roll(roll)
     try:
@@ -266,7 +266,7 @@ class _Tree:
         ]
 
     def _follow(self, board: _Places, dice: tuple[int, ...]) -> int | None:
-        """The number of the node at `board` with `dice` to play; None where no legal play comes of it."""
+        """Return the number of the node at `board` with `dice` left; None where no legal play results."""
         state = board, dice
         if state not in self._known:
             self._known[state] = self._made(board, dice)

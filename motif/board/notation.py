@@ -60,7 +60,7 @@ _Play = TypeVar("_Play", bound=PlayLike)
 
 
 def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
-    """The play that consists of single-die `moves` (from, to), each of which hits or not.
+    """Return the play that consists of single-die `moves` (from, to), each of which hits or not.
 
     It does not depend on the order of the moves, nor on which of several checkers moved on from a
     shared point; empty for no moves.
@@ -80,7 +80,7 @@ def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
 
 
 def parse_moves(text: str) -> list[MarkedMove]:
-    """The moves that `text` notes, in its order; ``8/5*/3`` is two of them, ``13/8`` is one.
+    """Return the moves that `text` notes, in its order; ``8/5*/3`` is two of them, ``13/8`` is one.
 
     ``bar``, ``b`` or 25; ``off``, ``o`` or 0; ``(2)`` repeats; ``*`` may be left out; a dash may stand for
     every slash of a checker, as in ``13-8-3``.  Raises `PlayError` for anything else.  Whether the play is
@@ -99,7 +99,7 @@ def parse_moves(text: str) -> list[MarkedMove]:
 
 
 def find_play(text: str, plays: Sequence[_Play]) -> _Play:
-    """The one of the legal `plays` that `text` notes; an empty text is the dance.
+    """Return the one of the legal `plays` that `text` notes; an empty text is the dance.
 
     A play is meant when it moves the checkers as the text says, whatever the order and the stops
     on the way; but it hits wherever the text has a star.  Of several such plays the one that hits
@@ -125,7 +125,7 @@ def find_play(text: str, plays: Sequence[_Play]) -> _Play:
 
 
 def _paths(moves: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """The points that each moved checker visits, the rearmost checkers and longest ways first."""
+    """Return the points that each moved checker visits, the rearmost checkers and longest ways first."""
     rest = sorted(moves, reverse=True)
     paths = []
     while rest:
@@ -146,7 +146,7 @@ def _name(point: int) -> str:
 
 
 def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
-    """The moves of the one checker that `match` of `text` notes."""
+    """Return the moves of the one checker that `match` of `text` notes."""
     moves = []
     start = _point(match["start"])
     for stop in re.split("[/-]", match["stops"])[1:]:

@@ -119,7 +119,7 @@ def made(words, first):
 
 @inline_kernel
 def mirrored(mask):
-    """The 24 points of `mask` in the other player's numbering; the bar is left out."""
+    """Return the 24 points of `mask` in the other player's numbering; the bar is left out."""
     return reversed_bits(mask & ALL_POINTS) >> _S40
 
 

@@ -25,7 +25,7 @@ FORMS = (
 
 
 def parse_position(text: str) -> tuple[Position, MatchState | None]:
-    """The position in `text`, and the match state where its form holds one.
+    """Return the position in `text`, and the match state where its form holds one.
 
     The forms are those of `FORMS`; an XGID and an OGID may lack their prefixes.  Raises `PositionError`:
     for a text that looks like one of the forms the message says what is wrong with it, for any other it lists
@@ -49,7 +49,7 @@ def parse_position(text: str) -> tuple[Position, MatchState | None]:
 def parse_decision(
     text: str, first: str | int | None = None, second: str | int | None = None
 ) -> tuple[Position, MatchState | None, tuple[int, int] | None]:
-    """The position and the match state in `text`, and the roll of two dice, or of a text of both.
+    """Return the position and the match state in `text`, and the roll of two dice, or of a text of both.
 
     Without dice the roll is the one that the text holds, if any.  Raises `PositionError` and `PlayError`.
     """

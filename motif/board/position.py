@@ -91,7 +91,7 @@ class Position:
 
     @classmethod
     def start(cls) -> "Position":
-        """The starting position."""
+        """Return the starting position."""
         return cls.from_points(_START, _START)
 
     @classmethod
@@ -112,7 +112,7 @@ class Position:
 
     @classmethod
     def from_id(cls, text: str) -> "Position":
-        """The position in a GNUbg ID, ``PositionID:MatchID``, an XGID, an OGID or a 20-letter key.
+        """Return the position in a GNUbg ID, ``PositionID:MatchID``, an XGID, an OGID or a 20-letter key.
 
         Raises `PositionError`, which says what is wrong with the text.
         """
@@ -120,7 +120,7 @@ class Position:
 
     @classmethod
     def from_points(cls, own: Mapping[int, int], opponent: Mapping[int, int]) -> "Position":
-        """A position from {point: checkers}; each side counts in ITS OWN numbering, 25 is its bar.
+        """Return a position from {point: checkers}; each side counts in ITS OWN numbering, 25 is its bar.
 
         ``Position.from_points({6: 5, 8: 3}, {24: 2})``
         """
@@ -135,7 +135,7 @@ class Position:
         return cls(board)
 
     def switch_sides(self) -> "Position":
-        """The position seen by the other player."""
+        """Return the position seen by the other player."""
         return Position(-self.board[::-1])
 
     @property

@@ -80,7 +80,7 @@ def sgf_text(record: MatchRecord, notes: Notes | None = None) -> str:
 
 
 def read_sgf(path: Path) -> MatchRecord:
-    """The record in the .sgf file at `path`.
+    """Return the record in the .sgf file at `path`.
 
     Raises `RecordError` that names file, line and game for whatever is no record of legal play, and for a
     file larger than `motif.runtime.limits` allows.
@@ -89,7 +89,7 @@ def read_sgf(path: Path) -> MatchRecord:
 
 
 def parse_sgf(text: str, name: str = "text") -> MatchRecord:
-    """The record in `text`, which errors call `name`; see `read_sgf`."""
+    """Return the record in `text`, which errors call `name`; see `read_sgf`."""
     games: list[GameRecord] = []
     tags: dict[tuple[str, str], None] = {}
     players, length, jacoby = (mat_name(""), mat_name("")), 0, False
@@ -221,7 +221,7 @@ class _GameReader:
         return list(_tags_of({tag: text.replace('"', "'") for tag, text in texts.items() if text}))
 
     def game(self) -> GameRecord:
-        """The game, from its first roll on."""
+        """Return the game, from its first roll on."""
         for node in self._nodes:
             for one in node:
                 self._line = one.line
@@ -317,7 +317,7 @@ class _GameReader:
 
 
 def _opening(record: MatchRecord, number: int) -> str:
-    """The properties of a game's first node."""
+    """Return the properties of a game's first node."""
     game = record.games[number]
     facts = {"length": record.length, "game": number, "ws": game.score[0], "bs": game.score[1]}
     rules = []
@@ -345,7 +345,7 @@ def _opening(record: MatchRecord, number: int) -> str:
 
 
 def _tags_of(texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """The tags that properties hold, in the order of these; dates have dots, as in .mat files."""
+    """Return the tags that properties hold, in the order of these; dates have dots, as in .mat files."""
     date = _DATE.fullmatch(texts.get("EventDate", ""))
     known = {**texts, **({"EventDate": ".".join(date.groups())} if date else {})}
     if not date:
@@ -394,7 +394,7 @@ def _letter(point: int, player: int) -> str:
 
 
 def _point(letter: str, player: int) -> int:
-    """The player's own number of the place `letter`."""
+    """Return the player's own number of the place `letter`."""
     if letter in (_BAR, _TRAY):
         return OWN_BAR if letter == _BAR else OFF
     number = ord(letter) - ord("a")

@@ -64,7 +64,7 @@ _GZIP = b"\x1f\x8b"
 
 
 def parse_xg(content: bytes, name: str) -> MatchRecord:
-    """The record in the `content` of an .xg file, which errors call `name`.
+    """Return the record in the `content` of an .xg file, which errors call `name`.
 
     Raises `RecordError` where gammonview is missing or cannot read it, for plays that are not legal, and for
     a file that holds more than `motif.runtime.limits` allows.
@@ -74,7 +74,7 @@ def parse_xg(content: bytes, name: str) -> MatchRecord:
 
 
 def parse_bgf(content: bytes, name: str) -> MatchRecord:
-    """The record in the `content` of a .bgf file; otherwise like `parse_xg`."""
+    """Return the record in the `content` of a .bgf file; otherwise like `parse_xg`."""
     return _parsed(
         "convert_bgf", content, name, "a .bgf file; save the match in BGBlitz as .mat", _checked_bgf
     )
@@ -92,7 +92,7 @@ def _checked_xg(content: bytes, name: str) -> bytes:
 
 
 def _records(packed: bytes, name: str) -> bytes:
-    """What gammonview takes for the records: `packed` itself where that cannot be unpacked."""
+    """Return what gammonview takes for the records: `packed` itself where that cannot be unpacked."""
     decompressor = zlib.decompressobj()
     try:
         records = decompressor.decompress(packed, MATCH_UNPACKED.size + 1)
@@ -183,7 +183,7 @@ def _game(game: dict[str, Any], where: str, before: tuple[int, int], *, money: b
 
 
 def _actions(ply: dict[str, Any], progress: GameProgress) -> Iterator[Action]:
-    """What a ply of gammonview's does; nothing where it only says that the game is over."""
+    """Yield what a ply of gammonview's does; nothing where it only says that the game is over."""
     kind, player = ply["action_id"], 0 if ply["color"] == _WHITE else 1
     if kind in _ROLLS:
         roll = checked_roll(ply["d1"], ply["d2"])

@@ -115,7 +115,7 @@ def analyse(
 
 
 def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple[list[Path], list[Path]]:
-    """The matches to read, folders looked into, and what to write; raises `SettingError`."""
+    """Return the matches to read, folders looked into, and what to write; raises `SettingError`."""
     from motif.board.match_file import STDIN, match_paths
     from motif.reports.match_report import check_export
 
@@ -135,7 +135,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple
 def _document(
     analyses: "list[tuple[str, MatchAnalysis]]", moves: bool, jokers: int, html: Path | None
 ) -> dict[str, Any]:
-    """What --json prints."""
+    """Return what --json prints."""
     from motif.analysis.match import over_all
 
     documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
@@ -230,7 +230,7 @@ def convert(
 
 
 def _kind(path: Path) -> str:
-    """What is in `path`: ``dataset``, ``labels`` or ``match``."""
+    """Return what is in `path`: ``dataset``, ``labels`` or ``match``."""
     from motif.sampling.dataset import MANIFEST
     from motif.sampling.label_files import label_format
 

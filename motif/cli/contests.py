@@ -338,7 +338,7 @@ def print_tournament(result: "TournamentResult") -> None:
 
 
 def _label(place: int) -> str:
-    """A, B, ... Z, AA, AB, ..."""
+    """Return a, B, ... Z, AA, AB, ..."""
     more, last = divmod(place, len(ascii_uppercase))
     return (_label(more - 1) if more else "") + ascii_uppercase[last]
 
@@ -363,8 +363,10 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
 
 
 def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
-    """Points a game against all, and the rating; of matches the error of the share won, and that share where
-    it is without luck, and the rating."""
+    """Return points per game against all, and the rating.
+
+    For matches it is the share won, its error, and that share without luck, and the rating.
+    """
     rating, rating_se = result.points.values[player], result.points.se[player]
     total, total_se = (values[player] for values in result.totals())
     if result.length:
@@ -377,7 +379,7 @@ def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
 
 
 def _error(se: float, digits: str) -> str:
-    """What stands behind a value that has a standard error; nothing for NaN."""
+    """Return what stands behind a value that has a standard error; nothing for NaN."""
     return "" if math.isnan(se) else f" ± {se:{digits}}"
 
 

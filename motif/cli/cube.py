@@ -224,7 +224,7 @@ def print_answer(answer: "CubeAnswer", judge: str, json: bool) -> None:
 
 
 def _line(record: dict[str, Any]) -> str:
-    """What a batch prints of a position."""
+    """Return what a batch prints of a position."""
     names = "no_double", "double_take", "double_pass"
     equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
     exact = "  exact" * record["exact"]

@@ -33,7 +33,7 @@ class Interrupted(Exception):  # noqa: N818
 
 
 def interrupted_line(said: str) -> str:
-    """The last line of a command that was interrupted, without the program's name."""
+    """Return the last line of a command that was interrupted, without the program's name."""
     return f"interrupted; {said}" if said else "interrupted"
 
 

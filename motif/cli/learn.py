@@ -163,7 +163,7 @@ def fit(
 
 
 def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:
-    """A row of the table of heads; what pruning changed stands there before and after."""
+    """Return a row of the table of heads; what pruning changed stands there before and after."""
     ways = [of for of in (facts.get("before_pruning"), facts) if of]
     measured = [[f"{of['terms']:,}" for of in ways]]
     measured += [[error_text(of[name]) for of in ways] for name in ("rmse_train", "rmse_validation")]
@@ -237,7 +237,7 @@ def bootstrap(
 
 
 def _without_noise(summary: Mapping[str, Any]) -> float | None:
-    """The error without label noise that tells most of a version; None where it is not known."""
+    """Return the error without label noise that tells most of a version; None where it is not known."""
     errors = summary.get("validation_errors", {})
     of_head: Mapping[str, float | None] = errors.get("equity", errors.get("win", {}))
     return of_head.get("rmse_without_noise")

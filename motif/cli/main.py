@@ -150,7 +150,7 @@ class _Program(TyperGroup):
 
 
 def _with_options(error: MotifError, command: Any) -> str:
-    """The message of `error`, in which the settings that `command` has options for are called as these."""
+    """Return the message of `error`, with the command's options in place of the settings they stand for."""
     options = {parameter.name: parameter.opts[0] for parameter in command.params}
     message = str(error)
     for name in filter(options.__contains__, error.settings):

@@ -1,5 +1,7 @@
-"""Options of commands: those that many share, those that the fields of settings become, and what a shell
-offers to complete them, which loads nothing heavy."""
+"""Options of commands: shared ones, those made of the fields of settings, and completion in a shell.
+
+Completion loads nothing heavy.
+"""
 
 import ast
 import inspect
@@ -105,7 +107,7 @@ def checked_seed(seed: int | None) -> int | None:
 
 
 def option(help: str, metavar: str | None = None, *, name: str | None = None, **more: Any) -> Any:
-    """An option of a command.
+    """Return an option of a command.
 
     It is called `name`, by default as its parameter is, with a --no- beside it where that says something.
     `metavar` stands for its value, by default what stands for the type.
@@ -118,7 +120,7 @@ def _own_name(name: str | None) -> str | None:
 
 
 def player_option(help: str, **more: Any) -> Any:
-    """An option whose value is a player."""
+    """Return an option whose value is a player."""
     return option(help, "PLAYER", autocompletion=complete_player, callback=_own_name, **more)
 
 
@@ -189,7 +191,7 @@ class _Field(NamedTuple):
 
 
 def settings_fields(home: str, name: str) -> dict[str, _Field]:
-    """The fields of the dataclass `name` in the module `home`, also those of its bases there."""
+    """Return the fields of the dataclass `name` in the module `home`, also those of its bases there."""
     return _class_fields(_classes(home), name)
 
 
@@ -219,7 +221,7 @@ def _class_fields(classes: dict[str, ast.ClassDef], name: str) -> dict[str, _Fie
 
 
 def _type_of(node: ast.expr) -> Any:
-    """The type that an annotation means: a plain one, Literal[...], or either with ``| None``."""
+    """Return the type that an annotation means: a plain one, Literal[...], or either with ``| None``."""
     if isinstance(node, ast.BinOp):
         return _type_of(node.left) | None
     if isinstance(node, ast.Subscript):
@@ -228,12 +230,12 @@ def _type_of(node: ast.expr) -> Any:
 
 
 def option_name(name: str) -> str:
-    """The option of the command line that is called as the setting `name`."""
+    """Return the option of the command line that is called as the setting `name`."""
     return "--" + name.replace("_", "-")
 
 
 def _parameter(name: str, kind: Any, mark: OptionInfo, default: Any) -> inspect.Parameter:
-    """The parameter `name` of a command, an option in which `mark` leaves nothing open."""
+    """Return the parameter `name` of a command, an option in which `mark` leaves nothing open."""
     annotated: Any = Annotated
     declared = copy(mark)
     both_ways = kind == bool | None or default is True
@@ -302,7 +304,7 @@ def command(
 
 
 def optional_value(option: str, value: str) -> type[TyperCommand]:
-    """The class of a command whose `option` stands for ``option=value`` where no value follows it.
+    """Return the class of a command whose `option` stands for ``option=value`` where no value follows it.
 
     None does where the command line ends there, or another option begins.
     """
@@ -337,7 +339,7 @@ def several_values(option: str) -> type[TyperCommand]:
 
 
 def moved(options: Sequence[str], where: str) -> type[TyperCommand]:
-    """The class of a command that once had `options`, and says `where` they are now."""
+    """Return the class of a command that once had `options`, and says `where` they are now."""
 
     class Moved(TyperCommand):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -359,7 +361,7 @@ def check_target(path: Path) -> None:
 
 
 def static_evaluator(name: str) -> "StaticEvaluator":
-    """The evaluator of the player called `name`; raises `PlayerError` when he is not a static one."""
+    """Return the evaluator of the player called `name`; raises `PlayerError` when he is not a static one."""
     from motif.evaluators import StaticEvaluator
 
     evaluator = evaluator_of(name)

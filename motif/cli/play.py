@@ -164,7 +164,7 @@ def _run(table: "Table", games: int | None, save: Path | None) -> None:
 
 
 def _sides(first: str | None, second: str | None) -> tuple[str, str]:
-    """The two players: a name alone is that of a person's opponent."""
+    """Return the two players: a name alone is that of a person's opponent."""
     if second is not None:
         return first or HUMAN, second
     return HUMAN, DEFAULT_PLAYER if first in (None, HUMAN) else str(first)
@@ -195,7 +195,7 @@ def opening_line(session: "GameSession") -> str:
 
 
 def play_result(session: "GameSession", tutor: "Tutor | None") -> dict[str, Any]:
-    """The result of `session` as JSON has it; errors of persons where there was a `tutor`."""
+    """Return the result of `session` as JSON has it; errors of persons where there was a `tutor`."""
     from motif.board.game_record import game_facts
 
     record, rules, winner = session.record(), session.rules, session.match_winner

@@ -275,7 +275,7 @@ def _roll_out(
 def read_decision(
     identifier: str | None, die1: str | None, die2: str | None
 ) -> "tuple[Position, MatchState | None, tuple[int, int]]":
-    """The position, what surrounds it and the roll, from an ID and dice; the ID may hold the roll."""
+    """Return the position, what surrounds it and the roll, from an ID and dice; the ID may hold the roll."""
     from motif.board.parsing import parse_decision
 
     position, match, roll = parse_decision(identifier or "", die1, die2)
@@ -420,7 +420,7 @@ def _print_reckoning(explanation: "Explanation", most: int | None) -> None:
 
 
 def _boards(explanation: "Explanation") -> str:
-    """The boards after both plays, seen by the mover, side by side where there is room."""
+    """Return the boards after both plays, seen by the mover, side by side where there is room."""
     from rich.console import Console
 
     from motif.board.diagram import text_diagram
@@ -505,7 +505,7 @@ def _summary(chances: "BearoffChances") -> str:
 
 
 def _distributions(position: "Position") -> "list[RaceDistribution | None]":
-    """Rolls of the player on roll and of the opponent; raises `PositionError` when neither bears off."""
+    """Roll of the player on roll and of the opponent; raises `PositionError` when neither bears off."""
     from motif.board.outcome import outcome
     from motif.evaluators.bearoff import race_distribution
 

@@ -45,12 +45,12 @@ def _finite(value: Any) -> Any:
 
 
 def error_text(error: float | None) -> str:
-    """An error of a fit for a table; nothing where there is none."""
+    """Return an error of a fit for a table; nothing where there is none."""
     return "" if error is None else f"{error:.4f}"
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """A share such as 0.5 as ``50.0 %``."""
+    """Return a share such as 0.5 as ``50.0 %``."""
     return f"{100 * share:.{digits}f} %"
 
 
@@ -76,7 +76,7 @@ def note(line: str) -> None:
 
 
 def p_text(p: float, name: str = "p = ") -> str:
-    """A p value for people: never 0."""
+    """Return a p value for people: never 0."""
     return f"{name.replace('=', '<') or '< '}0.0001" if p < 1e-4 else f"{name}{p:.2g}"
 
 

@@ -92,7 +92,7 @@ def serve_ubgi(
 
 
 def _beside(function: Callable[[], _Result]) -> _Result:
-    """What `function` returns or raises, called by another thread.
+    """Return what `function` returns or raises, called by another thread.
 
     The main thread hears signals, which it does not while it runs compiled code.  The other one is not waited
     for when the program ends.
@@ -155,7 +155,7 @@ def _open(address: str) -> None:
 
 
 def http_server() -> Any:
-    """The module `motif.serve.http`; raises `SettingError` where the packages that it needs are missing."""
+    """Import `motif.serve.http`; raises `SettingError` where the packages that it needs are missing."""
     try:
         from motif.serve import http
     except ModuleNotFoundError as error:

@@ -188,8 +188,10 @@ def _show_pattern(
     count: int,
     json: bool,
 ) -> None:
-    """Print where a `pattern` (class, name) is largest and smallest among positions of a `source` (dataset,
-    file, seed, jobs)."""
+    """Print where a `pattern` (class, name) is largest and smallest among positions.
+
+    These come from `source` (dataset, file, seed, jobs).
+    """
     from motif.analysis.explain.judged import EQUITY
     from motif.analysis.pattern_report import (
         PatternBoard,
@@ -254,7 +256,7 @@ def _statistics(
     seed: int,
     jobs: int | None,
 ) -> "tuple[HeadTerms, str, Board]":
-    """The statistics of the head at `place` (class, plan, head), what they come from, and positions."""
+    """Return the statistics of the head at `place` (class, plan, head), their source, and positions."""
     from motif.analysis.term_report import board_terms, dataset_terms, table_terms
 
     weights = evaluator.weights
@@ -484,7 +486,7 @@ def export(
 
 
 def _weights_of(name: str) -> "WeightFile":
-    """The weight file called `name`; raises `PlayerError` for a player that is none."""
+    """Return the weight file called `name`; raises `PlayerError` for a player that is none."""
     from motif.evaluators import load_static
     from motif.evaluators.static import BEAROFF_SUFFIX
 

@@ -61,7 +61,7 @@ MEASURED = ScoreWindow(69.7, 0.3, 75.4, 0.5, 53_471, 4_000, "motif-v6")
 
 
 def score_action(score: float, double_from: float, drop_from: float) -> str:
-    """What a window says at S = `score`."""
+    """Return what a window says at S = `score`."""
     if score < double_from:
         return "no double, take"
     return "double, take" if score < drop_from else "double, pass"
@@ -101,7 +101,7 @@ class DoublingSet:
         return float(self.formula.squashed(EARLY_FROM))
 
     def ranges(self) -> "list[ScoreRange]":
-        """The positions by ranges of D, `RANGE` wide; ranges without any are left out."""
+        """Return the positions by ranges of D, `RANGE` wide; ranges without any are left out."""
         numbers = np.floor(self.raw / RANGE).astype(np.int64)
         return [self._range(number * RANGE, numbers == number) for number in np.unique(numbers).tolist()]
 
@@ -117,7 +117,7 @@ class DoublingSet:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON has of it: E[p] and SD by the score and by the player, the early zone, the ranges."""
+        """Return the object for JSON: E[p] and SD by score and player, the early zone, the ranges."""
         early = self.raw >= EARLY_FROM
         return {
             "score_mean": float(self.scores.mean() / 100),
@@ -172,7 +172,7 @@ def doubling_set(
 
 
 def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES) -> ScoreWindow:
-    """The scores at which half of the decisions in `positions` switch.
+    """Return the scores at which half of the decisions in `positions` switch.
 
     Standard errors come from `resamples` draws of whole games.  Raises `SettingError` where no decision
     switches.
@@ -184,7 +184,7 @@ def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES
 
 
 def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray[np.int64], Board]:
-    """The games and boards of all positions after the first, up to the first double of each game."""
+    """Return the games and boards of all positions after the first, up to the first double of each game."""
     undoubled = np.ones(games, np.bool_)
     parts = []
     for ply in self_play(evaluator, starts(games), derive_states(seed, 0, games, _TRIAL)):
@@ -200,13 +200,12 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[npt.NDArray
 
 
 def _decisions(evaluator: Evaluator, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Whether the player on roll of each of `boards` has a double, or is too good for one, and whether it
-    is to be passed."""
+    """Return whether the player on roll of each of `boards` doubles or is too good, and whether to pass."""
     return _decided(evaluator.evaluate_many(boards).astype(np.float64), boards)
 
 
 def _decided(chances: Floats, boards: Board) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """What `_decisions` says where the five `chances` (n, 5) of `boards` are known."""
+    """Return what `_decisions` says where the five `chances` (n, 5) of `boards` are known."""
     no_double, double_take, double_pass = cube_equities(
         chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
     )
@@ -221,7 +220,7 @@ def _switch(
     seed: int,
     resamples: int,
 ) -> tuple[float, float]:
-    """The score at which half of the decisions are made, and its standard error over games."""
+    """Return the score at which half of the decisions are made, and its standard error over games."""
     random = np.random.default_rng(seed)
     _, place = np.unique(games, return_inverse=True)
     count = int(place.max()) + 1 if len(place) else 0

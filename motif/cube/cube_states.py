@@ -51,7 +51,7 @@ def stakes_of(
     table: MatchEquityTable | None = None,
     efficiency: float | Efficiency | None = None,
 ) -> Stakes:
-    """What is at stake in `state`, its player on roll being side 0, now and after doubles.
+    """Return what is at stake in `state`, its player on roll being side 0, now and after doubles.
 
     A match is valued by `table`, by default Kazaross-XG2, and exactly where both sides have at most
     `MATCH_CHECKERS` checkers; money play by the tables of up to six checkers a side.  `efficiency` is that of
@@ -116,7 +116,7 @@ def _stakes_of(state: MatchState, table: MatchEquityTable | None, efficiency: fl
 def _match_tables(
     state: MatchState, table: MatchEquityTable | None
 ) -> tuple[list[_Level], npt.NDArray[np.int64], Floats]:
-    """The cubes from `state` on, and what `match_values` says of them."""
+    """Return the cubes from `state` on, and what `match_values` says of them."""
     doubled, exact = match_values(state, MATCH_CHECKERS, table)
     return list(cube_levels(state)), doubled, share_exact(exact, partial(_match_exact, state, table))
 
@@ -131,14 +131,14 @@ def _money_tables() -> Floats:
 
 
 def _first_state(state: MatchState) -> MatchState:
-    """The game before the first double, if `state` may come of it: its exact values serve every cube."""
+    """Return the game before the first double, if any: its exact values serve every cube."""
     first = replace(state, cube=1, cube_owner="centre")
     return first if next(iter(cube_levels(state))) in cube_levels(first) else state
 
 
 @lru_cache(maxsize=_KEPT)
 def without_doubles(state: MatchState | None = None) -> Stakes:
-    """A cube that nobody can turn: the ends of the game in `state`, or money play without a cube."""
+    """Return a cube that nobody can turn: the ends of the game in `state`, or money play without a cube."""
     return NO_CUBE if state is None else without_cube(stakes_of(state))
 
 
@@ -149,7 +149,7 @@ def _model_stakes(
     unit: Scale,
     table: MatchEquityTable | None,
 ) -> Stakes:
-    """What is at stake with the cube of `level`, in equities of `unit`, or of the cube of `state`."""
+    """Return what is at stake with the cube of `level`, in equities of `unit`, or of the cube of `state`."""
     there = replace(state, cube=level[0], cube_owner=_owner(level, 0))
     if not state.length:
         unit = Scale(half=state.cube / level[0])
@@ -162,7 +162,7 @@ def _owner(level: _Level, side: int) -> CubeOwner:
 
 
 def _money_levels(state: MatchState) -> list[_Level]:
-    """The cubes of money play, the present one first."""
+    """Return the cubes of money play, the present one first."""
     owners: dict[CubeOwner, int | None] = {"centre": None, "me": 0, "opponent": 1}
     levels: list[_Level] = [(state.cube, owners[state.cube_owner])]
     cube = 2 * state.cube
@@ -186,7 +186,7 @@ def _money_doubles(levels: list[_Level]) -> npt.NDArray[np.int64]:
 
 
 def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> Callable[[], Stakes]:
-    """What makes the stakes of games in a worker; in games nobody beavers."""
+    """Return what makes the stakes of games in a worker; in games nobody beavers."""
     return partial(stakes_of, replace(state, dice=None, beavers=False, raccoons=False), None, efficiency)
 
 
@@ -201,8 +201,9 @@ ALMOST = 1e-9
 def decided_ahead(
     judge: Evaluator, cubes: Stakes, states: Games, sides: Games, boards: Board, chances: Floats
 ) -> tuple[Flags, Flags]:
-    """Whether the `sides` (n,) on roll on `boards` (n, 26), who may all double, should do so, and whether the
-    others should take: (n,) each.
+    """Return whether the `sides` (n,) on roll on `boards` (n, 26) should double, and the others take.
+
+    All of them may double.
 
     It is the model that says so by the `chances` (n, 5), and where that is close the `judge`'s lookahead.
     """

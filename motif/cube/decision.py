@@ -222,7 +222,7 @@ def cube_decision(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> CubeDecision:
-    """The decision of the player on roll in `state`, before he rolls, from his cubeless chances.
+    """Return the decision of the player on roll in `state`, before he rolls, from his cubeless chances.
 
     The cube efficiency is `efficiency`, or that of `position_class` (one of
     `motif.cube.equities.EFFICIENCY_CLASSES`; a ``race`` needs the `pips` of the player on roll too).
@@ -283,7 +283,7 @@ def cube_decision_by(
 
 
 def values_of(state: MatchState, held: float, taken: float, table: MatchEquityTable | None = None) -> Values:
-    """The values of a decision, of the equities without a double, and after one that is taken."""
+    """Return the values of a decision, of the equities without a double, and after one that is taken."""
     unit = scale(state, table)
     if not may_double(state):
         return Values(unit.value(held), None, None)
@@ -307,7 +307,7 @@ def _decision(
     *,
     exact: bool = True,
 ) -> CubeDecision:
-    """The decision by values that are `known`, and maybe `exact`; where there are none by the model."""
+    """Return the decision by values that are `known`, maybe `exact`; otherwise by the model."""
     check_valued(state)
     curves = cube_curves(ends, state, x, table)
     double = curves.double_take
@@ -354,7 +354,7 @@ def _allows_raccoons(state: MatchState) -> bool:
 def best_action(
     state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
 ) -> tuple[str, bool, bool, bool]:
-    """What both should do, in words; and whether to double, to take, and to beaver."""
+    """Return what both should do, in words; and whether to double, to take, and to beaver."""
     if double_take is None or double_pass is None:
         why = "Crawford game" if state.crawford else "the opponent owns the cube"
         return f"no double, {why}", False, False, False
@@ -411,8 +411,10 @@ def _degree(margin: float) -> str:
 def market_windows(
     ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None = None
 ) -> tuple[Window, ...]:
-    """The windows of the player on roll with a dead cube, at efficiency `x` and with a live one; none
-    where no double can be of use to him.  `ends` holds one position."""
+    """Return the player on roll's windows with a dead cube, at efficiency `x` and with a live one.
+
+    There are none where no double can be of use to the player.  `ends` holds one position.
+    """
     if not cube_is_useful(state):
         return ()
     efficiencies = (("dead", 0.0), ("efficiency", x), ("live", 1.0))
@@ -420,7 +422,7 @@ def market_windows(
 
 
 def cash_point(curves: CubeCurves) -> float:
-    """The chance from which on the opponent of the first position passes; 1 when he never should."""
+    """Return the chance from which on the opponent of the first position passes; 1 when he never should."""
     curve = curves.doubled
     point = _first_reached(curve.chances[0], curve.values[0] - curves.double_pass)
     return 1.0 if point is None else point
@@ -451,7 +453,7 @@ def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
 
 
 def _over(curve: Curve, places: Floats) -> Floats:
-    """The first position's equity at each of `places`."""
+    """Return the first position's equity at each of `places`."""
     rows = np.zeros(len(places), np.int64)
     return Curve(curve.chances[rows], curve.values[rows]).at(places)
 

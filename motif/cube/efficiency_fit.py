@@ -134,8 +134,10 @@ def cubeful_results(
     seed: int = 0,
     jobs: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Mean points (n, `CUBE_STATES`) that the players on roll of `boards` (n, 26) win, in units of the cube,
-    which is not turned before the first roll; and the chances (n, 5) of rollouts without it."""
+    """Return the mean points (n, `CUBE_STATES`) won on roll on `boards`, and chances (n, 5) without a cube.
+
+    Points are in units of the cube, which is not turned before the first roll.
+    """
     settings = RolloutSettings(trials, stratified=True, seed=seed)
     model, items = settings.model_of(evaluator), np.arange(len(boards))
     label = "cubeful rollouts"
@@ -168,7 +170,7 @@ def self_play(evaluator: Evaluator, boards: Board, states: npt.NDArray[np.uint64
 def _fits(
     boards: Board, classes: npt.NDArray[np.int8], won: Floats, chances: Floats, trials: int
 ) -> tuple[FittedEfficiency, ...]:
-    """The fit of each class from the results (n, `CUBE_STATES`) and chances (n, 5) of `boards`."""
+    """Return the fit of each class from the results (n, `CUBE_STATES`) and chances (n, 5) of `boards`."""
     dead, live = (
         np.stack([cubeful_equities(chances, state, x) for state in CUBE_STATES], axis=1) for x in (0.0, 1.0)
     )
@@ -189,7 +191,7 @@ def _fits(
 
 
 def _with(fits: tuple[FittedEfficiency, ...]) -> Efficiency:
-    """The default efficiencies with those of `fits` in their place."""
+    """Return the default efficiencies with those of `fits` in their place."""
     changes: dict[str, float] = {}
     for fit in fits:
         x = min(max(fit.x, 0.0), 1.0)

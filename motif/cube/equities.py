@@ -101,12 +101,12 @@ class Efficiency:
         return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
 
     def numbers(self) -> npt.NDArray[np.float64]:
-        """The fields in the order in which kernels read them, `motif.evaluators.stakes.NUMBERS`."""
+        """Return the fields in the order in which kernels read them, `motif.evaluators.stakes.NUMBERS`."""
         return np.array([getattr(self, name) for name in NUMBERS])
 
 
 def constant_efficiency(x: float) -> Efficiency:
-    """The efficiency that is `x` in every position; raises `SettingError` for what is none."""
+    """Return the efficiency that is `x` in every position; raises `SettingError` for what is none."""
     return Efficiency(**{**dict.fromkeys(NUMBERS, float(x)), "race_per_pip": 0.0})
 
 
@@ -120,7 +120,7 @@ def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
 
 
 def efficiency_class(position: Position) -> tuple[str, int]:
-    """What the default x of `position` depends on: its class, and the pips of the player on roll."""
+    """Return what the default x of `position` depends on: its class, and the pips of the player on roll."""
     return EFFICIENCY_CLASSES[int(efficiency_classes(position.board[None])[0])], position.pip_count
 
 
@@ -135,7 +135,7 @@ class Outcomes(NamedTuple):
     lose_backgammons: Floats
 
     def turned(self) -> "Outcomes":
-        """The ends as the other player sees them."""
+        """Return the ends as the other player sees them."""
         return Outcomes(
             1 - self.win,
             self.lose_gammons,
@@ -145,12 +145,12 @@ class Outcomes(NamedTuple):
         )
 
     def rows(self) -> Floats:
-        """The same as an array (n, 5)."""
+        """Return the same as an array (n, 5)."""
         return np.stack(self, axis=1)
 
 
 def outcomes(probabilities: npt.ArrayLike) -> Outcomes:
-    """The `Outcomes` of five cumulative probabilities, (5,) or (n, 5).
+    """Return the `Outcomes` of five cumulative probabilities, (5,) or (n, 5).
 
     Raises `SettingError` for what are no probabilities.
     """
@@ -173,13 +173,15 @@ class Curve(NamedTuple):
     """(n, k)"""
 
     def at(self, chances: Floats) -> Floats:
-        """The equity (n,) at one chance to win for each position."""
+        """Return the equity (n,) at one chance to win for each position."""
         return np.asarray(curve_values(self.chances, self.values, np.ascontiguousarray(chances)))
 
 
 class CubeCurves(NamedTuple):
-    """What the player on roll has over his chance to win, in points of the current cube for money and as
-    chances to win the match in match play."""
+    """Return what the player on roll has over the probability of a win.
+
+    It is in points of the current cube for money, and a probability to win the match in match play.
+    """
 
     no_double: Curve
     double_take: Curve | None
@@ -205,7 +207,7 @@ class CubeEquities(NamedTuple):
 def cube_curves(
     ends: Outcomes, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
 ) -> CubeCurves:
-    """The curves of `ends` in `state` at efficiency `x`; a match without a `table` has the default one."""
+    """Return the curves of `ends` in `state` at efficiency `x`; a match needs no `table` of its own."""
     taken = replace(state, cube=2 * state.cube, cube_owner="opponent") if may_double(state) else None
     if not state.length:
         now, then, double_pass = Scale(), Scale(half=1 / DOUBLED_WORTH), DOUBLE_PASS
@@ -230,8 +232,10 @@ def cube_equities(
     x: float | Floats,
     table: MatchEquityTable | None = None,
 ) -> CubeEquities:
-    """The three equities of n positions, `probabilities` (n, 5), all in `state`, whose player on roll may
-    double.  `x` is a number or (n,)."""
+    """Return the three equities of n positions of `probabilities` (n, 5) in `state`.
+
+    The player on roll may double.  `x` is a number or (n,).
+    """
     ends = outcomes(probabilities)
     curves = cube_curves(ends, state, x, table)
     double_pass = np.full(len(ends.win), curves.double_pass)
@@ -247,7 +251,7 @@ def cubeful_equity(
     efficiency: float | Efficiency | None = None,
     table: MatchEquityTable | None = None,
 ) -> float:
-    """What a position is worth to the player on roll with the cube as it lies in `state`.
+    """Return what a position is worth to the player on roll with the cube as it lies in `state`.
 
     In units of the current cube for money, normalised (see `Scale`) in a match.  It is the value without
     a double before this roll.  Raises `SettingError` as `cube_decision` does.
@@ -276,11 +280,11 @@ class Scale(NamedTuple):
     half: float = 1.0
 
     def equity(self, value: float | Floats) -> float | Floats:
-        """The equity of a value of `CubeCurves`."""
+        """Return the equity of a value of `CubeCurves`."""
         return (value - self.middle) / self.half
 
     def value(self, equity: float) -> float:
-        """The value of `CubeCurves` of an equity."""
+        """Return the value of `CubeCurves` of an equity."""
         return self.middle + self.half * equity
 
 
@@ -297,7 +301,7 @@ def check_valued(state: MatchState) -> None:
 
 
 def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
-    """The scale of equities in `state`."""
+    """Return the scale of equities in `state`."""
     if not state.length:
         return Scale()
     table = table or match_equity_table()
@@ -313,20 +317,27 @@ def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str
 
 
 def may_double(state: MatchState) -> bool:
-    """Whether the rules let the player on roll double: he has access to the cube, and it is not the
-    Crawford game."""
+    """Return whether the rules let the player on roll double.
+
+    That takes access to the cube, and no Crawford game.
+    """
     return state.cube_owner != "opponent" and not state.crawford
 
 
 def cube_is_useful(state: MatchState) -> bool:
-    """Whether a double can be of use to the player on roll: in a match he must need more points than the
-    cube shows."""
+    """Return whether a double can be of use to the player on roll.
+
+    In a match the player must need more points than the cube shows.
+    """
     return may_double(state) and not (state.length and aways(state)[0] <= state.cube)
 
 
 def cube_is_dead(state: MatchState) -> bool:
-    """Whether nobody can use the cube in a match: in the Crawford game, where both need no more than it
-    shows, and at 2 away each, where the game is played for the match as soon as either doubles."""
+    """Return whether nobody can use the cube in a match.
+
+    That is in the Crawford game, where both need no more than the cube shows, and at 2 away each, where
+    the game is played for the match as soon as either doubles.
+    """
     own, opponent = aways(state)
     return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
 
@@ -352,7 +363,7 @@ def model_stakes(
     *,
     unit: Scale | None = None,
 ) -> Stakes:
-    """What is at stake in `state`, its player on roll being side 0, with the cube where it lies.
+    """Return what is at stake in `state`, its player on roll being side 0, with the cube where it lies.
 
     A match without a `table` has the default one; `efficiency` is that of every position, or gives it by
     class (by default gnubg's).  Values are equities of `unit`, by default of the state's own `scale`.  Raises
@@ -388,8 +399,11 @@ def _match_worth(state: MatchState, table: MatchEquityTable, levels: range, unit
 
 
 def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
-    """The level of the last cube whose double may be of use to both; and that at which either's double of it
-    is played out: a player to whom it is of no more use is redoubled at once."""
+    """Return the level of the last useful cube, and that at which a double of it is played out.
+
+    The first is the last whose double may be of use to both; a player to whom the cube is of no more use is
+    redoubled at once.
+    """
     own, opponent = aways(state)
     last = 0
     while min(own, opponent) > state.cube << last + 1:
@@ -400,7 +414,6 @@ def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
 
 
 def cash_points(ends: Outcomes, state: MatchState, table: MatchEquityTable) -> tuple[Floats, Floats]:
-    """Chances to win the game (n,) from which the player on roll, and the opponent on their part, cash with
-    a live cube."""
+    """Return the probabilities (n,) from which either side cashes with a live cube."""
     own, other = cash_points_of(model_stakes(state, table), ends.rows()).T
     return own, other

@@ -42,8 +42,10 @@ MONEY_COLUMNS: dict[CubeOwner, int] = {"centre": CENTRED, "me": OWN, "opponent":
 
 
 class ExactEquities(NamedTuple):
-    """What the player on roll has when both sides play and turn the cube perfectly: in units of the cube for
-    money, as chances to win the match in a match."""
+    """What the player on roll has when both sides play and turn the cube perfectly.
+
+    It is in units of the cube for money, and a probability to win the match in a match.
+    """
 
     no_double: float
     """Without a double before this roll."""
@@ -55,7 +57,7 @@ class ExactEquities(NamedTuple):
 def exact_equities(
     position: Position, state: MatchState, table: MatchEquityTable | None = None
 ) -> ExactEquities | None:
-    """The equities of `position` in `state`; None where they are not known exactly.
+    """Return the equities of `position` in `state`; None where they are not known exactly.
 
     A match is valued by `table`, by default Kazaross-XG2.  Raises `SettingError` for a match that is over.
     """
@@ -88,7 +90,7 @@ def prepare_plays(position: Position, state: MatchState) -> None:
 
 
 def _home_numbers(position: Position) -> tuple[int, int] | None:
-    """The numbers of both home positions; None where a side has a checker elsewhere, all fifteen or none."""
+    """Return the numbers of both home positions; None where a side has other checkers, fifteen or none."""
     board = position.board
     own, opponent = board[1 : HOME + 1], -board[POINTS : POINTS - HOME : -1]
     left = int(np.maximum(board, 0).sum()), int(np.maximum(-board, 0).sum())
@@ -100,7 +102,7 @@ def _home_numbers(position: Position) -> tuple[int, int] | None:
 
 
 def _money_equities(values: Floats, state: MatchState) -> ExactEquities:
-    """The equities of one position's three `values`."""
+    """Return the equities of one position's three `values`."""
     no_double = float(values[MONEY_COLUMNS[state.cube_owner]])
     if not may_double(state):
         return ExactEquities(no_double, None, None)
@@ -149,7 +151,7 @@ class _Values(NamedTuple):
         return None
 
     def equities(self, state: MatchState, table: MatchEquityTable, place: _Place) -> ExactEquities:
-        """The equities at `place`."""
+        """Return the equities at `place`."""
         values = self.rolled[place.player, *place.rows]
         if not state.length:
             return _money_equities(values, state)
@@ -187,7 +189,7 @@ def _positions_below(checkers: Board) -> int:
 
 
 def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Values:
-    """The values of a position and all that comes of it."""
+    """Return the values of a position and all that comes of it."""
     levels = cube_levels(state) if state.length else {}
     rules = _match_rules(state, table, levels) if state.length else money_rules()
     sides = home_plays_from(numbers[0]), home_plays_from(numbers[1])
@@ -198,8 +200,10 @@ def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, 
 def match_values(
     state: MatchState, checkers: int, table: MatchEquityTable | None = None
 ) -> tuple[Numbers, Floats]:
-    """The states of the cube after doubles in a match, (S, 2) by who doubles, or -1; and chances to win the
-    match (2, n, n, S), in `state` of side 0, of all home positions of at most `checkers` a side.
+    """Return the states of the cube after doubles in a match, and the probabilities to win the match.
+
+    The states are (S, 2) by who doubles, or -1; the probabilities (2, n, n, S), in `state` of side 0, of all
+    home positions of at most `checkers` a side.
 
     These are seen by either side on roll, by his own position and the opponent's, and by `cube_levels`.
     """
@@ -215,7 +219,7 @@ def _score(state: MatchState) -> tuple[int, int, bool] | None:
 
 
 def _level(state: MatchState, player: int) -> _Level:
-    """The cube of `state`, which `player` sees when he is on roll."""
+    """Return the cube of `state`, which `player` sees when he is on roll."""
     owners = {"centre": None, "me": player, "opponent": 1 - player}
     return state.cube, owners[state.cube_owner]
 
@@ -231,7 +235,7 @@ def cube_levels(state: MatchState) -> dict[_Level, int]:
 
 
 def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[_Level, int]) -> CubeRules:
-    """What games are worth at each of `levels`, to the first player, who sees `state`, and to the second."""
+    """Return what games are worth at each of `levels` to the first player and the second."""
     views = state, turned_state(state)
     lost, passed = np.zeros((2, len(levels))), np.zeros((2, len(levels)))
     doubled = np.full((2, len(levels)), -1)

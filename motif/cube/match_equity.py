@@ -105,8 +105,10 @@ class MatchEquityTable:
 
 
 def aways(state: MatchState) -> tuple[int, int]:
-    """Points that the player on roll and the opponent still need; raises `SettingError` for money play and
-    for a match that is over."""
+    """Return the points that the player on roll and the opponent still need.
+
+    Raises `SettingError` for money play and for a match that is over.
+    """
     if not state.length:
         raise SettingError("money play has no score")
     own, opponent = state.length - state.own_score, state.length - state.opponent_score
@@ -117,7 +119,7 @@ def aways(state: MatchState) -> tuple[int, int]:
 
 @lru_cache(maxsize=16)
 def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
-    """The table called `name`: one of `TABLES`, or the path of a file in gnubg's XML format.
+    """Return the table called `name`: one of `TABLES`, or the path of a file in gnubg's XML format.
 
     Raises `SettingError` for a name that means nothing and for a file that holds no table.
     """
@@ -132,7 +134,7 @@ def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
 
 
 def read_table(text: str, name: str) -> MatchEquityTable:
-    """The table in the XML `text`; raises `SettingError` that names `name` and what is wrong."""
+    """Return the table in the XML `text`; raises `SettingError` that names `name` and what is wrong."""
     if _ENTITY in text:
         raise SettingError(f"{name}: no match equity table: it declares an entity, and these are not read")
     try:
@@ -159,7 +161,7 @@ def read_table(text: str, name: str) -> MatchEquityTable:
 
 
 def _rows(root: ElementTree.Element, name: str, file: str) -> list[list[float]]:
-    """The rows of the table `name`, each chance checked."""
+    """Return the rows of the table `name`, each chance checked."""
     tables = root.findall(name)
     if root.tag != "met" or not tables:
         raise SettingError(f"{file}: no match equity table: it has no {name}")

@@ -79,7 +79,7 @@ class VersionStep(SamplePlan):
     """Fields of `FitSettings` that differ from those of the run."""
 
     def plan(self) -> dict[str, Any]:
-        """The fields of `SamplePlan` alone."""
+        """Return the fields of `SamplePlan` alone."""
         return {item.name: getattr(self, item.name) for item in fields(SamplePlan)}
 
     @property
@@ -88,11 +88,11 @@ class VersionStep(SamplePlan):
         return self.labels == ROLLOUTS
 
     def pooled_versions(self, version: int) -> range:
-        """The versions whose samples the fit takes, with its own, when the step makes this `version`."""
+        """Return the versions whose samples the fit of this `version` takes beside its own."""
         return range(max(0, version - self.pooled), version + 1)
 
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
-        """Settings for sampling with `player`."""
+        """Return settings for sampling with `player`."""
         label = self.labels if self.is_rolled_out else player + self.labels
         return SampleSettings(player=player, label=label, seed=seed, **self.plan())
 
@@ -115,12 +115,12 @@ class BootstrapConfig:
     """Write the table of each version's terms with their standard errors, too."""
 
     def fit_settings(self, version: int | None = None) -> FitSettings:
-        """Settings of the run's fits, or of that of one version."""
+        """Return settings of the run's fits, or of that of one version."""
         own = {} if version is None else self.versions[version].fit
         return FitSettings(**{"seed": self.seed, **self.fit, **own})
 
     def fit_after(self, version: int, previous: str) -> FitSettings:
-        """Settings of one version's fit, with `previous` where they name the version before."""
+        """Return settings of one version's fit, with `previous` where they name the version before."""
         settings = self.fit_settings(version)
         named = [name for name in ("pattern_start", "correct") if getattr(settings, name) == PREVIOUS]
         changes: dict[str, Any] = dict.fromkeys(named, previous)
@@ -178,14 +178,14 @@ def preset_names() -> list[str]:
 
 
 def load_preset(name: str) -> BootstrapConfig:
-    """The preset called `name`; raises `SettingError` when there is none."""
+    """Return the preset called `name`; raises `SettingError` when there is none."""
     if name not in preset_names():
         raise SettingError(f"no preset is called {name!r}; there are {', '.join(preset_names())}")
     return parse_config(_PRESETS.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), f"preset {name}")
 
 
 def load_config(path: Path) -> BootstrapConfig:
-    """The configuration in a file; raises `SettingError`."""
+    """Return the configuration in a file; raises `SettingError`."""
     return parse_config(text_of(path, SettingError, YAML_FILE), plain_text(str(path)))
 
 
@@ -212,7 +212,7 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
 
 
 def _values(entry: Entry, kind: Any) -> dict[str, Any]:
-    """The fields of `kind`, one of which says how to fit."""
+    """Return the fields of `kind`, one of which says how to fit."""
     return {**entry.fields(kind), "fit": entry.get("fit", {}).fields(FitSettings, partly=True)}
 
 
@@ -280,7 +280,7 @@ def _claim(folder: Path, config: BootstrapConfig) -> None:
 
 
 def _finished(home: Path, version: int) -> dict[str, Any] | None:
-    """The summary of a version that is finished; None for one that is not."""
+    """Return the summary of a version that is finished; None for one that is not."""
     path = home / SUMMARY
     if not path.exists():
         return None
@@ -375,5 +375,5 @@ def _strength(
 
 
 def with_seed(config: BootstrapConfig, seed: int | None) -> BootstrapConfig:
-    """The configuration with another seed, or as it is for None."""
+    """Return the configuration with another seed, or as it is for None."""
     return config if seed is None else replace(config, seed=seed)

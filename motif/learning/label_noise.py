@@ -79,7 +79,7 @@ class NoiseFreeError:
 
 
 def root_mean(parts: Iterable[npt.NDArray[np.floating]]) -> float | None:
-    """The root of the mean of all numbers in `parts`; None where there are none, or one is not known."""
+    """Return the root of the mean of all of `parts`; None where there are none, or one is not known."""
     total, count = 0.0, 0
     for part in parts:
         total += float(np.sum(part, dtype=np.float64))

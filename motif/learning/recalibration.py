@@ -85,7 +85,7 @@ class StatedChances:
         return len(self.won)
 
     def rows(self, which: npt.NDArray[np.bool_]) -> "StatedChances":
-        """The rows of a mask (n,)."""
+        """Return the rows of a mask (n,)."""
         return StatedChances(**{name: values[which] for name, values in vars(self).items()})
 
 
@@ -190,7 +190,7 @@ def calibrate(
 
 
 def weights_behind(evaluator: Evaluator) -> WeightFile:
-    """The weights of `evaluator`, as they would stand in a file of their own, where every class has its own.
+    """Return the weights of `evaluator` as a file of their own, where every class has its own.
 
     Raises `PlayerError` for an evaluator without weights, or one that looks ahead with them.
     """
@@ -204,7 +204,7 @@ def weights_behind(evaluator: Evaluator) -> WeightFile:
 
 
 def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str) -> WeightFile:
-    """A copy of the weights of `evaluator`, called `name`, that holds `calibration` in place of any other.
+    """Return a copy of the weights of `evaluator`, called `name`, with this `calibration` alone.
 
     Raises `PlayerError` as `weights_behind` does.
     """
@@ -329,20 +329,20 @@ def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -
 
 
 def brier_scores(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
-    """The mean of (chance - outcome)^2 over each position's trials (n,), whose share `won` (n,) was won."""
+    """Return the mean of (chance - outcome)^2 over each position's trials (n,), `won` (n,) of them won."""
     stated, share = np.asarray(chances, np.float64), np.asarray(won, np.float64)
     return stated**2 - 2 * stated * share + share
 
 
 def log_losses(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
-    """The mean of -log(chance of what happened), in nats, over each position's trials (n,)."""
+    """Return the mean of -log(chance of what happened), in nats, over each position's trials (n,)."""
     stated = np.clip(np.asarray(chances, np.float64), NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
     share = np.asarray(won, np.float64)
     return np.asarray(-(share * np.log(stated) + (1 - share) * np.log1p(-stated)))
 
 
 def change(before: _FloatArray, after: _FloatArray, games: npt.NDArray[np.integer]) -> Change:
-    """The change of scores (n,), n > 0, of positions from `games` (n,)."""
+    """Return the change of scores (n,), n > 0, of positions from `games` (n,)."""
     differences = after - before
     return Change(
         float(before.mean()),
@@ -373,7 +373,7 @@ class _Steps(NamedTuple):
         )
 
     def pairs(self) -> "_Steps":
-        """What each two neighbours make together, each array (k - 1,)."""
+        """Return what each two neighbours make together, each array (k - 1,)."""
         weights = self.weights[:-1] + self.weights[1:]
 
         def mean(values: _FloatArray) -> _FloatArray:
@@ -409,7 +409,7 @@ def _steps(shown: _FloatArray, won: _FloatArray, one_trial: float) -> _Steps:
 
 
 def _thinned(steps: _Steps) -> _Steps:
-    """The steps after the cheapest of their neighbours have been put together, again and again."""
+    """Return the steps after the cheapest of their neighbours have been put together, again and again."""
     budget = TOLERANCE * float(steps.weights.sum())
     while len(steps.weights) > 1:
         losses = steps.losses()

@@ -70,7 +70,7 @@ class ClassRows:
 def class_rows(
     folders: Sequence[Path], parameters: ParameterSet, validation: float, seed: int
 ) -> Iterator[dict[str, ClassRows]]:
-    """The rows of each class that occurs in the datasets in `folders`, for the time of the block.
+    """Provide the rows of each class in the datasets in `folders`, for the time of the block.
 
     About the share `validation` of the games, drawn by `seed`, is held out.  The files lie in a
     temporary folder (TMPDIR says where): 368 bytes a position for 70 parameters.  Raises
@@ -96,7 +96,7 @@ def class_rows(
 
 
 def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """The rows of `values` (n, ...) where `mask` (n,) is true.
+    """Return the rows of `values` (n, ...) where `mask` (n,) is true.
 
     All of them are `values` itself.  Many of them lie in a temporary file that is mapped into memory, as
     those of `class_rows` do, and that is gone when the array is.  `FileError` when it cannot be written.
@@ -116,7 +116,7 @@ def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDA
 
 
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:
-    """The datasets in `folders`, one after the other; their games and decisions keep apart.
+    """Return the datasets in `folders`, one after the other; their games and decisions keep apart.
 
     They come in pieces of a bounded number of positions, so that their size does not matter.  Raises
     `FitError` for a label that is no probability, or no equity.
@@ -170,7 +170,7 @@ def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:
 
 
 def held_out(folders: Sequence[Path], validation: float, seed: int) -> Samples:
-    """The positions that a fit to `folders` with this `validation` and `seed` keeps for validation."""
+    """Return the positions that a fit to `folders` with this `validation` and `seed` keeps for validation."""
     games = validation_games(folders, validation, seed)
     return joined(part.rows(np.isin(part.game, games)) for part in pooled_parts(folders))
 
@@ -205,7 +205,7 @@ def _append(
 
 
 def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
-    """The files of one class as arrays, those of the two sides put together."""
+    """Return the files of one class as arrays, those of the two sides put together."""
 
     def column(name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
         path, rest = (_path(folder, class_name, name, side) for side in _SIDES)

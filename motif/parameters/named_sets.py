@@ -62,7 +62,7 @@ class _Watched(np.ndarray):
 
 @cache
 def _trial_boards() -> npt.NDArray[np.int64]:
-    """The position at the start, and others: with checkers anywhere or at home alone, on bars and borne off.
+    """Return the position at the start, and others: checkers anywhere or at home, on bars and borne off.
 
     In the last two one side has none left.
     """
@@ -157,7 +157,7 @@ class OwnSet(ParameterSet):
 
 
 def own_fingerprint(text: str, base: ParameterSet | None) -> str:
-    """The fingerprint of the set in a file of this `text` that extends `base`; it runs nothing."""
+    """Return the fingerprint of the set in a file of this `text` that extends `base`; it runs nothing."""
     facts = [text, base.fingerprint if base is not None else None]
     return "sha256:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
@@ -266,12 +266,12 @@ def extend(base: str | None = None) -> Extension:
 
 
 def load_own_set(path: Path | str) -> OwnSet:
-    """The set in the file at `path`; raises `ParameterError`."""
+    """Return the set in the file at `path`; raises `ParameterError`."""
     return _own_set(Path(path).name, _text(Path(path)), str(path))
 
 
 def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection[str]) -> OwnSet:
-    """The set that weights over `names`, in `folder`, were fitted to, whose file is called `name`.
+    """Return the set that weights over `names`, in `folder`, were fitted to, whose file is called `name`.
 
     It may lie in `folder` or one above it, in the current folder, or in one of MOTIF_PARAMETERS.  Nothing
     but a file of the very text that belongs to `fingerprint` is run.  Raises `ParameterError`.
@@ -295,7 +295,7 @@ def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection
 
 
 def _places(name: str, folder: Path) -> list[Path]:
-    """The files called `name` where weights in `folder` look for it, each once."""
+    """Return the files called `name` where weights in `folder` look for it, each once."""
     named = [Path(entry) for entry in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if entry]
     folder = folder.absolute()
     folders = dict.fromkeys((folder, *folder.parents, Path.cwd(), *named))
@@ -321,7 +321,7 @@ def _base(name: str | None) -> ParameterSet | None:
 
 
 def _base_in(text: str, where: str) -> str | None:
-    """The base that a file's call of `extend` names, found without running the file."""
+    """Return the base that a file's call of `extend` names, found without running the file."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -395,7 +395,7 @@ def _run(path: Path, text: str, module_name: str) -> ModuleType:
 
 
 def _own_set_again(name: str, text: str, names: Collection[str]) -> OwnSet:
-    """The set of a file that another process has read, as far as it is known there."""
+    """Return the set of a file that another process has read, as far as it is known there."""
     return _own_set(name, text, name).known_to(names)
 
 
@@ -404,7 +404,7 @@ KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
 
 
 def parameter_set(name: str) -> ParameterSet:
-    """The set called `name`, or in the file at the path `name`; raises `ParameterError`."""
+    """Return the set called `name`, or in the file at the path `name`; raises `ParameterError`."""
     if name.endswith(SUFFIX):
         return load_own_set(name)
     try:
@@ -417,7 +417,7 @@ def parameter_set(name: str) -> ParameterSet:
 def fitted_set(
     name: object, fingerprint: object, folder: Path, names: Collection[str]
 ) -> ParameterSet | None:
-    """The set called `name` that weights over `names`, in a file in `folder`, were fitted to.
+    """Return the set called `name` that weights over `names`, in a file in `folder`, were fitted to.
 
     None when there is none of the name.  Where motif's has another fingerprint, also as it was when it had
     the parameters in `names` alone, it is given as it is.  Raises `ParameterError` for a file of one's own

@@ -56,7 +56,7 @@ class BoardFunction:
 
 
 def _in_one_line(message: str) -> str:
-    """What numba complains of, without its advice and without where in its pipeline it happened."""
+    """Return what numba complains of, without its advice and without where in its pipeline it happened."""
     lines = [line.strip() for line in message.splitlines()]
     reasons = [line for line in lines if line and not line.startswith(("Failed in", "During:", "- "))]
     return reasons[0] if reasons else "cannot be compiled"
@@ -64,7 +64,7 @@ def _in_one_line(message: str) -> str:
 
 @intrinsic
 def call_board_function(typing_context: Any, address: Any, board: Any) -> Any:
-    """The float64 that the `BoardFunction` at `address` gives for `board` int8, contiguous."""
+    """Return the float64 that the `BoardFunction` at `address` gives for `board` int8, contiguous."""
     signature = types.float64(address, board)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -84,7 +84,7 @@ def no_functions() -> OwnFunctions:
 
 @inline_kernel
 def _value(address, board):
-    """The function's value, and whether it is none that can be reckoned with; then it counts as 0."""
+    """Return the function's value, and whether it is none that can be reckoned with; then it counts as 0."""
     value = call_board_function(address, board)
     if abs(value) < LARGEST:
         return value, 0

@@ -126,7 +126,7 @@ def _aim(words, first, own_made):
 
 @inline_kernel
 def plan_of(words, packed, own_made, other_made, position_class):
-    """Number of the plan of a packed board (int64[8], the same as int8[64]), or `NO_PLAN`."""
+    """Return the number of the plan of a packed board (int64[8], the same as int8[64]), or `NO_PLAN`."""
     half = PACKED_WORDS // 2
     if position_class == CONTACT:
         return len(AIMS) * _aim(words, 0, own_made) + _aim(words, half, other_made)

@@ -123,7 +123,7 @@ class ParameterSet:
         return np.zeros((0, 2), np.int64)
 
     def known_to(self, names: Collection[str]) -> Self:
-        """The set as it was when it had the parameters in `names` alone; itself where it has no other."""
+        """Return the set as it was with the parameters in `names` alone; itself where it has no other."""
         known = tuple(parameter for parameter in self.parameters if parameter.name in names)
         if len(known) == len(self):
             return self
@@ -131,7 +131,7 @@ class ParameterSet:
         return replace(self, parameters=known, side_count=sides, whole=self)
 
     def fitted(self, fingerprint: object, names: Collection[str]) -> Self:
-        """What weights over `names` were fitted to: of the set, or of this when it was smaller.
+        """Return what weights over `names` were fitted to: of the set, or of this when it was smaller.
 
         The set itself where `fingerprint` belongs to neither.
         """
@@ -200,7 +200,7 @@ class SetBuilder:
         return len(self._shared) - 1
 
     def build(self) -> ParameterSet:
-        """The finished set."""
+        """Return the finished set."""
         parameters = (*self._sides, *self._twins, *self._shared)
         return ParameterSet(self._name, self._revision, parameters, len(self._sides))
 

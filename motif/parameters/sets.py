@@ -32,7 +32,7 @@ MAX_PARAMETERS = 256
 
 
 def code_of(parameters: ParameterSet) -> int:
-    """The number by which compiled code knows a set, or the one that it extends."""
+    """Return the number by which compiled code knows a set, or the one that it extends."""
     return _NOTHING_CODE if parameters.compiled_name is None else SET_CODES[parameters.compiled_name]
 
 
@@ -68,8 +68,10 @@ def take_places(places, out, known):
 
 @kernel
 def measure_packed(set_code, own_functions, packed, scales, features):
-    """Write the scaled values of packed boards (n, 64) to `features` float32 (n, size of the set); return how
-    many of one's own were not finite."""
+    """Write the scaled values of packed boards (n, 64) to `features`; return how many are not finite.
+
+    These are float32 (n, size of the set); a user's own parameters alone can fail to be finite.
+    """
     words = words_of(packed)
     half = PACKED_WORDS // 2
     known = np.zeros(KNOWN, np.int64)

@@ -27,7 +27,7 @@ _REACH = 12
 
 
 def roll_set(*wanted: tuple[int, int]) -> int:
-    """The set of the rolls `wanted`, each with the higher die first."""
+    """Return the set of the rolls `wanted`, each with the higher die first."""
     return sum(1 << k for k, roll in enumerate(map(tuple, ROLLS.tolist())) if roll in wanted)
 
 
@@ -42,7 +42,7 @@ def _joined(rolls: npt.ArrayLike, shown: npt.NDArray[np.bool_]) -> RollSets:
 
 
 def _to_distance(distance: int, is_open: npt.NDArray[np.bool_]) -> RollSets:
-    """Rolls that bring one checker exactly `distance` pips, by several dice: uint32 (n,).
+    """Roll that bring one checker exactly `distance` pips, by several dice: uint32 (n,).
 
     `is_open` (n, 6): which of the places 1 to 6 pips before the target are open; the way may lead
     through these alone.
@@ -90,19 +90,19 @@ def rolls_in(rolls):
 
 @inline_kernel
 def without_doubles(rolls):
-    """The rolls of a set whose dice differ."""
+    """Return the rolls of a set whose dice differ."""
     return rolls & ~_DOUBLES
 
 
 @inline_kernel
 def with_die(distances):
-    """Rolls that show a die among the lowest six of `distances`."""
+    """Roll that show a die among the lowest six of `distances`."""
     return np.uint64(_WITH_DIE[distances & _DICE_BITS])
 
 
 @inline_kernel
 def shots_at(shooters, landing):
-    """Rolls with which a checker on `shooters` hits the target when it may land on `landing`."""
+    """Roll with which a checker on `shooters` hits the target when it may land on `landing`."""
     near_landing = landing & _DICE_BITS
     hit = np.uint64(_NEAR_SHOTS[near_landing, shooters & _DICE_BITS])
     hit |= np.uint64(_FAR_SHOTS[near_landing, (shooters >> _S6) & _DICE_BITS])
@@ -129,7 +129,7 @@ def _long_doubles(shooters, landing):
 
 @inline_kernel
 def enter_and_hit(entries, hitting):
-    """Rolls of two different dice, one of `entries` and the other among the lowest six of `hitting`."""
+    """Roll of two different dice, one of `entries` and the other among the lowest six of `hitting`."""
     return np.uint64(_ENTER_AND_HIT[entries & _DICE_BITS, hitting & _DICE_BITS])
 
 
@@ -218,7 +218,7 @@ def _shots_by_entering(blots):
 
 @inline_kernel
 def shots(shooters, on_bar, blots, blocks):
-    """Rolls of 36 that hit, rolls that hit directly, and pips lost by the side hit, summed over 36 rolls.
+    """Roll of 36 that hit, rolls that hit directly, and pips lost by the side hit, summed over 36 rolls.
 
     `shooters`: places of the side that shoots, with `on_bar` checkers on its bar; `blots` and
     `blocks`: single checkers and made points of the other side.  Direct means by one die.  Of
@@ -257,7 +257,7 @@ _ESCAPES = _escape_table()
 
 @inline_kernel
 def escapes(index, blockers):
-    """Rolls of 36 that a checker on place `index` (0 to 24, own numbering) can run in full.
+    """Roll of 36 that a checker on place `index` (0 to 24, own numbering) can run in full.
 
     `blockers` are the points made by the other side, in the OTHER side's numbering.
     """

@@ -88,14 +88,14 @@ class PhaseNet:
         self.regressor.intercepts_ = [row.astype(np.float32) for row in biases]
 
     def layers(self) -> Layers:
-        """The weights and biases, for scaled inputs."""
+        """Return the weights and biases, for scaled inputs."""
         weights, biases = list(self.regressor.coefs_), list(self.regressor.intercepts_)
         if not self.scaling:
             weights[0] = (weights[0] / self.scales[:, None]).astype(np.float32)
         return Layers(tuple(weights), tuple(biases))
 
     def _shown(self, inputs: Rows) -> Rows:
-        """What the net is shown of the scaled `inputs`."""
+        """Return what the net is shown of the scaled `inputs`."""
         return inputs if self.scaling else (inputs / self.scales).astype(np.float32)
 
     def train(self, inputs: Rows, targets: Rows, epochs: int, rate: float) -> Iterator[float]:
@@ -150,7 +150,7 @@ def check_packages() -> None:
 
 
 def onnx_bytes(net: PhaseNet, name: str) -> bytes:
-    """The net as an ONNX file that says what goes in and comes out (see `NetDescription`)."""
+    """Return the net as an ONNX file that says what goes in and comes out (see `NetDescription`)."""
     from skl2onnx import convert_sklearn
     from skl2onnx.common.data_types import FloatTensorType
 

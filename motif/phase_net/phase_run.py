@@ -168,7 +168,7 @@ def play_games(
 def _played(
     first: Player, numbers: npt.NDArray[np.int64], seed: int, second: Player | None = None
 ) -> PlayedBoards:
-    """The boards of the games `numbers`, which `first` begins; `second` replies, or `first` again."""
+    """Return the boards of the games `numbers`, which `first` begins; `second` replies, or `first` again."""
     # 1 where the player who makes the even plies has won, -1 where the other one has.
     winners = np.zeros(len(numbers), np.int64)
     kept: list[tuple[Board, npt.NDArray[np.int64], int]] = []
@@ -524,7 +524,7 @@ class _Training:
         }
 
     def _report(self) -> list[dict[str, Any]]:
-        """Matches with dice that chose nothing."""
+        """Match with dice that chose nothing."""
         nets = self.players
         names = dict.fromkeys((RANDOM, HEURISTIC, SIMPLE, *self.settings.opponents))
         others = {name: load(name) for name in names if name != _ITSELF}
@@ -547,7 +547,7 @@ class _Training:
 
 
 def _player(name: str, model: bytes) -> Player:
-    """The player that a net's ONNX file makes: the one that later plays is the one that is measured."""
+    """Return the player that a net's ONNX file makes: the one that plays is the one measured."""
     return EvaluatorPlayer(MoverScoreEvaluator(name, Net(model, name), PHASE_SET))
 
 

@@ -160,7 +160,7 @@ def write_analysis(analysis: Analysis, tests: Sequence[ScoreTest], folder: Path)
 
 
 def _group(analysis: Analysis, one: Cluster) -> dict[str, Any]:
-    """A cluster for the summary."""
+    """Return a cluster for the summary."""
     return {
         "number": one.number,
         "positions": one.positions,
@@ -204,7 +204,7 @@ def _draw_positions(
 
 
 def _effect(effect: ToldEffect) -> dict[str, Any]:
-    """An effect for the summary."""
+    """Return an effect for the summary."""
     return {
         "name": effect.name,
         "sentence": effect.sentence,
@@ -247,7 +247,7 @@ def _draw(analysis: Analysis, folder: Path) -> Iterator[tuple[str, Picture]]:
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """A temporary folder beside `out` that becomes `out` when the block ends well, and goes otherwise.
+    """Provide a temporary folder that becomes `out` when the block ends well, and goes otherwise.
 
     What a killed process left there is removed.  Raises `SettingError` when `out` exists, unless it is
     an empty folder; `FileError` when it cannot be made, or another process is making it.
@@ -284,7 +284,7 @@ def analysis_page(
     ranges: Sequence[ValueRange],
     tests: Sequence[ScoreTest],
 ) -> str:
-    """The report of an analysis that wrote `files`."""
+    """Return the report of an analysis that wrote `files`."""
     table = analysis.table
     numbers = {
         analysis.parameters.names[k]: [
@@ -327,7 +327,7 @@ def analysis_page(
 
 
 def _told_group(analysis: Analysis, one: Cluster) -> dict[str, Any]:
-    """A cluster for the page: a heading, a sentence and a typical position."""
+    """Return a cluster for the page: a heading, a sentence and a typical position."""
     scale = analysis.scale
     unit = f" {scale.unit}" if scale.unit else ""
     marks = [f"{name} {amount:+.1f}" for name, amount in one.marks(analysis.parameters.names)]
@@ -418,7 +418,7 @@ def correlations_caption(analysis: Analysis) -> str:
 
 
 def importance_caption(analysis: Analysis) -> str:
-    """What moves the raw sum most."""
+    """Return what moves the raw sum most."""
     table, raw = analysis.table, analysis.scale.raw
     first = analysis.by_importance[:MOST_IMPORTANT]
     named = [f"{analysis.parameters.names[k]} {table.importance[k]:.3f}" for k in first]
@@ -447,7 +447,7 @@ def importance_caption(analysis: Analysis) -> str:
 
 
 def sensitivity_caption(analysis: Analysis) -> str:
-    """What a unit of each feature gains."""
+    """Return what a unit of each feature gains."""
     gains = analysis.table.sensitivity_size
     first = np.argsort(-gains, kind="stable")[:_FEW]
     named = [f"{analysis.parameters.names[k]} {analysis.scale.shown(gains[k])}" for k in first]
@@ -459,7 +459,7 @@ def sensitivity_caption(analysis: Analysis) -> str:
 
 
 def transform_caption(analysis: Analysis) -> str:
-    """The curve from raw sums to values."""
+    """Return the curve from raw sums to values."""
     scale = analysis.scale
     steepness, most = scale.steepness(analysis.judged.raw), float(scale.steepness(0.0))
     return (
@@ -499,7 +499,7 @@ def inflation_caption(analysis: Analysis) -> str:
 
 
 def components_caption(analysis: Analysis) -> str:
-    """The directions in which features vary most."""
+    """Return the directions in which features vary most."""
     directions = analysis.components
     parts = []
     for number, loadings in enumerate(directions.loadings[:2], 1):
@@ -515,7 +515,7 @@ def components_caption(analysis: Analysis) -> str:
 
 
 def ranges_caption(analysis: Analysis, ranges: Sequence[ValueRange]) -> str:
-    """What the value is on average where the raw sum lies in a range."""
+    """Return what the value is on average where the raw sum lies in a range."""
     scale = analysis.scale
     text = (
         f"Mean of {scale.named} in each range of {scale.raw}, with the standard deviation within the range; "
@@ -533,7 +533,7 @@ def ranges_caption(analysis: Analysis, ranges: Sequence[ValueRange]) -> str:
 
 
 def clusters_caption(clusters: PositionClusters) -> str:
-    """What groups of positions there are, and how much they differ."""
+    """Return what groups of positions there are, and how much they differ."""
     tried = len(clusters.silhouettes)
     apart = next(words for least, words in _APART if clusters.silhouette >= least)
     return (
@@ -573,5 +573,5 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _mean(values: Floats) -> str:
-    """A mean, without the sign of a zero."""
+    """Return a mean, without the sign of a zero."""
     return f"{round(float(values.mean()), 2) + 0.0:.2f}"

@@ -53,7 +53,7 @@ _PERCENT = 100
 
 
 def title_of(analysis: Analysis, what: str) -> str:
-    """A picture's title."""
+    """Return a picture's title."""
     kind = f", {analysis.class_name}" if analysis.class_name else ""
     head = "" if analysis.head == "win" else f", {analysis.head}"
     return f"{analysis.name}{kind}{head}: {what}"
@@ -65,7 +65,7 @@ def rows_height(count: int) -> float:
 
 
 def name_rows(axes: Axes, names: Sequence[str], *, lines: bool = True) -> None:
-    """A row for each name, the first at the top, every few of them parted by thin lines."""
+    """Return a row for each name, the first at the top, every few of them parted by thin lines."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -184,7 +184,7 @@ def draw_relations(analysis: Analysis, path: Path) -> None:
 
 
 def broken_name(name: str, most: int = _LONG_NAME) -> str:
-    """A name on two lines where it is too long for one."""
+    """Return a name on two lines where it is too long for one."""
     if len(name) <= most:
         return name
     breaks = [k for k, letter in enumerate(name) if letter == "_"]
@@ -268,7 +268,7 @@ def draw_transform(analysis: Analysis, path: Path) -> None:
 
 
 def _look_of(analysis: Analysis, class_name: str) -> dict[str, Any]:
-    """The look of a class; a single one needs no dashes."""
+    """Return the look of a class; a single one needs no dashes."""
     return CLASS_LOOKS[class_name] | ({"linestyle": "-"} if analysis.class_name else {})
 
 
@@ -499,7 +499,7 @@ def draw_effects(positions: Observed, effects: Sequence[ToldEffect], path: Path,
 
 
 def effects_picture(positions: Observed, effects: Sequence[ToldEffect], title: str) -> Picture:
-    """The picture of `draw_effects`, with what it shows."""
+    """Return the picture of `draw_effects`, with what it shows."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "effects.png"
         draw_effects(positions, effects, path, title)
@@ -507,7 +507,7 @@ def effects_picture(positions: Observed, effects: Sequence[ToldEffect], title: s
 
 
 def effects_shown(path: Path, positions: Observed) -> Picture:
-    """The picture at `path`, with what it shows."""
+    """Return the picture at `path`, with what it shows."""
     caption = (
         f"The {HEAD_NAMES[positions.head]} of the player on roll by the value of each parameter, with what "
         "is held still at its average, and below how often each value occurs; numbers are those of the list. "

@@ -206,7 +206,7 @@ def _draw_curve(axes: Axes, curve: _Curve, shift: float) -> None:
 
 
 def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
-    """A second axis above: how many seconds it took to come to each pass that the axis below numbers."""
+    """Draw a second axis above: the seconds until each pass that the axis below numbers."""
     low, high = axes.get_xlim()
     numbered = [tick for tick in axes.get_xticks() if 0 <= tick <= curve.passes[-1]]
     above = axes.twiny()

@@ -65,7 +65,7 @@ class Decision:
 
 
 def html_page(template: str, title: str, **facts: object) -> str:
-    """The page called `title` that `template`, a file in templates/, makes of `facts`."""
+    """Return the page called `title` that `template`, a file in templates/, makes of `facts`."""
     return _environment().get_template(template).render(title=title, **facts)
 
 
@@ -76,7 +76,7 @@ def _environment() -> "Environment":
     from markupsafe import Markup, escape
 
     def breakable(name: str) -> Markup:
-        """A name whose line may break behind an underscore or a star."""
+        """Return a name whose line may break behind an underscore or a star."""
         return Markup(re.sub(r"([_*])", r"\1<wbr>", str(escape(name))))
 
     def base64_text(data: bytes) -> str:

@@ -222,13 +222,13 @@ def _result(value: float | None, in_match: bool) -> str:
 
 
 def loss_text(error: float, cost: float, in_match: bool) -> str:
-    """What one decision cost, in a few words."""
+    """Return what one decision cost, in a few words."""
     unit = f"{_PER_CENT * cost:.2f} % MWC" if in_match else f"{cost:.3f} points"
     return f"{MILLIPOINTS * error:.0f} millipoints ({unit})"
 
 
 def play_text(play: WorstPlay) -> tuple[str, str]:
-    """The play made and the better one, as they are captioned."""
+    """Return the play made and the better one, as they are captioned."""
     return (
         f"Played: {play.played.notation or NO_MOVE}",
         f"Better: {play.better.notation or NO_MOVE}",
@@ -269,7 +269,7 @@ def worst_lines(analysis: MatchAnalysis, width: int) -> Iterator[str]:
 
 
 def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
-    """What the errors come to that are not shown, so that all of them add up to the totals."""
+    """Yield what the errors come to that are not shown, so that all of them add up to the totals."""
     shown = [one.moment for one in analysis.plays]
     acts = [(one.act.chance, one.act.done) for one in analysis.cubes]
     rest = [
@@ -314,14 +314,14 @@ def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], in_match: 
 
 
 def _board(play: Play) -> list[str]:
-    """The board after `play`, seen by who made it."""
+    """Return the board after `play`, seen by who made it."""
     # Without the identifier, which would be that of a player who is not on roll.
     lines = text_diagram(play.position.switch_sides()).split("\n")[1:]
     return [line[:_BOARD_WIDTH].rstrip() for line in lines]
 
 
 def match_page(analysis: MatchAnalysis) -> str:
-    """The page of `analysis`: one HTML document that needs nothing else."""
+    """Return the page of `analysis`: one HTML document that needs nothing else."""
     in_match = bool(analysis.length)
     return html_page(
         "match_page.html",

@@ -83,7 +83,7 @@ def draw_clusters(analysis: Analysis, clusters: PositionClusters, path: Path) ->
 
 
 def _telling(clusters: PositionClusters) -> list[int]:
-    """The features whose means differ most from group to group, in their own order."""
+    """Return the features whose means differ most from group to group, in their own order."""
     centres = np.array([one.centre for one in clusters.groups])
     weights = np.array([one.share for one in clusters.groups])
     spread = (weights[:, None] * centres**2).sum(axis=0)

@@ -179,7 +179,7 @@ def read_run(folder: Path) -> RunFiles:
 
 
 def read_history(home: Path) -> Rows:
-    """The rows of a version's history.csv; raises `SettingError`."""
+    """Return the rows of a version's history.csv; raises `SettingError`."""
     path = home / HISTORY
     text = text_of(path, SettingError, HISTORY_FILE)
     HISTORY_LINES.check(text.count("\n"), str(path), SettingError)
@@ -191,7 +191,7 @@ def read_history(home: Path) -> Rows:
 
 
 def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
-    """The datasets that a version was fitted to; None when one of them is not there any more."""
+    """Return the datasets that a version was fitted to; None when one of them is not there any more."""
     pools = [folder / f"v{k}" / SAMPLES for k in config.versions[version].pooled_versions(version)]
     return pools if all((pool / MANIFEST).exists() for pool in pools) else None
 
@@ -241,7 +241,7 @@ class RunBenchmark:
     """Decisions of the last version, the one that cost most first."""
 
     def rows(self) -> dict[str, list[ErrorRate]]:
-        """The error rates of the versions by file, and on all files together where there are several."""
+        """Return the error rates of the versions by file, and on all files where there are several."""
         paths = list(self.rates[0].files)
         names = dict(zip(paths, _short_names(paths), strict=True))
         rows = {name: [rates.files[path] for rates in self.rates] for path, name in names.items()}
@@ -261,7 +261,7 @@ def run_benchmark(
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:
-    """The names of files without folders and endings, where these still differ."""
+    """Return the names of files without folders and endings, where these still differ."""
     names = [PurePath(path).name.partition(".")[0] for path in paths]
     return names if all(names) and len(set(names)) == len(names) else list(paths)
 
@@ -413,8 +413,9 @@ def _run_terms(
     tell: Callable[[str], None],
     when_read: Callable[[], _Begun],
 ) -> tuple[RunTerms, Picture, _Begun]:
-    """The `top` terms and parameters of the last version that matter most, and a picture of the parameters;
-    also what `when_read` gives, which is called when nothing is left to read.
+    """Return the `top` terms and parameters of the last version, a picture, and what `when_read` gives.
+
+    `when_read` is called when nothing is left to read.
 
     Terms from its table of terms, or else from the samples that it was fitted to, both with standard errors;
     where these are gone, from its own games, drawn by `seed`, without.  What more of a parameter is worth is
@@ -451,7 +452,7 @@ def _run_terms(
 def _page(
     run: RunFiles, terms: RunTerms, benchmark: RunBenchmark | None, pictures: Mapping[str, Picture]
 ) -> str:
-    """The page; the `pictures` are called strength, convergence, effects and, where known, calibration."""
+    """Return the page; `pictures` are called strength, convergence, effects and, if known, calibration."""
     last, weights = run.summaries[run.last], run.weights[run.last]
     headings = {
         "run": "How the run went",
@@ -534,7 +535,7 @@ def _terms_opening(terms: RunTerms, weights: WeightFile) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that suits it, such as "34 minutes"."""
+    """Return a time in the unit that suits it, such as "34 minutes"."""
     for unit, size in (("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:.{0 if seconds >= 10 * size else 1}f} {unit}"
@@ -604,7 +605,7 @@ def _noise_notes(summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _checks(summaries: Sequence[Mapping[str, Any]]) -> Groups:
-    """The head of each version that SciPy fitted too; empty where there is none."""
+    """Return the head of each version that SciPy fitted too; empty where there is none."""
     checks = [summary.get("cross_check") or {} for summary in summaries]
     if not any(checks):
         return {}
@@ -663,7 +664,7 @@ def _points(summary: Mapping[str, Any], value: str, error: str) -> str:
 
 
 def _choice_rows(summaries: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """What validation decisions cost, by class."""
+    """Return what validation decisions cost, by class."""
     names = dict.fromkeys(name for summary in summaries for name in summary.get("choice_error", ()))
     return {name: [_choice(summary, name) for summary in summaries] for name in names}
 
@@ -708,7 +709,7 @@ def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> 
 
 
 def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
-    """`settings` whose files, if they name any, are found from `folder`."""
+    """Return `settings` whose files, if they name any, are found from `folder`."""
     named = {name: getattr(settings, name) for name in ("parameters", "pattern_start", "correct")}
     files: dict[str, Any] = {
         name: os.path.relpath(file, folder) for name, file in named.items() if file and Path(file).is_file()
@@ -728,7 +729,7 @@ def _options(settings: SampleSettings | FitSettings) -> list[object]:
 
 
 def _command(words: Sequence[object]) -> str:
-    """A line for the shell, broken before each option so that it fits a narrow page."""
+    """Return a line for the shell, broken before each option so that it fits a narrow page."""
     line = "motif"
     for word in map(str, words):
         line += (" \\\n  " if word.startswith("--") else " ") + shlex.quote(word)
@@ -805,6 +806,6 @@ def _times(count: int) -> str:
 
 
 def _ratio(errors: Mapping[str, Any]) -> float | None:
-    """Validation error over training error; None where one is not known."""
+    """Return the validation error over training error; None where one is not known."""
     train, validation = errors.get("rmse_train"), errors.get("rmse_validation")
     return validation / train if train and validation else None

@@ -94,7 +94,7 @@ def check_picture(path: Path) -> None:
 
 @contextmanager
 def picture(path: Path, height: float, title: str) -> Iterator[Figure]:
-    """A figure of that `height` in inches to draw on; afterwards it is at `path`, whole or not at all.
+    """Provide a figure of that `height` in inches; afterwards it is at `path`, whole or not at all.
 
     Threads draw one after the other.  Raises `SettingError` for a name that is no picture's, `FileError` when
     it cannot be written there.
@@ -115,7 +115,7 @@ def marked(look: dict[str, Any], count: int) -> dict[str, Any]:
 
 
 def sample_line(look: dict[str, Any], label: str) -> Line2D:
-    """A line for a legend."""
+    """Return a line for a legend."""
     return Line2D([], [], label=label, **look)
 
 

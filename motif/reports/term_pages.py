@@ -78,8 +78,11 @@ def terms_page(
     head: str,
     patterns: Sequence["ToldPattern"] = (),
 ) -> str:
-    """A page called `title` of the `effects` and the `terms` of the head called `head`, and of the `patterns`
-    that add to it, with a `picture` of the effects; `opening` and `notes` are sentences."""
+    """Return a page called `title` of the `effects` and `terms` of the head `head`.
+
+    The `patterns` that add to it and a `picture` of the effects stand beside; `opening` and `notes` are
+    sentences.
+    """
     return html_page(
         "terms_page.html",
         title,
@@ -185,12 +188,12 @@ def moved(term: "ToldTerm | ToldEffect", head: str) -> str:
 
 
 def signed(value: float, digits: int) -> str:
-    """A number with its sign; nothing for one that is not known."""
+    """Return a number with its sign; nothing for one that is not known."""
     return f"{value:+.{digits}f}" if math.isfinite(value) else ""
 
 
 def _facts(term: "ToldTerm") -> list[str]:
-    """The term's name with what counts as 1 of its features, its effect and its weight."""
+    """Return the term's name with what counts as 1 of its features, its effect and its weight."""
     name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
     return [
         name,
@@ -200,13 +203,13 @@ def _facts(term: "ToldTerm") -> list[str]:
 
 
 def _with_z(name: str, value: float, error: float, z: float) -> str:
-    """A number with what is known of its error: "weight +1.284 ± 0.031 (z +41.4)"."""
+    """Return a number with what is known of its error: "weight +1.284 ± 0.031 (z +41.4)"."""
     about = f" ± {error:.3f}" if math.isfinite(error) else ""
     return f"{name} {signed(value, 3)}{about}" + (f" (z {signed(z, 1)})" if math.isfinite(z) else "")
 
 
 def roll_grid(grid: Sequence[Sequence[float]], title: str, description: str) -> str:
-    """An SVG of `grid` (6, 6): by how many points the first play is better after a roll, by its two dice."""
+    """Return an SVG of `grid` (6, 6): how much better the first play is after each roll, by its dice."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_WIDTH}" width="{_WIDTH}" '
         f'style="max-width:100%" role="img" font-family="Helvetica, Arial, sans-serif" font-size="15" '

@@ -79,7 +79,7 @@ def _draw_shares(axes: Axes, positions: DoublingSet) -> None:
 
 
 def _draw_article(axes: Axes, early: float) -> list[Patch]:
-    """The zones of the article as bands; return what a legend shows of them."""
+    """Return the zones of the article as bands; return what a legend shows of them."""
     zones: list[tuple[float, float, str, str]] = [
         (early, LIVE_FROM[0], "#f5d9a8", f"early zone, D from {EARLY_FROM}"),
         (

@@ -71,7 +71,7 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
 
 
 def shown_decision(decision: WorstDecision) -> Decision:
-    """A decision of a benchmark file as pages show it."""
+    """Return a decision of a benchmark file as pages show it."""
     line = "" if decision.line is None else f", line {decision.line}"
     # A play that is not listed may have lost more.
     loss = f"{'' if decision.is_listed else 'at least '}{decision.played.loss:.1f}"

@@ -96,7 +96,7 @@ class Stage:
 
 
 def stage_of(tally: Tally, plays: Numbers) -> Stage:
-    """What `tally` says of `plays`, whose columns stand in it one play after the other; none is dropped."""
+    """Return what `tally` says of `plays`, a column each, one play after the other; none is dropped."""
     shape = (len(plays), -1)
     means, covariance = tally.mean().reshape(shape), tally.covariance()
     equities = slice(means.shape[1] - 1, None, means.shape[1])
@@ -106,7 +106,7 @@ def stage_of(tally: Tally, plays: Numbers) -> Stage:
 
 
 def looks(trials: int) -> list[int]:
-    """The numbers of trials after which plays are compared, up to `trials`, the last."""
+    """Return the numbers of trials after which plays are compared, up to `trials`, the last."""
     numbers: list[int] = []
     first, second = (rounds * ROUND for rounds in _FIRST_LOOKS)
     while first < trials:
@@ -337,8 +337,9 @@ def _all_alike(
 
 
 def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) -> Stage:
-    """What `tally` says of `plays` (m,) of the mover, who is side 0 of the `stakes`; they lead to boards of
-    `packed` (n, 64).
+    """Return what `tally` says of `plays` (m,) of the mover, side 0 of the `stakes`.
+
+    They lead to boards of `packed` (n, 64).
 
     Their equities are what the means of his five chances are worth; the covariance of these goes over to them
     by the slopes of that value (the delta method).
@@ -364,7 +365,7 @@ def staked_stage(stakes: Stakes, packed: Board, tally: Tally, plays: Numbers) ->
 
 
 def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
-    """The mover's values (n,) of his chances `means` (n, 5) after his plays."""
+    """Return the mover's values (n,) of his chances `means` (n, 5) after his plays."""
     return turned_equities(np.asarray(staked_values(stakes, 1, packed, turned(means))))
 
 
@@ -376,7 +377,7 @@ def _until_clear(
     cube: CubeStart | None,
     jobs: int | None,
 ) -> list[Stage]:
-    """The stages of an elimination."""
+    """Return the stages of an elimination."""
     packed = pack_many(np.array([play.position.board for play in options]))
     model = settings.model_of(evaluator)
     with progress(_label(options, evaluator), settings.trials) as advance:
@@ -412,7 +413,7 @@ def _is_near(stage: Stage, se: float) -> bool:
 
 
 def _ranked(options: Sequence[Play], stages: Sequence[Stage]) -> tuple[ComparedPlay, ...]:
-    """The plays that were left, by equity; then those that were dropped, by what they lose."""
+    """Return the plays that were left, by equity; then those that were dropped, by what they lose."""
     best = stages[-1].best
     ranked = []
     for stage in reversed(stages):

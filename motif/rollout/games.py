@@ -79,7 +79,7 @@ def _decided(cubes, state, side, held, taken, nothing_more):
 
 @lean_kernel(NOTHING)
 def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
-    """What to do with the cube in packed boards (n, 64), whose `sides` (n,) are on roll in `states` (n,).
+    """Decide on the cube in packed boards (n, 64), whose `sides` (n,) are on roll in `states` (n,).
 
     `rows` float64 (n, 5) are their chances.  Writes whether they should double, whether the other side should
     take a double, and what the boards are worth to `sides` when both do so.
@@ -121,8 +121,10 @@ def value_rolled(cubes, states, sides, packed, rows, values):
 
 @lean_kernel(NOTHING)
 def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results):
-    """Write for each of the packed boards int8 (n, 64) and `rolls` (n, 2) to `results` int8 (n, 26) the board
-    after the play that is best for `side`, who moves, with the cube where it lies in `states` (n,)."""
+    """Write to `results` int8 (n, 26) the boards after the best plays for `side`, who moves.
+
+    The packed boards are int8 (n, 64), `rolls` (n, 2); the cube lies as `states` (n,) say.
+    """
     words = words_of(packed)
     for k in range(states.shape[0]):
         stakes = _in_state(cubes, states[k])
@@ -155,7 +157,7 @@ class Ply(NamedTuple):
 
 
 def starts(games: int) -> Board:
-    """The starting position (games, 26) of so many games."""
+    """Return the starting position (games, 26) of so many games."""
     return np.repeat(Position.start().board[None], games, axis=0)
 
 
@@ -252,7 +254,7 @@ class _Table:
         )
 
     def chances(self, rows: npt.NDArray[np.int64], of_opponent: bool = False) -> Values:
-        """The five probabilities (m, 5) of who is on roll in `rows` (m,), in his own or the other's eyes."""
+        """Return the five probabilities (m, 5) of the player on roll in `rows` (m,), seen by either side."""
         return self._chances(self.boards[rows], self.sides[rows], of_opponent)
 
     def _chances(self, boards: Board, sides: npt.NDArray[np.int64], of_opponent: bool = False) -> Values:
@@ -360,7 +362,7 @@ class _Table:
         self.sides = 1 - self.sides
 
     def luck(self, judge: Evaluator, rolls: Rolls, opening: bool) -> Values:
-        """What `rolls` (n, 2) gain side 0 above the mean roll, with the cubes where they lie: (n,)."""
+        """Return what `rolls` (n, 2) gain side 0 above the mean roll, with the cubes where they lie: (n,)."""
         gains = np.empty(len(rolls))
         for state, side in np.unique(np.stack([self.states, self.sides], axis=1), axis=0).tolist():
             rows = np.flatnonzero((self.states == state) & (self.sides == side))
@@ -383,7 +385,7 @@ class _Table:
 
 
 def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) -> Values:
-    """What `rolls` (n, 2; higher die first) on `boards` (n, 26) gain their players above the mean roll: (n,).
+    """Return what `rolls` (n, 2) on `boards` (n, 26) gain their players above the mean roll: (n,).
 
     A roll is worth what the best play of it is by `judge`.  The `opening` roll of a game is no double.
     """
@@ -463,7 +465,7 @@ class SeededDice:
     """Rolls that anyone can repeat who knows the seed."""
 
     def __init__(self, seed: int) -> None:
-        """Raises `SettingError` for a seed that is none."""
+        """Raise `SettingError` for a seed that is none."""
         check_seed(seed)
         self.seed = seed
 
@@ -472,17 +474,17 @@ class SeededDice:
         return lambda games, ply: rolls_of_games(self.seed, numbers[games], ply)
 
     def opening(self, game: int) -> tuple[int, int]:
-        """The first player's die and the second's, which differ, at the start of a game."""
+        """Return the first player's die and the second's, which differ, at the start of a game."""
         first, second = _opening(self.seed, game)
         return int(first), int(second)
 
     def roll(self, game: int, ply: int) -> tuple[int, int]:
-        """The roll of a ply, counted from 0, of a game; the higher die first."""
+        """Return the roll of a ply, counted from 0, of a game; the higher die first."""
         high, low, _ = _ply(self.seed, game, ply)
         return int(high), int(low)
 
     def choice_seed(self, game: int, ply: int) -> int:
-        """The seed with which a player chooses at a ply, where chance plays a part for him."""
+        """Return the seed with which a player chooses at a ply, where chance plays a part for him."""
         return int(_ply(self.seed, game, ply)[2])
 
 
@@ -520,7 +522,7 @@ def _ply(seed, game, ply):
 
 @kernel
 def rolls_of_games(seed, games, ply):
-    """Rolls (n, 2) of a ply in each of `games`, no double at the start, and states for random choices."""
+    """Roll (n, 2) of a ply in each of `games`, no double at the start, and states for random choices."""
     rolls = np.empty((games.shape[0], 2), np.int64)
     states = np.empty(games.shape[0], np.uint64)
     stream = np.zeros(1, np.uint64)
@@ -536,7 +538,7 @@ def rolls_of_games(seed, games, ply):
 
 @kernel
 def next_rolls(states):
-    """The next roll (n, 2) of each of the streams `states`, which go on."""
+    """Return the next roll (n, 2) of each of the streams `states`, which go on."""
     rolls = np.empty((states.shape[0], 2), np.int64)
     stream = np.zeros(1, np.uint64)
     for k in range(states.shape[0]):

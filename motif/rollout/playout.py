@@ -93,7 +93,7 @@ def place_throws(arrangement, place, throws):
 
 @inline_kernel
 def _roll_number(throw):
-    """The row of `ROLLS` of a throw, 0 to 35."""
+    """Return the row of `ROLLS` of a throw, 0 to 35."""
     high, low = dice_of(throw)
     return high * (high - 1) // 2 + low - 1
 
@@ -115,7 +115,7 @@ def _roll_numbers(seed, item, first_trial, numbers):
 
 
 def first_rolls(seed: int, item: int, first_trial: int, trials: int) -> npt.NDArray[np.int64]:
-    """The first two rolls of stratified trials, as rows 0 to 20 of `ROLLS`: (trials, 2)."""
+    """Return the first two rolls of stratified trials, as rows 0 to 20 of `ROLLS`: (trials, 2)."""
     numbers = np.empty((trials, FIXED_ROLLS), np.int64)
     _roll_numbers(seed, item, first_trial, numbers)
     return numbers
@@ -137,7 +137,7 @@ def _is_race(words):
 
 @inline_kernel
 def _dice(rules, throws, ply, stream):
-    """The roll at a ply, and where among the first positions it leads; -1 where it leads to none of them."""
+    """Return the roll at a ply, and where among the first positions it leads; -1 for none of them."""
     if not rules.stratified or ply >= FIXED_ROLLS:
         high, low = next_roll(stream)
         return high, low, -1

@@ -122,8 +122,10 @@ class RolloutEvaluator(Evaluator):
         static: Callable[[Board, PlayBatch], Values],
         decided: Callable[[Board, Items, Items], Values],
     ) -> Values:
-        """Values (m,) of `plays` to their movers: those of packed boards, `decided` by rollouts with the dice
-        of items, each decision from one start to the next; of those that are no candidates the `static` ones.
+        """Return values (m,) of `plays` to their movers.
+
+        They are those of packed boards, `decided` by rollouts with the dice of items, each decision from one
+        start to the next; of plays that are no candidates the `static` ones.
         """
         rivals, decision = np.diff(plays.offsets), plays.decision
         items = self._items(pack_many(before))[decision]
@@ -206,7 +208,7 @@ class RolloutEvaluator(Evaluator):
 
 
 def items_of(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-    """A number (n,), below 2**63, for each packed board (n, 64): a hash of it."""
+    """Return a number (n,), below 2**63, for each packed board (n, 64): a hash of it."""
     items = np.empty(len(packed), np.int64)
     _hash_boards(packed.view(np.int64), items)
     return items
@@ -267,7 +269,7 @@ _FLAGS = [item.name for item in fields(RolloutSettings) if item.type is bool]
 
 
 def load_rollout(name: str) -> RolloutEvaluator:
-    """The rollout called `name`, which starts with `ROLLOUT_PREFIX`.
+    """Return the rollout called `name`, which starts with `ROLLOUT_PREFIX`.
 
     Raises `PlayerError` that names the item it cannot read, or that nobody is left to play;
     `WeightFileError` for a bad weight file.
@@ -292,7 +294,7 @@ def load_rollout(name: str) -> RolloutEvaluator:
 
 
 def _read(name: str, item: str) -> tuple[str, Any]:
-    """The option that `item` sets, as a field's name, and its value."""
+    """Return the option that `item` sets, as a field's name, and its value."""
     word, equals, text = item.partition("=")
     option = word.replace("-", "_")
     if "_" not in word:

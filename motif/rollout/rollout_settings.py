@@ -42,7 +42,7 @@ def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> np
 
 
 def playing_for(model: Model, scoring: str) -> Model:
-    """The model, made to choose plays for `scoring`.
+    """Return the model, made to choose plays for `scoring`.
 
     A point table has one score for everything, and plays as it always does; so does a pre-filter.
     """
@@ -89,7 +89,7 @@ def playout_rules(
     stratified: bool = False,
     luck_plies: int = 0,
 ) -> PlayoutRules:
-    """The rules that settings of these names mean; the bearoff tables are built if need be."""
+    """Return the rules that settings of these names mean; the bearoff tables are built if need be."""
     tables = bearoff_tables() if stop_at_bearoff else no_tables()
     return PlayoutRules(cut, stop_at_race, stratified, luck_plies, tables)
 
@@ -145,17 +145,17 @@ class RolloutSettings:
         )
 
     def rolls_of(self, item: int) -> Callable[[int, int], npt.NDArray[np.int64]] | None:
-        """What tells the first rolls of trials of `item` (see `first_rolls`); None where they are random."""
+        """Return what gives `item` its first rolls (see `first_rolls`); None where they are random."""
         return partial(first_rolls, self.seed, item) if self.stratified else None
 
     def model_of(self, evaluator: StaticEvaluator) -> Model:
-        """The model that plays, chosen from `evaluator`."""
+        """Return the model that plays, chosen from `evaluator`."""
         player = evaluator if self.every_play else filtered(evaluator)
         return playing_for(player.model, self.scoring)
 
 
 def parse_luck_plies(text: str) -> int:
-    """The number of plies in `text`, or for ``all`` more than a game has; raises `SettingError`."""
+    """Return the number of plies in `text`, or for ``all`` more than a game has; raises `SettingError`."""
     if text == ALL_PLIES:
         return MAX_PLIES
     if not (text.isascii() and text.isdigit()):

@@ -65,7 +65,7 @@ class Tally:
             self._done += CYCLE
 
     def of_columns(self, columns: npt.NDArray[np.intp]) -> "Tally":
-        """The tally of some of the columns, which goes on by itself."""
+        """Return the tally of some of the columns, which goes on by itself."""
         part = Tally(len(columns), self._rolls_of)
         part.trials, part._done = self.trials, self._done
         part._origin, part._sum = self._origin[columns], self._sum[columns]
@@ -95,7 +95,7 @@ class Tally:
         return errors / n**2
 
     def errors(self) -> Values:
-        """Standard errors of the means."""
+        """Return the standard errors of the means."""
         # Rounding can leave a hair below zero where all trials agree.
         return np.sqrt(np.maximum(np.diagonal(self.covariance()), 0.0))
 
@@ -156,7 +156,7 @@ def mean_and_error(
 
 
 def error_over_groups(values: npt.NDArray[np.float64], groups: npt.NDArray[np.integer]) -> float:
-    """Standard error of the mean of `values` (n,), of which those of one group, such as a game, go together.
+    """Return the standard error of the mean of grouped `values` (n,), such as those of one game.
 
     A group's sum of deviations from the mean is one observation.  NaN for a single group.  Source: Liang
     and Zeger (1986), for a mean; with each value a group of its own it is the usual standard error.

@@ -97,11 +97,11 @@ class RolloutResult:
         return html_table(_COLUMNS, self._rows())
 
     def probabilities(self, row: int = 0) -> Probabilities:
-        """The five probabilities of one position."""
+        """Return the five probabilities of one position."""
         return Probabilities(*map(float, self.mean[row, : len(OUTPUTS)]))
 
     def equity(self, row: int = 0) -> float:
-        """The equity of one position."""
+        """Return the equity of one position."""
         return float(self.mean[row, -1])
 
 
@@ -250,7 +250,7 @@ def results_of_trials(
 def _player_of(
     model: Model, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
 ) -> Callable[..., tuple[int, Values]]:
-    """What plays some trials of some boards in a worker: `_play` or `_play_with_cube`."""
+    """Return what plays some trials of some boards in a worker: `_play` or `_play_with_cube`."""
     if cube is None:
         return partial(_play, model, settings.rules(), settings.seed, settings.scoring, after_a_play)
     return partial(_play_with_cube, model, settings, cube)
@@ -274,7 +274,7 @@ def _play(
     first: int,
     trials: int,
 ) -> tuple[int, Values]:
-    """Runs in a worker: `start` as it came, and the results (n, trials, 6) of some trials of some boards."""
+    """Run in a worker: `start` as it came, and the results (n, trials, 6) of some trials of some boards."""
     results = np.empty((len(packed), trials, len(OUTPUTS)))
     model, space = prepared(model)
     costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
@@ -329,7 +329,7 @@ def _play_with_cube(
 
 
 def _trial_dice(settings: RolloutSettings, items: Items, first: int, trials: int) -> Dice:
-    """The dice of trials `first`, ... of `items`, item by item: those of rollouts without a cube."""
+    """Return the dice of trials `first`, ... of `items`, item by item: those of rollouts without a cube."""
     later = stream_dice(trial_states(settings.seed, items, first, trials).reshape(-1))
     if not settings.stratified:
         return later

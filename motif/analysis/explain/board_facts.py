@@ -145,7 +145,7 @@ _RACE: Kinds = ("borne_off", "saved", "home", "smoothed", "placed")
 
 
 def kinds_of(situation: Situation) -> Kinds:
-    """The kinds of facts that count in a situation, what matters most first."""
+    """Return the kinds of facts that count in a situation, what matters most first."""
     orders = (
         (situation.is_race, _RACE),
         (situation.is_saving_gammon, _SAVE),
@@ -177,7 +177,7 @@ class Sight:
     """How much more of it because of the event; see `Part.gain`."""
 
     def facts(self) -> Iterator[Fact]:
-        """What this play has of the event, what matters most first; at least one fact."""
+        """Yield what this play has of the event, what matters most first; at least one fact."""
         for kind in kinds_of(self.situation):
             yield from getattr(self, f"_{kind}")()
 
@@ -253,7 +253,7 @@ class Sight:
         return Fact("hit_there", {"point": point})
 
     def _closed(self) -> Iterator[Fact]:
-        """A made point that lets nobody in."""
+        """Yield a made point that lets nobody in."""
         yield from (fact for fact in self._made() if fact.phrase == "close_out")
 
     def _made(self) -> Iterator[Fact]:
@@ -309,7 +309,7 @@ class Sight:
                 yield Fact("keep_home_point" if point <= HOME else "keep_block", {"point": point})
 
     def _points(self, *, new: bool) -> list[int]:
-        """The points that this play alone has of the event, new ones or those that were there."""
+        """Return the points that this play alone has of the event, new ones or those that were there."""
         there = {point for point in self._targets if 1 <= point <= POINTS}
         return [
             point
@@ -393,7 +393,7 @@ class Sight:
             yield Fact("next_rolls", {"count": THROWS - own, "others": THROWS - other})
 
     def _evened(self) -> Iterator[Fact]:
-        """An even number of checkers on the highest point, and an odd one there."""
+        """Yield an even number of checkers on the highest point, and an odd one there."""
         point = int(np.flatnonzero(self._own[1:]).max(initial=-1)) + 1
         counts = int(self._own[point]), int(self._other[point])
         highest = point == int(np.flatnonzero(self._other[1:]).max(initial=-1)) + 1
@@ -429,14 +429,14 @@ class Sight:
                 yield Fact("unstack", {"point": at})
 
     def _timed(self) -> Iterator[Fact]:
-        """That more can be played before a point breaks, where it will soon."""
+        """Yield that more can be played before a point breaks, where it will soon."""
         own, other = self.counted
         enough = min(self.gain.spare, own.spare - other.spare) >= _TOLD_SPARE
         if self._contact and enough and other.spare <= _SOON * _PIPS_A_ROLL:
             yield Fact("timing", {"pips": int(own.spare), "others": int(other.spare)})
 
     def _saved(self) -> Iterator[Fact]:
-        """What brings the first checker nearer to being borne off, with a gammon to lose."""
+        """Yield what brings the first checker nearer to being borne off, with a gammon to lose."""
         if not self.situation.is_saving_gammon:
             return
         more = self._more(OFF, HOME)
@@ -491,7 +491,7 @@ class Sight:
 
 
 def shots_fact(exposures: tuple[Exposure, Exposure]) -> Fact:
-    """That one play leaves fewer shots than the other, its own exposure first."""
+    """Return that one play leaves fewer shots than the other, its own exposure first."""
     own, other = exposures
     outside = "_outside" * (own.blots_back or other.blots_back)
     if own.shots:

@@ -138,7 +138,7 @@ def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> t
 def parts_between(
     static: StaticEvaluator, first: Play, second: Play, fewer: int, situation: Situation
 ) -> tuple[Part, ...]:
-    """What makes the play `first` worth more than `second`.
+    """Return what makes the play `first` worth more than `second`.
 
     `fewer` is how many rolls of 36 fewer hit after the first, by the opponent's best replies.  The amounts
     are the mover's, and add up to the difference of `Judged.value`.  In a race all that a play does is one
@@ -165,7 +165,7 @@ def parts_between(
 
 
 def counted_on(boards: Board, *, with_calm: bool = False) -> FloatArray:
-    """What a player counts who has left `boards` (n, 26) to the player on roll: (n, 4), as in `Counted`."""
+    """Return what a player counts who leaves `boards` (n, 26) to the opponent: (n, 4), as in `Counted`."""
     measured = np.round(
         features(MOTIF_SET, boards)[:, _COUNTED].astype(np.float64) / MOTIF_SET.scales[_COUNTED]
     )
@@ -175,7 +175,7 @@ def counted_on(boards: Board, *, with_calm: bool = False) -> FloatArray:
 
 
 def shapley(values: FloatArray) -> list[float]:
-    """The Shapley value of each of k players, of `values` (2^k,): those of the sets that have bit i for i."""
+    """Return the Shapley value of each of k players, of `values` (2^k,) of sets with bit i for player i."""
     players = len(values).bit_length() - 1
     sets = np.arange(len(values))
     sizes = np.array([bin(k).count("1") for k in sets])
@@ -209,7 +209,7 @@ def _matched(
 
 
 def whole_ways(moves: Moves) -> Moves:
-    """The moves of single dice with those of one checker joined."""
+    """Return the moves of single dice with those of one checker joined."""
     ways: list[tuple[int, int]] = []
     for source, target in moves:
         before = next((way for way in ways if way[1] == source), None)
@@ -220,7 +220,7 @@ def whole_ways(moves: Moves) -> Moves:
 
 
 def _together(events: list[Event], belongs: Callable[[Event], bool]) -> list[Event]:
-    """The `events` with those that belong together as one."""
+    """Return the `events` with those that belong together as one."""
     those = [event for event in events if belongs(event)]
     if len(those) < 2:
         return events
@@ -228,7 +228,7 @@ def _together(events: list[Event], belongs: Callable[[Event], bool]) -> list[Eve
 
 
 def hybrid(board: Board, events: Iterable[Event]) -> Board:
-    """The board (26,) after the second play, with `events`."""
+    """Return the board (26,) after the second play, with `events`."""
     board = board.copy()
     for event in events:
         for point in event.hits:

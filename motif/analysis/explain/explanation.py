@@ -139,8 +139,10 @@ class Explanation:
 
     @property
     def term_words(self) -> dict[str, str]:
-        """What the patterns among the `terms` are about, by the names of these; their player on roll is the
-        opponent, as that of all terms is."""
+        """Return what the patterns among the `terms` are about, by name.
+
+        Their player on roll is the opponent, as that of all terms is.
+        """
         return _term_words(self.terms, self.weights)
 
     @property
@@ -199,7 +201,7 @@ class Explanation:
         return self.words.say("detail", key, better=self.names[0], worse=self.names[1], **facts)
 
     def amount_in_words(self, reason: Reason) -> str:
-        """What a reason brings, with its sign, such as ``+0.042``; of a file of win chances in per cent."""
+        """Return what a reason brings, signed, such as ``+0.042``; in per cent for a file of win chances."""
         if self.scale.win_only and self.staked is None:
             return self.words.signed(50 * reason.contribution, 1)
         return self.words.signed(reason.contribution)
@@ -415,7 +417,7 @@ def _named(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
 
 
 def _own_view(play: Play) -> Board:
-    """The board after a play, as the player sees it who has made it."""
+    """Return the board after a play, as the player sees it who has made it."""
     return play.position.switch_sides().board
 
 
@@ -426,7 +428,7 @@ def _replies(
     hits: npt.NDArray[np.bool_],
     risks: tuple[int, int],
 ) -> Replies | None:
-    """What the opponent replies to both plays; None where nobody looks ahead, or the game is over."""
+    """Return what the opponent replies to both plays; None where nobody looks ahead, or the game is over."""
     over = any(outcome(play.position) for play in plays)
     if over or not isinstance(evaluator, LookaheadEvaluator):
         return None
@@ -462,7 +464,7 @@ class Beyond:
     def rows(
         self, values: tuple[float, float], staked: tuple[float, float] | None, board: Sequence[Reason]
     ) -> tuple[Reason, ...]:
-        """A row for each step from the `values` of the board to the best estimate.
+        """Return a row for each step from the `values` of the board to the best estimate.
 
         `board` are the board's reasons: what a larger one of these counts is not counted again.
         """
@@ -504,7 +506,7 @@ class Beyond:
 
 
 def _gammon_values(stakes: Stakes) -> tuple[float, float]:
-    """What a gammon won, and one lost, count beyond a single game, which is 1 for money."""
+    """Return what a gammon won, and one lost, count beyond a single game, which is 1 for money."""
     worth = _POINTS if stakes.is_cubeless else stakes.worth[stakes.state, 0, 0]
     won, lost = worth[EVEN + 2] - worth[EVEN + 1], worth[EVEN - 1] - worth[EVEN - 2]
     return float(won), float(lost)
@@ -556,7 +558,7 @@ def _certainty(player: str, difference: float, words: Phrases) -> str:
 
 
 def explain_position(evaluator: Evaluator, position: Position) -> PositionExplanation:
-    """What makes up the value that `evaluator` gives to `position`, without lookahead.
+    """Return what makes up the value that `evaluator` gives to `position`, without lookahead.
 
     Raises `PlayerError` for an evaluator that is no weight file (nor bras nor phase).
     """
@@ -596,7 +598,7 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
 
 
 def _to_mover(evaluator: Evaluator, plays: Sequence[Play]) -> tuple[float, float]:
-    """What two `plays` are worth to the mover."""
+    """Return what two `plays` are worth to the mover."""
     boards = np.array([play.position.board for play in plays])
     first, second = turned_equities(evaluator.equity_many(boards)).tolist()
     return first, second
@@ -610,7 +612,7 @@ def _chosen(
     worse: Play | None,
     context: CubeContext,
 ) -> Choice:
-    """The two plays to compare, of the legal ones, and what they are worth."""
+    """Return the two plays to compare, of the legal ones, and what they are worth."""
     plays = legal_plays(position, roll)
     for play in (better, worse):
         if play is not None and all(play.position != legal.position for legal in plays):

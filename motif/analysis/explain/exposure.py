@@ -32,7 +32,7 @@ class Exposure(NamedTuple):
 
     @classmethod
     def of(cls, board: Board) -> "Exposure":
-        """That of a `board` (26,) after a play, as the player sees it who has made it."""
+        """Return that of a `board` (26,) after a play, as the player sees it who has made it."""
         rolls = shots_by_roll(board)
         return cls(int(rolls @ ROLL_COUNTS), bool((board[BACK + 1 : BOARD_SIZE - 1] == 1).any()))
 

@@ -103,7 +103,7 @@ class PatternTerms:
     """(2, 25, 16, m): by side, place and checkers there."""
 
     def sums(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
-        """The sums (rows, m), before they are squashed, of features (rows, n) and checkers (rows, 2, 25)."""
+        """Return the raw sums (rows, m) of features (rows, n) and checkers (rows, 2, 25)."""
         # No matrix product: its last bits may depend on the machine's threads.
         sums = np.einsum("ri,mi->rm", features, self.inputs, optimize=False) + self.bias
         for side, place in np.argwhere(self.points.any(axis=(2, 3))).tolist():
@@ -111,12 +111,14 @@ class PatternTerms:
         return sums
 
     def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
-        """What all of them add to the raw sums (rows,) of positions; arguments as those of `sums`."""
+        """Return what all of them add to the raw sums (rows,) of positions; arguments as those of `sums`."""
         return np.asarray((squash_patterns(self.sums(features, checkers)) * self.amounts).sum(axis=1))
 
     def secants(self, to: Seen, since: Seen) -> tuple[FloatArray, FloatArray]:
-        """By how much each differs in the position `to` from the one in `since` (m,), and how much each rises
-        for every unit of its sum (m,) on the way."""
+        """Return how much each differs between two positions, and how much it rises per unit of its sum.
+
+        The positions are `to` and the one in `since` (m,); sums rise on the way from the latter.
+        """
         sums = self.sums(np.stack([to.features, since.features]), np.stack([to.checkers, since.checkers]))
         steps = sums[0] - sums[1]
         squashed = squash_patterns(sums)
@@ -128,7 +130,7 @@ class PatternTerms:
 
 @lru_cache(maxsize=_KEPT)
 def pattern_terms(class_name: str, patterns: Patterns) -> PatternTerms:
-    """The patterns of a class as a form has them."""
+    """Return the patterns of a class as a form has them."""
     return PatternTerms(
         class_name,
         patterns.names,
@@ -155,7 +157,7 @@ class Form:
 
     @classmethod
     def of_head(cls, head: HeadWeights, *patterns: PatternTerms) -> "Form":
-        """The weights of a head, as a weight file has them, and the patterns that add to it."""
+        """Return the weights of a head, as a weight file has them, and the patterns that add to it."""
         size = len(head.linear)
         quadratic = np.zeros((size, size))
         quadratic[head.pairs[:, 0], head.pairs[:, 1]] = head.quadratic
@@ -169,7 +171,7 @@ class Form:
         )
 
     def value(self, seen: Seen) -> float:
-        """The raw sum of a position."""
+        """Return the raw sum of a position."""
         row = seen.features
         # Not matrix products: their last bits may depend on the machine's threads.
         by_features = (self.linear * row).sum() + (self.quadratic * np.outer(row, row)).sum()
@@ -178,7 +180,7 @@ class Form:
         return float(self.bias + by_features + places + by_patterns)
 
     def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
-        """The raw sums (n,) of positions with `features` (n, k) and `checkers` (n, 2, 25); see `Seen`."""
+        """Return the raw sums (n,) of `features` (n, k) and `checkers` (n, 2, 25); see `Seen`."""
         # No matrix products here either; `optimize` would make some.
         pairs = np.einsum("ni,ij->nj", features, self.quadratic, optimize=False)
         places = np.take_along_axis(self.points[None], checkers[..., None], axis=-1)[..., 0]
@@ -219,7 +221,7 @@ def _looked_up(table: FloatArray, seen: Seen) -> FloatArray:
 
 
 def combined(forms: Sequence[Form], factors: Sequence[float]) -> Form:
-    """The sum of `forms`, each times its factor; there must be one at least."""
+    """Return the sum of `forms`, each times its factor; there must be one at least."""
     pairs = list(zip(forms, factors, strict=True))
     patterns: dict[str, PatternTerms] = {}
     for form, factor in pairs:
@@ -262,7 +264,7 @@ class Judged:
 
 
 def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:
-    """The evaluator and its weights, if its values can be explained; raises `PlayerError` otherwise."""
+    """Return the evaluator and its weights; raises `PlayerError` if its values cannot be explained."""
     if isinstance(evaluator, StaticEvaluator) and evaluator.weights is not None:
         return evaluator, evaluator.weights
     raise PlayerError(
@@ -272,7 +274,7 @@ def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:
 
 
 def bound_of(evaluator: StaticEvaluator) -> float:
-    """The largest value that plays are ranked by: 3 points, or 1 for a file that has only win chances."""
+    """Return the largest value of a play: 3 points, or 1 for a file that has only win chances."""
     return 1.0 if evaluator.model.win_only else EQUITY_BOUND
 
 
@@ -312,7 +314,7 @@ def values_of(
     boards: Board,
     mixed: Callable[[FloatArray], FloatArray] = lambda rows: rows,
 ) -> FloatArray:
-    """What `boards` (n, 26) are worth to the player on roll (n,): `Judged.value` of each.
+    """Return what `boards` (n, 26) are worth to the player on roll (n,): `Judged.value` of each.
 
     `mixed` may change the features (n, k) that weights are multiplied with; bearoff tables and finished games
     know nothing of these.  Raises `PlayerError` as `judged` does.
@@ -350,7 +352,7 @@ def values_of(
 def _form(
     weights: WeightFile, class_name: str, plan: str | None, name: str, heads: Mapping[str, HeadWeights]
 ) -> Form:
-    """The raw sum of the head called `name`, of those in force in a class and plan, with their patterns."""
+    """Return the raw sum of the head `name` in force in a class and plan, with its patterns."""
     patterns = weights.patterns_at(class_name, plan) if name == EQUITY else None
     if patterns is None:
         return Form.of_head(heads[name])
@@ -359,7 +361,7 @@ def _form(
 
 
 def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:
-    """The calibration of the win chance in a class (k, 2)."""
+    """Return the calibration of the win chance in a class (k, 2)."""
     tables = evaluator.model.knots
     return tables[CLASS_NAMES.index(class_name)] if len(tables) else np.zeros((0, 2))
 
@@ -373,7 +375,7 @@ def _ranking_heads(evaluator: StaticEvaluator, heads: Collection[str]) -> tuple[
 def _ranked_by(
     evaluator: StaticEvaluator, raws: Mapping[str, float], own_off: int, opponent_off: int, knots: FloatArray
 ) -> float:
-    """The x that the raw sums of the ranking heads make, with so many checkers borne off by either side."""
+    """Return the x of the ranking heads' raw sums, with so many checkers borne off by either side."""
     win_only = evaluator.model.win_only
     if set(raws) == {EQUITY}:
         return raws[EQUITY]
@@ -383,7 +385,7 @@ def _ranked_by(
 
 
 def _chances(raws: Mapping[str, float], own_off: int, opponent_off: int, knots: FloatArray) -> FloatArray:
-    """The five probabilities (5,) that `raws` give a position, calibrated and made to agree."""
+    """Return the five probabilities (5,) that `raws` give a position, calibrated and made to agree."""
     row = np.zeros(len(OUTPUTS))
     for head, raw in raws.items():
         row[OUTPUTS.index(head)] = PROBABILITY.predict(raw)
@@ -396,7 +398,7 @@ def _chances(raws: Mapping[str, float], own_off: int, opponent_off: int, knots: 
 
 @kernel
 def calibrated_raw(knots, raw):
-    """What a calibration (k, 2) makes of the raw sum of a win chance; the same where k is 0."""
+    """Return what a calibration (k, 2) makes of the raw sum of a win chance; the same where k is 0."""
     return calibrated(knots, raw) if knots.shape[0] > 0 else raw
 
 

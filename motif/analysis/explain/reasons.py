@@ -73,7 +73,7 @@ class Reason:
 
 
 def row(concept: str, contribution: float, sentence: str, phrase: str = "", **facts: Any) -> Reason:
-    """A row that brings `contribution`, with its sign."""
+    """Return a row that brings `contribution`, with its sign."""
     side: Side = "better" if contribution >= 0 else "worse"
     return Reason(concept, side, abs(contribution), sentence, phrase or concept, facts)
 
@@ -86,7 +86,7 @@ def reasons_of(
     plays: tuple[Play, Play],
     words: Phrases,
 ) -> tuple[Reason, ...]:
-    """The `parts` in words, the largest first; what has no name is left out.
+    """Return the `parts` in words, the largest first; what has no name is left out.
 
     `exposures` are those after each of the `plays`, and `risks` the next rolls that leave a shot.
     """
@@ -129,7 +129,7 @@ def reasons_of(
 
 
 def _with_points_compared(reasons: list[Reason], names: Sequence[str], words: Phrases) -> list[Reason]:
-    """The `reasons` with the home points that the plays make, where each makes another one, as one."""
+    """Return the `reasons` with the home points that the plays make, where each makes another one, as one."""
     made = [[it for it in reasons if (it.phrase, it.play) == (_MADE, side)] for side in ("better", "worse")]
     if [len(those) for those in made] != [1, 1]:
         return reasons
@@ -143,7 +143,7 @@ def _with_points_compared(reasons: list[Reason], names: Sequence[str], words: Ph
 
 
 def _text(fact: Fact, side: Side, names: tuple[str, str], words: Phrases) -> str:
-    """A fact in words; `names` are those of the play that has it, and of the other."""
+    """Return a fact in words; `names` are those of the play that has it, and of the other."""
     phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[1])
     return sentence(phrase) if side == "better" else words.say("against", play=names[0], phrase=phrase)
 
@@ -151,7 +151,7 @@ def _text(fact: Fact, side: Side, names: tuple[str, str], words: Phrases) -> str
 def rows_told(
     board: Sequence[Reason], beyond: Sequence[Reason], difference: float, names: Sequence[str], words: Phrases
 ) -> tuple[Reason, ...]:
-    """The rows that are told, the largest first; with the rest they add up to the `difference`.
+    """Return the rows that are told, the largest first; with the rest they add up to the `difference`.
 
     `board` are those of the board, `beyond` those of score, lookahead and rollout, in points.  What lookahead
     counts is not told of the board as well.

@@ -93,7 +93,7 @@ class Replies:
         return self.of_rolls(change, names, words)
 
     def of_rolls(self, change: float, names: tuple[str, str], words: Phrases) -> Told:
-        """The rolls that make most of the `change`, whatever they do."""
+        """Return the rolls that make most of the `change`, whatever they do."""
         better = 0 if change > 0 else 1
         gains = (self.differences if change > 0 else -self.differences) * ROLL_COUNTS
         best = [k for k in np.argsort(-gains, kind="stable")[:_NAMED] if gains[k] > 0]
@@ -103,7 +103,7 @@ class Replies:
         return Told("rolls", words.say("beyond", "rolls", play=names[better], rolls=rolls), {})
 
     def _hitting(self, play: int, words: Phrases) -> str:
-        """The rolls that hit after a play, those of one die together."""
+        """Return the rolls that hit after a play, those of one die together."""
         hits = self.hit_rolls[play]
         dice = [die for die in range(DICE, 0, -1) if hits[np.isin(ROLLS, die).any(axis=1)].all()]
         rest = hits & ~np.isin(ROLLS, dice).any(axis=1)
@@ -111,7 +111,7 @@ class Replies:
         return words.listed([*some, *(_roll(k) for k in np.flatnonzero(rest).tolist())], "or")
 
     def sentences(self, names: tuple[str, str], words: Phrases) -> tuple[str, ...]:
-        """The replies that matter, in words; `names` are those of the plays."""
+        """Return the replies that matter, in words; `names` are those of the plays."""
         lines = []
         if self.hits != (0, 0):
             first, second = self.hits
@@ -149,7 +149,7 @@ def replies(
     hits: npt.NDArray[np.bool_],
     risks: tuple[int, int] = (0, 0),
 ) -> Replies:
-    """The best replies to two plays of the player who is side 0 of the `stakes`; of `hit_rolls`."""
+    """Return the best replies to two plays of the player who is side 0 of the `stakes`; of `hit_rolls`."""
     boards = _before_replies((better, worse))
     replied = evaluator.without_lookahead.staked(stakes, side=1).best_plays(boards, np.tile(ROLLS, (2, 1)))
     values = evaluator.below.staked(stakes, side=0).equity_many(replied.boards).reshape(2, len(ROLLS))
@@ -171,10 +171,10 @@ def hit_rolls(evaluator: Evaluator, plays: Sequence[Play], stakes: Stakes) -> np
 
 
 def _before_replies(plays: Sequence[Play]) -> Board:
-    """The boards after `plays`, once for each roll."""
+    """Return the boards after `plays`, once for each roll."""
     return np.repeat(np.array([play.position.board for play in plays]), len(ROLLS), axis=0)
 
 
 def _roll(number: int) -> str:
-    """The roll with a number, as players write it."""
+    """Return the roll with a number, as players write it."""
     return f"{ROLLS[number, 0]}-{ROLLS[number, 1]}"

@@ -83,7 +83,7 @@ class Situation:
 
 
 def own_checkers(board: Board) -> npt.NDArray[np.int64]:
-    """The mover's checkers (26,) by point, those off at 0 and those on the bar at 25."""
+    """Return the mover's checkers (26,) by point, those off at 0 and those on the bar at 25."""
     own = np.maximum(board, 0).astype(np.int64)
     own[OFF] = CHECKERS - own.sum()
     return own

@@ -126,7 +126,7 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
 
 
 def effective_form(judge: Judged, forms: Mapping[str, Form], first: Seen, second: Seen) -> Form:
-    """The form whose value differs between two positions as x does, where no chance is at a limit.
+    """Return the form whose value differs between two positions as x does, where no chance is at a limit.
 
     `forms` are those of the judge's heads that count in both.
     """
@@ -161,7 +161,7 @@ def _calibration(judge: Judged) -> Callable[[float], float]:
 
 
 def _judges(first: Judged, second: Judged) -> list[Judged]:
-    """The positions, of the two, whose weights judge both; see the module."""
+    """Return the positions, of the two, whose weights judge both; see the module."""
     if FINISHED in (first.source, second.source):
         return []
     by_weights = [one for one in (first, second) if one.source == WEIGHTS]
@@ -172,7 +172,7 @@ def _judges(first: Judged, second: Judged) -> list[Judged]:
 
 
 def _form(judge: Judged, first: Judged, second: Judged) -> Form:
-    """The raw sum of a judge, as one form between the two positions."""
+    """Return the raw sum of a judge, as one form between the two positions."""
     other = second if judge is first else first
     # A chance that is ruled out in one of the two is no matter of terms.
     both = judge.forms if judge.direct or other.direct or not other.forms else other.forms
@@ -219,7 +219,7 @@ def _cause(first: Judged, second: Judged) -> str:
 
 
 def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str, float]]:
-    """The rest, where two raw sums are compared in what their biases and what their other weights bring."""
+    """Return the rest, where two raw sums are compared by their biases and their other weights."""
     if len(judges) == 2 and all(judge.direct for judge in judges):
         first, second = (next(iter(judge.forms.values())).bias for judge in judges)
         bias = first - second
@@ -242,7 +242,7 @@ class _Sums:
 def moved_to_parameters(
     table: FloatArray, parameters: ParameterSet, to: Seen, since: Seen
 ) -> tuple[FloatArray, FloatArray]:
-    """What a point table (2, 25, 16) shares with parameters.
+    """Return what a point table (2, 25, 16) shares with parameters.
 
     How the shared part differs between two positions: (n,) by parameter, and (2, 25) by side and place; the
     two have the same sum.
@@ -285,7 +285,7 @@ def _sums(parameters: ParameterSet) -> _Sums:
 
 
 def _shares(tables: FloatArray) -> FloatArray:
-    """The solution of the least squares fit of a point table by `tables`, as a matrix."""
+    """Return the solution of the least squares fit of a point table by `tables`, as a matrix."""
     rarity = _RARER ** (np.arange(CHECKERS + 1) / 2)
     rarity[0] = 0
     count = tables.shape[-1]

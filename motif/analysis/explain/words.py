@@ -74,7 +74,7 @@ class View:
     """Whether the opponent's checkers differ: then all that they bring is one matter, that of the hit."""
 
     def sentence(self, parameter: Parameter) -> str:
-        """What the parameter measures, told to the viewer in short, beginning with a capital letter.
+        """Return what the parameter measures, told to the viewer in short, beginning with a capital letter.
 
         What stands in brackets or behind a colon in the registry is left out.
         """
@@ -90,7 +90,7 @@ class View:
         return text[0].upper() + text[1:]
 
     def value(self, parameter: Parameter, feature: float) -> str:
-        """A feature as the measured value that `sentence` speaks of."""
+        """Return a feature as the measured value that `sentence` speaks of."""
         amount = feature / parameter.scale
         if parameter.unit == "yes or no":
             return "yes" if amount > 0.5 else "no"
@@ -100,7 +100,7 @@ class View:
         return f"{short + 0.0:g}"
 
     def place_group(self, side: int, place: int) -> str:
-        """The group of the checkers of side 0, the player on roll, or 1 on a place of his, counted from 0."""
+        """Return the group of the checkers of side 0, the player on roll, or 1, on a place counted from 0."""
         if self.race:
             return DISTRIBUTION
         yours = (side == 0) == self.you_are_on_roll
@@ -122,7 +122,7 @@ class View:
         return more == (group == ATTACK)
 
     def group(self, parameter: Parameter) -> str:
-        """What the viewer would file it under: a threat of the opponent's is a matter of his own safety."""
+        """Return the viewer's group: a threat of the opponent's is a matter of the viewer's own safety."""
         if self.race:
             return parameter.group if parameter.group == RACE else DISTRIBUTION
         if parameter.side not in ("own", "opponent"):
@@ -191,7 +191,7 @@ class Scale:
 
     @classmethod
     def between(cls, first: Judged, second: Judged, bound: float) -> "Scale":
-        """The secant of the squash between two positions, so that the parts add up there too.
+        """Return the secant of the squash between two positions, so that the parts add up there too.
 
         `bound` is that of the values, 3 or 1.
         """
@@ -208,11 +208,11 @@ class Scale:
         return "% of winning chances" if self.win_only else "points"
 
     def amount(self, x: float) -> float:
-        """A part of a difference of x in `unit`."""
+        """Return a part of a difference of x in `unit`."""
         return x * self.per_x * (50 if self.win_only else 1)
 
     def told(self, x: float, *, sign: bool = True) -> str:
-        """A part of a difference of x as text, in `unit`, as ``+0.042`` or ``-1.3``."""
+        """Return a part of a difference of x as text, in `unit`, as ``+0.042`` or ``-1.3``."""
         value = self.amount(x)
         digits = 1 if self.win_only else 3
         text = f"{value:+.{digits}f}" if sign else f"{abs(value):.{digits}f}"
@@ -232,16 +232,16 @@ class Fact:
     second: str
 
     def compared(self) -> str:
-        """The sentence about the first of two plays."""
+        """Return the sentence about the first of two plays."""
         return f"{self.label}: {self.first}, not {self.second}."
 
     def of_one(self) -> str:
-        """The sentence about one position, compared with itself seen from the other side."""
+        """Return the sentence about one position, compared with itself seen from the other side."""
         return f"{self.label}: {self.first}, the other side {self.second}."
 
 
 def grouped(parameters: ParameterSet, division: Split, view: View) -> tuple[Group, ...]:
-    """The groups of a split, largest first; their contributions add up to its difference."""
+    """Return the groups of a split, largest first; their contributions add up to its difference."""
     groups: dict[str, Group] = {}
 
     def group(name: str) -> Group:
@@ -261,7 +261,7 @@ def grouped(parameters: ParameterSet, division: Split, view: View) -> tuple[Grou
 def told_groups(
     groups: Sequence[Group], scale: Scale, facts: Callable[[Group], Sequence[str]]
 ) -> Iterator[str]:
-    """A line each for the `groups` that matter, largest first, and one for the rest.
+    """Yield a line each for the `groups` that matter, largest first, and one for the rest.
 
     `facts` gives the sentences that belong to a group.
     """
@@ -282,7 +282,7 @@ def told_groups(
 
 
 def listed(groups: Sequence[Group], scale: Scale) -> str:
-    """The largest of `groups` with their amounts, such as ``safety +0.061, race -0.012``."""
+    """Return the largest of `groups` with their amounts, such as ``safety +0.061, race -0.012``."""
     counting = [group for group in groups if scale.counts(group.contribution)]
     return ", ".join(_with_amount(group, scale) for group in counting[:_SUMMED_UP])
 
@@ -301,7 +301,7 @@ def value_line(scale: Scale, x: tuple[float, float], values: tuple[float, float]
 def group_facts(
     group: Group, cause: str, parameters: ParameterSet, two: tuple[Judged, Judged], view: View
 ) -> list[Fact]:
-    """The few things that differ most of what a group is about; `cause` is that of the split's rest."""
+    """Return the few things that differ most in a group; `cause` is that of the split's rest."""
     facts = list(cause_facts(cause, two, view)) if group.rest is not None else []
     if group.name == HITTING:
         facts.append(place_fact(0, PACKED_BAR, two, view))
@@ -326,14 +326,14 @@ def group_facts(
 def parameter_fact(
     parameters: ParameterSet, parameter: Parameter, two: tuple[Judged, Judged], view: View
 ) -> Fact:
-    """The measured values of a parameter in two positions."""
+    """Return the measured values of a parameter in two positions."""
     place = parameters.names.index(parameter.name)
     first, second = (view.value(parameter, float(one.seen.features[place])) for one in two)
     return Fact(view.sentence(parameter), first, second)
 
 
 def place_fact(side: int, place: int, two: tuple[Judged, Judged], view: View) -> Fact:
-    """The checkers on a place: of side 0, the player on roll, or 1, in that side's numbering from 0."""
+    """Return the checkers of side 0, the player on roll, or 1, on a place in that side's numbering from 0."""
     yours = (side == 0) == view.you_are_on_roll
     whose, his = ("Your", "the") if yours else ("The opponent's", "his")
     where = "the bar" if place == PACKED_BAR else f"{his} {place + 1} point"
@@ -342,7 +342,7 @@ def place_fact(side: int, place: int, two: tuple[Judged, Judged], view: View) ->
 
 
 def cause_facts(cause: str, two: tuple[Judged, Judged], view: View) -> Iterator[Fact]:
-    """What is behind the part of a difference that no terms make up."""
+    """Yield what is behind the part of a difference that no terms make up."""
     if cause in (PLAN, CRASH):
         plans = [one.plan or "" for one in two]
         yield from _crash_facts(plans, view) if plans[0].startswith(_CRASHED) else _aim_facts(plans, view)
@@ -362,7 +362,7 @@ def _addressed(text: str) -> str:
 
 
 def _plural(verb: str) -> str:
-    """The form of a verb that goes with "you"; other words stay as they are."""
+    """Return the form of a verb that goes with "you"; other words stay as they are."""
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
     if re.search(r"(s|x|z|ch|sh)es$", verb) and not verb.endswith("ses"):
@@ -371,7 +371,7 @@ def _plural(verb: str) -> str:
 
 
 def _yours(rest: str) -> str:
-    """What follows a verb of "you": his things are yours, unless the opponent comes in between."""
+    """Return what follows a verb of "you": his things are yours, unless the opponent comes in between."""
     before, mark, behind = rest.partition(_OPPONENT)
     return re.sub(r"\bhis\b", "your", before) + mark + behind
 

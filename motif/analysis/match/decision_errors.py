@@ -135,8 +135,7 @@ class JudgedPlay(NamedTuple):
         return any(one.source == EXACT and one.number in compared for one in self.candidates)
 
     def choice(self, roll: PlayedRoll) -> Choice:
-        """The best play and the play made of the `roll` that this is a judgement of, in an order that
-        `rolled` has."""
+        """Return the best play of the `roll` and the play made, in an order that `rolled` has."""
         plays = legal_plays(roll.position, roll.roll)
         known = {one.number: one for one in self.candidates}
         best = max(self.candidates, key=lambda one: one.lookahead).number
@@ -196,7 +195,7 @@ def judge_plays(
     confirm: RolloutSettings | None = None,
     jobs: int | None = None,
 ) -> list[JudgedPlay]:
-    """What each of `rolls`, all of which were played, was worth to its player by `evaluator`.
+    """Return what each of `rolls`, all of which were played, was worth to its player by `evaluator`.
 
     Without `cube` nobody can double.  Errors of `DOUBTFUL` and more are those of a rollout as `confirm` says;
     None: lookahead is believed.
@@ -243,7 +242,7 @@ def _confirmed(
 
 
 def _with_rollout(judged: JudgedPlay, rolled: RolledPair) -> JudgedPlay:
-    """A judgement whose best play and play made were rolled out, in this order."""
+    """Return a judgement whose best play and play made were rolled out, in this order."""
     numbers = judged.best, judged.played
     values = dict(zip(numbers, zip(rolled.equities, rolled.equity_se, strict=True), strict=True))
     candidates = [
@@ -294,7 +293,7 @@ def judge_cube(
     confirm: RolloutSettings | None = None,
     jobs: int | None = 1,
 ) -> list[CubeAct]:
-    """What was done at each of `chances`, and its answer, and what that cost by `evaluator`.
+    """Return what was done at each of `chances`, and its answer, and what that cost by `evaluator`.
 
     An error counts where a rollout as `confirm` says confirms it, and as much as that says; None: lookahead
     is believed.  Where few checkers are left decisions are exact, and need none.
@@ -337,12 +336,12 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
 
 
 def stakes_of(state: MatchState, cube: bool = True) -> AtStake:
-    """What the game is worth to the player on roll in `state`; without `cube` nobody can double."""
+    """Return what the game is worth to the player on roll in `state`; without `cube` nobody can double."""
     return _at_stake(context_of(state, cube))
 
 
 def context_of(state: MatchState, cube: bool = True) -> CubeContext:
-    """What plays are valued for in `state`, without what changes nothing: dice, rules of money in a match."""
+    """Return what plays are valued for in `state`, without what changes nothing there."""
     if state.length:
         state = replace(state, jacoby=False, beavers=False)
     return CubeContext(replace(state, dice=None), cube)
@@ -400,7 +399,7 @@ def _estimates(
     evaluator: Evaluator,
     asked: npt.NDArray[np.bool_],
 ) -> PlayEstimates:
-    """What the plays of `rolls` (n) are worth to their movers, those that are `asked` for (m,) seen fully."""
+    """Return what the plays of `rolls` (n) are worth to their movers; those `asked` (m,) are seen fully."""
     values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
     groups: dict[CubeContext, list[int]] = {}
     for decision, roll in enumerate(rolls):
@@ -414,7 +413,7 @@ def _estimates(
 
 
 def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64], played: int) -> JudgedPlay:
-    """A judgement by values (m,) of the legal plays and their sources."""
+    """Return a judgement by values (m,) of the legal plays and their sources."""
     best = played if values[played] == values.max() else int(np.argmax(values))
     order = np.argsort(-values, kind="stable")[:CANDIDATES].tolist()
     shown = order if played in order else [*order[: CANDIDATES - 1], played]
@@ -433,7 +432,7 @@ def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64]
 def _best_of_each_roll(
     boards: Board, stakes: Sequence[AtStake], evaluator: Evaluator
 ) -> npt.NDArray[np.float64]:
-    """The mover's value of the best play of each of the 21 rolls on `boards` (n, 26): (n, 21)."""
+    """Return the mover's value of the best play of each of the 21 rolls on `boards` (n, 26): (n, 21)."""
     before = np.repeat(boards, len(ROLLS), axis=0)
     rolls = np.tile(ROLLS, (len(boards), 1))
     stakes_of_each = [one for one in stakes for _ in range(len(ROLLS))]
@@ -454,7 +453,7 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
 
 
 def _act(chance: CubeChance, player: int, question: CubeQuestion, evaluator: Evaluator) -> CubeAct:
-    """What was done and what it cost, as `evaluator` says."""
+    """Return what was done and what it cost, as `evaluator` says."""
     decision = question.decision
     source = EXACT if decision.exact else source_words(plies_of(evaluator))
     unit = stakes_of(chance.state).unit

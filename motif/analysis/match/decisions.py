@@ -126,7 +126,7 @@ class MatchDecision:
         return f"game {self.moment.game}, move {self.moment.move}, {name}, {what}{lost}"
 
     def candidate_lines(self) -> Iterator[str]:
-        """The candidates, a line each; what was done has a star."""
+        """Yield the candidates, a line each; what was done has a star."""
         best = self.candidates[0].equity if self.candidates else 0.0
         for rank, one in enumerate(self.candidates, 1):
             star = "*" if one.done == self.done else " "
@@ -302,7 +302,7 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
 
 
 def notes_of(decisions: Iterable[MatchDecision], rolls: Iterable[RollLuck]) -> dict[tuple[int, int], Note]:
-    """Notes for the actions of a match's record: what was decided there, and whether the roll was lucky."""
+    """Note for the actions of a match's record: what was decided there, and whether the roll was lucky."""
     notes: dict[tuple[int, int], Note] = {}
 
     def say(moment: Moment, lines: Sequence[str], mark: Mark = "") -> None:
@@ -430,7 +430,7 @@ def player_analysis(
     is_analyst: bool = False,
     rolls_of_both: int = 0,
 ) -> PlayerAnalysis:
-    """The totals of one player: of his `decisions` and his `rolls`, of a game, a match or several."""
+    """Return the totals of one player: of his `decisions` and his `rolls`, of a game, a match or several."""
     plays = [one for one in decisions if one.is_play]
     free = [one for one in plays if one.counts]
     cubes = [one for one in decisions if not one.is_play]

@@ -159,7 +159,7 @@ def worst_plays(
     *,
     cube: bool = True,
 ) -> list[WorstPlay]:
-    """The `count` plays that cost most, or fewer if fewer surely cost anything; the first of equal ones.
+    """Return the `count` plays that cost most, or fewer if fewer surely cost anything.
 
     The terms of `evaluator`, and what it sees when it looks ahead, tell why.
     """
@@ -178,7 +178,7 @@ def worst_plays(
 
 
 def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> list[WorstCube]:
-    """The `count` cube decisions that cost most, or fewer if fewer cost anything."""
+    """Return the `count` cube decisions that cost most, or fewer if fewer cost anything."""
     wrong = sorted((act for act in acts if act.mistake), key=lambda act: act.error, reverse=True)
     return [WorstCube(act, names[act.player]) for act in wrong[:count]]
 
@@ -237,7 +237,7 @@ class MatchAnalysis:
     record: MatchRecord = field(repr=False)
 
     def jokers(self, count: int) -> list[RollLuck]:
-        """The `count` luckiest rolls, or fewer if fewer gained anything."""
+        """Return the `count` luckiest rolls, or fewer if fewer gained anything."""
         gains = [one for one in self.lucks if one.luck > 0]
         return sorted(gains, key=lambda one: one.luck, reverse=True)[:count]
 
@@ -269,7 +269,7 @@ class MatchAnalysis:
         return notes_of(self.decisions, self.lucks)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each decision, for tables."""
+        """Return a row for each decision, for tables."""
         luck = {(one.roll.game, one.roll.action): one.luck for one in self.lucks}
         in_match = bool(self.length)
         rows = []
@@ -377,7 +377,7 @@ def _game_dict(player: PlayerAnalysis, in_match: bool) -> dict[str, Any]:
 
 
 def over_all(analyses: Sequence[MatchAnalysis]) -> list[PlayerAnalysis]:
-    """The totals of every player, by name, over all matches that he played.
+    """Return the totals of every player, by name, over all matches that he played.
 
     Results and luck are summed where all of his matches have the same unit, points or MWC.
     """
@@ -466,7 +466,7 @@ def both_players(
     lucks: Sequence[RollLuck],
     result: float | None,
 ) -> tuple[PlayerAnalysis, PlayerAnalysis]:
-    """The totals of both players of a match, or of a game of it."""
+    """Return the totals of both players of a match, or of a game of it."""
     first, second = (
         player_analysis(
             name,
@@ -481,7 +481,7 @@ def both_players(
 
 
 def result_of(record: MatchRecord) -> float | None:
-    """What the first player has won: points in money play, MWC in a match; None where nothing has ended."""
+    """Return what the first player has won, in points or MWC; None where nothing has ended."""
     before, after = record.games[0].score, _final_score(record)
     if not any(game.result for game in record.games):
         return None

@@ -79,7 +79,7 @@ class Review:
     """A match that is judged while one looks on; `parts` does the work."""
 
     def __init__(self, record: MatchRecord, evaluator: Evaluator) -> None:
-        """Raises `RecordError` for nothing to analyse."""
+        """Raise `RecordError` for nothing to analyse."""
         self.record = record
         self._evaluator, self._confirm = evaluator, confirming_rollout(evaluator)
         self._walk = walk(record)
@@ -89,7 +89,7 @@ class Review:
         self._lucks: list[RollLuck] = []
 
     def heading(self) -> dict[str, Any]:
-        """What is judged, and by whom, for JSON."""
+        """Return what is judged, and by whom, for JSON."""
         return {
             "names": list(self.record.players),
             "length": self.record.length,
@@ -98,7 +98,7 @@ class Review:
         }
 
     def parts(self) -> Iterator[list[Reviewed]]:
-        """The decisions in the order of play; forced plays are among them, idle thoughts of a double not."""
+        """Yield the decisions in order, forced plays among them, idle thoughts of a double not."""
         chances = list(self._walk.chances)
         rolls = self._walk.rolls
         for start in range(0, len(rolls), _AT_ONCE):
@@ -111,7 +111,7 @@ class Review:
         yield [act for chance in chances for act in self._cube(chance)]
 
     def told(self, part: Sequence[Reviewed]) -> list[dict[str, Any]]:
-        """A part for JSON."""
+        """Return a part for JSON."""
         return [one.as_dict(self.record.players, bool(self.record.length)) for one in part]
 
     def players(self) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ def _order(moment: Moment) -> tuple[int, int]:
 
 
 def _chance(roll: PlayedRoll, static: Evaluator) -> float:
-    """That of player 0 to win, before `roll`."""
+    """Return that of player 0 to win, before `roll`."""
     state = replace(roll.state, dice=None)
     if state.length:
         stakes = stakes_of(state)
@@ -163,7 +163,7 @@ def _chance(roll: PlayedRoll, static: Evaluator) -> float:
 
 
 def _shown(moment: Moment) -> dict[str, Any]:
-    """What a board needs to show; all of it seen by the player on roll."""
+    """Return what a board needs to show; all of it seen by the player on roll."""
     state = moment.state
     return {
         "game": moment.game,

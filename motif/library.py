@@ -51,7 +51,7 @@ Value = Callable[[npt.NDArray[np.int8]], npt.ArrayLike]
 def rank(
     position: PositionLike, roll: RollLike | None = None, player: PlayerLike | None = None, **match: Any
 ) -> Ranking:
-    """The legal plays of a roll, the best first, with the mover's equities.
+    """Return the legal plays of a roll, the best first, with the mover's equities.
 
     ``rank("4HPwATDgc/ABMA", "31")[0]`` is the best one.  The roll is ``(3, 1)`` or ``"31"``, and may be left
     out where the ID holds one.  The player is a name, a player or an evaluator; by default the newest weights
@@ -120,7 +120,7 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
 
 
 def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities:
-    """The five chances of the player on roll, before the roll; ``.equity`` is the cubeless one.
+    """Return the five chances of the player on roll, before the roll; ``.equity`` is the cubeless one.
 
     The static evaluation, without lookahead, unless the player looks ahead (``"latest@2"``).  Raises
     `PositionError` and `PlayerError`.
@@ -131,7 +131,7 @@ def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabiliti
 def evaluate_many(
     positions: Positions, player: PlayerLike = LATEST, *, as_frame: bool = False
 ) -> "npt.NDArray[np.float32] | Any":
-    """The five chances of each of `positions`: float32 (n, 5), in the order of `Probabilities`.
+    """Return the five chances of each of `positions`: float32 (n, 5), in the order of `Probabilities`.
 
     `positions` are int8 (n, 26), or a list of positions and IDs.  With `as_frame` a DataFrame, with the GNUbg
     IDs and the cubeless equities (see `frame`).

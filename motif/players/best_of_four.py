@@ -74,5 +74,5 @@ class BestOfFour(CompiledPlayer):
 
 
 def best_of_four() -> BestOfFour:
-    """The player called ``best-of-four``; ask ``phase`` for its opinion of a position."""
+    """Return the player called ``best-of-four``; ask ``phase`` for its opinion of a position."""
     return BestOfFour("best-of-four", PhaseEvaluator().model)

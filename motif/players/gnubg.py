@@ -44,7 +44,7 @@ def settings_for(plies: int) -> tuple[str, ...]:
 
 
 def evaluation_questions(boards: Board, plies: int) -> Iterator[str]:
-    """What are the chances, `plies` ahead, for each of `boards` (n, 26)?"""
+    """Yield what are the chances, `plies` ahead, for each of `boards` (n, 26)?"""
     for line in fibs_lines(boards):
         yield f"evaluation fibsboard {line} plies {plies} cubeless prune on jacobyrule off"
 
@@ -72,7 +72,7 @@ def board_after(board: list[int], answer: str) -> tuple[int, ...]:
 
 
 def chances(answer: str) -> list[float]:
-    """The five probabilities in `answer`; raises `PlayerError` for what are none."""
+    """Return the five probabilities in `answer`; raises `PlayerError` for what are none."""
     words = answer.split()
     try:
         numbers = [float(word) for word in words]
@@ -127,7 +127,7 @@ class GnubgEvaluator(Evaluator):
         return np.full(len(boards), self.plies)
 
     def ask(self, question: str) -> str:
-        """What gnubg answers to one line."""
+        """Return what gnubg answers to one line."""
         return idle_processes.ask(self._program, settings_for(self.plies), question)
 
     def _chances(self, question: str, board: Board) -> list[float]:
@@ -198,7 +198,7 @@ class GnubgPlayer(Player):
         return results
 
     def _legal_answer(self, question: str, board: Board, roll: npt.NDArray[np.int64], legal: Board) -> Board:
-        """The one of the `legal` boards that gnubg's answer leads to."""
+        """Return the one of the `legal` boards that gnubg's answer leads to."""
         answer = self.evaluator.ask(question)
         asked = f"asked for {roll[0]}{roll[1]} in {_identifier(board)}"
         try:
@@ -217,7 +217,7 @@ def _identifier(board: Board) -> str:
 
 
 def load_gnubg(name: str = "gnubg") -> GnubgPlayer:
-    """The player called ``gnubg`` (0-ply), or ``gnubg@2`` for lookahead, up to 3 plies in gnubg's count.
+    """Return the player called ``gnubg`` (0-ply), or ``gnubg@2`` for lookahead, up to 3 plies.
 
     Raises `PlayerError` for another name, and when gnubg is not installed.
     """

@@ -96,7 +96,7 @@ class GnubgProcess:
         held.append(self._socket)
 
     def ask(self, question: str) -> str:
-        """The one line that gnubg answers.
+        """Return the one line that gnubg answers.
 
         Raises `GnubgEndedError` when it has ended, `PlayerError` when it says nothing; both end the process.
         """
@@ -131,7 +131,7 @@ class GnubgProcess:
         self._end()
 
     def _connected(self, port: int) -> socket.socket:
-        """A connection to gnubg, which takes a moment to start listening."""
+        """Return a connection to gnubg, which takes a moment to start listening."""
         limit = time.monotonic() + _SECONDS_TO_START
         while time.monotonic() < limit:
             caller = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -148,7 +148,7 @@ class GnubgProcess:
         raise PlayerError(f"gnubg has not begun to listen within {_SECONDS_TO_START:g} s")
 
     def _ended(self, when: str, *, or_port_taken: bool = False) -> GnubgEndedError:
-        """The error to raise: with what code it ended, when, and its last words."""
+        """Return the error to raise: with what code it ended, when, and its last words."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         self._said.seek(0, os.SEEK_END)
@@ -171,7 +171,7 @@ def _remove_left_folders() -> None:
 
 @contextmanager
 def _free_port() -> Iterator[int]:
-    """The number of a port of this machine where nobody listens.
+    """Provide the number of a port of this machine where nobody listens.
 
     In the block it is given to nobody else, on Linux, where two sockets may have a port as long as neither
     listens.
@@ -256,7 +256,7 @@ _GAMES_FOLDERS = os.pathsep.join(["/usr/games", "/usr/local/games", "/usr/local/
 
 
 def gnubg_path() -> str | None:
-    """The program `VARIABLE` names, or else gnubg on the PATH or in a usual folder; None without one.
+    """Return the program `VARIABLE` names, or else gnubg on the PATH or in a usual folder; None without one.
 
     Raises `PlayerError` when the variable names no program.
     """
@@ -300,7 +300,7 @@ class IdleProcesses:
             os.register_at_fork(after_in_child=self._forget)
 
     def ask(self, program: str, settings: tuple[str, ...], question: str) -> str:
-        """What the `program`, which has carried out the commands `settings`, answers to `question`.
+        """Return what the `program`, which has carried out the commands `settings`, answers to `question`.
 
         One that ends meanwhile is replaced once.  Raises `PlayerError` as `GnubgProcess` does.
         """
@@ -327,7 +327,7 @@ class IdleProcesses:
         return answer
 
     def _taken(self, program: str, settings: tuple[str, ...]) -> GnubgProcess | None:
-        """The last one that came to wait, if it lives, so that those which are not needed grow old."""
+        """Return the last one that came to wait, if it lives, so that those which are not needed grow old."""
         with self._lock:
             for waiting in reversed(self._waiting):
                 if waiting.kind == (program, settings):

@@ -121,7 +121,7 @@ def _sums(points: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
 
 
 def _log_growth(mean: float) -> npt.NDArray[np.float64]:
-    """What a pair of each sum does to the money on each of the stakes, against `mean`: (sums, stakes)."""
+    """Return what a pair of each sum does to the money on each stake, against `mean`: (sums, stakes)."""
     return np.log1p(_STAKES * (_PAIR_MEANS[:, None] - mean))
 
 
@@ -165,7 +165,7 @@ TOO_FEW = f"fewer than {2 * FEWEST_PAIRS} are too few for a standard error"
 
 
 def fields_known(result: Any) -> dict[str, Any]:
-    """The fields of a result by name, as JSON has them, with a note where the games are too few.
+    """Return the fields of a result by name, as JSON has them, with a note where the games are too few.
 
     What is `without_luck` is left out where no judge told it.
     """
@@ -290,7 +290,7 @@ def _blocks(
 def played_blocks(
     play: Callable[[int, int], Played], label: str, games: int, jobs: int | None
 ) -> Generator[Played]:
-    """What `play` gives for the pairs of `games`, rounded up to an even number, block by block in order.
+    """Yield what `play` gives for the pairs of `games`, rounded up to an even number, block by block.
 
     It gets the first pair of a block and how many they are.
     """
@@ -333,7 +333,7 @@ def without_luck(played: Played, judge: Evaluator | None, even: float = 0.0) -> 
 def match_result(
     points: npt.NDArray[np.integer], error_rate: float = ERROR_RATE, test: SequentialTest | None = None
 ) -> MatchResult:
-    """Result of (pairs, 2) points of the first player, and of the `test` that could end the match."""
+    """Return the result of (pairs, 2) points of the first player and of the `test`, if any."""
     ppg, se, fixed = mean_of_pairs(points)
     count, lost = ([int((side >= k).sum()) for k in (1, 2, 3)] for side in (points, turned_equities(points)))
     return MatchResult(
@@ -356,7 +356,7 @@ def match_result(
 def play_pairs(
     first: Player, second: Player, seed: int, start: int, count: int, *, judge: Evaluator | None = None
 ) -> Played:
-    """The pairs start .. start + count - 1."""
+    """Return the pairs start .. start + count - 1."""
     dice = SeededDice(seed).of(np.arange(start, start + count))
     begun, answered = (_played(*seats, dice, count, judge) for seats in ((first, second), (second, first)))
     points, luck = (

@@ -39,7 +39,7 @@ class Player(ABC):
         """
 
     def choose(self, position: PositionLike, roll: RollLike, seed: int = 0) -> Play:
-        """The play chosen for one roll; `seed` decides where chance plays a part.
+        """Return the play chosen for one roll; `seed` decides where chance plays a part.
 
         A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``.
 
@@ -53,7 +53,9 @@ class Player(ABC):
         return next(play for play in legal_plays(position, roll) if (play.position.board == board).all())
 
     def staked(self, stakes: Stakes, side: int = 0) -> "Player":
-        """The player choosing plays for `stakes`, of which he is that `side` (see `motif.evaluators.stakes`).
+        """Return the player choosing plays for `stakes` on that `side` (see `motif.evaluators.stakes`).
+
+        That is the player itself where the score and the cube change nothing.
 
         Himself where the score and the cube change nothing for him.
         """
@@ -64,11 +66,11 @@ class Player(ABC):
         return self.opinion().evaluate_many(positions)
 
     def evaluate(self, position: PositionLike) -> Probabilities:
-        """The five probabilities of one position; raises `PlayerError` where it has no opinion."""
+        """Return the five probabilities of one position; raises `PlayerError` where it has no opinion."""
         return self.opinion().evaluate(position)
 
     def opinion(self) -> Evaluator:
-        """The evaluator by which he values positions; raises `PlayerError` where he only chooses plays."""
+        """Return the evaluator of positions; raises `PlayerError` for a player that only chooses plays."""
         if self.evaluator is None:
             raise PlayerError(f"the player {self.name!r} chooses plays but cannot evaluate a position")
         return self.evaluator
@@ -131,7 +133,7 @@ def static_player(evaluator: StaticEvaluator, name: str | None = None) -> Compil
 
 
 def load(name: str) -> Player:
-    """The player called `name`: ``pubeval``, ``motif-v6@1``, ``FILE.yaml`` or another of `named.roster`.
+    """Return the player `name`: ``pubeval``, ``motif-v6@1``, ``FILE.yaml`` or another of `named.roster`.
 
     ``rollout:PLAYER,trials=36,cut=7``, say, plays by rollouts (see `motif.rollout.rollout_evaluator`).
     Raises `PlayerError` for a name that means nothing, `WeightFileError` for a bad weight file.
@@ -153,7 +155,7 @@ def load(name: str) -> Player:
 
 
 def cube_evaluator(player: Player) -> Evaluator | None:
-    """The evaluator by which `player` turns the cube; None where his chances are not worth the name."""
+    """Return the evaluator by which `player` turns the cube; None where its probabilities are too coarse."""
     if player.evaluator is None:
         return None
     entry = entry_of(player.evaluator.without_lookahead.name)

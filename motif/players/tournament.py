@@ -121,7 +121,7 @@ def elo_ratings(players: int, pairings: Pairings, share: Values, se: Values) -> 
 
 
 def _differences(players: int, pairings: Pairings) -> Values:
-    """The matrix (p, players) that makes of ratings what the first is ahead of the second."""
+    """Return the matrix (p, players) that makes of ratings what the first is ahead of the second."""
     rows = np.arange(len(pairings))
     design = np.zeros((len(pairings), players))
     design[rows, pairings[:, 0]] = 1
@@ -209,8 +209,10 @@ class TournamentResult:
 
     @cached_property
     def cross(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Points a game (k, k) of the row's player against the column's, and their standard errors, NaN for
-        too few games."""
+        """Return points per game (k, k) of the row's player against the column's, and their standard errors.
+
+        These are NaN for too few games.
+        """
         ppg, se = np.full((2, len(self.names), len(self.names)), math.nan)
         for pairing in self.pairings:
             first, second = pairing.first, pairing.second
@@ -237,8 +239,11 @@ class TournamentResult:
         return games
 
     def as_dict(self) -> dict[str, Any]:
-        """``table``: a row for each player, the best first; ``pairings``: all matches; ``without_luck``: the
-        judge, where the table's points and pairings' ratings are without luck."""
+        """Return the results: ``table``, ``pairings`` and ``without_luck``.
+
+        The table has a row for each player, the best first; pairings are all matches;
+        ``without_luck`` names the judge, where points and ratings are without luck.
+        """
         played = {"matches": self.games, "length": self.length} if self.length else {"games": self.games}
         return {
             "players": list(self.names),
@@ -320,7 +325,7 @@ def everyone_plays(
     jobs: int | None = None,
     judge: Evaluator | None = None,
 ) -> TournamentResult:
-    """A tournament of `play`, which gives some pairs of two players, from a seed and a first pair on.
+    """Yield a tournament of `play`, which gives some pairs of two players, from a seed and a first pair on.
 
     `games` are those of each pairing, or its matches to `length` points; `result` says what all pairs of a
     pairing came to.  Ratings by points are without the luck that `play` tells, by the `judge`.  Raises
@@ -366,7 +371,7 @@ def everyone_plays(
 
 
 def pairing_seed(seed: int, first: int, second: int) -> int:
-    """The seed of `play_match` for the players with these numbers; other players do not change it."""
+    """Return the seed of `play_match` for the players with these numbers; other players do not change it."""
     return int(derive_states(seed, first, 1, second)[0] >> _UNUSED_BITS)
 
 

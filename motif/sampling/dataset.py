@@ -75,7 +75,7 @@ def write_manifest(folder: Path, settings: dict[str, Any], parts: list[Part], co
 
 
 def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
-    """Settings, parts and whether the dataset is complete.
+    """Return settings, parts and whether the dataset is complete.
 
     Raises `DatasetError` when there is no manifest, or one of another format, and its subclass
     `DamagedManifestError` when it makes no sense.
@@ -117,7 +117,7 @@ def _part(entry: Entry) -> Part:
 
 
 def read_manifest_positions(folder: Path) -> int:
-    """Number of positions in a dataset."""
+    """Return the number of positions in a dataset."""
     return sum(part.rows for part in read_manifest(folder)[1])
 
 
@@ -135,7 +135,7 @@ def parts_there(folder: Path) -> tuple[int, int]:
 
 
 def dataset_fingerprint(folder: Path) -> str:
-    """Identifies the content of a dataset: a hash over its parts' checksums."""
+    """Identify the content of a dataset: a hash over its parts' checksums."""
     _, parts, _ = read_manifest(folder)
     return "sha256:" + hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
 
@@ -188,7 +188,7 @@ class Samples:
         return len(self.boards)
 
     def rows(self, which: slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Samples":
-        """Some of the rows: a slice, those of a mask (n,), or those with the given numbers."""
+        """Return some of the rows: a slice, those of a mask (n,), or those with the given numbers."""
         return Samples(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
 
 
@@ -215,7 +215,7 @@ def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: d
 
 
 def read_parts(folder: Path) -> Iterator[Samples]:
-    """The dataset part by part, large parts in pieces of at most `ROWS_AT_ONCE` positions.
+    """Yield the dataset part by part, large parts in pieces of at most `ROWS_AT_ONCE` positions.
 
     Raises `DatasetError` naming a part that is missing or damaged.
     """
@@ -233,7 +233,7 @@ def read_column(folder: Path, name: str) -> npt.NDArray[Any]:
 
 
 def read_dataset(folder: Path | str) -> Samples:
-    """The whole dataset in memory."""
+    """Return the whole dataset in memory."""
     return joined(read_parts(Path(folder)))
 
 
@@ -246,7 +246,7 @@ def _parts(folder: Path) -> Iterator[tuple[Path, Part]]:
 
 
 def _batches(path: Path, part: Part, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of one part, a bounded number at a time; all columns, or those named."""
+    """Yield the rows of one part, a bounded number at a time; all columns, or those named."""
     try:
         if checksum(path) != part.sha256:
             raise DatasetError(f"{path}: damaged: its checksum is not the one in the {MANIFEST}")
@@ -302,7 +302,7 @@ _UNSAID = {"label": ROLLOUTS}
 
 
 def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, Part]:
-    """The whole parts of an earlier run with the same settings, by name.
+    """Return the whole parts of an earlier run with the same settings, by name.
 
     Raises `DatasetError` when `folder` holds a dataset and `resume` is not set, when that was made
     with other settings, and when the folder holds something else.
@@ -351,7 +351,7 @@ def _is_whole(folder: Path, part: Part) -> bool:
 
 
 def _adopted(paths: list[Path], provenance: dict[str, Any], first_games: dict[str, int]) -> dict[str, Part]:
-    """The parts among `paths` that are whole and made with these settings.
+    """Return the parts among `paths` that are whole and made with these settings.
 
     Raises `DatasetError` for a part made with others: it may be the only one of its kind.
     """

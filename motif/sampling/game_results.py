@@ -247,7 +247,7 @@ def csv_results(path: Path) -> Results:
 
 
 def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[str]]]:
-    """The numbers and the values of the lines that hold something."""
+    """Yield the numbers and the values of the lines that hold something."""
     for number, line in lines:
         text = decoded(line).removeprefix("\ufeff").strip()
         if not text:
@@ -273,7 +273,7 @@ def _header(where: str, names: Sequence[str]) -> _Header:
 def _read_rows(
     where: str, header: _Header, lines: Sequence[tuple[int, list[str]]], games: dict[str, int]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """The values, the outcomes and the numbers of the games of some lines; `games` learns new ones."""
+    """Return the values, the outcomes and the numbers of the games of some lines; `games` learns new ones."""
     for number, words in lines:
         if len(words) != header.width:
             raise DatasetError(
@@ -317,7 +317,7 @@ def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> npt.NDA
 
 
 def _number(text: str) -> float:
-    """The number that `text` shows; NaN where it shows none."""
+    """Return the number that `text` shows; NaN where it shows none."""
     try:
         return float(text)
     except ValueError:

@@ -83,7 +83,7 @@ def is_doubtful(boards: Board) -> npt.NDArray[np.bool_]:
 
 
 def label_format(path: Path) -> LabelFormat | None:
-    """What kind of file of labelled positions `path` is; None where it is none."""
+    """Return what kind of file of labelled positions `path` is; None where it is none."""
     if not path.is_file():
         return None
     with open(path, "rb") as file:
@@ -101,7 +101,7 @@ def label_format(path: Path) -> LabelFormat | None:
 
 
 def read_labels(path: Path) -> Iterator[LabelRows]:
-    """The labelled positions in a file of either kind, some at a time.
+    """Yield the labelled positions in a file of either kind, some at a time.
 
     Raises `DatasetError` that names the file and the line for one that is none, or that is too long.
     """
@@ -228,7 +228,7 @@ def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = 
 
 
 def _in_parts(pieces: Iterable[LabelRows], drop_doubtful: bool) -> Iterator[tuple[LabelRows, int]]:
-    """The rows of a part, and how many of those that were read for it are doubtful."""
+    """Yield the rows of a part, and how many of those that were read for it are doubtful."""
     waiting, doubtful = list[LabelRows](), 0
     for piece in pieces:
         bad = is_doubtful(piece.boards)
@@ -248,7 +248,7 @@ def _joined(pieces: Sequence[LabelRows]) -> LabelRows:
 
 
 def _columns(rows: LabelRows, first: int) -> dict[str, Any]:
-    """The columns of a part whose first position has the number `first`."""
+    """Return the columns of a part whose first position has the number `first`."""
     count = len(rows.boards)
     numbers = np.arange(first, first + count)
     return {

@@ -274,13 +274,13 @@ def rehearse() -> None:
 
 
 def _label_name(settings: SampleSettings, player: str) -> str:
-    """What the dataset calls who labelled it, where it calls the player `player`."""
+    """Return what the dataset calls who labelled it, where it calls the player `player`."""
     name, mark, depth = settings.label.rpartition("@")
     return player + mark + depth if mark and name == settings.player else settings.label
 
 
 def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
-    """What a dataset says of who labelled it, beyond his name."""
+    """Return what a dataset says of who labelled it, beyond his name."""
     judge = labeller.without_lookahead if labeller is not None else None
     return {"label_fingerprint": model_fingerprint(judge.model)} if isinstance(judge, StaticEvaluator) else {}
 
@@ -318,7 +318,7 @@ class _Work(NamedTuple):
     recorded: Sequence[RecordedGame]
 
     def calls(self, pieces: Iterable[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
-        """What `sample_games` is given for each of `pieces`, first game and number of games."""
+        """Yield what `sample_games` is given for each of `pieces`, first game and number of games."""
         for first, count in pieces:
             yield first, count, self.recorded[first : first + count]
 
@@ -366,7 +366,7 @@ def _all_parts(
 
 
 def _pieces(first: int, count: int, at_once: int) -> list[tuple[int, int]]:
-    """The games of a part, first and number, `at_once` or fewer at a time."""
+    """Return the games of a part, first and number, `at_once` or fewer at a time."""
     return [(game, min(at_once, first + count - game)) for game in range(first, first + count, at_once)]
 
 
@@ -441,7 +441,7 @@ def sample_games(
 
 
 def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.float32]]:
-    """What `labeller` thinks of the positions with these `ids`."""
+    """Return what `labeller` thinks of the positions with these `ids`."""
     boards = boards_from_gnubg_ids(ids)
     # A value does not depend on what else is evaluated.
     at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(boards))
@@ -457,7 +457,7 @@ def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.flo
 
 
 def _stratified_errors(record: LabelledPositions, rows: int, seed: int) -> npt.NDArray[np.float64]:
-    """Standard errors (rows,) of the mean equities, whose rollouts had stratified dice."""
+    """Return the standard errors (rows,) of the mean equities, whose rollouts had stratified dice."""
     errors = np.empty(rows)
     _, starts = np.unique(record.items[:rows], return_index=True)
     # All plays of a decision are rolled out with the same dice.

@@ -94,7 +94,7 @@ def _pick_candidates(count, played, wanted, scores, order, stream):
 
 @inline_kernel
 def _roll_of(ply, stream):
-    """The roll of a ply; the first one of a game is no double."""
+    """Return the roll of a ply; the first one of a game is no double."""
     high, low = next_roll(stream)
     while ply == 1 and high == low:
         high, low = next_roll(stream)
@@ -110,7 +110,7 @@ def put_plays(tried, plays, count, item, ply):
 
 @inline_kernel
 def _best_by_rollouts(tried, count, scores):
-    """The best of `count` plays that were rolled out, whose values for the mover go to `scores`."""
+    """Return the best of `count` plays that were rolled out, whose values for the mover go to `scores`."""
     best = 0
     for k in range(count):
         scores[k] = turn_value(tried.sums[k, _EQUITY])

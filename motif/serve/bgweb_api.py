@@ -48,7 +48,7 @@ class Board(BaseModel):
     o: CheckerLayout
 
     def position(self, player: str) -> Position:
-        """The position with `player`, x or o, on roll; raises `PositionError`."""
+        """Return the position with `player`, x or o, on roll; raises `PositionError`."""
         own, other = (self.x, self.o) if player == "x" else (self.o, self.x)
         counts = [0] * BOARD_SIZE
         for place in _NAMES.values():

@@ -30,7 +30,7 @@ _PIECE = 1 << 18
 
 
 def problem(status: int, message: str) -> Response:
-    """The answer to what cannot be answered: a `message` of one line."""
+    """Return the answer to what cannot be answered: a `message` of one line."""
     answer = json_answer({"message": message})
     answer.status_code = status
     return answer
@@ -47,19 +47,19 @@ def encoded(document: Any) -> bytes:
 
 
 def encoded_answer(content: bytes) -> Response:
-    """The answer whose `content` is JSON already."""
+    """Return the answer whose `content` is JSON already."""
     return Response(content, media_type="application/json")
 
 
 def first_fault(error: Any, skipped: int = 0) -> str:
-    """What is wrong, in one line, of an error with `errors`; so many words of the place are left out."""
+    """Return the first fault of `error` in one line, without the `skipped` first words of its place."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"][skipped:] if isinstance(part, int | str))
     return plain_text(f"{where}: {first['msg']}" if where else first["msg"])
 
 
 def desk_of(request: Request) -> Desk:
-    """The desk of the application that has got `request`."""
+    """Return the desk of the application that has got `request`."""
     desk: Desk = request.app.state.desk
     return desk
 
@@ -93,7 +93,7 @@ class _JsonRequest(Request):
     """Bytes of the body that take room."""
 
     async def json(self) -> Any:
-        """The object; raises `HTTPException` in one line."""
+        """Return the object; raises `HTTPException` in one line."""
         body, desk = await self.body(), desk_of(self)
         read = partial(read_json, self.model, body, desk.settings.batch)
         if len(body) < LARGE:
@@ -104,7 +104,7 @@ class _JsonRequest(Request):
 
 
 def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
-    """The object of a `model` that JSON describes; raises `HTTPException` for what is none.
+    """Return the object of a `model` that JSON describes; raises `HTTPException` for what is none.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
 
 
 def _objects(document: Any) -> list[dict[str, Any]]:
-    """The objects in whose keys faults are looked for: the outermost, and those in its lists."""
+    """Return the objects in whose keys faults are looked for: the outermost, and those in its lists."""
     if not isinstance(document, dict):
         return []
     lists = [value for value in document.values() if isinstance(value, list)]

@@ -114,7 +114,7 @@ class Job:
         self._news.set()
 
     async def events(self) -> AsyncIterator[bytes]:
-        """What is heard of it, as JSON: its ID, the latest progress now and then, its result or an error.
+        """Yield what is heard of it, as JSON: its ID, progress now and then, its result or an error.
 
         A client that stops listening calls it off.
         """
@@ -136,7 +136,7 @@ class Job:
             self.call_off()
 
     async def result(self) -> bytes:
-        """What it comes to, as JSON; it is called off when its client leaves."""
+        """Return what it comes to, as JSON; it is called off when its client leaves."""
         try:
             return await while_wanted(self._end)
         finally:
@@ -147,7 +147,7 @@ class Desk:
     """What requests share."""
 
     def __init__(self, settings: ServeSettings) -> None:
-        """Raises `PlayerError` for another program as the player: its answers would be mixed up."""
+        """Raise `PlayerError` for another program as the player: its answers would be mixed up."""
         self.settings = settings
         entry = None if settings.player is None else entry_of(without_plies(own_name(settings.player)))
         if entry is not None and entry.kind is Kind.PROGRAM:
@@ -266,7 +266,7 @@ class Desk:
         return self._cached(name, lambda: (name, evaluator_of(name)))
 
     def quick_evaluator(self, player: str | None) -> "tuple[str, Evaluator] | None":
-        """The same where it is loaded already; else None."""
+        """Return the same where it is loaded already; else None."""
         return self._loaded.get(self._checked(player) or self._default)
 
     def judge(self, player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
@@ -295,7 +295,7 @@ class Desk:
         return cost if key in self._loaded else max(cost, _LOADING)
 
     def static(self, player: str | None) -> StaticEvaluator:
-        """The evaluator of who rolls out; raises `PlayerError` for one who is not static."""
+        """Return the evaluator of who rolls out; raises `PlayerError` for one who is not static."""
         name, evaluator = self.evaluator(player)
         if not isinstance(evaluator, StaticEvaluator):
             raise PlayerError(f"rollouts are played by {static_words()}, without lookahead, not by {name!r}")
@@ -335,7 +335,7 @@ class Desk:
         return text.replace(base, _FOLDER.sub("", base))
 
     def _checked(self, player: str | None) -> str | None:
-        """The name of a player whom a request may ask for: no files and no programs."""
+        """Return the name of a player whom a request may ask for: no files and no programs."""
         if player is None or player in (self.settings.player, self.player):
             return player and self.settings.player
         name = own_name(player)
@@ -351,11 +351,11 @@ class Desk:
 
 
 def play_batch(position: Position, roll: tuple[int, int]) -> PlayBatch:
-    """The legal plays of `roll`, the higher die first; raises `PositionError` when the game is over."""
+    """Return the legal plays of `roll`, the higher die first; raises `PositionError` in a finished game."""
     check_goes_on(position)
     return next(play_batches(position.board[None], np.array([roll])))
 
 
 def moves_of(batch: PlayBatch, roll: tuple[int, int]) -> list[tuple[tuple[int, int], ...]]:
-    """The moves of each play of `batch`."""
+    """Return the moves of each play of `batch`."""
     return [decode_path(path, roll)[0] for path in batch.paths.tolist()]

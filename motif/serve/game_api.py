@@ -77,7 +77,7 @@ def _desk_and_store(request: Request) -> tuple[Desk, GameStore]:
 
 @router.get("")
 async def games(request: Request) -> Response:
-    """The games that are kept, those last played first."""
+    """Return the games that are kept, those last played first."""
     desk, store = _desk_and_store(request)
     return json_answer({"games": await desk.compute(store.listed)})
 
@@ -90,7 +90,7 @@ async def all_opponents() -> Response:
 
 @router.post("")
 async def begin(wish: NewGame, request: Request) -> Response:
-    """A new game: the opening roll, and the opponent's play where he begins."""
+    """Return a new game: the opening roll, and the opponent's play where he begins."""
     desk, store = _desk_and_store(request)
     rules = SessionRules(wish.length, wish.cube, wish.jacoby, wish.beavers or wish.raccoons, wish.raccoons)
     settings = new_settings(wish.opponent, rules, wish.seed, date.today().isoformat(), wish.name)
@@ -100,7 +100,7 @@ async def begin(wish: NewGame, request: Request) -> Response:
 
 @router.post("/loaded")
 async def load(wish: LoadedGame, request: Request) -> Response:
-    """The games of a .mat file, to be gone on with where they end."""
+    """Return the games of a .mat file, to be gone on with where they end."""
     desk, store = _desk_and_store(request)
     settings = wish.mat, wish.opponent, wish.seat, wish.seed, date.today().isoformat()
     state = await desk.compute(store.load, *settings, cost=_SECONDS_TO_READ)

@@ -240,7 +240,7 @@ class GameDatabase:
             raise NoRoomError(f"{kept} games are in progress already: finish or remove one first")
 
     def _read(self, query: str, values: tuple[object, ...] = ()) -> list[tuple]:
-        """What `query` gives; nothing where no game was ever kept, and then no file is made."""
+        """Return what `query` gives; nothing where no game was ever kept, and then no file is made."""
         if not self._is_there():
             return []
         return self._done(lambda connection: connection.execute(query, values).fetchall(), "BEGIN")
@@ -255,7 +255,7 @@ class GameDatabase:
             raise StorageError(f"games cannot be read: {reason(error)}") from None
 
     def _done(self, work: Callable[[sqlite3.Connection], _Result], begin: str) -> _Result:
-        """What `work` gives in a transaction of its own; a database that proves damaged is renewed first."""
+        """Do `work` in a transaction of its own; a database that proves damaged is renewed first."""
         with self._lock, _refusals():
             try:
                 return self._in_transaction(work, begin)
@@ -278,7 +278,7 @@ class GameDatabase:
         return result
 
     def _begun(self, begin: str) -> sqlite3.Connection:
-        """A connection in a transaction, to the file that has the name now.
+        """Return a connection in a transaction, to the file that has the name now.
 
         Another process may have set the database aside, or somebody removed it: what is written to a file
         without that name would be lost.
@@ -359,7 +359,7 @@ class GameDatabase:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """A connection to the database at `path`, which is made where it is not there.
+    """Return a connection to the database at `path`, which is made where it is not there.
 
     Raises `sqlite3.DatabaseError` where it is damaged, or no database of games.
     """
@@ -411,7 +411,7 @@ def _check_table(connection: sqlite3.Connection, version: int) -> None:
 
 
 def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
-    """The rows that can be read of a damaged database, from its beginning and from its end."""
+    """Yield the rows that can be read of a damaged database, from its beginning and from its end."""
     seen = set()
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.Error):
@@ -427,7 +427,7 @@ def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
 
 
 def _text(octets: bytes) -> str:
-    """What a damaged row may hold is text in any case."""
+    """Return what a damaged row may hold is text in any case."""
     return octets.decode("utf-8", "replace")
 
 
@@ -510,7 +510,7 @@ def _skipped(path: Path) -> Iterator[None]:
 
 
 def _revision(document: str) -> int:
-    """The revision that earlier versions gave a game: the number of its events."""
+    """Return the revision that earlier versions gave a game: the number of its events."""
     try:
         return len(json.loads(document)["events"])
     except Exception:  # whatever is wrong with a damaged file, it is found out by who reads the game

@@ -40,7 +40,7 @@ class _Kept:
     game: KeptGame
 
     def view(self, known: int | None = None) -> dict[str, Any]:
-        """What a page is shown; of the events those behind the first `known` ones."""
+        """Return what a page is shown; of the events those behind the first `known` ones."""
         news = 0 if known is None else len(self.game.events) - known
         return game_view(self.name, self.revision, self.game, self.game.told[-news:] if news > 0 else ())
 
@@ -233,7 +233,7 @@ class GameStore:
             self._remembered.pop(name, None)
 
     def _read(self, name: str) -> _Kept:
-        """The game as the database has it, for this thread alone."""
+        """Return the game as the database has it, for this thread alone."""
         row = self._database.read(name)
         with self._lock:
             kept = self._remembered.pop(name, None)
@@ -253,7 +253,7 @@ class GameStore:
         kept.revision = self._database.update(kept.name, kept.revision, _document(game), _is_over(game))
 
     def _replied(self, kept: _Kept) -> _Kept:
-        """The game after the program's reply, this one or the one that another process has kept."""
+        """Return the game after the program's reply, this one or the one that another process has kept."""
         before = len(kept.game.events)
         kept.game.go_on()
         if len(kept.game.events) > before:
@@ -299,7 +299,7 @@ def _document(game: KeptGame) -> str:
 
 
 def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[Event]]:
-    """What the document of a row holds; raises whatever reading a damaged one raises."""
+    """Return what the document of a row holds; raises whatever reading a damaged one raises."""
     kept = json.loads(row.document)
     if kept["format"] != FORMAT:
         raise RecordError(f"it is not of the format {FORMAT}")
@@ -311,7 +311,7 @@ def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[Event]]:
 
 
 def _followed(known: KeptGame | None, settings: GameSettings, events: list[Event]) -> KeptGame:
-    """The game that `events` lead to; where `known` is that game some events ago, it goes on."""
+    """Return the game that `events` lead to; where `known` is that game some events ago, it goes on."""
     if known is None or known.settings != settings or known.events != events[: len(known.events)]:
         return KeptGame(settings, events)
     for event in events[len(known.events) :]:

@@ -107,7 +107,7 @@ def _tree(position: Position, roll: tuple[int, int] | None, plays: list[Play]) -
 
 
 def _event(one: dict[str, Any], seat: int) -> dict[str, Any]:
-    """What happened, for JSON."""
+    """Return what happened, for JSON."""
     words = {"do": one["do"], "who": _who(one["player"], seat), "board": one["board"]}
     if one["do"] == "play":
         play = one["play"]

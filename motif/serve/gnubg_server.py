@@ -107,7 +107,7 @@ class Conversation:
         """Whether the last board was answered so: asked again in that game, he plays on."""
 
     def answer(self, line: str) -> str | None:
-        """The answer to one line, without its end; None to ``exit``, which ends the connection."""
+        """Return the answer to one line, without its end; None to ``exit``, which ends the connection."""
         text = line.strip(" \t\r\n\0")
         try:
             return self._answer(text)
@@ -189,14 +189,14 @@ class Conversation:
 
 
 def _line_and_words(text: str) -> tuple[str, list[str]]:
-    """The board line at the beginning of `text`, in whose names there may be spaces, and the words behind."""
+    """Return the board line that begins `text`, whose names may have spaces, and the words behind."""
     head, colon, last = text.rpartition(":")
     number, _, behind = last.partition(" ")
     return head + colon + number, behind.split()
 
 
 def _options(words: list[str], rules: Rules) -> Options:
-    """What `words` behind a board line say, by gnubg's grammar.
+    """Return what `words` behind a board line say, by gnubg's grammar.
 
     Raises `SettingError` for others.
     """
@@ -243,7 +243,7 @@ def _digit(name: str, waiting: list[str]) -> int:
 
 
 def _setting(words: list[str]) -> str:
-    """The answer to ``set`` and `words`.  It changes nothing: the interface is one, and hides nothing."""
+    """Answer ``set`` and `words`.  It changes nothing: the interface is one, and hides nothing."""
     name, value, *_ = [*words, "", ""]
     if name == "debug" and value in _SWITCHES:
         return f"Debug output {'ON' if _SWITCHES[value] else 'OFF'}"
@@ -253,7 +253,7 @@ def _setting(words: list[str]) -> str:
 
 
 def _in_numbers(play: Play) -> str:
-    """A play die by die, the bar as 25 and off as 0; nothing for a dance."""
+    """Return a play die by die, the bar as 25 and off as 0; nothing for a dance."""
     return " ".join(f"{start}/{end}" for start, end in play.moves)
 
 
@@ -315,7 +315,7 @@ class _Visit:
 
 
 def _lines(connection: socket.socket, seconds_left: Callable[[], float]) -> Iterator[str | None]:
-    """The lines that come, without their ends; None for one that is too long, and the rest of it unheard.
+    """Yield the lines that come, without their ends; None for one that is too long.
 
     Raises `TimeoutError` where no line has ended when there are no `seconds_left`.
     """
@@ -380,7 +380,7 @@ class GnubgServer(socketserver.ThreadingTCPServer):
         return f"{host!s}:{port}"
 
     def ask(self, conversation: Conversation, line: str) -> str | None:
-        """The answer of `conversation` to `line`."""
+        """Return the answer of `conversation` to `line`."""
         with self._thinking:
             try:
                 return conversation.answer(line)

@@ -35,7 +35,7 @@ _Base: Any = AutoHTTPProtocol
 
 
 def refusal(status: int, message: str) -> HTTPException:
-    """The error of a request that is not answered; what its client still sends is not worth reading."""
+    """Return the error of a request that is refused; what its client still sends is not read."""
     return HTTPException(status, message, {"connection": "close"})
 
 
@@ -128,7 +128,7 @@ class _Body:
         self._size = 0
 
     async def receive(self) -> Any:
-        """The next part of it, or the news that the client has gone."""
+        """Return the next part of it, or the news that the client has gone."""
         message = await self._receive()
         size = len(message.get("body", b""))
         self._size += size
@@ -145,7 +145,7 @@ class _Body:
 
 
 def _origin_of(address: bytes) -> bytes | None:
-    """The origin in an `address`, as a Referer has it; None where there is none."""
+    """Return the origin in an `address`, as a Referer has it; None where there is none."""
     scheme, slashes, rest = address.partition(b"://")
     return scheme + slashes + rest.partition(b"/")[0] if slashes else None
 
@@ -159,7 +159,7 @@ def _headers(scope: Any) -> dict[bytes, bytes]:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without its port, in small letters."""
+    """Return the name in a Host header, without its port, in small letters."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower()
@@ -295,7 +295,7 @@ class PatientProtocol(_Base):
 
 
 def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
-    """What is left of `timer`: nothing."""
+    """Return what is left of `timer`: nothing."""
     if timer is not None:
         timer.cancel()
     return None

@@ -91,7 +91,7 @@ _REFERENCE = "#/components/schemas/"
 
 
 def create_app(settings: ServeSettings) -> FastAPI:
-    """The application that answers requests; its desk is ``app.state.desk``."""
+    """Yield the application that answers requests; its desk is ``app.state.desk``."""
     settings.check()
     desk = Desk(settings)
 
@@ -139,7 +139,7 @@ async def _bad_input(request: Request, error: Any) -> Response:
 
 
 async def _bad_file(_: Request, error: Any) -> Response:
-    """The answer where a file of the server fails: in what folder that is, is nothing for clients."""
+    """Return the answer where a file of the server fails: in what folder that is, is nothing for clients."""
     return problem(400, _FOLDERS.sub("", str(error)))
 
 
@@ -284,7 +284,7 @@ def allow_connections(count: int) -> None:
 
 
 def listening(settings: ServeSettings) -> socket.socket:
-    """A socket bound to the address of `settings`; raises `SettingError` where that cannot be."""
+    """Return a socket bound to the address of `settings`; raises `SettingError` where that cannot be."""
     with ExitStack() as failing:
         try:
             # With its protocol named: asyncio sends small answers at once only from such a socket.
@@ -324,7 +324,7 @@ class Route(NamedTuple):
 
 
 def schema_of(app: FastAPI) -> Schema:
-    """The OpenAPI schema of `app`, made once."""
+    """Return the OpenAPI schema of `app`, made once."""
     if not app.openapi_schema:
         schema = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
@@ -342,7 +342,7 @@ def _operations(schema: Schema) -> list[Schema]:
 
 
 def routes(schema: Schema) -> list[Route]:
-    """The routes of `schema`, in its order."""
+    """Return the routes of `schema`, in its order."""
     return [
         _route(schema, method.upper(), path, operation)
         for path, methods in schema["paths"].items()
@@ -386,7 +386,7 @@ def fields(schema: Schema, route: Route) -> list[tuple[str, str, str]]:
 
 
 def _kind(schema: Schema, about: Schema) -> str:
-    """What a value may be, in a few words."""
+    """Return what a value may be, in a few words."""
     if "$ref" in about:
         return about["$ref"].removeprefix(_REFERENCE)
     if "anyOf" in about:
@@ -405,13 +405,13 @@ def _kind(schema: Schema, about: Schema) -> str:
 
 @router.get("/openapi.json")
 async def whole_schema(request: Request) -> Response:
-    """The schema of all routes."""
+    """Return the schema of all routes."""
     return await desk_of(request).compute(lambda: json_answer(schema_of(request.app)))
 
 
 @router.get("/api-docs/openapi.json")
 async def wildbg_schema(request: Request) -> Response:
-    """The schema of wildbg's routes, where wildbg's clients look for it."""
+    """Return the schema of wildbg's routes, where wildbg's clients look for it."""
 
     def answer() -> Response:
         schema = schema_of(request.app)
@@ -425,7 +425,7 @@ async def wildbg_schema(request: Request) -> Response:
 @router.get("/swagger-ui/")
 @router.get("/swagger/index.html")
 async def page(request: Request) -> HTMLResponse:
-    """The routes, with examples."""
+    """Return the routes, with examples."""
     return await desk_of(request).compute(_page, request.app, str(request.base_url).rstrip("/"))
 
 

@@ -82,7 +82,7 @@ class Lane:
     """Threads with a queue of their own."""
 
     def __init__(self, name: str, threads: int, waiting: int, seconds: float) -> None:
-        """`waiting` requests at most are under way; each has so many `seconds` of a core."""
+        """Let `waiting` requests at most be under way, each with so many `seconds` of a core."""
         self._threads = ThreadPoolExecutor(threads, name)
         self._most, self._seconds = waiting, seconds
         self._waiting = 0
@@ -137,7 +137,7 @@ class Lane:
 
 
 async def while_wanted(done: "asyncio.Future[_Result]") -> _Result:
-    """What is `done` at last; raises `CalledOffError` when the client leaves before."""
+    """Return what is `done` at last; raises `CalledOffError` when the client leaves before."""
     client = CLIENT.get()
     if client is None:
         return await done

@@ -100,7 +100,7 @@ _PLAYED = {"position": "4HPwATDgc/ABMA", "roll": [3, 1]}
 
 
 def _answers(example: Record) -> dict[int | str, Record]:
-    """What the schema says of an answer; long lists are cut short."""
+    """Return what the schema says of an answer; long lists are cut short."""
     return {200: {"content": {"application/json": {"example": example}}}}
 
 
@@ -122,7 +122,7 @@ async def players(request: Request) -> Response:
     responses=_answers({**_CHANCES, "class": "contact", "player": "motif-v6", "position": "4HPwATDgc/ABMA"}),
 )
 async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
-    """The chances and the equity of a position, before the roll, for the player on roll."""
+    """Return the chances and the equity of a position, before the roll, for the player on roll."""
     desk = desk_of(request)
     answer = quick_evaluation(desk, question)
     if answer is not None:
@@ -132,7 +132,7 @@ async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
 
 
 def quick_evaluation(desk: Desk, question: EvaluateQuestion) -> Response | None:
-    """The answer to a `question` that is answered sooner than a thread could begin with it; else None."""
+    """Return the answer to a `question` that takes less time than a thread takes to begin, or None."""
     loaded = None if question.detailed else desk.quick_evaluator(question.player)
     if loaded is None or not isinstance(loaded[1], StaticEvaluator):
         return None
@@ -168,7 +168,7 @@ def _plays(question: PlaysQuestion) -> Record:
     responses=_answers({"plays": [_RANKED], **_PLAYED, "player": "motif-v13@2"}),
 )
 async def rank_plays(question: HintQuestion, request: Request) -> Response:
-    """The legal plays of a roll, the best first; without a roll the cube decision, as `/cube` has it."""
+    """Answer with the legal plays of a roll, the best first; without a roll with the cube decision."""
     desk = desk_of(request)
     cost = desk.cost(Ask.PLAYS, question.player, question.fast, question.deep)
     return json_answer(await desk.compute(_hint, desk, question, cost=cost))
@@ -258,7 +258,7 @@ async def rollout(question: RolloutRequest, request: Request) -> Response:
 def _rollout_work(
     question: RolloutRequest, settings: RolloutSettings, evaluator: StaticEvaluator
 ) -> Callable[[], Record]:
-    """What a thread has to do; raises `PositionError`, `PlayError` and `SettingError` for what it cannot."""
+    """Return the work for a thread; raises `PositionError`, `PlayError` and `SettingError`."""
     options = question.options()
     if question.compare:
         position, match, roll = question.decision()
@@ -337,7 +337,7 @@ async def analyse(
 
 
 async def _worked(desk: Desk, work: Callable[[], Record], request: Request, stream: bool) -> Response:
-    """The result of long work, or what is heard of it: as JSON lines, or as events where these are wanted."""
+    """Return the result of long work, or its progress as JSON lines or, where wanted, as events."""
     job = desk.start(lambda: encoded(work()))
     if stream or _wants_events(request):
         return _streamed(request, job.events())
@@ -349,7 +349,7 @@ def _wants_events(request: Request) -> bool:
 
 
 def _streamed(request: Request, events: AsyncIterator[bytes]) -> Response:
-    """The answer that tells `events` as they come."""
+    """Return the answer that tells `events` as they come."""
     if _wants_events(request):
         return StreamingResponse(
             (b"data: %s\n\n" % event async for event in events), media_type="text/event-stream"
@@ -374,7 +374,7 @@ async def call_off(job: str, request: Request) -> Response:
     responses=_answers({**{name: [value] for name, value in _CHANCES.items()}, "player": "motif-v6"}),
 )
 async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
-    """The chances and equities of many positions, each kind of number as one list."""
+    """Return the chances and equities of many positions, each kind of number as one list."""
     desk = desk_of(request)
     _check_size(desk, batch.ids)
     cost = desk.cost(Ask.EVALUATION, batch.player, count=len(batch.ids))
@@ -400,7 +400,7 @@ def _parts(count: int, size: int = _AT_ONCE) -> Iterator[slice]:
 
 @router.post("/batches/hint", responses=_answers({"hints": [{"plays": [_PLAY], **_PLAYED}]}))
 async def hint_batch(batch: HintBatch, request: Request) -> Response:
-    """The legal plays of many rolls, the best first."""
+    """Return the legal plays of many rolls, the best first."""
     desk = desk_of(request)
     _check_size(desk, batch.decisions)
     cost = desk.cost(Ask.PLAYS, batch.player, batch.fast, batch.deep, len(batch.decisions))
@@ -424,7 +424,7 @@ def _hinted(desk: Desk, batch: HintBatch) -> bytearray:
 
 
 def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
-    """An object as JSON with one list, called `name`, of all that is in `parts`."""
+    """Return an object as JSON with one list, called `name`, of all that is in `parts`."""
     document = bytearray(b'{"%s":[' % name.encode())
     for part in filter(None, parts):
         if document[-1:] != b"[":
@@ -467,7 +467,7 @@ def _check_size(desk: Desk, items: list[Any]) -> None:
 def _each(
     items: list[_Item], read: Callable[[list[_Item]], _Read], read_one: Callable[[_Item], Any]
 ) -> _Read:
-    """What `read` makes of all `items`; its error says which of them `read_one` cannot read."""
+    """Return what `read` makes of all `items`; its error says which of them `read_one` cannot read."""
     try:
         return read(items)
     except MotifError as error:
@@ -514,7 +514,7 @@ class Shortcut:
         await self._app(scope, again, send)
 
     def _answer(self, message: Any) -> Response | None:
-        """The answer to a request whose body is all in `message`, if it is plain."""
+        """Return the answer to a request whose body is all in `message`, if it is plain."""
         if isinstance(message, HTTPException) or message.get("more_body") or not message.get("body"):
             return None
         try:

@@ -98,7 +98,7 @@ class Opponent:
         raise PlayerError(f"{self.name} has chosen what is no legal play of {roll[0]}{roll[1]}")
 
     def cube(self, position: Position, state: MatchState) -> CubeDecision:
-        """What he thinks of a double by the player on roll, made or not; `PositionError` when it is over."""
+        """Return what a double by the player on roll, made or not, is worth; `PositionError` after the end."""
         check_somebody_doubles(position)
         before = replace(state, dice=None, doubled=False, decision="me")
         return cube_decision_by(self._cube, position, self._cube.evaluate(position), before)
@@ -121,7 +121,7 @@ class Opponent:
         return taken is None or BEAVERED * BEAVERED * taken < BEAVERED * DOUBLED_WORTH
 
     def resignation(self, position: Position, roll: tuple[int, int] | None, state: MatchState) -> str | None:
-        """What he, on roll, offers to lose: what is certain (see `certain_loss`); None where nothing is."""
+        """Return the certain loss that the opponent, on roll, resigns (see `certain_loss`), or None."""
         loss = certain_loss(position, roll)
         gammons_count = state.length or not state.jacoby or state.cube_owner != "centre"
         return loss if loss is None or gammons_count else "single"
@@ -133,7 +133,7 @@ class Opponent:
         return bool(worth <= value + _ROUNDING)
 
     def evaluation(self, position: Position, state: MatchState, *, cubeful: bool) -> tuple[float, ...]:
-        """The five chances of the player on roll, and what they are worth to him.
+        """Return the five chances of the player on roll, and what they are worth to him.
 
         That is an equity for money, in units of the cube, and his chance to win the match in a match;
         `cubeful`, when both use the cube as he sees it best, else with the cube out of play.

@@ -45,7 +45,7 @@ class _Files(StaticFiles):
     """Files that a browser asks about again each time, so that a newer motif has a newer page."""
 
     def answering(self, name: str) -> Callable[[Request], Awaitable[Response]]:
-        """What answers a request for the file of that name."""
+        """Return what answers a request for the file of that name."""
 
         async def answer(request: Request) -> Response:
             return await self.get_response(name, request.scope)
@@ -86,7 +86,7 @@ def add_page(app: FastAPI, settings: ServeSettings) -> None:
 
 @router.post("/position")
 async def position(question: PlacedQuestion) -> Response:
-    """A position in every form: board, IDs, match; `fault` says why nothing can be asked about it."""
+    """Return a position in every form: board, IDs, match; `fault` says why nothing can be asked about it."""
     if question.board is not None:
         place, match = Position(question.board), None
     else:
@@ -133,7 +133,7 @@ class ReviewQuestion(BaseModel):
 
 @router.post("/review")
 async def review(question: ReviewQuestion, request: Request) -> Response:
-    """A match decision by decision, a JSON object a line, as they are judged; the last one has the totals."""
+    """Yield a match decision by decision as they are judged, a JSON object per line, then the totals."""
     desk = desk_of(request)
     _, evaluator = await desk.compute(desk.judge, question.player, question.fast, False)
     upload = Upload("", question.content.encode(), question.name, in_base64=True)
@@ -171,7 +171,7 @@ async def diagram(
     play: Annotated[str, Query(max_length=60)] = "",
     size: Annotated[int, Query(ge=50, le=_WIDEST)] = 640,
 ) -> Response:
-    """A position as a drawing, SVG; the roll of the ID may be played, and is shown as arrows."""
+    """Return a position as a drawing, SVG; the roll of the ID may be played, and is shown as arrows."""
     place, match = parse_position(id)
     moves: tuple[tuple[int, int], ...] = ()
     if play:

@@ -52,7 +52,7 @@ class PositionQuestion(_Question):
     player: Player = None
 
     def position(self) -> tuple[Position, MatchState | None]:
-        """The position, and what surrounds it; raises `PositionError`."""
+        """Return the position, and what surrounds it; raises `PositionError`."""
         return parse_position(self.id)
 
 
@@ -81,7 +81,7 @@ class _Match(_Question):
     raccoons: bool | None = None
 
     def options(self) -> MatchOptions:
-        """The same, as commands have them."""
+        """Return the same, as commands have them."""
         score = (
             self.score if self.score is None or isinstance(self.score, str) else "{}-{}".format(*self.score)
         )
@@ -108,7 +108,7 @@ class _Rolled(_Question):
     dice: Dice = None
 
     def decision(self) -> tuple[Position, MatchState | None, tuple[int, int]]:
-        """The position, what surrounds it and the roll; raises `PositionError` and `PlayError`."""
+        """Return the position, what surrounds it and the roll; raises `PositionError` and `PlayError`."""
         dice = self.dice if isinstance(self.dice, tuple) else (self.dice,)
         position, match, roll = parse_decision(self.id, *dice)
         if roll is None:

@@ -65,7 +65,7 @@ class Session:
     owner: int | None = None
 
     def state(self, turn: int) -> MatchState:
-        """The match state, seen by player `turn`, on roll; raises `PositionError` where it cannot occur."""
+        """Return the match state, seen by player `turn`, on roll; raises `PositionError` where there is none."""
         owners: dict[int | None, CubeOwner] = {None: "centre", turn: "me", 1 - turn: "opponent"}
         at_match_point = [score == self.length - 1 for score in self.score]
         return MatchState(
@@ -130,7 +130,7 @@ class UbgiEngine:
         }
 
     def answers(self, line: str) -> Sequence[str]:
-        """The lines that answer `line`; none for what is done in silence."""
+        """Return the lines that answer `line`; none for what is done in silence."""
         if len(line) > LONGEST_LINE:
             return (f"error {BAD_COMMAND} the line is longer than {LONGEST_LINE} characters",)
         text = line.strip()
@@ -250,7 +250,7 @@ class UbgiEngine:
         return ()
 
     def _set_option(self, words: list[str]) -> Sequence[str]:
-        """An option of version 0.1: plies are gnubg's there."""
+        """Return an option of version 0.1: plies are gnubg's there."""
         if len(words) != 4 or (words[0], words[2]) != ("name", "value"):
             raise RefusalError(BAD_VALUE, "it is setoption name NAME value VALUE")
         name, value = words[1].lower(), words[3]
@@ -331,12 +331,12 @@ def lines_of(stream: TextIO) -> Iterator[str]:
 
 
 def _steps(play: Play) -> str:
-    """A play step by step, without stars and repetitions; nothing for a dance."""
+    """Return a play step by step, without stars and repetitions; nothing for a dance."""
     return " ".join(f"{_NAMES.get(start, start)}/{_NAMES.get(end, end)}" for start, end in play.moves)
 
 
 def _role(words: list[str]) -> str:
-    """What ``go`` and `words` ask for; limits of time and depth, which motif has none of, are passed over."""
+    """Return the request of ``go`` and `words`; limits of time and depth, which motif lacks, are ignored."""
     rest = words[1:] if words[:1] == ["role"] else words
     role = rest[0] if rest and rest[0] in _ROLES else "chequer"
     limits = rest[1:] if rest and rest[0] in _ROLES else rest

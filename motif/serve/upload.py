@@ -227,7 +227,7 @@ class UploadReader:
 
 
 def _read_all(pipe: Any, parent: int) -> None:
-    """Runs in the process: answer what comes through the `pipe`."""
+    """Run in the process: answer what comes through the `pipe`."""
     begin_worker(parent)
     # It keeps nothing, and is to end with the server, however that ends.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -244,7 +244,7 @@ def _read_all(pipe: Any, parent: int) -> None:
 
 
 def _outcome(read: Callable[..., Any], *arguments: Any) -> Any:
-    """What `read` returns, or the error that it raises."""
+    """Return what `read` returns, or the error that it raises."""
     try:
         return read(*arguments)
     except MotifError as error:

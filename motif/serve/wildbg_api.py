@@ -44,7 +44,7 @@ class _Query:
     def number(
         self, name: str, default: int | None = None, low: int = _SMALLEST, high: int = _LARGEST
     ) -> int:
-        """The number called `name`, which must be there unless there is a `default`."""
+        """Return the number called `name`, which must be there unless there is a `default`."""
         texts = [text for key, text in self._items if key == name]
         if len(texts) > 1:
             raise QueryError(f"duplicate field `{name}`")
@@ -71,7 +71,7 @@ class _Query:
 
 
 def _position(counts: list[int]) -> Position:
-    """The position with so many checkers at its 26 places; raises `PositionError` in wildbg's words."""
+    """Return the position of 26 counts of checkers; raises `PositionError` in wildbg's words."""
     for player, sign in (("x", 1), ("o", -1)):
         if sum(max(0, sign * count) for count in counts) > CHECKERS:
             raise PositionError(f"Player {player} has more than 15 checkers on the board.")
@@ -94,7 +94,7 @@ class _Score:
         self._crawford = query.truth("crawford")
 
     def state(self) -> MatchState | None:
-        """The match; None for money.  Raises `PositionError` for points that no match has."""
+        """Return the match; None for money.  Raises `PositionError` for points that no match has."""
         own, opponent = self._away
         if own == opponent == 0:
             return None
@@ -161,7 +161,7 @@ class EvalResponse(BaseModel):
 
 
 def _parameters(*, with_dice: bool) -> list[Record]:
-    """The query parameters for the schema, with the opening position and 31 as examples."""
+    """Return the query parameters for the schema, with the opening position and 31 as examples."""
     start = {1: -2, 6: 5, 8: 3, 12: -5, 13: 5, 17: -3, 19: -5, 24: 2}
     dice = [("die1", True, 1, 6, 3), ("die2", True, 1, 6, 1)] if with_dice else []
     places = [

@@ -35,7 +35,7 @@ class Screen:
             print(wrapped(line, self._output, indent), file=self._output)
 
     def ask(self, prompt: str) -> str:
-        """The line that is typed after `prompt`, without spaces around it; raises `EndOfInput`."""
+        """Return the line that is typed after `prompt`, without spaces around it; raises `EndOfInput`."""
         try:
             print(f"{wrapped(prompt.rstrip(), self._output)} ", end="", file=self._output, flush=True)
             line = self._source.readline()
@@ -134,7 +134,7 @@ class Asking:
         self._screen.say(*lines)
 
     def ask(self, head: str, offers: Sequence[str], *, empty: str = "") -> str:
-        """What is typed: one of `offers`, if it is no word that has a meaning at every question.
+        """Return what is typed: one of `offers`, if it is no word that has a meaning at every question.
 
         `empty` is what an empty line stands for; nothing but one more question by default.  Raises `Quit`
         and `EndOfInput`.
@@ -263,7 +263,7 @@ class Asking:
 
 
 def _prompt(head: str, offers: Sequence[str]) -> str:
-    """The question, with all that can be typed where that is short."""
+    """Return the question, with all that can be typed where that is short."""
     words = ", ".join(offers)
     is_short = len(head) + len(words) <= _SHORT and not any(_SUCH_AS in offer for offer in offers)
     return f"{head} [{words if is_short else '?'}]: "

@@ -64,7 +64,7 @@ class GameSettings:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "GameSettings":
-        """What `to_dict` made; raises `SettingError` for a value of another type, also one of the rules."""
+        """Read what `to_dict` made; raises `SettingError` for a value of another type, also a rule's."""
         made = cls(**{**settings, "rules": SessionRules(**settings["rules"])})
         for one in (made, made.rules):
             for about in fields(one):
@@ -165,8 +165,11 @@ class KeptGame:
 
     @property
     def asks(self) -> str:
-        """What the person is asked: ``roll``, ``play``, ``answer`` to a double, ``raccoon`` or not; ``next``
-        after a game, ``nothing`` after the match, ``wait`` while it is the program's turn."""
+        """The person's next decision: ``roll``, ``play``, ``answer`` to a double, or ``raccoon``.
+
+        ``next`` stands for another game, ``nothing`` for the end of the match, ``wait`` for the
+        program's turn.
+        """
         session = self.session
         if session.match_winner is not None:
             return "nothing"
@@ -231,8 +234,10 @@ class KeptGame:
                 raise RecordError(f"nothing is called {word!r} in a game")
 
     def decide(self, word: str, detail: str = "") -> bool:
-        """What the person decides: ``roll``, ``double``, ``take``, ``drop``, ``beaver``, ``raccoon``,
-        ``undo``, ``play`` with the play, ``resign`` with what is lost, ``next`` for another game.
+        """Do what the person decides, and return whether it was done: a resignation may be declined.
+
+        The decisions are ``roll``, ``double``, ``take``, ``drop``, ``beaver``, ``raccoon``, ``undo``,
+        ``play`` with the play, ``resign`` with what is lost, and ``next`` for another game.
 
         Whether it was done: a resignation may be declined.  Raises a `MotifError` for what cannot be done.
         """
@@ -266,7 +271,7 @@ class KeptGame:
         return True
 
     def objection(self, word: str, detail: str, limit: float, tutor: Counsel) -> Objection | None:
-        """What `tutor` has against what the person is about to `decide`, if it costs more than `limit`."""
+        """Return the objection of `tutor` to what the person is about to `decide`, beyond `limit`."""
         session = self.session
         if word == "play" and self.asks == "play":
             choice = tutor.compared(session, self._legal(detail))
@@ -279,13 +284,12 @@ class KeptGame:
         return None
 
     def go_on(self) -> None:
-        """Let the program decide, and make what leaves no choice, until the person is asked or the game is
-        over."""
+        """Let the program decide, and make what leaves no choice, until the person's turn or the end."""
         while (event := self._next()) is not None:
             self.follow(event)
 
     def _next(self) -> Event | None:
-        """What the program does, or what has to be done; None where the person is to decide."""
+        """Return what the program does, or what has to be done; None where the person is to decide."""
         session = self.session
         if session.result is not None or not self.events:
             return None
@@ -323,7 +327,7 @@ class KeptGame:
         return cube_counsel(self._player, judge())
 
     def _legal(self, text: str) -> Play:
-        """The legal play that `text` means; an empty one is no move."""
+        """Return the legal play that `text` means; an empty one is no move."""
         plays = self.session.plays
         if not text and len(plays) == 1 and not plays[0].moves:
             return plays[0]
@@ -343,7 +347,7 @@ class KeptGame:
 
 
 def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: int) -> GameSettings:
-    """The settings with which `record` can be gone on with against `opponent`."""
+    """Return the settings with which `record` can be gone on with against `opponent`."""
     kinds = {
         action.kind for game in record.games for action in game.actions if isinstance(action, CubeAction)
     }
@@ -372,7 +376,7 @@ def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
 
 
 def _resigned(number: int, game: GameRecord, cube: int) -> str:
-    """What was resigned in `game`, whose end does not come from the play."""
+    """Return what was resigned in `game`, whose end does not come from the play."""
     assert game.result is not None
     size, rest = divmod(game.result.points, cube)
     if rest or size not in _POINTS:

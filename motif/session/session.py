@@ -162,7 +162,7 @@ _ROUNDING = 1e-6
 
 
 def possible_resignations(position: Position) -> list[str]:
-    """What the player on roll can offer to lose, the least first: no gammon with checkers off."""
+    """Return what the player on roll can offer to lose, the least first: no gammon with checkers off."""
     return list(RESIGNATIONS) if position.own_off == 0 else ["single"]
 
 
@@ -171,8 +171,9 @@ _BORNE_OFF_BY_ANY_ROLL = 2
 
 
 def certain_loss(position: Position, roll: tuple[int, int] | None) -> str | None:
-    """What the player on roll, with `roll` to play or before it, loses whatever is rolled; None where there
-    is a chance to win, or to lose less.
+    """Return what the player on roll loses whatever is rolled, with `roll` to play or before it.
+
+    That is None where there is a chance to win, or to lose less.
 
     A loss counts as certain when the opponent's next roll, any of the 21, bears off his last checkers, and
     no play of any roll before it changes that or what it costs.
@@ -196,7 +197,7 @@ def _points(boards: Board) -> npt.NDArray[np.int8]:
 
 
 def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: Evaluator) -> float:
-    """The points that the player on roll, with `roll` to play or before it, loses on average: -3 to 3.
+    """Return the points that the player on roll, with `roll` to play or before it, loses on average: -3 to 3.
 
     Cubeless, says `evaluator`.
     """
@@ -363,7 +364,7 @@ class GameSession:
         )
 
     def context(self) -> CubeContext:
-        """What is played for, seen by the player on roll."""
+        """Return what is played for, seen by the player on roll."""
         return CubeContext(replace(self.state(), dice=None), self.rules.cube)
 
     def begin(self, dice: tuple[int, int]) -> None:
@@ -438,7 +439,7 @@ class GameSession:
             self.throw(taken_back.roll)
 
     def resignations(self) -> list[str]:
-        """What the player on roll can offer to lose, the least first."""
+        """Return what the player on roll can offer to lose, the least first."""
         possible = possible_resignations(self.position)
         return possible if self.gammons_count else possible[:1]
 
@@ -450,8 +451,10 @@ class GameSession:
         return "" if len(self.resignations()) > 1 else "who has borne a checker off loses no more"
 
     def resign(self, offered: str, by: int | None = None) -> None:
-        """End the game: a player, by default who is on roll, loses what was `offered`, and accepted, at the
-        cube's value."""
+        """End the game: a player loses what was `offered` and accepted, at the cube's value.
+
+        By default that is the player on roll.
+        """
         loser = self.on_roll if by is None else by
         self._end(GameResult(1 - loser, RESIGNATIONS[offered] * self.cube, resigned=True))
 

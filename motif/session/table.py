@@ -24,7 +24,7 @@ from motif.session.tutor import Counsel, Tutor, cube_counsel, decision_lines
 
 
 def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> str | None:
-    """What is wrong with the play in `text`, which is no single one of the legal `plays` of `roll`.
+    """Return what is wrong with the play in `text`, which is no single one of the legal `plays` of `roll`.
 
     None where it cannot be read, or can mean several of them: then that is what is wrong.
     """
@@ -58,7 +58,7 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
 
 
 def _fault(board: list[int], left: int, move: MarkedMove) -> str | None:
-    """What is wrong with one move on `board`, whatever the dice, after so many checkers `left` its start."""
+    """Return what is wrong with a move on `board`, whatever the dice; `left` checkers have left its start."""
     start = "the bar" if move.start == OWN_BAR else str(move.start)
     if board[move.start] <= 0:
         if left:
@@ -126,7 +126,7 @@ class Table:
     def __init__(
         self, session: GameSession, screen: Screen, dice: SeededDice, adviser: Evaluator, manners: Manners
     ) -> None:
-        """The `adviser` gives hints, and judges for a player without an opinion of his own."""
+        """Return the `adviser` gives hints, and judges for a player without an opinion of his own."""
         self.asking = asking = Asking(session, screen, manners.kept)
         self.tutor: Tutor | None = None
         if manners.tutor is not None:
@@ -354,8 +354,10 @@ class Table:
                 is_over = self._typed_play(line, roll, listed)
 
     def _typed_play(self, line: str, roll: tuple[int, int], listed: Sequence[Play]) -> bool:
-        """Play what was typed, a number being one of those `listed`, or say what is wrong; whether it was
-        played."""
+        """Play what was typed, or say what is wrong; return whether it was played.
+
+        A number is that of a `listed` play.
+        """
         position, plays = self._session.position, self._session.plays
         try:
             if line.isascii() and line.isdigit():
@@ -448,7 +450,7 @@ class Table:
         session.double()
 
     def _asked_answer(self) -> CubeKind | None:
-        """What the person who was doubled answers; None if he took something back instead."""
+        """Return what the person who was doubled answers; None if he took something back instead."""
         session = self._session
         loses = f"{session.cube} point" + "s" * (session.cube > 1)
         head = f"{self._name(session.to_decide)}: take at {2 * session.cube}, or pass and lose {loses}"

@@ -51,23 +51,23 @@ class Counsel:
         self.name = evaluator.name
 
     def ranked(self, session: GameSession) -> Ranking:
-        """The plays of the roll, the best first."""
+        """Return the plays of the roll, the best first."""
         assert session.roll is not None
         return rank_plays(session.position, session.roll, self.evaluator, session.context())
 
     def compared(self, session: GameSession, play: Play) -> Choice | None:
-        """The best play of the roll compared with `play`; None where that is the best."""
+        """Return the best play of the roll compared with `play`; None where that is the best."""
         assert session.roll is not None
         context = session.context()
         ranking = rank_plays(session.position, session.roll, self.evaluator, context, asked=[play])
         return best_or_choice(ranking, self.evaluator, context, play)
 
     def cube(self, session: GameSession) -> "CubeDecision":
-        """The decision on a double that could be made, or was; where it was beavered that on the double."""
+        """Return the decision on a double that could be made, or was, or on a beaver."""
         return self._judged_cube(session).decision
 
     def cube_cost(self, session: GameSession, doing: str) -> "tuple[CubeDecision, float]":
-        """The decision on a double, and what `doing` gives up: see `CubeDecision.cost`.
+        """Return the decision on a double, and what `doing` gives up: see `CubeDecision.cost`.
 
         What lookahead calls an error costs what a rollout confirms.
         """
@@ -98,7 +98,7 @@ class Counsel:
         return judge_cube([self._cube_chance(session)], self.evaluator)[0]
 
     def _cube_chance(self, session: GameSession) -> CubeChance:
-        """The double that could be made, or was."""
+        """Return the double that could be made, or was."""
         before = replace(session.state(), doubled=False, decision="me")
         if session.can_raccoon:
             # The question is that of the double before: only who owns the cube may have turned it from 2 on.
@@ -168,7 +168,7 @@ class Tutor:
     """Watches what persons decide in `session`, by the evaluation of its `counsel`."""
 
     def __init__(self, counsel: Counsel, limit: float, session: GameSession, asking: Asking) -> None:
-        """What costs more than `limit`, in normalised equity, is objected to."""
+        """Return what costs more than `limit`, in normalised equity, is objected to."""
         self._counsel = counsel
         self._limit = limit
         self._session = session
@@ -193,7 +193,7 @@ class Tutor:
         return self._agreed(question, lambda: self._why_cube(decision))
 
     def reports(self) -> list[Report]:
-        """The errors of each person in all that was played and not taken back."""
+        """Return the errors of each person in all that was played and not taken back."""
         session = self._session
         rules, record = session.rules, session.record()
         decisions = walk(record, jacoby=rules.jacoby)
@@ -246,7 +246,7 @@ class Tutor:
             self._asking.say(*(f"  {line}" for line in explanation.lines))
 
     def _chances(self, plays: Sequence[Play]) -> Sequence[str]:
-        """What the two plays lead to, for the mover."""
+        """Return what the two plays lead to, for the mover."""
         lines = ["                           wins  gammons  loses gammons"]
         for play in plays:
             chances = self._counsel.evaluator.evaluate(play.position).turned()

@@ -98,7 +98,7 @@ class Opponent:
         raise PlayerError(f"{self.name} has chosen what is no legal play of {roll[0]}{roll[1]}")
 
     def cube(self, position: Position, state: MatchState) -> CubeDecision:
-        """Return what a double by the player on roll, made or not, is worth; `PositionError` after the end."""
+        """Return what a double by the player on roll, made or not, is worth; `PositionError` when over."""
         check_somebody_doubles(position)
         before = replace(state, dice=None, doubled=False, decision="me")
         return cube_decision_by(self._cube, position, self._cube.evaluate(position), before)

@@ -65,7 +65,7 @@ class Session:
     owner: int | None = None
 
     def state(self, turn: int) -> MatchState:
-        """Return the match state, seen by player `turn`, on roll; raises `PositionError` where there is none."""
+        """Return the match state, seen by player `turn`, on roll; raises `PositionError` without one."""
         owners: dict[int | None, CubeOwner] = {None: "centre", turn: "me", 1 - turn: "opponent"}
         at_match_point = [score == self.length - 1 for score in self.score]
         return MatchState(

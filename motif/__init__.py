@@ -14,9 +14,10 @@ Ask about a position, in any form (an ID, a `Position`, 26 numbers), a roll (``"
 
 Play and measure: `load` (a player by name), `play_match`, `play_tournament`.
 
-Learn: `sample` (positions and labels from self-play), `fit` (weights from them), `read_weight_file`.
+Learn: `sample` (positions and labels from self-play), `read_dataset` (them as arrays), `fit` (weights from
+them), `read_weight_file`.
 
-What they take and give: `Position`, `Play`, `Player`, `Evaluator`, `Probabilities`, `Ranking`,
+What they take and give: `Position`, `Dataset`, `Play`, `Player`, `Evaluator`, `Probabilities`, `Ranking`,
 `Explanation`, `CubeDecision`, `MatchAnalysis`, `RolloutResult`, `WeightFile` and others; what goes wrong is
 a `MotifError` of one line.
 """
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from motif.rollout import RolloutResult, RolloutSettings, rollout
     from motif.runtime.errors import MotifError
     from motif.runtime.parallel import working_on
-    from motif.sampling import SampleResult, SampleSettings, sample
+    from motif.sampling import Dataset, SampleResult, SampleSettings, read_dataset, sample
 
     __version__: str
 
@@ -69,7 +70,7 @@ _from_its_home = lazy_names(
         "motif.runtime.errors": ("MotifError",),
         "motif.runtime.parallel": ("working_on",),
         "motif.runtime.package": ("__version__=VERSION",),
-        "motif.sampling": ("SampleResult", "SampleSettings", "sample"),
+        "motif.sampling": ("Dataset", "SampleResult", "SampleSettings", "read_dataset", "sample"),
     },
 )
 # These functions are packages, too, which the import system binds to their names.
@@ -87,6 +88,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "CubeDecision",
+    "Dataset",
     "Evaluator",
     "Explanation",
     "FitSettings",
@@ -120,6 +122,7 @@ __all__ = [
     "play_match",
     "play_tournament",
     "rank",
+    "read_dataset",
     "read_match",
     "read_weight_file",
     "rollout",

@@ -231,10 +231,10 @@ def convert(
 
 def _kind(path: Path) -> str:
     """Return what is in `path`: ``dataset``, ``labels`` or ``match``."""
-    from motif.sampling.dataset import MANIFEST
+    from motif.sampling.dataset import is_dataset
     from motif.sampling.label_files import label_format
 
-    if path.is_dir() and (path / MANIFEST).exists():
+    if path.is_dir() and is_dataset(path):
         return "dataset"
     return "labels" if label_format(path) is not None else "match"
 

@@ -167,10 +167,10 @@ def _positions(sources: Sequence[Path]) -> "Board":
 
     from motif.board.packed import unpack_many
     from motif.sampling import read_parts
-    from motif.sampling.dataset import MANIFEST
+    from motif.sampling.dataset import is_dataset
     from motif.sampling.recorded_games import read_games
 
-    datasets = [source for source in sources if (source / MANIFEST).exists()]
+    datasets = [source for source in sources if is_dataset(source)]
     files = [source for source in sources if source not in datasets]
     boards = [part.boards for folder in datasets for part in read_parts(folder)]
     boards += [unpack_many(game.before) for game in (read_games(files) if files else [])]

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.evaluators import OUTPUTS
-from motif.sampling import Samples
+from motif.sampling import Dataset
 from motif.sampling.dataset import ROLLOUTS
 from motif.sampling.sample import OUTCOME
 
@@ -33,7 +33,7 @@ NOT_KNOWN = (
 )
 
 
-def label_variances(samples: Samples, settings: Mapping[str, Any]) -> npt.NDArray[np.float32]:
+def label_variances(samples: Dataset, settings: Mapping[str, Any]) -> npt.NDArray[np.float32]:
     """Variances of the labels (n, 6): five chances and the equity; NaN where they are not known.
 
     `settings` are those in the manifest of the dataset that holds the `samples`.

@@ -31,7 +31,6 @@ from motif.evaluators.calibration import KnotRows, calibrated_chances, raw_knots
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.probabilities import OUTPUTS, WIN
 from motif.evaluators.static import without_calibration
-from motif.learning.rows import drawn_games
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.tally import error_over_groups
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
@@ -39,6 +38,7 @@ from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.sampling.game_results import PositionResults, Results, ScoreResults, dataset_results
+from motif.sampling.samples import drawn_games
 
 FEWEST_POSITIONS = 100
 """A class with fewer to fit on keeps its chances."""

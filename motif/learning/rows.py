@@ -28,9 +28,9 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, plans_many
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
-from motif.runtime.streams import derive_states
-from motif.sampling import Samples, joined, read_column, read_parts
+from motif.sampling import Dataset, joined, read_column, read_parts
 from motif.sampling.dataset import read_manifest
+from motif.sampling.samples import drawn_games
 
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
@@ -115,7 +115,7 @@ def rows_where(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDA
         return np.asarray(np.memmap(file, values.dtype, "c", shape=shape))
 
 
-def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:
+def pooled_parts(folders: Sequence[Path]) -> Iterator[Dataset]:
     """Return the datasets in `folders`, one after the other; their games and decisions keep apart.
 
     They come in pieces of a bounded number of positions, so that their size does not matter.  Raises
@@ -124,7 +124,7 @@ def pooled_parts(folders: Sequence[Path]) -> Iterator[Samples]:
     return (part for _, part in _parts_with_home(folders))
 
 
-def _parts_with_home(folders: Sequence[Path]) -> Iterator[tuple[Path, Samples]]:
+def _parts_with_home(folders: Sequence[Path]) -> Iterator[tuple[Path, Dataset]]:
     """`pooled_parts`, each with the folder that it comes from."""
     if not folders:
         raise FitError("no dataset is given")
@@ -141,7 +141,7 @@ def _parts_with_home(folders: Sequence[Path]) -> Iterator[tuple[Path, Samples]]:
             yield folder, replace(part, game=game, decision=decision)
 
 
-def _check_labels(part: Samples, folder: Path, first_row: int) -> None:
+def _check_labels(part: Dataset, folder: Path, first_row: int) -> None:
     columns = {name: part.probabilities[:, k] for k, name in enumerate(OUTPUTS)} | {"equity": part.equity}
     for name, values in columns.items():
         link = Link(*bounds(name))
@@ -161,15 +161,7 @@ def validation_games(folders: Sequence[Path], validation: float, seed: int) -> I
     return drawn_games(np.concatenate(every), validation, seed)
 
 
-def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:
-    """Draw about the share `validation` of `games` (n,), which rise, by `seed`; of fewer than two, none."""
-    if validation == 0 or len(games) < 2:
-        return games[:0]
-    order = np.argsort(derive_states(seed, 0, len(games), 1), kind="stable")
-    return np.sort(games[order[: max(1, round(validation * len(games)))]])
-
-
-def held_out(folders: Sequence[Path], validation: float, seed: int) -> Samples:
+def held_out(folders: Sequence[Path], validation: float, seed: int) -> Dataset:
     """Return the positions that a fit to `folders` with this `validation` and `seed` keeps for validation."""
     games = validation_games(folders, validation, seed)
     return joined(part.rows(np.isin(part.game, games)) for part in pooled_parts(folders))
@@ -181,7 +173,7 @@ def _path(folder: Path, class_name: str, column: str, side: str) -> Path:
 
 def _append(
     folder: Path,
-    part: Samples,
+    part: Dataset,
     variances: npt.NDArray[np.float32],
     validation: npt.NDArray[np.bool_],
     parameters: ParameterSet,

@@ -19,7 +19,7 @@ from motif.learning.recalibration import ALL, Calibration, by_class
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.style import DASHED, FAINT, GREEN, SMALL, SOLID, picture
 from motif.rollout.tally import error_over_groups
-from motif.sampling import Samples
+from motif.sampling import Dataset
 
 BINS = 10
 """Equal parts of the chances from 0 to 1."""
@@ -91,7 +91,7 @@ _MARGIN = 0.03
 
 
 def plot_calibration(
-    samples: Samples,
+    samples: Dataset,
     fitted: npt.NDArray[np.floating],
     path: Path,
     *,
@@ -131,7 +131,7 @@ def plot_calibration(
 
 
 def _compared(
-    samples: Samples, fitted: npt.NDArray[np.floating], code: int, output: str
+    samples: Dataset, fitted: npt.NDArray[np.floating], code: int, output: str
 ) -> Reliability | None:
     rows = (samples.position_class == code) & possible(output, samples.boards)
     if not rows.any():
@@ -184,7 +184,7 @@ def draw_counts(
     axes.grid(visible=False)
 
 
-def _explain(figure: Figure, samples: Samples) -> None:
+def _explain(figure: Figure, samples: Dataset) -> None:
     if not len(samples):
         note = "No positions were held out, so there is nothing to compare with."
     else:

@@ -63,7 +63,7 @@ from motif.runtime.errors import SettingError
 from motif.runtime.files import json_of, text_of, write_text
 from motif.runtime.limits import HISTORY_COLUMNS, HISTORY_FILE, HISTORY_LINES, YAML_FILE
 from motif.sampling import SampleSettings
-from motif.sampling.dataset import MANIFEST
+from motif.sampling.dataset import is_dataset
 
 _Begun = TypeVar("_Begun")
 
@@ -193,7 +193,7 @@ def read_history(home: Path) -> Rows:
 def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
     """Return the datasets that a version was fitted to; None when one of them is not there any more."""
     pools = [folder / f"v{k}" / SAMPLES for k in config.versions[version].pooled_versions(version)]
-    return pools if all((pool / MANIFEST).exists() for pool in pools) else None
+    return pools if all(map(is_dataset, pools)) else None
 
 
 def _summaries(folder: Path, config: BootstrapConfig) -> list[dict[str, Any]]:
@@ -558,7 +558,7 @@ def _steps(run: RunFiles) -> Groups:
         samples["earlier samples added"] = [", ".join(f"v{k}" for k in pool) or "none" for pool in earlier]
     samples["positions fitted"] = [f"{summary['positions']:,}" for summary in summaries]
     groups: dict[str, Mapping[str, Sequence[str]]] = {
-        "Samples": samples,
+        "Dataset": samples,
         "Seconds": {
             **{name: [f"{of[step]:,.0f}" for of in seconds] for step, name in _STEP_NAMES.items()},
             "all steps": [f"{sum(of[step] for step in STEPS):,.0f}" for of in seconds],

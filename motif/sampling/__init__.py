@@ -1,21 +1,14 @@
 """Labelled positions from self-play, and the dataset that keeps them."""
 
-from motif.sampling.dataset import (
-    Samples,
-    dataset_fingerprint,
-    joined,
-    read_column,
-    read_dataset,
-    read_manifest_positions,
-    read_parts,
-)
+from motif.sampling.dataset import dataset_fingerprint, read_column, read_manifest_positions
 from motif.sampling.sample import SamplePlan, SampleResult, SampleSettings, sample
+from motif.sampling.samples import Dataset, joined, read_dataset, read_parts
 
 __all__ = [
+    "Dataset",
     "SamplePlan",
     "SampleResult",
     "SampleSettings",
-    "Samples",
     "dataset_fingerprint",
     "joined",
     "read_column",

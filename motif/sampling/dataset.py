@@ -12,8 +12,8 @@ in another's place; a single byte that has changed within it may go unseen, whic
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from motif.board.identifiers import boards_from_gnubg_ids
-from motif.board.packed import Board
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
-from motif.runtime.errors import DatasetError, PositionError, shown
+from motif.runtime.errors import DatasetError, shown
 from motif.runtime.files import content_of, contents, reason, replacing, write_text
 from motif.runtime.limits import JSON_FILE, PART_ROWS
-from motif.runtime.parquet import bounded_parquet, texts_of
+from motif.runtime.parquet import bounded_parquet
 
 FORMAT = "motif-dataset/1"
-MANIFEST = "manifest.json"
+MANIFEST = "_manifest.json"
+"""Readers of Parquet pass over files that begin with _."""
+_FORMER_MANIFEST = "manifest.json"
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet")
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 
@@ -72,6 +72,18 @@ def write_manifest(folder: Path, settings: dict[str, Any], parts: list[Part], co
         "parts": [vars(part) for part in parts],
     }
     write_text(folder / MANIFEST, json.dumps(document, indent=1) + "\n")
+    (folder / _FORMER_MANIFEST).unlink(missing_ok=True)
+
+
+def manifest_of(folder: Path) -> Path:
+    """Return the path of the manifest of a dataset, which may be called as it was in motif 0.1.0."""
+    former = folder / _FORMER_MANIFEST
+    return former if former.exists() and not (folder / MANIFEST).exists() else folder / MANIFEST
+
+
+def is_dataset(folder: Path) -> bool:
+    """Return whether there is a manifest in `folder`."""
+    return manifest_of(folder).exists()
 
 
 def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
@@ -80,7 +92,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
     Raises `DatasetError` when there is no manifest, or one of another format, and its subclass
     `DamagedManifestError` when it makes no sense.
     """
-    path = folder / MANIFEST
+    path = manifest_of(folder)
     if not path.exists():
         raise DatasetError(f"{folder}: no dataset (there is no {MANIFEST})")
     content = content_of(path, DatasetError, JSON_FILE)
@@ -144,8 +156,6 @@ PROVENANCE = b"motif"
 """Key of a part's metadata under which its settings stand, as JSON."""
 ROWS_AT_ONCE = 1 << 16
 """Most positions of a part that are in memory at a time while it is read: about 20 MB."""
-_PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
-"""Columns of `SCHEMA` that are fields of `Samples` as they are."""
 SCHEMA = pa.schema(
     [
         ("position", pa.string()),
@@ -161,42 +171,8 @@ SCHEMA = pa.schema(
     ]
 )
 
-
-_TEXTS = ("position",)
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Labelled positions in memory."""
-
-    boards: Board
-    """(n, 26), seen by the player on roll."""
-    probabilities: npt.NDArray[np.float32]
-    """(n, 5) means of the rollouts."""
-    equity: npt.NDArray[np.float32]
-    equity_se: npt.NDArray[np.float32]
-    """Standard error of `equity`; NaN for a single trial."""
-    trials: npt.NDArray[np.int32]
-    game: npt.NDArray[np.integer]
-    ply: npt.NDArray[np.int32]
-    decision: npt.NDArray[np.int64]
-    chosen: npt.NDArray[np.bool_]
-    position_class: npt.NDArray[np.int8]
-    """Index into `CLASS_NAMES`."""
-
-    def __len__(self) -> int:
-        return len(self.boards)
-
-    def rows(self, which: slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Samples":
-        """Return some of the rows: a slice, those of a mask (n,), or those with the given numbers."""
-        return Samples(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
-
-
-def joined(pieces: Iterable[Samples]) -> Samples:
-    """At least one piece, and those that follow, put together."""
-    pieces = list(pieces)
-    names = [field.name for field in fields(Samples)]
-    return Samples(**{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names})
+TEXTS = ("position",)
+"""Columns of `SCHEMA` that are texts of any length."""
 
 
 def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: dict[str, Any]) -> Part:
@@ -214,30 +190,14 @@ def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: d
     return Part(path.name, table.num_rows, checksum(path))
 
 
-def read_parts(folder: Path) -> Iterator[Samples]:
-    """Yield the dataset part by part, large parts in pieces of at most `ROWS_AT_ONCE` positions.
-
-    Raises `DatasetError` naming a part that is missing or damaged.
-    """
-    for path, part in _parts(folder):
-        start = 0
-        for batch in _batches(path, part):
-            yield _samples(batch, f"{path}: counted from row {start}" if start else str(path))
-            start += batch.num_rows
-
-
 def read_column(folder: Path, name: str) -> npt.NDArray[Any]:
     """One of the columns of numbers, (n,), of the whole dataset; nothing else is read."""
-    batches = (batch for path, part in _parts(folder) for batch in _batches(path, part, [name]))
-    return np.concatenate([_numbers(batch, name) for batch in batches])
+    batches = (batch for path, part in whole_parts(folder) for batch in batches_of(path, part, [name]))
+    return np.concatenate([numbers_of(batch, name) for batch in batches])
 
 
-def read_dataset(folder: Path | str) -> Samples:
-    """Return the whole dataset in memory."""
-    return joined(read_parts(Path(folder)))
-
-
-def _parts(folder: Path) -> Iterator[tuple[Path, Part]]:
+def whole_parts(folder: Path) -> Iterator[tuple[Path, Part]]:
+    """Yield the path of each part, and what the manifest says of it; raises `DatasetError` for no rows."""
     _, parts, _ = read_manifest(folder)
     if not any(part.rows for part in parts):
         raise DatasetError(f"{folder}: the dataset is empty")
@@ -245,12 +205,12 @@ def _parts(folder: Path) -> Iterator[tuple[Path, Part]]:
         yield folder / part.name, part
 
 
-def _batches(path: Path, part: Part, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+def batches_of(path: Path, part: Part, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one part, a bounded number at a time; all columns, or those named."""
     try:
         if checksum(path) != part.sha256:
             raise DatasetError(f"{path}: damaged: its checksum is not the one in the {MANIFEST}")
-        with bounded_parquet(path, _TEXTS, PART_ROWS, DatasetError) as (file, schema):
+        with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, schema):
             if not schema.equals(SCHEMA) or file.metadata.num_rows != part.rows:
                 raise DatasetError(
                     f"{path}: damaged: it does not hold {part.rows} rows of the columns it should"
@@ -272,26 +232,10 @@ def _batches(path: Path, part: Part, columns: list[str] | None = None) -> Iterat
         raise DatasetError(f"{path}: damaged: {' '.join(str(error).split())}") from None
 
 
-def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
+def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
+    """Return a column of numbers, (n,)."""
     numbers: npt.NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
     return numbers
-
-
-def _samples(batch: pa.RecordBatch, where: str) -> Samples:
-    try:
-        boards = boards_from_gnubg_ids(texts_of(batch.column("position"), where, DatasetError))
-    except PositionError as error:
-        raise DatasetError(f"{where}: {error}") from None
-    names = texts_of(batch.column("cls"), where, DatasetError)
-    if unknown := set(names) - set(CLASS_NAMES):
-        raise DatasetError(f"{where}: unknown position class {shown(min(map(str, unknown)))}")
-    codes = {name: code for code, name in enumerate(CLASS_NAMES)}
-    return Samples(
-        boards=boards,
-        probabilities=np.stack([_numbers(batch, name) for name in OUTPUTS], axis=1),
-        position_class=np.array([codes[name] for name in names], np.int8),
-        **{name: _numbers(batch, name) for name in _PLAIN_COLUMNS},
-    )
 
 
 _LONGEST_SAID = 100
@@ -316,7 +260,7 @@ def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[s
         settings, parts, _ = read_manifest(folder)
     except DatasetError as error:
         paths = [path for path in files if path.name in first_games]
-        lost = bool(paths) and not (folder / MANIFEST).exists()
+        lost = bool(paths) and not is_dataset(folder)
         if resume and (lost or isinstance(error, DamagedManifestError)):
             return _adopted(paths, provenance, first_games)
         raise
@@ -358,7 +302,7 @@ def _adopted(paths: list[Path], provenance: dict[str, Any], first_games: dict[st
     adopted = {}
     for path in paths:
         try:
-            with bounded_parquet(path, _TEXTS, PART_ROWS, DatasetError) as (file, schema):
+            with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, schema):
                 said = json.loads((schema.metadata or {}).get(PROVENANCE, b"{}"))
                 rows, games = _rows_and_games(file, schema)
         except (OSError, ValueError, RecursionError, pa.ArrowException, DatasetError):

@@ -36,14 +36,7 @@ from motif.runtime.limits import (
     pieces_of,
     unpacked_pieces,
 )
-from motif.sampling.dataset import (
-    MANIFEST,
-    Samples,
-    dataset_fingerprint,
-    joined,
-    read_manifest_positions,
-    read_parts,
-)
+from motif.sampling.dataset import dataset_fingerprint, is_dataset, read_manifest_positions
 from motif.sampling.recorded_games import (
     RecordedGame,
     finished,
@@ -51,6 +44,7 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     read_games,
 )
+from motif.sampling.samples import Dataset, joined, read_parts
 
 CSV_SUFFIXES = (".csv", ".csv.gz")
 """Of files of results; the second one is compressed."""
@@ -81,7 +75,7 @@ class PositionResults:
     fingerprint: str
     """Identifies their content."""
     positions: int
-    parts: Iterable[Samples]
+    parts: Iterable[Dataset]
     """The positions, some at a time."""
 
 
@@ -141,10 +135,7 @@ def _is_dataset(path: Path) -> bool:
     """Whether `path` is, or has to be, the folder of a dataset."""
     if not path.is_dir():
         return not path.exists() and not path.suffix
-    files = contents(path)
-    return any(file.name == MANIFEST for file in files) or not any(
-        file.suffix.lower() in READ_SUFFIXES for file in files
-    )
+    return is_dataset(path) or not any(file.suffix.lower() in READ_SUFFIXES for file in contents(path))
 
 
 def dataset_results(folder: Path) -> PositionResults:
@@ -164,7 +155,7 @@ def match_results(paths: Sequence[Path]) -> PositionResults:
     return PositionResults(name, games_fingerprint(games), len(samples), [samples])
 
 
-def outcome_samples(games: Sequence[RecordedGame]) -> Samples:
+def outcome_samples(games: Sequence[RecordedGame]) -> Dataset:
     """Label the position after every play of finished games by who won, and by how much.
 
     The same rows as `motif.sampling.sample.sample` makes of them with the label `outcome` and a rate of 1.
@@ -172,7 +163,7 @@ def outcome_samples(games: Sequence[RecordedGame]) -> Samples:
     return joined(_outcomes(number, game) for number, game in enumerate(games))
 
 
-def _outcomes(number: int, game: RecordedGame) -> Samples:
+def _outcomes(number: int, game: RecordedGame) -> Dataset:
     over = finished_points_many(game.after.view(np.int64)) != 0
     plies = np.flatnonzero(~over).astype(np.int32) + 1
     labels = outcome_labels(game, plies).astype(np.float32)
@@ -181,9 +172,9 @@ def _outcomes(number: int, game: RecordedGame) -> Samples:
 
 def _samples(
     boards: Board, labels: npt.NDArray[np.float32], game: npt.NDArray[Any], plies: npt.NDArray[np.int32]
-) -> Samples:
+) -> Dataset:
     count = len(boards)
-    return Samples(
+    return Dataset(
         boards=boards,
         probabilities=labels,
         equity=equities(labels.astype(np.float64)).astype(np.float32),

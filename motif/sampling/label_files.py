@@ -43,10 +43,10 @@ from motif.sampling.dataset import (
     Part,
     kept_parts,
     read_manifest,
-    read_parts,
     write_manifest,
     write_part,
 )
+from motif.sampling.samples import read_parts
 
 LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"

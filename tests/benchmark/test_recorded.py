@@ -20,7 +20,7 @@ from motif.parameters.position_class import position_class
 from motif.players import load
 from motif.players.player import Player
 from motif.runtime.errors import BenchmarkError, PlayerError
-from motif.sampling import Samples, SampleSettings, read_dataset
+from motif.sampling import Dataset, SampleSettings, read_dataset
 from tests.sampling.folders import made
 
 GAMES = SampleSettings(
@@ -29,11 +29,11 @@ GAMES = SampleSettings(
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory) -> Samples:
+def samples(tmp_path_factory) -> Dataset:
     return read_dataset(made(tmp_path_factory.mktemp("recorded") / "samples", GAMES))
 
 
-def plain_losses(samples: Samples, name: str) -> list[tuple[float, str]]:
+def plain_losses(samples: Dataset, name: str) -> list[tuple[float, str]]:
     """Loss and class of each decision, one position at a time; all is seen by the mover's opponent."""
     evaluator, found = load(name).evaluator, []
     for decision in sorted(set(samples.decision.tolist())):

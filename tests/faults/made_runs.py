@@ -73,7 +73,7 @@ def _without_seconds(value: Any) -> Any:
 
 def check_readable(samples: Path) -> None:
     """Whatever a stop has left can be read, as far as it goes; only temporary files are torn."""
-    if (samples / "manifest.json").exists() and read_manifest_positions(samples):
+    if (samples / "_manifest.json").exists() and read_manifest_positions(samples):
         assert len(read_dataset(samples)) == read_manifest_positions(samples)
 
 

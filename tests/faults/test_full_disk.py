@@ -60,8 +60,8 @@ def test_what_was_there_before_is_kept_whole(disk, tmp_path):
     with pytest.raises(FileError, match=WHY):
         made(folder, resume=True)
     left = files(folder)
-    assert {name: left.get(name) for name in kept if name != "manifest.json"} == {
-        name: content for name, content in kept.items() if name != "manifest.json"
+    assert {name: left.get(name) for name in kept if name != "_manifest.json"} == {
+        name: content for name, content in kept.items() if name != "_manifest.json"
     }
     disk.free()
     made(folder, resume=True)

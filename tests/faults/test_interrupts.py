@@ -34,7 +34,7 @@ def sampling(folder, jobs, games=GAMES, trials=10):
 
 def parts(folder) -> int:
     try:
-        return len(json.loads((folder / "manifest.json").read_text())["parts"])
+        return len(json.loads((folder / "_manifest.json").read_text())["parts"])
     except FileNotFoundError:
         return 0
 

@@ -86,7 +86,7 @@ def finished(folder: Path) -> dict[Path, int]:
     """
     parts = [
         manifest.parent / part["name"]
-        for manifest in (folder / "manifest.json", *folder.glob("v?/samples/manifest.json"))
+        for manifest in (folder / "_manifest.json", *folder.glob("v?/samples/_manifest.json"))
         if manifest.exists()
         for part in json.loads(manifest.read_text())["parts"]
     ]

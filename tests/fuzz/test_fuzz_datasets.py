@@ -67,7 +67,7 @@ def part(whole) -> tuple[bytes, int]:
 
 
 def test_manifests(fuzz, whole, part):
-    text = (whole / "manifest.json").read_bytes()
+    text = (whole / "_manifest.json").read_bytes()
     document = json.loads(text)
     as_json = mutated_tree(document).map(lambda tree: json.dumps(tree).encode())
     cases = (mutated_file([text], JSON_TOKENS) | as_json).map(lambda content: (content, part[0]))

@@ -7,11 +7,11 @@ import numpy as np
 
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators import OUTPUTS
-from motif.sampling import Samples, joined
+from motif.sampling import Dataset, joined
 from motif.sampling.dataset import write_manifest, write_part
 
 
-def stored(folder: Path, samples: Samples, rows_a_part: int, times: int = 1) -> Path:
+def stored(folder: Path, samples: Dataset, rows_a_part: int, times: int = 1) -> Path:
     """Write `samples`, repeated as other games `times` over, to `folder`."""
     folder.mkdir()
     ids, parts = np.array(gnubg_ids(samples.boards)), []
@@ -34,7 +34,7 @@ def stored(folder: Path, samples: Samples, rows_a_part: int, times: int = 1) -> 
     return folder
 
 
-def put_behind(first: Samples, second: Samples) -> Samples:
+def put_behind(first: Dataset, second: Dataset) -> Dataset:
     """Both, with games and decisions of the second that do not occur in the first."""
     return joined(
         [

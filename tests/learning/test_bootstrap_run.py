@@ -59,7 +59,7 @@ def test_what_a_run_leaves(whole):
     parts = [f"v{k}/samples/part-{part:05d}.parquet" for k, n in ((0, 8), (1, 6)) for part in range(n)]
     files = [f"v{k}/{name}" for k in (0, 1) for name in ("history.csv", "summary.json", "weights.yaml")]
     assert names == sorted(
-        ["config.yaml", *files, *parts, "v0/samples/manifest.json", "v1/samples/manifest.json"]
+        ["config.yaml", *files, *parts, "v0/samples/_manifest.json", "v1/samples/_manifest.json"]
     )
     assert seen == [(folder / "v0", summaries[0]), (folder / "v1", summaries[1])]
     assert [line.split(": ")[0] for line in told] == ["tiny-v0"] * 3 + ["tiny-v1"] * 3

@@ -12,7 +12,7 @@ from motif.learning.recalibration import ALL, calibrate, calibrated_weights, fit
 from motif.learning.rows import validation_games
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
-from motif.sampling import Samples, dataset_fingerprint
+from motif.sampling import Dataset, dataset_fingerprint
 from motif.sampling.dataset import write_manifest
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
@@ -30,13 +30,13 @@ def bent(chances: np.ndarray) -> np.ndarray:
     return odds**2 / (1 + odds**2)
 
 
-def labelled(evaluator: StaticEvaluator, boards: np.ndarray, seed: int = 0) -> Samples:
+def labelled(evaluator: StaticEvaluator, boards: np.ndarray, seed: int = 0) -> Dataset:
     """`boards`, A_GAME a game, with win labels drawn by the bent chances of `evaluator`."""
     count, rng = len(boards), np.random.default_rng(seed)
     chances = np.clip(evaluator.evaluate_many(boards)[:, 0].astype(np.float64), 1e-6, 1 - 1e-6)
     rows = np.zeros((count, 5), np.float32)
     rows[:, 0] = rng.binomial(TRIALS, bent(chances)) / TRIALS
-    return Samples(
+    return Dataset(
         boards=boards,
         probabilities=rows,
         equity=2 * rows[:, 0] - 1,

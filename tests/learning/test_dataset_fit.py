@@ -26,7 +26,7 @@ from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, PLANS, plans_many
 from motif.runtime.errors import DatasetError, FileError, FitError
-from motif.sampling import Samples, SampleSettings, dataset, read_column, read_dataset, read_parts
+from motif.sampling import Dataset, SampleSettings, dataset, read_column, read_dataset, read_parts
 from tests.learning.stored import put_behind, stored
 from tests.sampling.folders import made
 
@@ -72,7 +72,7 @@ def steps_of(fit: FittedWeights) -> dict[str, np.ndarray]:
 
 
 def in_memory(
-    samples: Samples, held: np.ndarray, class_name: str, head: str, settings: FitSettings = SETTINGS
+    samples: Dataset, held: np.ndarray, class_name: str, head: str, settings: FitSettings = SETTINGS
 ) -> np.ndarray:
     """The weights of one head, by the definition of its problem, from all samples at once."""
     on_board = np.maximum(np.stack([samples.boards, -samples.boards]), 0).sum(axis=2)
@@ -419,7 +419,7 @@ def test_reading_takes_no_more_memory_for_more_parts(tmp_path, samples):
     assert peak(16) < 1.2 * peak(4)
 
 
-def only(samples: Samples, class_name: str) -> Samples:
+def only(samples: Dataset, class_name: str) -> Dataset:
     return samples.rows(samples.position_class == CLASS_NAMES.index(class_name))
 
 

@@ -1,4 +1,4 @@
-"""Samples that a real gnubg labels."""
+"""Dataset that a real gnubg labels."""
 
 import numpy as np
 

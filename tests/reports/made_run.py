@@ -15,7 +15,7 @@ from motif.evaluators.weight_file import HeadWeights
 from motif.learning import BootstrapConfig, VersionStep
 from motif.parameters import parameter_set
 from motif.parameters.position_class import classify_many
-from motif.sampling import Samples
+from motif.sampling import Dataset
 from motif.sampling.dataset import write_manifest, write_part
 
 GAMES, POSITIONS_A_GAME = 40, 10
@@ -53,12 +53,12 @@ def made_boards(count: int, rng: np.random.Generator) -> Board:
     return boards
 
 
-def made_samples(seed: int = 0, games: int = GAMES, trials: int = 9) -> Samples:
+def made_samples(seed: int = 0, games: int = GAMES, trials: int = 9) -> Dataset:
     """Random boards with random labels."""
     rng, count = np.random.default_rng(seed), games * POSITIONS_A_GAME
     boards = made_boards(count, rng)
     chances = np.sort(rng.random((count, 5)).astype(np.float32), axis=1)
-    return Samples(
+    return Dataset(
         boards=boards,
         probabilities=chances[:, [4, 1, 0, 3, 2]],
         equity=np.clip(rng.normal(0, 1, count), -3, 3).astype(np.float32),
@@ -86,7 +86,7 @@ def made_weights(name: str, heads: Sequence[str], pairs: bool = True) -> WeightF
     return WeightFile(name, 0, None, chosen, classes)
 
 
-def write_samples(folder: Path, samples: Samples) -> None:
+def write_samples(folder: Path, samples: Dataset) -> None:
     columns = {name: samples.probabilities[:, k] for k, name in enumerate(OUTPUTS)}
     names = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
     columns |= {name: getattr(samples, name) for name in names}

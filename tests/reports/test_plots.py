@@ -15,7 +15,7 @@ from motif.reports.calibration_plots import BINS, plot_calibration, reliability
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.strength_plots import plot_strength
 from motif.runtime.errors import FileError, SettingError
-from motif.sampling import Samples
+from motif.sampling import Dataset
 from tests.reports.made_run import made_rows, made_samples, made_summary
 
 ALL_FITS = [(kind, head) for kind in ("contact", "crashed", "race") for head in (*OUTPUTS, "equity")]
@@ -29,8 +29,8 @@ def checked_size(path: Path) -> tuple[int, int]:
     return pixels.shape[:2]
 
 
-def some(samples: Samples, rows: np.ndarray) -> Samples:
-    return Samples(**{name: getattr(samples, name)[rows] for name in Samples.__dataclass_fields__})
+def some(samples: Dataset, rows: np.ndarray) -> Dataset:
+    return Dataset(**{name: getattr(samples, name)[rows] for name in Dataset.__dataclass_fields__})
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_what_is_read_is_what_is_stored(folder):
 
 
 def test_the_manifest(folder):
-    document = json.loads((folder / "manifest.json").read_text())
+    document = json.loads((folder / "_manifest.json").read_text())
     assert (document["format"], document["complete"]) == ("motif-dataset/1", True)
     assert document["positions"] == len(read_dataset(folder))
     for number, part in enumerate(document["parts"]):
@@ -92,8 +92,8 @@ def refusal(folder) -> str:
 
 
 def test_no_dataset(tmp_path):
-    assert refusal(tmp_path) == f"{tmp_path}: no dataset (there is no manifest.json)"
-    assert refusal(tmp_path / "none") == f"{tmp_path / 'none'}: no dataset (there is no manifest.json)"
+    assert refusal(tmp_path) == f"{tmp_path}: no dataset (there is no _manifest.json)"
+    assert refusal(tmp_path / "none") == f"{tmp_path / 'none'}: no dataset (there is no _manifest.json)"
 
 
 def test_an_empty_dataset(tmp_path):
@@ -205,9 +205,9 @@ def test_a_full_disk_while_a_part_is_written(tmp_path, monkeypatch, jobs):
     path = folder / "part-00003.parquet"
     assert str(caught.value) == f"{path}: cannot be written: No space left on device"
     left, complete = files(folder), files(whole)
-    assert sorted(left) == ["manifest.json", *(f"part-{k:05d}.parquet" for k in range(3))]
+    assert sorted(left) == ["_manifest.json", *(f"part-{k:05d}.parquet" for k in range(3))]
     assert all(left[name] == complete[name] for name in left if name.startswith("part-"))
-    assert not json.loads(left["manifest.json"])["complete"]
+    assert not json.loads(left["_manifest.json"])["complete"]
     assert sorted(set(read_dataset(folder).game.tolist())) <= [0, 1, 2]
     made(folder, resume=True)
     assert files(folder) == complete

@@ -1,4 +1,4 @@
-"""Samples that an evaluator labels instead of rollouts."""
+"""Dataset that an evaluator labels instead of rollouts."""
 
 from dataclasses import replace
 

@@ -53,14 +53,14 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "said"), TEXTS)
 def test_what_is_no_manifest(whole, folder, text, said):
-    (folder / "manifest.json").write_bytes(text)
-    assert refusal(folder).startswith(f"{folder / 'manifest.json'}: damaged: {said}")
+    (folder / "_manifest.json").write_bytes(text)
+    assert refusal(folder).startswith(f"{folder / '_manifest.json'}: damaged: {said}")
     assert differences(resumed(folder), whole) == []
 
 
 @pytest.mark.parametrize("kept", [1, 30, 200, 700, -2])
 def test_a_torn_manifest(whole, folder, kept):
-    path = folder / "manifest.json"
+    path = folder / "_manifest.json"
     path.write_bytes(path.read_bytes()[:kept])
     assert refusal(folder).startswith(f"{path}: damaged: no JSON: ")
     assert differences(resumed(folder), whole) == []
@@ -104,7 +104,7 @@ CHANGES = [
 
 @pytest.mark.parametrize(("changed", "said"), CHANGES)
 def test_a_manifest_with_wrong_values(whole, folder, changed, said):
-    path = folder / "manifest.json"
+    path = folder / "_manifest.json"
     document = json.loads(path.read_text())
     changed(document)
     path.write_text(json.dumps(document))
@@ -116,7 +116,7 @@ def test_a_manifest_with_wrong_values(whole, folder, changed, said):
 
 
 def test_a_later_format_is_left_alone(folder):
-    path = folder / "manifest.json"
+    path = folder / "_manifest.json"
     path.write_text('{"format": "motif-dataset/2"}')
     before = files(folder)
     for action in (read_dataset, resumed):
@@ -133,7 +133,7 @@ def modified(folder):
 def test_whole_parts_are_kept_without_their_manifest(whole, folder, fault):
     """A torn part and one in another's place are made anew, the two others are not touched."""
     manifest, first, torn = (
-        folder / name for name in ("manifest.json", "part-00001.parquet", "part-00002.parquet")
+        folder / name for name in ("_manifest.json", "part-00001.parquet", "part-00002.parquet")
     )
     if fault == "lost":
         manifest.unlink()
@@ -149,7 +149,7 @@ def test_whole_parts_are_kept_without_their_manifest(whole, folder, fault):
 
 
 def test_parts_of_another_dataset_are_not_written_over(folder):
-    (folder / "manifest.json").unlink()
+    (folder / "_manifest.json").unlink()
     before = files(folder)
     said = refusal(folder, lambda folder: made(folder, replace(SETTINGS, seed=6), resume=True))
     assert said == f"{folder / 'part-00000.parquet'}: was made with seed = 5, not 6: cannot be resumed"
@@ -157,7 +157,7 @@ def test_parts_of_another_dataset_are_not_written_over(folder):
 
 
 def test_a_manifest_that_names_parts_which_do_not_belong(whole, folder):
-    path = folder / "manifest.json"
+    path = folder / "_manifest.json"
     document = json.loads(path.read_text())
     document["parts"].append({"name": "part-00009.parquet", "rows": 1, "sha256": "0" * 64})
     path.write_text(json.dumps(document))

@@ -17,7 +17,7 @@ from motif.parameters.position_class import CLASS_NAMES, position_class
 from motif.players import load
 from motif.rollout import RolloutSettings
 from motif.runtime.errors import PlayerError, SettingError
-from motif.sampling import Samples, SampleSettings, read_dataset, sample
+from motif.sampling import Dataset, SampleSettings, read_dataset, sample
 from motif.sampling.self_play import DECISIONS_A_GAME
 from tests.evaluators import tesauro
 from tests.rollout.exact import single_trials
@@ -30,27 +30,27 @@ EVERY_PLAY = replace(GAMES, games=3, candidates=0)
 
 
 @pytest.fixture(scope="module")
-def games(tmp_path_factory) -> Samples:
+def games(tmp_path_factory) -> Dataset:
     return read_dataset(made(tmp_path_factory.mktemp("games") / "samples", GAMES))
 
 
 @pytest.fixture(scope="module")
-def every_play(tmp_path_factory) -> Samples:
+def every_play(tmp_path_factory) -> Dataset:
     return read_dataset(made(tmp_path_factory.mktemp("every") / "samples", EVERY_PLAY))
 
 
-def rows_by_decision(samples: Samples) -> dict[int, list[int]]:
+def rows_by_decision(samples: Dataset) -> dict[int, list[int]]:
     rows = defaultdict(list)
     for row, decision in enumerate(samples.decision.tolist()):
         rows[decision].append(row)
     return dict(rows)
 
 
-def position(samples: Samples, row: int) -> Position:
+def position(samples: Dataset, row: int) -> Position:
     return Position(samples.boards[row])
 
 
-def decisions_with_the_position_before(samples: Samples):
+def decisions_with_the_position_before(samples: Dataset):
     """(position before the roll, rows of the decision), for decisions whose predecessor was played out."""
     rows = rows_by_decision(samples)
     for decision, here in rows.items():

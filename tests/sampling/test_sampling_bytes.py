@@ -27,7 +27,7 @@ def whole(tmp_path_factory) -> Path:
 
 
 def test_a_part_for_each_few_games(whole):
-    assert sorted(files(whole)) == ["manifest.json", *(f"part-{k:05d}.parquet" for k in range(7))]
+    assert sorted(files(whole)) == ["_manifest.json", *(f"part-{k:05d}.parquet" for k in range(7))]
 
 
 def test_the_same_bytes_for_any_number_of_workers(whole, tmp_path):

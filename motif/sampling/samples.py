@@ -1,0 +1,281 @@
+"""Labelled positions in memory: what `read_dataset` returns, in the forms that NumPy and pandas users expect.
+
+A dataset of one's own comes of `Dataset.from_frame`; `Dataset.write` makes a folder of it, to which weights
+are fitted as to any other.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position, as_boards
+from motif.evaluators.probabilities import OUTPUTS, equities
+from motif.parameters import ParameterSet, parameter_set
+from motif.parameters.named_sets import features
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
+from motif.runtime.files import working_in
+from motif.runtime.frames import frame
+from motif.runtime.package import VERSION
+from motif.runtime.parquet import texts_of
+from motif.runtime.streams import derive_states
+from motif.sampling.dataset import (
+    Part,
+    batches_of,
+    kept_parts,
+    numbers_of,
+    whole_parts,
+    write_manifest,
+    write_part,
+)
+
+_PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
+"""Columns of a part that are fields of `Dataset` as they are."""
+_ROWS_A_PART = 50_000
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Labelled positions in memory; slices, masks and row numbers index it, and ``+`` joins two.
+
+    Examples
+    --------
+    >>> import motif
+    >>> data = motif.read_dataset("runs/try")  # doctest: +SKIP
+    >>> train, validation = data.split(validation=0.1)  # doctest: +SKIP
+    >>> model.fit(train.X(), train.y("equity"))  # doctest: +SKIP
+    """
+
+    boards: Board
+    """(n, 26), seen by the player on roll."""
+    probabilities: npt.NDArray[np.float32]
+    """(n, 5) means of the rollouts."""
+    equity: npt.NDArray[np.float32]
+    equity_se: npt.NDArray[np.float32]
+    """Standard error of `equity`; NaN for a single trial."""
+    trials: npt.NDArray[np.int32]
+    game: npt.NDArray[np.integer]
+    ply: npt.NDArray[np.int32]
+    decision: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.bool_]
+    position_class: npt.NDArray[np.int8]
+    """Index into `CLASS_NAMES`."""
+
+    def __len__(self) -> int:
+        return len(self.boards)
+
+    def __repr__(self) -> str:
+        return f"<dataset of {len(self):,} positions, {len(np.unique(self.game)):,} games>"
+
+    def rows(self, which: slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Dataset":
+        """Return some of the rows: a slice, those of a mask (n,), or those with the given numbers."""
+        return Dataset(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
+
+    def __getitem__(self, which: slice | npt.ArrayLike) -> "Dataset":
+        return self.rows(which if isinstance(which, slice) else np.atleast_1d(np.asarray(which)))
+
+    def __add__(self, other: "Dataset") -> "Dataset":
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        game, decision = (
+            (int(numbers.max()) + 1 if len(numbers) else 0) for numbers in (self.game, self.decision)
+        )
+        return joined([self, replace(other, game=other.game + game, decision=other.decision + decision)])
+
+    @property
+    def positions(self) -> list[Position]:
+        """The positions, seen by the player on roll."""
+        return [Position(board) for board in self.boards]
+
+    @property
+    def groups(self) -> npt.NDArray[np.integer]:
+        """The number of the game of each position (n,): ``groups`` in scikit-learn, which hold together."""
+        return self.game
+
+    @property
+    def decisions(self) -> npt.NDArray[np.int64]:
+        """The number of the decision of each position (n,), whose candidate plays lead to its positions."""
+        return self.decision
+
+    def X(  # noqa: N802
+        self, parameters: str | ParameterSet = "motif", *, scaled: bool = True
+    ) -> npt.NDArray[np.float32]:
+        """Measure the parameters of every position.
+
+        Parameters
+        ----------
+        parameters : str or ParameterSet
+            The name of a set, a file of your own, or a set.
+        scaled : bool
+            Whether each is multiplied by its scale, as weights expect, or left as counted.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, parameters)
+            In the set's order; `ParameterSet.names` has their names.
+        """
+        chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
+        values = features(chosen, self.boards)
+        return values if scaled else np.asarray(values / chosen.scales, np.float32)
+
+    def y(self, target: str = "equity") -> npt.NDArray[np.float32]:
+        """Return labels: ``equity``, one of the five probabilities by name, or all ``probabilities``.
+
+        Returns
+        -------
+        ndarray of float32, shape (n,), or (n, 5) for ``probabilities``
+            Equity in points, of the player on roll; probabilities between 0 and 1.
+        """
+        if target == "equity":
+            return self.equity
+        if target == "probabilities":
+            return self.probabilities
+        if target not in OUTPUTS:
+            known = ("equity", "probabilities", *OUTPUTS)
+            hint = did_you_mean(target, known) if isinstance(target, str) else ""
+            raise SettingError(f"target must be one of {', '.join(known)}, not {shown(target)}{hint}")
+        return self.probabilities[:, OUTPUTS.index(target)]
+
+    def split(self, validation: float = 0.1, seed: int = 0) -> tuple["Dataset", "Dataset"]:
+        """Return the rows for training, and those of the share `validation` of the games, drawn by `seed`.
+
+        They are the games that a fit with the same `validation` and `seed` holds out.
+        """
+        if not 0 <= validation < 1:
+            raise SettingError(f"validation must be at least 0 and below 1, not {shown(validation)}")
+        held = np.isin(self.game, drawn_games(np.unique(self.game).astype(np.int64), validation, seed))
+        return self.rows(~held), self.rows(held)
+
+    def to_frame(self) -> Any:
+        """Return a data frame of pandas, else of polars, with the columns of the files."""
+        return frame(self._columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
+
+    @classmethod
+    def from_frame(cls, table: Any) -> "Dataset":
+        """Make a dataset of a data frame, or of anything with columns by name.
+
+        Parameters
+        ----------
+        table : DataFrame or mapping
+            ``position`` has positions in any form, and the five probabilities are columns by name.
+            ``equity``, ``equity_se``, ``trials``, ``game``, ``ply``, ``decision`` and ``chosen`` are taken
+            where they are given; without them equity follows from the probabilities, and each position is a
+            game and a decision of its own.
+
+        Raises
+        ------
+        DatasetError
+            For a column that is missing, or a value out of range.
+        """
+        missing = [name for name in ("position", *OUTPUTS) if name not in table]
+        if missing:
+            needed = ", ".join(("position", *OUTPUTS))
+            raise DatasetError(f"the frame has no column {missing[0]!r}: it needs {needed}")
+        try:
+            boards = as_boards(list(table["position"]))
+        except PositionError as error:
+            raise DatasetError(f"position: {error}") from None
+        probabilities = np.column_stack([_column(table, name, np.float32) for name in OUTPUTS])
+        outside = ~((probabilities >= 0) & (probabilities <= 1))
+        if outside.any():
+            row, k = np.argwhere(outside)[0]
+            raise DatasetError(f"{OUTPUTS[k]} of row {row} is {probabilities[row, k]}: it must be 0 to 1")
+        numbers = np.arange(len(boards))
+        plain: dict[str, Any] = {
+            "equity": equities(probabilities.astype(np.float64)).astype(np.float32),
+            "equity_se": np.full(len(boards), np.nan, np.float32),
+            "trials": np.ones(len(boards), np.int32),
+            "game": numbers.astype(np.int32),
+            "ply": np.zeros(len(boards), np.int32),
+            "decision": numbers.astype(np.int64),
+            "chosen": np.ones(len(boards), np.bool_),
+        }
+        given = {name: _column(table, name, values.dtype) for name, values in plain.items() if name in table}
+        return cls(boards, probabilities, position_class=classify_many(pack_many(boards)), **(plain | given))
+
+    def write(self, folder: Path | str) -> Path:
+        """Write the dataset to `folder`, which must be empty or new; return its path.
+
+        Raises `DatasetError` where `folder` holds something, and `FileError` where it cannot be written.
+        """
+        folder = Path(folder)
+        provenance = {"source": "python", "games": 0, "games_a_part": 1, "motif": VERSION}
+        with working_in(folder):
+            kept_parts(folder, provenance, resume=False)
+            parts: list[Part] = []
+            for start in range(0, len(self), _ROWS_A_PART):
+                piece = self.rows(slice(start, start + _ROWS_A_PART))
+                columns = piece._columns() | {"cls": piece.position_class}
+                parts.append(write_part(folder, len(parts), columns, provenance))
+            write_manifest(folder, provenance, parts, complete=True)
+        return folder
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "position": gnubg_ids(self.boards),
+            **dict(zip(OUTPUTS, self.probabilities.T, strict=True)),
+            **{name: getattr(self, name) for name in _PLAIN_COLUMNS},
+        }
+
+
+def _column(table: Any, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(table[name]).astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DatasetError(f"{name}: not all values are of type {np.dtype(dtype)} ({error})") from None
+
+
+def joined(pieces: Iterable[Dataset]) -> Dataset:
+    """At least one piece, and those that follow, put together."""
+    pieces = list(pieces)
+    names = [field.name for field in fields(Dataset)]
+    return Dataset(**{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names})
+
+
+def read_parts(folder: Path) -> Iterator[Dataset]:
+    """Yield the dataset part by part, large parts in pieces of at most `ROWS_AT_ONCE` positions.
+
+    Raises `DatasetError` naming a part that is missing or damaged.
+    """
+    for path, part in whole_parts(folder):
+        start = 0
+        for batch in batches_of(path, part):
+            yield _samples(batch, f"{path}: counted from row {start}" if start else str(path))
+            start += batch.num_rows
+
+
+def read_dataset(folder: Path | str) -> Dataset:
+    """Return the whole dataset in memory."""
+    return joined(read_parts(Path(folder)))
+
+
+def drawn_games(games: npt.NDArray[np.int64], validation: float, seed: int) -> npt.NDArray[np.int64]:
+    """Draw about the share `validation` of `games` (n,), which rise, by `seed`; of fewer than two, none."""
+    if validation == 0 or len(games) < 2:
+        return games[:0]
+    order = np.argsort(derive_states(seed, 0, len(games), 1), kind="stable")
+    return np.sort(games[order[: max(1, round(validation * len(games)))]])
+
+
+def _samples(batch: pa.RecordBatch, where: str) -> Dataset:
+    try:
+        boards = boards_from_gnubg_ids(texts_of(batch.column("position"), where, DatasetError))
+    except PositionError as error:
+        raise DatasetError(f"{where}: {error}") from None
+    names = texts_of(batch.column("cls"), where, DatasetError)
+    if unknown := set(names) - set(CLASS_NAMES):
+        raise DatasetError(f"{where}: unknown position class {shown(min(map(str, unknown)))}")
+    codes = {name: code for code, name in enumerate(CLASS_NAMES)}
+    return Dataset(
+        boards=boards,
+        probabilities=np.stack([numbers_of(batch, name) for name in OUTPUTS], axis=1),
+        position_class=np.array([codes[name] for name in names], np.int8),
+        **{name: numbers_of(batch, name) for name in _PLAIN_COLUMNS},
+    )

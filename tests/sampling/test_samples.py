@@ -1,0 +1,114 @@
+"""Datasets in Python: arrays, frames, slices, splits, and a folder that is written and read again."""
+
+import json
+
+import numpy as np
+import pytest
+
+import motif
+from motif.board.identifiers import gnubg_ids
+from motif.evaluators.probabilities import OUTPUTS, equities
+from motif.learning.rows import held_out
+from motif.parameters import parameter_set
+from motif.runtime.errors import DatasetError, SettingError
+from motif.sampling import Dataset, read_dataset
+from motif.sampling.dataset import MANIFEST
+from tests.games import some_boards
+
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    boards = some_boards("pubeval", 300, seed=41)
+    random = np.random.default_rng(41)
+    win, gammon, lose_gammon = random.random(300), random.random(300), random.random(300)
+    chances = [win, gammon * win, 0.1 * gammon * win, lose_gammon * (1 - win), 0 * win]
+    columns = dict(zip(OUTPUTS, chances, strict=True))
+    return Dataset.from_frame({"position": gnubg_ids(boards), **columns, "game": np.arange(300) // 10})
+
+
+def same(one: Dataset, other: Dataset) -> bool:
+    return all(np.array_equal(value, getattr(other, name), equal_nan=True) if value.dtype.kind == "f" else
+               np.array_equal(value, getattr(other, name)) for name, value in vars(one).items())  # fmt: skip
+
+
+def test_arrays_as_scikit_learn_takes_them(data):
+    names = parameter_set("motif").names
+    assert data.X().shape == (300, len(names))
+    assert np.allclose(data.X(scaled=False) * parameter_set("motif").scales, data.X(), rtol=1e-5)
+    assert data.X("keith").shape == (300, len(parameter_set("keith").names))
+    assert np.allclose(data.y(), equities(data.y("probabilities").astype(float)), atol=1e-6)
+    assert (data.y("lose_gammon") == data.probabilities[:, 3]).all()
+    assert (data.groups == np.arange(300) // 10).all()
+    assert len(set(data.decisions)) == 300
+    assert data.positions[3].board.tolist() == data.boards[3].tolist()
+    with pytest.raises(SettingError, match=r"target must be one of equity, .*, not 'wins'; did you mean"):
+        data.y("wins")
+
+
+def test_pip_counts_are_what_they_are_when_they_are_not_scaled(data):
+    names = list(parameter_set("motif").names)
+    pips = data.X(scaled=False)[:, names.index("pip_count")]
+    counted = np.maximum(data.boards[:, 1:], 0) @ np.arange(1, 26)
+    assert np.allclose(pips, counted, atol=1e-3)
+
+
+def test_slices_masks_and_sums(data):
+    assert len(data[:10]) == 10
+    assert same(data[[4, 7]], data.rows(np.array([4, 7])))
+    assert len(data[5]) == 1
+    assert (data[data.y("win") > 0.5].y("win") > 0.5).all()
+    twice = data[:100] + data[100:]
+    assert (twice.boards == data.boards).all()
+    # Games of another dataset are other games.
+    assert len(set((data + data).groups)) == 60
+    assert repr(data) == "<dataset of 300 positions, 30 games>"
+
+
+def test_a_split_holds_out_whole_games_and_those_that_a_fit_would(data, tmp_path):
+    train, validation = data.split(0.2, seed=3)
+    assert len(train) + len(validation) == 300
+    assert not set(train.groups) & set(validation.groups)
+    assert len(set(validation.groups)) == 6
+    data.write(tmp_path / "data")
+    assert same(held_out([tmp_path / "data"], 0.2, 3), validation)
+    with pytest.raises(SettingError, match="validation must be at least 0 and below 1, not 1"):
+        data.split(1)
+
+
+def test_what_is_written_is_read_again_and_by_pandas(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    assert same(motif.read_dataset(folder), data)
+    frame = pandas.read_parquet(folder)
+    assert list(frame["position"]) == gnubg_ids(data.boards)
+    assert same(Dataset.from_frame(frame), data)
+    assert same(Dataset.from_frame(data.to_frame()), data)
+    with pytest.raises(DatasetError, match="holds a dataset already"):
+        data.write(folder)
+
+
+def test_a_manifest_of_the_former_name_is_read(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    (folder / MANIFEST).rename(folder / "manifest.json")
+    assert same(read_dataset(folder), data)
+    assert json.loads((folder / "manifest.json").read_text())["positions"] == 300
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"win": None}, "the frame has no column 'win': it needs position, win, "),
+        ({"position": ["x"]}, "position: "),
+        ({"win": [1.5]}, "win of row 0 is 1.5: it must be 0 to 1"),
+        ({"win": ["often"]}, "win: not all values are of type float32"),
+        ({"game": ["first"]}, "game: not all values are of type int32"),
+    ],
+)
+def test_frames_that_are_none(data, changed, said):
+    frame = {name: list(values)[:1] for name, values in data.to_frame().items()} | changed
+    if changed.get("win", 1) is None:
+        del frame["win"]
+    with pytest.raises(DatasetError) as refused:
+        Dataset.from_frame(frame)
+    assert str(refused.value).startswith(said)

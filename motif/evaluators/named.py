@@ -81,6 +81,8 @@ class Kind(StrEnum):
     """Evaluates and looks ahead; needs the extra ``onnx``."""
     COMPOSITION = "a composition"
     """Evaluates and looks ahead: a part for each position class."""
+    OWN = "an evaluator of your own"
+    """Evaluates and looks ahead; the Python file is run."""
     ROLLOUT = "a rollout"
     """Evaluates."""
     PROGRAM = "another program"
@@ -114,7 +116,7 @@ class Entry:
     @property
     def looks_ahead(self) -> bool:
         """Whether ``@1`` may follow his name."""
-        return self.kind in (Kind.STATIC, Kind.NET, Kind.COMPOSITION)
+        return self.kind in (Kind.STATIC, Kind.NET, Kind.COMPOSITION, Kind.OWN)
 
     def match(self, name: str) -> re.Match[str] | None:
         """Whether he is called `name`."""
@@ -173,6 +175,9 @@ def roster() -> tuple[Entry, ...]:
         Entry(WILDBG_NAME, net, evaluators + "nets:load_wildbg",
               who="wildbg's neural nets for contact and race, by Carsten Wenderdel"),
         Entry("onnx:PATH", net, evaluators + "nets:load_net", f"{NET_PREFIX}(.*)", who="a net of one's own"),
+        Entry("FILE.py", Kind.OWN, evaluators + "own:load_own",
+              rf"((?!{ROLLOUT_PREFIX}|{COMPOSITE_PREFIX}).*\.py(?::\w+)?)",
+              who="an evaluator of your own in a Python file, or FILE.py:NAME"),
         Entry("composite:race=PLAYER,...", Kind.COMPOSITION,
               evaluators + "composite:load_composite", f"{COMPOSITE_PREFIX}(.*)",
               who="an evaluator for races and one for contact, as wildbg has them"),
@@ -210,7 +215,7 @@ def static_words() -> str:
 
 def player_words() -> str:
     """Who can evaluate, in words."""
-    nets = [entry.name for entry in roster() if entry.kind in (Kind.NET, Kind.COMPOSITION)]
+    nets = [entry.name for entry in roster() if entry.kind in (Kind.NET, Kind.COMPOSITION, Kind.OWN)]
     others = [entry.name for entry in roster() if entry.kind in (Kind.PROGRAM, Kind.ROLLOUT)]
     ahead = _either("a weight file", *_hand_made(), *nets)
     return f"{ahead}, each with @1 or @2 to look ahead; {', '.join(others)}"
@@ -298,7 +303,7 @@ def load_evaluator(name: str) -> "Evaluator":
     match = _WITH_PLIES.fullmatch(name)
     without, plies, depth = match.groups() if match else (name, "0", None)
     entry = entry_of(without)
-    if entry and entry.kind in (Kind.NET, Kind.COMPOSITION):
+    if entry and entry.kind in (Kind.NET, Kind.COMPOSITION, Kind.OWN):
         evaluator = entry.load(without)
         return LookaheadEvaluator(evaluator, int(plies), depth or DEFAULT_DEPTH) if int(plies) else evaluator
     static = load_static(without)

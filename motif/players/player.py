@@ -12,6 +12,7 @@ from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.named import Kind, described, entry_of, load_evaluator, own_name
+from motif.evaluators.own import Values, as_evaluator
 from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
 from motif.runtime.errors import PlayerError, check_seed, shown
@@ -162,7 +163,7 @@ def cube_evaluator(player: Player) -> Evaluator | None:
     return None if entry is not None and not entry.gives_chances else player.evaluator
 
 
-def as_player(player: Player | Evaluator | str) -> Player:
+def as_player(player: Player | Values | str) -> Player:
     """`player` itself, who is called so, or who plays whatever an evaluator finds best.
 
     Raises `PlayerError` for a name that means nothing, and for what is none of these.
@@ -171,6 +172,11 @@ def as_player(player: Player | Evaluator | str) -> Player:
         return player
     if isinstance(player, str):
         return load(player)
-    if isinstance(player, Evaluator):
-        return static_player(player) if isinstance(player, StaticEvaluator) else EvaluatorPlayer(player)
-    raise PlayerError(f"a player is a Player, an Evaluator or a name such as 'latest', not {shown(player)}")
+    if isinstance(player, StaticEvaluator):
+        return static_player(player)
+    if isinstance(player, Evaluator) or callable(getattr(player, "evaluate_many", None)):
+        return EvaluatorPlayer(as_evaluator(player))
+    raise PlayerError(
+        f"a player is a name such as 'latest', a Player, or an object with evaluate_many(boards), not "
+        f"{shown(player)}"
+    )

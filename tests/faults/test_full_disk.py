@@ -46,7 +46,7 @@ def test_sampling_at_every_fill_level(disk, tmp_path):
                 assert set(differences(folder, whole)) <= set(files(whole))
         else:
             break
-    assert {"manifest", "part-"} <= refused
+    assert {"_manifest", "part-"} <= refused
     assert differences(folder, whole) == []
 
 
@@ -78,7 +78,7 @@ def test_the_command_says_it_in_a_line(disk, tmp_path, capsys, jobs):
     disk.leave(12)
     code, out, err = run(folder)
     assert (code, out) == (2, "")
-    named = rf"motif: error: {re.escape(str(folder))}/(manifest\.json|part-\d+\.parquet): {WHY}\n"
+    named = rf"motif: error: {re.escape(str(folder))}/(_manifest\.json|part-\d+\.parquet): {WHY}\n"
     assert re.fullmatch(named, err)
     disk.free()
     assert run(folder)[0] == run(tmp_path / "whole")[0] == 0

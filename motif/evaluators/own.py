@@ -1,0 +1,236 @@
+"""Evaluators of your own: an object, one in a Python file, or a scikit-learn model.
+
+Any object with a method ``evaluate_many(boards)`` will do.  It gets int8 (n, 26) boards as the player on roll
+sees them, before the roll: entry p, 1 to 24, is positive for checkers of the player on roll on point p and
+negative for the opponent's, entry 25 is the bar of the player on roll, entry 0 (negative) the opponent's.  It
+returns the five probabilities (n, 5) in the order of `OUTPUTS`, or cubeless equities (n,).  The rules value
+finished games, which are never passed to it.
+"""
+
+import importlib.util
+import inspect
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.outcome import finished_points_many
+from motif.board.packed import pack_many
+from motif.board.position import as_boards
+from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.probabilities import OUTPUTS
+from motif.parameters import ParameterSet, parameter_set
+from motif.parameters.named_sets import features
+from motif.runtime.errors import PlayerError, plain_text, shown
+
+SUFFIX = ".py"
+_NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
+_RETURNS = f"(n, {len(OUTPUTS)}) probabilities or (n,) equities"
+_LARGEST = 3.0
+
+
+@runtime_checkable
+class Values(Protocol):
+    """What an object needs to serve as an evaluator."""
+
+    def evaluate_many(self, boards: npt.NDArray[np.int8], /) -> npt.ArrayLike:
+        """Return five probabilities (n, 5) of `boards` (n, 26), or their equities (n,)."""
+
+
+class OwnEvaluator(Evaluator):
+    """An evaluator around an object of your own; see `as_evaluator`."""
+
+    def __init__(self, name: str, own: Values) -> None:
+        self.name = name
+        self.own = own
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """See `Evaluator.evaluate_many`; raises `PlayerError` for values that are none."""
+        boards = as_boards(positions)
+        points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
+        rows = np.empty((len(boards), len(OUTPUTS)), np.float32)
+        rows[points != 0] = _of_equities(points[points != 0])
+        asked = boards[points == 0]
+        if len(asked):
+            rows[points == 0] = self._values(asked)
+        return rows
+
+    def _values(self, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.floating]:
+        try:
+            values = np.asarray(self.own.evaluate_many(boards), np.float64)
+        except Exception as error:
+            what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
+            raise PlayerError(f"{self.name}: evaluate_many failed: {what}") from error
+        if values.shape == (len(boards),):
+            self._check(values, -_LARGEST, _LARGEST, "an equity")
+            return _of_equities(values)
+        if values.shape != (len(boards), len(OUTPUTS)):
+            raise PlayerError(
+                f"{self.name}: evaluate_many must return {_RETURNS}, not shape {values.shape} "
+                f"for n = {len(boards)}"
+            )
+        self._check(values, 0.0, 1.0, "a probability")
+        return values
+
+    def _check(self, values: npt.NDArray[np.float64], low: float, high: float, what: str) -> None:
+        if not ((values >= low) & (values <= high)).all():
+            wrong = values[~((values >= low) & (values <= high))][0]
+            raise PlayerError(f"{self.name}: {what} must be {low:g} to {high:g}, not {wrong:g}")
+
+
+def _of_equities(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return five probabilities (n, 5) of these equities: single wins up to 1 point, then gammons."""
+    size = np.abs(equities)
+    win = np.clip((1 + equities) / 2, 0, 1)
+    gammon, backgammon = np.clip(size - 1, 0, 1), np.clip(size - 2, 0, 1)
+    won = equities > 0
+    return np.column_stack([win, gammon * won, backgammon * won, gammon * ~won, backgammon * ~won])
+
+
+def as_evaluator(own: object, name: str | None = None) -> Evaluator:
+    """Return an evaluator for an object of your own.
+
+    Parameters
+    ----------
+    own : object
+        An `Evaluator`, or an object with a method ``evaluate_many(boards)`` as this module describes.
+    name : str, optional
+        What to call it in tables; by default its ``name``, or its class's.
+
+    Raises
+    ------
+    PlayerError
+        For what has no such method.
+    """
+    if isinstance(own, Evaluator):
+        return own
+    if inspect.isclass(own):
+        raise PlayerError(f"{own.__name__} is a class: give an instance, {own.__name__}(...)")
+    if not callable(getattr(own, "evaluate_many", None)):
+        kind = type(own).__name__
+        raise PlayerError(
+            f"{shown(own)} is no evaluator: {kind} needs a method evaluate_many(boards) that returns "
+            f"{_RETURNS}"
+        )
+    assert isinstance(own, Values)
+    said = getattr(own, "name", None)
+    return OwnEvaluator(name or (said if isinstance(said, str) and said else type(own).__name__), own)
+
+
+class _FromFunction:
+    def __init__(self, function: Callable[[npt.NDArray[np.int8]], npt.ArrayLike]) -> None:
+        self.evaluate_many = function
+
+
+def from_sklearn(model: Any, parameters: str | ParameterSet = "motif", name: str | None = None) -> Evaluator:
+    """Return an evaluator that values positions by a fitted scikit-learn estimator.
+
+    Parameters
+    ----------
+    model : estimator
+        A regressor of the equity (n,) or of the five probabilities (n, 5), or a classifier of wins, whose
+        probability of its last class counts as that of a win.
+    parameters : str or ParameterSet
+        What it was fitted to: those of ``dataset.X(parameters)``.
+    name : str, optional
+        What to call it; by default its class's name.
+
+    Raises
+    ------
+    PlayerError
+        For an object that can neither predict nor ``predict_proba``.
+    """
+    chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
+    if not (callable(getattr(model, "predict", None)) or callable(getattr(model, "predict_proba", None))):
+        raise PlayerError(f"{shown(model)} is no estimator: it has no method predict")
+    own = _FromFunction(partial(_predicted, model, chosen))
+    return OwnEvaluator(name or type(model).__name__, own)
+
+
+def _predicted(model: Any, parameters: ParameterSet, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+    rows = features(parameters, boards)
+    if callable(getattr(model, "predict_proba", None)):
+        return np.asarray(2 * np.asarray(model.predict_proba(rows))[:, -1] - 1, np.float64)
+    values = np.asarray(model.predict(rows), np.float64)
+    low, high = (-_LARGEST, _LARGEST) if values.ndim == 1 else (0.0, 1.0)
+    # Regression oversteps the bounds a little.
+    return np.clip(values, low, high)
+
+
+def is_own(name: str) -> bool:
+    """Return whether `name` is that of a Python file, maybe with the name of an object in it."""
+    return _NAMED.fullmatch(name) is not None
+
+
+class _FromFile(OwnEvaluator):
+    """One from a Python file, which workers load themselves."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load_own, (self.name,)
+
+
+def load_own(name: str) -> Evaluator:
+    """Return the evaluator in a Python file: ``my_eval.py``, or ``my_eval.py:name`` where it has several.
+
+    The file is run.  It defines an object with ``evaluate_many``, or a class whose instances have it and that
+    is called without arguments.
+
+    Raises
+    ------
+    PlayerError
+        For a file that cannot be run, or that has no such object, or several.
+    """
+    match = _NAMED.fullmatch(name)
+    assert match
+    path, wanted = Path(match[1]), match[2]
+    module = _run(path)
+    if wanted is not None:
+        if wanted not in module:
+            raise PlayerError(f"{path}: there is no {wanted} in it")
+        found = {wanted: module[wanted]}
+    else:
+        found = {key: value for key, value in module.items() if _is_made_here(key, value)}
+    if len(found) != 1:
+        which = f"; say which, {path}:NAME: {', '.join(sorted(found))}" if found else ""
+        number = "several objects" if found else "no object"
+        raise PlayerError(f"{path}: {number} with a method evaluate_many{which}")
+    ((key, own),) = found.items()
+    if inspect.isclass(own):
+        try:
+            own = own()
+        except Exception as error:
+            raise PlayerError(
+                f"{path}: {key}() failed: {plain_text(' '.join(str(error).split()))}"
+            ) from error
+    made = as_evaluator(own)
+    return made if made is own else _FromFile(name, made.own) if isinstance(made, OwnEvaluator) else made
+
+
+def _is_made_here(key: str, value: object) -> bool:
+    """Return whether the file itself makes an evaluator called `key`: what it imports is no offer."""
+    if key.startswith("_") or not callable(getattr(value, "evaluate_many", None)):
+        return False
+    kind = value if inspect.isclass(value) else type(value)
+    return kind.__module__ == _MODULE
+
+
+_MODULE = "motif_own_evaluator"
+
+
+def _run(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise PlayerError(f"{path}: no such file")
+    spec = importlib.util.spec_from_file_location(_MODULE, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
+        raise PlayerError(f"{path}: it cannot be run: {what}") from error
+    return vars(module)

@@ -16,7 +16,7 @@ import yaml
 
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.point_table import table_sums, tables_of
-from motif.evaluators.probabilities import HEADS
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES, PLAN_CLASS, PLANS
 from motif.runtime.errors import WeightFileError, shown
@@ -96,6 +96,15 @@ class Patterns:
     """(m, n): weights of the parameters, in the order of the set."""
     points: npt.NDArray[np.float32]
     """(m, 2, 25, FILTER_STEPS): of the checkers on each place, as in `HeadWeights.points`."""
+    outputs: npt.NDArray[np.float32] | None = None
+    """(5, m): what each adds to the raw sum of each probability, in the order of `OUTPUTS`; None where they
+    add to the equity alone."""
+
+    def added_to(self, head: str) -> npt.NDArray[np.float32] | None:
+        """What each adds to the raw sum of `head` where it is 1 (m,); None where they add nothing."""
+        if self.outputs is None:
+            return self.amounts if head == HEADS[EQUITY_HEAD] else None
+        return self.outputs[OUTPUTS.index(head)] if head in OUTPUTS else None
 
     def sums(
         self, features: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]

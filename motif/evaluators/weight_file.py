@@ -165,14 +165,21 @@ class WeightFile:
                 raise WeightFileError(f"no game plan is called {shown(plan)}")
             if class_of_plan(plan) not in self.classes:
                 raise WeightFileError(f"the plan {plan!r} has weights, but its class has none")
-        for class_name in self.patterns:
-            if "equity" not in self.classes.get(class_name, {}):
+        for class_name, patterns in self.patterns.items():
+            has_equity = "equity" in self.classes.get(class_name, {})
+            if patterns.outputs is None and not has_equity:
                 raise WeightFileError(
                     f"patterns of {class_name}: it has no equity head that they could add to"
                 )
+            if patterns.outputs is not None and has_equity:
+                raise WeightFileError(
+                    f"patterns of {class_name}: they add to probabilities, so it can have no equity head"
+                )
+        if len({patterns.outputs is None for patterns in self.patterns.values()}) > 1:
+            raise WeightFileError("patterns must add to equities in all classes, or to probabilities in all")
         for plan, amounts in self.plan_amounts.items():
-            patterns = self.patterns.get(class_of_plan(plan)) if plan in self.plans else None
-            if patterns is None or amounts.shape != patterns.amounts.shape:
+            of_class = self.patterns.get(class_of_plan(plan)) if plan in self.plans else None
+            if of_class is None or amounts.shape != of_class.amounts.shape:
                 raise WeightFileError(
                     f"amounts of the plan {shown(plan)}: its class must have as many patterns"
                 )
@@ -318,7 +325,21 @@ def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
         yield f'  "{names[i]}{PAIR}{names[j]}": {_number(weight)}\n'
 
 
+def _unit_lines(patterns: Patterns) -> Iterator[str]:
+    """Hidden units that add to probabilities, whose numbers stand in rows."""
+    assert patterns.outputs is not None
+    for k, name in enumerate(patterns.names):
+        yield f"{_key(name)}:\n"
+        rows = {"outputs": patterns.outputs[:, k], "inputs": patterns.inputs[k]}
+        rows |= {side: steps.reshape(-1) for side, steps in zip(SIDES, patterns.points[k], strict=True)}
+        yield f"  bias: {_number(patterns.bias[k])}\n"
+        yield from (f"  {key}: [{', '.join(map(_number, row))}]\n" for key, row in rows.items())
+
+
 def _pattern_lines(patterns: Patterns, names: tuple[str, ...]) -> Iterator[str]:
+    if patterns.outputs is not None:
+        yield from _unit_lines(patterns)
+        return
     for k, name in enumerate(patterns.names):
         yield f"{_key(name)}:\n"
         yield f"  amount: {_number(patterns.amounts[k])}\n"

@@ -23,7 +23,7 @@ from motif.board.packed import PACKED_BAR
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.model import MAX_KEPT
 from motif.evaluators.patterns import MAX_PATTERNS
-from motif.evaluators.probabilities import HEADS
+from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.evaluators.weight_file import (
     AMOUNTS_KEY,
     FILTER_STEPS,
@@ -66,13 +66,16 @@ _REQUIRED_CLASSES = ("contact", "race")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 _COMPRESSED = b"\xfd7zXZ\0"
 """What a file begins with that xz has compressed."""
+OUTPUTS_KEY = "outputs"
+"""What hidden units have that add to probabilities."""
+_STEPS_OF_SIDE = (PACKED_BAR + 1) * FILTER_STEPS
 _LARGE = 1 << 18
 """Bytes from which on a file is worth keeping in its binary form."""
 
 Heads = dict[str, HeadWeights]
 """By their names."""
 
-_FORMAT = "motif-kept-weights/4"
+_FORMAT = "motif-kept-weights/5"
 _MOST_KEPT = 16
 _SUFFIX = ".npz"
 _HeadsBy = Mapping[str, Mapping[str, HeadWeights]]
@@ -244,6 +247,8 @@ def _patterns(entry: Entry, parameters: ParameterSet) -> Patterns:
     inputs = np.zeros((len(rows), len(parameters)), np.float32)
     points = np.zeros((len(rows), 2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
     singles = np.zeros((2, len(rows)), np.float32)
+    if all(isinstance(row, dict) and OUTPUTS_KEY in row for row in rows.values()):
+        return _units(entry, len(parameters))
     for k, (_, pattern) in enumerate(entry.items()):
         mapping = pattern.mapping(("amount", "bias", "inputs", "points"), needed=("amount", "bias", "inputs"))
         singles[:, k] = [pattern[key].number(_BEYOND_FLOAT32) for key in ("amount", "bias")]
@@ -255,6 +260,28 @@ def _patterns(entry: Entry, parameters: ParameterSet) -> Patterns:
         if "points" in mapping:
             points[k] = _steps(pattern["points"], every_place=False)
     return Patterns(tuple(map(str, rows)), singles[0], singles[1], inputs, points)
+
+
+def _units(entry: Entry, size: int) -> Patterns:
+    """Hidden units that add to probabilities; their numbers stand in rows."""
+    names = tuple(map(str, entry.value))
+    lengths = {OUTPUTS_KEY: len(OUTPUTS), "inputs": size, **dict.fromkeys(SIDES, _STEPS_OF_SIDE)}
+    rows = {key: np.zeros((len(names), length), np.float32) for key, length in lengths.items()}
+    bias = np.zeros(len(names), np.float32)
+    for k, (_, unit) in enumerate(entry.items()):
+        unit.mapping(("bias", *lengths), needed=("bias", *lengths))
+        bias[k] = unit["bias"].number(_BEYOND_FLOAT32)
+        for key, length in lengths.items():
+            rows[key][k] = unit[key].row(length, f"{length} numbers", _BEYOND_FLOAT32)
+    points = np.stack([rows[side] for side in SIDES], axis=1)
+    return Patterns(
+        names,
+        np.zeros(len(names), np.float32),
+        bias,
+        rows["inputs"],
+        points.reshape(len(names), 2, PACKED_BAR + 1, FILTER_STEPS),
+        np.ascontiguousarray(rows[OUTPUTS_KEY].T),
+    )
 
 
 def _filter(entry: Entry) -> PreFilter:
@@ -360,6 +387,7 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
         "filter": None if pre_filter is None else [pre_filter.kept, *pre_filter.steps],
         "knots": {name: len(rows) for name, rows in weights.calibration.items()},
         "patterns": {name: of.names for name, of in weights.patterns.items()},
+        "outputs": [name for name, of in weights.patterns.items() if of.outputs is not None],
         "amounts": {plan: len(amounts) for plan, amounts in weights.plan_amounts.items()},
         "words": weights.words,
         "fit": weights.fit,
@@ -381,18 +409,22 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
 
 def _columns(size: int) -> int:
     """Numbers of a pattern over `size` parameters."""
-    return 2 + size + 2 * (PACKED_BAR + 1) * FILTER_STEPS
+    return 2 + len(OUTPUTS) + size + 2 * (PACKED_BAR + 1) * FILTER_STEPS
 
 
 def _pattern_rows(patterns: Patterns) -> npt.NDArray[np.float32]:
     points = patterns.points.reshape(len(patterns.names), -1)
-    return np.column_stack([patterns.amounts, patterns.bias, patterns.inputs, points])
+    outputs = np.zeros((len(OUTPUTS), len(points))) if patterns.outputs is None else patterns.outputs
+    columns = [patterns.amounts, patterns.bias, outputs.T, patterns.inputs, points]
+    return np.column_stack(columns).astype(np.float32)
 
 
-def _kept_patterns(names: list[str], rows: npt.NDArray[np.float32], size: int) -> Patterns:
-    amounts, bias, inputs, points = np.split(rows, [1, 2, 2 + size], axis=1)
+def _kept_patterns(names: list[str], rows: npt.NDArray[np.float32], size: int, has_outputs: bool) -> Patterns:
+    ends = np.cumsum([1, 1, len(OUTPUTS), size])
+    amounts, bias, outputs, inputs, points = np.split(rows, ends, axis=1)
     shape = (len(rows), 2, PACKED_BAR + 1, FILTER_STEPS)
-    return Patterns(tuple(names), amounts[:, 0], bias[:, 0], inputs, points.reshape(shape))
+    of_outputs = np.ascontiguousarray(outputs.T) if has_outputs else None
+    return Patterns(tuple(names), amounts[:, 0], bias[:, 0], inputs, points.reshape(shape), of_outputs)
 
 
 def _outline(heads_by: _HeadsBy) -> dict[str, dict[str, list[int]]]:
@@ -471,7 +503,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
         facts["bearoff"],
         dict(zip(facts["knots"], knots, strict=False)),
         {
-            name: _kept_patterns(names, part, len(parameters))
+            name: _kept_patterns(names, part, len(parameters), name in facts["outputs"])
             for (name, names), part in zip(facts["patterns"].items(), patterns, strict=False)
         },
         dict(zip(facts["amounts"], amounts, strict=False)),

@@ -5,12 +5,14 @@ The raw sum of each of the five heads is
     x_h = b_h + sum_i l_hi z_i + sum_{i <= j} q_hij z_i z_j + sum_k o_hk squash(c_k + sum_i w_ki z_i),
 
 with the parameters as z in the linear and second-degree terms, and with the 200 point terms too in the hidden
-units.  Minimised are the squared errors of the five probabilities and of the equity that they make, and
+units.  Backgammons, which are rare, have no second-degree terms.
+
+Minimised are the squared errors of the five probabilities and of the equity that they make, and
 `ranking` times the squared error of the equity about its mean in each decision: what chooses plays.
 
 Steps are Adam's (Kingma and Ba, 2015) on batches of whole decisions, at a rate that falls as half a cosine.
 Inputs are measured in their standard deviations, so that all learn alike.  Each batch is cut into the same
-`_SHARDS` whatever the number of threads, and their slopes are added in order: the weights do not depend on it.
+`_SHARDS`, and their slopes are added in order: the weights do not depend on the number of threads.
 """
 
 import math
@@ -24,10 +26,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import BOARD_SIZE, OWN_BAR, Board
+from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
 from motif.evaluators.patterns import PATTERN_LIMIT
-from motif.evaluators.probabilities import EQUITY_WEIGHTS, OUTPUTS
-from motif.evaluators.weight_file import HeadWeights, Patterns
+from motif.evaluators.probabilities import (
+    EQUITY_WEIGHTS,
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    OUTPUTS,
+    WIN,
+    WIN_BACKGAMMON,
+    WIN_GAMMON,
+)
+from motif.evaluators.weight_file import HeadWeights, Patterns, linear_head
 from motif.fitting.problem import decision_starts
 from motif.fitting.terms import PLACES, POINT_COLUMNS, POINT_SHAPE, STEPS, IntArray, fill_step_columns
 from motif.runtime.files import replacing
@@ -36,6 +46,8 @@ from motif.runtime.parallel import one_thread
 
 Single = npt.NDArray[np.float32]
 _HEADS = len(OUTPUTS)
+_PAIRED = np.array([WIN, WIN_GAMMON, LOSE_GAMMON])
+"""Heads with second-degree terms."""
 _BATCH = 512
 """Rows of a batch, about."""
 _SHARDS = 2
@@ -50,6 +62,8 @@ _LEAST_SPREAD = 0.05
 _VALIDATED = 4096
 """Rows that are validated at once."""
 _LIMIT = np.float32(PATTERN_LIMIT)
+_NEVER = np.float32(-30)
+"""The raw sum of a probability of 0, which no slope leaves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +98,12 @@ class HiddenSettings:
 
 @dataclass(frozen=True)
 class HiddenPass:
-    """How far a fit was after a pass; errors are of the equity, root mean squares, in points."""
+    """How far a fit was after a pass; errors of the equity are root mean squares, in points."""
 
     number: int
     error: float
+    """What is minimised, over the pass."""
+    training: float
     """On the rows that train, over the pass."""
     validation: float | None
     between_plays: float | None
@@ -117,9 +133,9 @@ class _Weights(NamedTuple):
     level: Single
     """(5,)"""
     linear: Single
-    """(5 size,): by head, then parameter."""
+    """(size, 5)"""
     pairs: Single
-    """(size, 5 size): of each parameter with each, by head."""
+    """(size, 3 size): of each parameter with each, by head of `_PAIRED`."""
 
 
 _RATES = _Weights(1.0, 1.0, 1.0, 1.0, _FORM_RATE, _FORM_RATE)  # type: ignore[arg-type]
@@ -166,9 +182,9 @@ def fit_hidden(
     with one_thread(), ThreadPoolExecutor(max(1, min(jobs, _SHARDS))) as pool:
         while len(state.history) < settings.passes:
             started = perf_counter()
-            error = _train(rows, settings, state, pool)
-            errors = _validated(rows, state, pool)
-            done = HiddenPass(len(state.history) + 1, error, *errors, perf_counter() - started)
+            errors = _train(rows, settings, state, pool)
+            validation = _validated(rows, state, pool)
+            done = HiddenPass(len(state.history) + 1, *errors, *validation, perf_counter() - started)
             state.note(done)
             if checkpoint is not None:
                 state.save(checkpoint)
@@ -203,8 +219,8 @@ class _State:
         second = np.float32(1 / (1 - float(_SQUARE_MEMORY) ** self.step))
         parts = zip(self.weights, [by_inputs, *slopes[1:]], self.means, self.squares, _RATES, strict=True)
         for weight, slope, mean, square, share in parts:
-            arrays = (each.reshape(-1) for each in (weight, np.ascontiguousarray(slope), mean, square))
-            _descend(*arrays, np.float32(share * first), second)
+            flat = [each.reshape(-1) for each in (weight, np.ascontiguousarray(slope), mean, square)]
+            _descend(flat[0], flat[1], flat[2], flat[3], np.float32(share * first), second)
 
     def note(self, done: HiddenPass) -> None:
         """Add a pass to the history, and keep its weights if they are the best so far."""
@@ -244,9 +260,13 @@ class _State:
             for name in ("weights", "means", "squares", "best"):
                 setattr(self, name, _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)))
             self.history = [
-                HiddenPass(int(row[0]), row[1], *(None if v != v else v for v in row[2:4]), row[4])
-                for row in arrays["history"].tolist()
+                HiddenPass(int(number), error, training, _known(validation), _known(between), seconds)
+                for number, error, training, validation, between, seconds in arrays["history"].tolist()
             ]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
@@ -257,7 +277,7 @@ def _start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
     return _Weights(
         random.normal(0, 1 / math.sqrt(width), (width, units)).astype(np.float32),
         *(np.zeros(shape, np.float32) for shape in (units, (_HEADS, units), _HEADS)),
-        *(np.zeros(shape, np.float32) for shape in (_HEADS * size, (size, _HEADS * size))),
+        *(np.zeros((size, count), np.float32) for count in (_HEADS, len(_PAIRED) * size)),
     )
 
 
@@ -268,11 +288,13 @@ def _copied(weights: _Weights) -> _Weights:
 def _head(weights: _Weights, scale: _Scale, number: int) -> HeadWeights:
     """The bias, linear and second-degree weights of a head, for parameters as they are measured."""
     size = len(weights.pairs)
-    own = slice(number * size, (number + 1) * size)
     middle, spread = (part[:size].astype(np.float64) for part in scale)
-    square = weights.pairs[:, own].astype(np.float64)
+    single = weights.linear[:, number] / spread
+    if number not in _PAIRED:
+        return linear_head(float(np.float32(weights.level[number] - single @ middle)), single)
+    begin = size * int(np.flatnonzero(number == _PAIRED)[0])
+    square = weights.pairs[:, begin : begin + size].astype(np.float64)
     square = (square + square.T) / (2 * np.outer(spread, spread))
-    single = weights.linear[own] / spread
     bias = weights.level[number] - single @ middle + middle @ square @ middle
     first, second = np.triu_indices(size)
     pairs = square[first, second] * np.where(first == second, 1, 2)
@@ -284,12 +306,14 @@ def _head(weights: _Weights, scale: _Scale, number: int) -> HeadWeights:
     )
 
 
-def _train(rows: HiddenRows, settings: HiddenSettings, state: _State, pool: ThreadPoolExecutor) -> float:
-    """Go through all rows once; return the root mean square error of the equity."""
+def _train(
+    rows: HiddenRows, settings: HiddenSettings, state: _State, pool: ThreadPoolExecutor
+) -> tuple[float, float]:
+    """Go through all rows once; return what is minimised, and the root mean square error of the equity."""
     random = np.random.default_rng([settings.seed, len(state.history)])
     starts = decision_starts(rows.decisions[: rows.training], rows.training)
     steps = settings.passes * max(1, -(-rows.training // _BATCH))
-    squares = 0.0
+    errors = np.zeros(2)
     for shards in _batches(starts, random):
         weights = state.measured()
         count = sum(len(picked) for picked, _ in shards)
@@ -299,42 +323,44 @@ def _train(rows: HiddenRows, settings: HiddenSettings, state: _State, pool: Thre
 
         outcomes = list(pool.map(slopes_of, shards))
         slopes = [sum(parts[1:], parts[0]) for parts in zip(*(of for of, _ in outcomes), strict=True)]
-        squares += sum(error for _, error in outcomes)
+        errors += sum(error for _, error in outcomes)
         state.descend(slopes, settings.rate * (1 + math.cos(math.pi * min(1.0, state.step / steps))) / 2)
-    return math.sqrt(squares / max(1, rows.training))
+    error, squares = (errors / max(1, rows.training)).tolist()
+    return error, math.sqrt(squares)
 
 
 _Shard = tuple[IntArray, IntArray]
 """Rows of whole decisions, and where each decision begins in them, the end last."""
-_Slopes = tuple[list[Single], float]
+_Slopes = tuple[list[Single], npt.NDArray[np.float64]]
 
 
 def _slopes(
     rows: HiddenRows, shard: _Shard, scale: _Scale, weights: _Weights, ranking: float, count: int
 ) -> _Slopes:
-    """How the mean error of a batch of `count` rows rises with each weight, by one shard of it, and the sum of
-    its squared errors of the equity."""
+    """How the mean error of a batch of `count` rows rises with each weight, by one shard of it; and the sums
+    (2,) over the shard of what is minimised and of the squared errors of the equity."""
     picked, groups = shard
     seen = _forward(rows, picked, scale, weights)
     size = len(weights.pairs)
     by_raw = np.empty((len(picked), _HEADS), np.float32)
     share = np.float32(1 / count)
-    squares = _pull(seen.raw, rows.labels, picked, groups, np.float32(ranking), share, by_raw)
+    sums = np.zeros(2)
+    _pull(seen.raw, rows.labels, picked, groups, np.float32(ranking), share, by_raw, sums)
     by_sum = np.empty_like(seen.squashed)
     _by_sums(by_raw, weights.outputs, seen.slopes, by_sum)
     by_inputs = np.zeros_like(weights.inputs)
     np.matmul(seen.features.T, by_sum, out=by_inputs[:size])
     _collect_points(rows.boards, picked, by_sum, by_inputs[size:])
-    weighted = np.empty((len(picked), _HEADS * size), np.float32)
+    weighted = np.empty((len(picked), len(_PAIRED) * size), np.float32)
     _spread_out(by_raw, seen.scaled, weighted)
     return [
         by_inputs,
         by_sum.sum(axis=0),
         by_raw.T @ seen.squashed,
         by_raw.sum(axis=0),
-        weighted.sum(axis=0),
+        seen.scaled.T @ by_raw,
         seen.scaled.T @ weighted,
-    ], squares
+    ], sums
 
 
 class _Seen(NamedTuple):
@@ -359,8 +385,9 @@ def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weight
     slopes, squashed = (np.empty((len(picked), units), np.float32) for _ in range(2))
     _squash(sums, squashed, slopes)
     scaled = (features - scale.middle[:size]) / scale.spread[:size]
-    raw = squashed @ weights.outputs.T + weights.level
-    _add_forms(scaled, scaled @ weights.pairs, weights.linear, raw)
+    raw: Single = squashed @ weights.outputs.T + scaled @ weights.linear + weights.level
+    _add_forms(scaled, scaled @ weights.pairs, raw)
+    _rule_out(rows.boards, picked, raw)
     return _Seen(features, scaled, squashed, slopes, raw)
 
 
@@ -469,6 +496,21 @@ def _collect_points(boards, picked, by_sum, by_weights):
 
 
 @kernel
+def _rule_out(boards, picked, raw):
+    """Make the raw sums of gammons that the rules exclude, because a checker is off, stand for 0."""
+    for row in range(picked.shape[0]):
+        own, opponent = 0, 0
+        for index in range(BOARD_SIZE):
+            signed = np.int64(boards[picked[row], index])
+            own += max(signed, 0)
+            opponent -= min(signed, 0)
+        if opponent < CHECKERS:
+            raw[row, WIN_GAMMON] = raw[row, WIN_BACKGAMMON] = _NEVER
+        if own < CHECKERS:
+            raw[row, LOSE_GAMMON] = raw[row, LOSE_BACKGAMMON] = _NEVER
+
+
+@kernel
 def _squash(sums, squashed, slopes):
     """`squash_patterns` and `slopes_of_patterns` of the first columns of `sums`."""
     three, nine, most = np.float32(3), np.float32(9), np.float32(27)
@@ -493,16 +535,15 @@ def _by_sums(by_raw, outputs, slopes, by_sum):
 
 
 @fast_kernel
-def _add_forms(scaled, products, linear, raw):
-    """Add the linear and second-degree terms to `raw`; `products` are those of parameters and pair weights."""
+def _add_forms(scaled, products, raw):
+    """Add the second-degree terms to `raw`; `products` are of parameters and pair weights."""
     size = scaled.shape[1]
     for row in range(scaled.shape[0]):
-        for head in range(_HEADS):
+        for number in range(_PAIRED.shape[0]):
             total = np.float32(0)
             for k in range(size):
-                place = head * size + k
-                total += scaled[row, k] * (linear[place] + products[row, place])
-            raw[row, head] += total
+                total += scaled[row, k] * products[row, number * size + k]
+            raw[row, _PAIRED[number]] += total
 
 
 @kernel
@@ -510,18 +551,17 @@ def _spread_out(by_raw, scaled, weighted):
     """Write every product of what a row has for a head and its parameters."""
     size = scaled.shape[1]
     for row in range(scaled.shape[0]):
-        for head in range(_HEADS):
-            slope = by_raw[row, head]
+        for number in range(_PAIRED.shape[0]):
+            slope = by_raw[row, _PAIRED[number]]
             for k in range(size):
-                weighted[row, head * size + k] = slope * scaled[row, k]
+                weighted[row, number * size + k] = slope * scaled[row, k]
 
 
 @kernel
-def _pull(raw, labels, picked, groups, ranking, share, by_raw):
-    """Write to `by_raw` how the error rises with each raw sum; return the sum of squared errors of the equity."""
+def _pull(raw, labels, picked, groups, ranking, share, by_raw, sums):
+    """Write to `by_raw` how the error rises with each raw sum; add up the errors, and those of the equity."""
     equity_weights = (2.0, 1.0, 1.0, -1.0, -1.0)
     errors = np.empty(raw.shape[0])
-    squares = 0.0
     for group in range(groups.shape[0] - 1):
         first, last = groups[group], groups[group + 1]
         mean = 0.0
@@ -531,17 +571,19 @@ def _pull(raw, labels, picked, groups, ranking, share, by_raw):
                 value = 0.5 * (math.tanh(raw[row, head]) + 1.0)
                 error += equity_weights[head] * (value - labels[picked[row], head])
             errors[row] = error
-            squares += error * error
+            sums[1] += error * error
             mean += error
         mean /= last - first
         for row in range(first, last):
-            whole = errors[row] + ranking * (errors[row] - mean)
+            apart = errors[row] - mean
+            whole = errors[row] + ranking * apart
+            sums[0] += errors[row] * errors[row] + ranking * apart * apart
             for head in range(_HEADS):
                 value = 0.5 * (math.tanh(raw[row, head]) + 1.0)
                 slope = 2.0 * value * (1.0 - value)
                 error = value - labels[picked[row], head]
+                sums[0] += error * error
                 by_raw[row, head] = share * slope * (error + equity_weights[head] * whole)
-    return squares
 
 
 @fast_kernel

@@ -52,6 +52,8 @@ WORDS_KEY = "words"
 """Stands before the sentences of each class."""
 PATTERNS_KEY = "patterns"
 """Stands there too, before the class's patterns by their names."""
+HIDDEN_KEY = "hidden"
+"""Stands there before the class's hidden units, which add to its probabilities, by their names."""
 AMOUNTS_KEY = "amounts"
 """Stands in a plan beside its heads, before what the class's patterns add there, by their names."""
 
@@ -165,18 +167,7 @@ class WeightFile:
                 raise WeightFileError(f"no game plan is called {shown(plan)}")
             if class_of_plan(plan) not in self.classes:
                 raise WeightFileError(f"the plan {plan!r} has weights, but its class has none")
-        for class_name, patterns in self.patterns.items():
-            has_equity = "equity" in self.classes.get(class_name, {})
-            if patterns.outputs is None and not has_equity:
-                raise WeightFileError(
-                    f"patterns of {class_name}: it has no equity head that they could add to"
-                )
-            if patterns.outputs is not None and has_equity:
-                raise WeightFileError(
-                    f"patterns of {class_name}: they add to probabilities, so it can have no equity head"
-                )
-        if len({patterns.outputs is None for patterns in self.patterns.values()}) > 1:
-            raise WeightFileError("patterns must add to equities in all classes, or to probabilities in all")
+        self._check_patterns()
         for plan, amounts in self.plan_amounts.items():
             of_class = self.patterns.get(class_of_plan(plan)) if plan in self.plans else None
             if of_class is None or amounts.shape != of_class.amounts.shape:
@@ -189,6 +180,20 @@ class WeightFile:
             if fault := knot_fault(rows):
                 number, problem = fault
                 raise WeightFileError(f"calibration of {class_name}, knot {number + 1}: {problem}")
+
+    def _check_patterns(self) -> None:
+        for class_name, patterns in self.patterns.items():
+            has_equity = "equity" in self.classes.get(class_name, {})
+            if patterns.outputs is None and not has_equity:
+                raise WeightFileError(
+                    f"patterns of {class_name}: it has no equity head that they could add to"
+                )
+            if patterns.outputs is not None and has_equity:
+                raise WeightFileError(
+                    f"patterns of {class_name}: they add to probabilities, so it can have no equity head"
+                )
+        if len({patterns.outputs is None for patterns in self.patterns.values()}) > 1:
+            raise WeightFileError("patterns must add to equities in all classes, or to probabilities in all")
 
     def heads_of(self, class_name: str) -> Mapping[str, HeadWeights]:
         """Head name -> weights of a class; one without weights of its own takes contact's."""
@@ -265,7 +270,8 @@ class WeightFile:
                     named = zip(self.patterns[class_name].names, amounts, strict=True)
                     yield from (f"          {_key(name)}: {_number(value)}\n" for name, value in named)
             if class_name in self.patterns:
-                yield f"    {PATTERNS_KEY}:\n"
+                has_outputs = self.patterns[class_name].outputs is not None
+                yield f"    {HIDDEN_KEY if has_outputs else PATTERNS_KEY}:\n"
                 lines = _pattern_lines(self.patterns[class_name], self.parameters.names)
                 yield from (f"      {line}" for line in lines)
         if self.pre_filter is not None:

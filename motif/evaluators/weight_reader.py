@@ -28,6 +28,7 @@ from motif.evaluators.weight_file import (
     AMOUNTS_KEY,
     FILTER_STEPS,
     FORMAT,
+    HIDDEN_KEY,
     PAIR,
     PATTERNS_KEY,
     PLANS_KEY,
@@ -66,8 +67,6 @@ _REQUIRED_CLASSES = ("contact", "race")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 _COMPRESSED = b"\xfd7zXZ\0"
 """What a file begins with that xz has compressed."""
-OUTPUTS_KEY = "outputs"
-"""What hidden units have that add to probabilities."""
 _STEPS_OF_SIDE = (PACKED_BAR + 1) * FILTER_STEPS
 _LARGE = 1 << 18
 """Bytes from which on a file is worth keeping in its binary form."""
@@ -120,9 +119,10 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     parameters = _parameters(document["parameters"], folder, _names_in(parsed["classes"]))
     classes, plans = _classes(document["classes"], parameters)
     patterns = {
-        class_name: _patterns(content[PATTERNS_KEY], parameters)
+        class_name: reader(content[key], parameters)
+        for key, reader in ((PATTERNS_KEY, _patterns), (HIDDEN_KEY, _units))
         for class_name, content in document["classes"].items()
-        if PATTERNS_KEY in content.value
+        if key in content.value
     }
     return WeightFile(
         document["name"].text(),
@@ -176,7 +176,7 @@ def _classes(entry: Entry, parameters: ParameterSet) -> tuple[dict[str, Heads], 
     classes: dict[str, Heads] = {}
     plans: dict[str, Heads] = {}
     for class_name, content in entry.items():
-        content.mapping((*HEADS, PLANS_KEY, PATTERNS_KEY), needed=("win",))
+        content.mapping((*HEADS, PLANS_KEY, PATTERNS_KEY, HIDDEN_KEY), needed=("win",))
         classes[class_name] = {
             head: _head(weights, parameters) for head, weights in content.items() if head in HEADS
         }
@@ -247,8 +247,6 @@ def _patterns(entry: Entry, parameters: ParameterSet) -> Patterns:
     inputs = np.zeros((len(rows), len(parameters)), np.float32)
     points = np.zeros((len(rows), 2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
     singles = np.zeros((2, len(rows)), np.float32)
-    if all(isinstance(row, dict) and OUTPUTS_KEY in row for row in rows.values()):
-        return _units(entry, len(parameters))
     for k, (_, pattern) in enumerate(entry.items()):
         mapping = pattern.mapping(("amount", "bias", "inputs", "points"), needed=("amount", "bias", "inputs"))
         singles[:, k] = [pattern[key].number(_BEYOND_FLOAT32) for key in ("amount", "bias")]
@@ -262,10 +260,13 @@ def _patterns(entry: Entry, parameters: ParameterSet) -> Patterns:
     return Patterns(tuple(map(str, rows)), singles[0], singles[1], inputs, points)
 
 
-def _units(entry: Entry, size: int) -> Patterns:
+def _units(entry: Entry, parameters: ParameterSet) -> Patterns:
     """Hidden units that add to probabilities; their numbers stand in rows."""
-    names = tuple(map(str, entry.value))
-    lengths = {OUTPUTS_KEY: len(OUTPUTS), "inputs": size, **dict.fromkeys(SIDES, _STEPS_OF_SIDE)}
+    names = tuple(map(str, entry.mapping()))
+    if not 0 < len(names) <= MAX_PATTERNS:
+        entry.fail(f"must be 1 to {MAX_PATTERNS} hidden units, not {len(names)}")
+    size = len(parameters)
+    lengths = {"outputs": len(OUTPUTS), "inputs": size, **dict.fromkeys(SIDES, _STEPS_OF_SIDE)}
     rows = {key: np.zeros((len(names), length), np.float32) for key, length in lengths.items()}
     bias = np.zeros(len(names), np.float32)
     for k, (_, unit) in enumerate(entry.items()):
@@ -280,7 +281,7 @@ def _units(entry: Entry, size: int) -> Patterns:
         bias,
         rows["inputs"],
         points.reshape(len(names), 2, PACKED_BAR + 1, FILTER_STEPS),
-        np.ascontiguousarray(rows[OUTPUTS_KEY].T),
+        np.ascontiguousarray(rows["outputs"].T),
     )
 
 

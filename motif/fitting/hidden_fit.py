@@ -385,7 +385,7 @@ def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weight
     slopes, squashed = (np.empty((len(picked), units), np.float32) for _ in range(2))
     _squash(sums, squashed, slopes)
     scaled = (features - scale.middle[:size]) / scale.spread[:size]
-    raw: Single = squashed @ weights.outputs.T + scaled @ weights.linear + weights.level
+    raw = np.asarray(squashed @ weights.outputs.T + scaled @ weights.linear + weights.level, np.float32)
     _add_forms(scaled, scaled @ weights.pairs, raw)
     _rule_out(rows.boards, picked, raw)
     return _Seen(features, scaled, squashed, slopes, raw)

@@ -17,7 +17,13 @@ from motif.board.position import Position
 from motif.evaluators import WeightFile
 from motif.evaluators.pattern_words import words_of_patterns
 from motif.evaluators.patterns import squash_patterns
-from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, OUTPUTS, WIN
+from motif.evaluators.probabilities import (
+    EQUITY_BOUND,
+    EQUITY_WEIGHTS,
+    OUTPUTS,
+    equities,
+    write_consistent,
+)
 from motif.evaluators.weight_file import Patterns
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many, plan_name, plans_many
@@ -181,9 +187,14 @@ class _Seen:
 
     def equities(self, less: _Floats, place: int) -> _Floats:
         """The equities (n,) where a pattern is smaller by `less` (n,)."""
-        parts = (of.bound * np.tanh(of.raw - of.amounts[:, place] * less) for of in self.heads.values())
-        constant = sum(of.bound for name, of in self.heads.items() if name not in (EQUITY, OUTPUTS[WIN]))
-        return np.asarray(sum(parts, np.full(len(less), float(constant))))
+        squashed = {name: np.tanh(of.raw - of.amounts[:, place] * less) for name, of in self.heads.items()}
+        if EQUITY in squashed:
+            return EQUITY_BOUND * squashed[EQUITY]
+        rows = np.zeros((len(less), len(OUTPUTS)))
+        for name, values in squashed.items():
+            rows[:, OUTPUTS.index(name)] = (values + 1) / 2
+        write_consistent(pack_many(self.boards), rows)
+        return equities(rows)
 
 
 def _seen(weights: WeightFile, class_name: str, boards: Board) -> _Seen:

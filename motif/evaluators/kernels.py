@@ -159,18 +159,18 @@ def _squash_heads(raws, row):
 def _fill_probabilities(model, words, packed, slot, places, space, row):
     """Write the five probabilities of an unfinished position, and the raw sums that they come from, as far as
     they are possible, to ``space.raws``."""
-    room = space.patterns
+    room, place = space.patterns, TOGETHER
     if _has_outputs(model, slot):
-        code = _CLASS_OF_SLOT[slot]
+        code, place = _CLASS_OF_SLOT[slot], 0
         take_in(model.patterns, room, 0, code, slot, packed, places, space.features)
         _read_heads(model, words, packed, slot, places, space, room.raws[0])
         sum_patterns(model.patterns, code, room, 1)
     else:
-        _read_heads(model, words, packed, slot, places, space, room.raws[0])
+        _read_heads(model, words, packed, slot, places, space, room.raws[TOGETHER])
     for head in range(EQUITY_HEAD):
-        if room.raws[0, head] != -np.inf:
-            space.raws[head] = room.raws[0, head]
-    _squash_heads(room.raws[0], row)
+        if room.raws[place, head] != -np.inf:
+            space.raws[head] = room.raws[place, head]
+    _squash_heads(room.raws[place], row)
 
 
 @inline_kernel

@@ -92,7 +92,7 @@ class PatternRoom(NamedTuple):
     sums: npt.NDArray[np.float32]
     """(TOGETHER, MAX_PATTERNS): the sums, before they are squashed and after."""
     raws: npt.NDArray[np.float64]
-    """(TOGETHER, 5): the raw sums of the probabilities."""
+    """(TOGETHER + 1, 5): the raw sums of the probabilities, and those of a board that does not wait."""
     added: npt.NDArray[np.float64]
     """(5,): what the patterns of one board add to them."""
 
@@ -107,7 +107,7 @@ def new_pattern_room(size: int) -> PatternRoom:
         np.zeros(TOGETHER, np.int64),
         np.zeros(TOGETHER, np.int64),
         np.zeros((TOGETHER, MAX_PATTERNS), np.float32),
-        np.zeros((TOGETHER, OUTPUT_COUNT)),
+        np.zeros((TOGETHER + 1, OUTPUT_COUNT)),
         np.zeros(OUTPUT_COUNT),
     )
 

@@ -24,6 +24,7 @@ from motif.runtime.simd import (
     WIDTH,
     add_rows,
     add_weighted_rows,
+    add_weighted_to_first,
     sum_of_squashed,
     sums_of_squashed,
 )
@@ -146,7 +147,10 @@ def sum_patterns(patterns, position_class, room, boards):
     for board in range(boards):
         for k in range(bias.shape[0]):
             room.sums[board, k] = bias[k]
-    add_weighted_rows(room.features, inputs, room.sums)
+    if boards == 1:
+        add_weighted_to_first(room.features, inputs, room.sums)
+    else:
+        add_weighted_rows(room.features, inputs, room.sums)
     for board in range(boards):
         sums = room.sums[board]
         add_rows(room.picked[board, : room.met[board]], patterns.points, sums)

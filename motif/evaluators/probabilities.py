@@ -141,7 +141,8 @@ def bounds(head: str) -> tuple[float, float]:
 @inline_kernel
 def squash_probability(x):
     """The probability that one raw sum stands for."""
-    return 0.5 * (math.tanh(x) + 1.0)
+    # (tanh x + 1) / 2, with one exponential, which is faster.
+    return 1.0 / (1.0 + math.exp(-2.0 * x))
 
 
 @inline_kernel

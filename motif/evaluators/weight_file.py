@@ -281,9 +281,9 @@ class WeightFile:
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
 
 
-def to_digits(weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
-    """`weights` with `DIGITS` significant digits; those below 1e-4 are rounded as if they were as large."""
-    places = DIGITS - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
+def to_digits(weights: npt.NDArray[np.floating[Any]], digits: int = DIGITS) -> npt.NDArray[np.float32]:
+    """`weights` with so many significant digits; those below 1e-4 are rounded as if they were as large."""
+    places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _LEAST_WEIGHT))).astype(np.int64)
     shift = 10.0 ** np.maximum(places, 0)
     return np.ascontiguousarray(np.round(weights * shift) / shift, np.float32)
 

@@ -21,6 +21,8 @@ from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch, progress
 
 METHOD = "adam"
+_INPUT_DIGITS = 3
+"""Significant digits of what hidden units read: more make no other plays, and a longer file."""
 
 
 class HiddenWeights(NamedTuple):
@@ -97,8 +99,8 @@ def _named(hidden: Patterns, parameters: ParameterSet, class_name: str) -> Patte
     short = replace(
         hidden,
         bias=to_digits(hidden.bias),
-        inputs=to_digits(hidden.inputs),
-        points=to_digits(hidden.points),
+        inputs=to_digits(hidden.inputs, _INPUT_DIGITS),
+        points=to_digits(hidden.points, _INPUT_DIGITS),
         outputs=to_digits(hidden.outputs),
     )
     return replace(short, names=pattern_names(short, parameters, typical_boards(class_name)))

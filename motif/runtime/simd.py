@@ -7,7 +7,7 @@ the lanes and their order are written out, and every product is added by a fused
 rounds once wherever it runs: the same features and weights give the same bits on any processor.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -192,7 +192,17 @@ def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -
     `rows` float32 (n, w), w a multiple of `WIDTH` and at most s, is contiguous, and so is `factors`
     (TOGETHER, at least n).  Each row is read once for all the sums.
     """
-    signature = types.void(factors, rows, sums)
+    return types.void(factors, rows, sums), _weighting(TOGETHER, _COLUMNS)
+
+
+@intrinsic
+def add_weighted_to_first(typing_context: Any, factors: Any, rows: Any, sums: Any) -> Any:
+    """`add_weighted_rows` for the first of the sums alone, which gets the same bits."""
+    return types.void(factors, rows, sums), _weighting(1, WIDTH)
+
+
+def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], Any]:
+    """Code that weights rows for so many sums, and keeps so many columns of each in registers."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         factor_array, row_array, sum_array = _arrays(context, builder, signature, arguments)
@@ -201,14 +211,14 @@ def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -
             cgutils.unpack_tuple(builder, array.shape)[1] for array in (factor_array, sum_array)
         )
         length, across = cgutils.unpack_tuple(builder, row_array.shape)
-        offsets = [ir.Constant(_INT, first) for first in range(0, _COLUMNS, _LONG)]
-        totals = [[cgutils.alloca_once(builder, _vector(_LONG)) for _ in offsets] for _ in range(TOGETHER)]
-        step = ir.Constant(_INT, _COLUMNS)
+        offsets = [ir.Constant(_INT, first) for first in range(0, columns, _LONG)]
+        totals = [[cgutils.alloca_once(builder, _vector(_LONG)) for _ in offsets] for _ in range(together)]
+        step = ir.Constant(_INT, columns)
         with cgutils.for_range(builder, builder.udiv(across, step)) as block:
             first = builder.mul(block.index, step)
             places = [
                 builder.add(builder.mul(sums_apart, ir.Constant(_INT, k)), builder.add(first, offset))
-                for k in range(TOGETHER)
+                for k in range(together)
                 for offset in offsets
             ]
             flat = [total for own in totals for total in own]
@@ -229,7 +239,7 @@ def add_weighted_rows(typing_context: Any, factors: Any, rows: Any, sums: Any) -
                 _store(builder, builder.load(total), sum_array.data, place)
         return context.get_dummy_value()
 
-    return signature, codegen
+    return codegen
 
 
 @intrinsic

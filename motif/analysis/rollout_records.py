@@ -11,7 +11,7 @@ from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_at
 from motif.cube.cube_states import cube_maker
 from motif.cube.cubeful_rollout import CubeRollout, roll_out_cube
-from motif.evaluators import StaticEvaluator
+from motif.evaluators import Evaluator
 from motif.rollout import RESULT_NAMES, Comparison, RolloutResult, RolloutSettings, compare_plays
 from motif.rollout import rollout as roll_out
 from motif.rollout.comparison import CANDIDATES
@@ -25,7 +25,7 @@ class RolloutQuestion(NamedTuple):
     position: Position
     match: MatchState | None
     """That of the ID; with a cube, of the options as well."""
-    evaluator: StaticEvaluator
+    evaluator: Evaluator
     settings: RolloutSettings
     cubeful: bool = False
     jobs: int | None = None

@@ -22,7 +22,6 @@ from motif.cli.options import (
     moved,
     option,
     several_values,
-    static_evaluator,
 )
 from motif.cli.printing import counted, error_text, json_line, note, print_table, say, tell
 from motif.runtime.errors import SettingError
@@ -65,7 +64,7 @@ def sample(
     from motif.sampling import sample as make_samples
     from motif.sampling.recorded_games import read_games
 
-    static_evaluator(settings.player)
+    evaluator_of(settings.player)
     games = read_games(recorded) if recorded else []
     if not games:
         settings.check()

@@ -27,7 +27,6 @@ from motif.cli.options import (
     command,
     option,
     player_option,
-    static_evaluator,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import PositionError, SettingError
@@ -258,7 +257,7 @@ def _roll_out(
     count = CANDIDATES if candidates is None else candidates
     check_count("candidates", count, 1)
     settings = EARLY if trials is None else replace(EARLY, trials=trials)
-    evaluator = static_evaluator(_LOOKAHEAD.sub("", player))
+    evaluator = evaluator_of(_LOOKAHEAD.sub("", player))
     roll = tuple(record["roll"])
     by_position = {gnubg_id(play.position): play for play in legal_plays(position, roll)}
     best = [by_position[play["position"]] for play in record["plays"][:count]]

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from motif.analysis.judge import evaluator_of
 from motif.cli.options import (
     DEFAULT_PLAYER,
     ClusterOption,
@@ -11,12 +12,11 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     MatchChoice,
+    PlayerOption,
     SecondDie,
     Settings,
-    StaticOption,
     command,
     option,
-    static_evaluator,
 )
 from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import SettingError
@@ -43,7 +43,7 @@ def rollout(
     options: MatchChoice,
     die1: FirstDie = None,
     die2: SecondDie = None,
-    player: StaticOption = DEFAULT_PLAYER,
+    player: PlayerOption = DEFAULT_PLAYER,
     luck_plies: Annotated[str, option("Take off the luck of the first N rolls, or of all.", "N")] = "0",
     cubeful: Annotated[bool, option("Let both sides double; without --compare, whether to double.")] = False,
     compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False,
@@ -78,7 +78,7 @@ def rollout(
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
     if cubeful:
         match = options.state_of(match)
-    question = RolloutQuestion(position, match, static_evaluator(player), settings, cubeful, jobs)
+    question = RolloutQuestion(position, match, evaluator_of(player), settings, cubeful, jobs)
     with working_on(cluster):
         if compare and roll is not None:
             comparison, valued = question.compare(roll, options, candidates, play or [])

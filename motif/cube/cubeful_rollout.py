@@ -17,7 +17,7 @@ from motif.board.position import Position
 from motif.cube.cube_states import cube_maker
 from motif.cube.decision import best_action
 from motif.cube.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, may_double, scale
-from motif.evaluators import StaticEvaluator
+from motif.evaluators import Evaluator
 from motif.rollout.games import NO_DOUBLE
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
@@ -75,7 +75,7 @@ class CubeRollout:
 def roll_out_cube(
     position: Position,
     state: MatchState,
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     settings: RolloutSettings | None = None,
     *,
     efficiency: Efficiency = DEFAULT_EFFICIENCY,
@@ -100,7 +100,7 @@ def roll_out_cube(
 
     stopwatch = Stopwatch()
     (tally,) = tally_trials(
-        settings.model_of(evaluator),
+        settings.player_of(evaluator),
         settings,
         packed,
         np.zeros(len(first), np.int64),

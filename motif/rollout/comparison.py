@@ -26,11 +26,11 @@ from motif.board.movegen import ROLLS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators import OUTPUTS, StaticEvaluator
+from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import turned, turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes, staked_values
 from motif.rollout.playout import ROUND
-from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
+from motif.rollout.rollout_settings import RolloutSettings, check_count, valued_for
 from motif.rollout.tally import RollsOf, Tally, Values, p_value
 from motif.rollout.trials import RESULT_NAMES, CubeStart, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError
@@ -241,7 +241,7 @@ class Comparison:
 def compare_plays(
     position: Position,
     roll: tuple[int, int],
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     settings: RolloutSettings | None = None,
     *,
     plays: Sequence[Play] | None = None,
@@ -292,7 +292,7 @@ def compare_plays(
 def _best_by_evaluation(
     position: Position,
     roll: tuple[int, int],
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     scoring: str,
     count: int,
     stakes: Stakes,
@@ -300,16 +300,14 @@ def _best_by_evaluation(
     legal = legal_plays(position, roll)
     board = position.board[None]
     batch = next(play_batches(board, np.array([checked_roll(*roll)])))
-    judge = StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights).staked(
-        stakes
-    )
+    judge = valued_for(evaluator, scoring).staked(stakes)
     order = np.argsort(-judge.play_equities(board, batch), kind="stable")
     return [legal[k] for k in order[:count]]
 
 
 def _all_alike(
     options: Sequence[Play],
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     settings: RolloutSettings,
     stakes: Stakes,
     cube: CubeStart | None,
@@ -322,7 +320,7 @@ def _all_alike(
         return staked_stage(stakes, packed, tally, np.arange(len(options)))
 
     (tally,) = tally_trials(
-        settings.model_of(evaluator),
+        settings.player_of(evaluator),
         settings,
         packed,
         np.zeros(len(options), np.int64),
@@ -371,7 +369,7 @@ def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
 
 def _until_clear(
     options: Sequence[Play],
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     settings: RolloutSettings,
     stakes: Stakes,
     cube: CubeStart | None,
@@ -379,13 +377,13 @@ def _until_clear(
 ) -> list[Stage]:
     """Return the stages of an elimination."""
     packed = pack_many(np.array([play.position.board for play in options]))
-    model = settings.model_of(evaluator)
+    player = settings.player_of(evaluator)
     with progress(_label(options, evaluator), settings.trials) as advance:
 
         def play(plays: Numbers, first: int, count: int) -> Values:
             items = np.zeros(len(plays), np.int64)
             results = results_of_trials(
-                model, settings, packed[plays], items, first, count, after_a_play=True, cube=cube, jobs=jobs
+                player, settings, packed[plays], items, first, count, after_a_play=True, cube=cube, jobs=jobs
             )
             advance(count)
             return results
@@ -402,7 +400,7 @@ def _until_clear(
         )
 
 
-def _label(options: Sequence[Play], evaluator: StaticEvaluator) -> str:
+def _label(options: Sequence[Play], evaluator: Evaluator) -> str:
     return f"comparing {len(options)} plays with {evaluator.name}"
 
 

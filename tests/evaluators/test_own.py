@@ -68,7 +68,7 @@ def test_what_is_no_evaluator_is_said(tmp_path):
         load_evaluator(str(path))
     with pytest.raises(PlayerError, match=r"Lead is a class: give an instance, Lead"):
         as_evaluator(Lead)
-    with pytest.raises(PlayerError, match=r"3 is no evaluator: int needs a method evaluate_many\(boards\)"):
+    with pytest.raises(PlayerError, match=r"or \(n,\) equities, not 3: int has no such method"):
         as_evaluator(3)
 
     class Wrong:

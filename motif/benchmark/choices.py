@@ -238,7 +238,7 @@ class ErrorRate:
     unlisted: int
     """Choices that the file does not list; each costs the largest loss listed for its decision."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name."""
         return asdict(self)
 
@@ -250,9 +250,9 @@ class ErrorRates(ByGroup[ErrorRate]):
     distribution: LossDistribution
     """How all losses are spread."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name."""
-        return asdict(self) | {"distribution": self.distribution.as_dict()}
+        return asdict(self) | {"distribution": self.distribution.to_dict()}
 
 
 def error_rate(
@@ -327,7 +327,7 @@ class WorstDecision:
         """The plays that lose nothing."""
         return tuple(play for play in self.listed if play.loss == 0)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON: places, identifiers and plays."""
         return {
             "file": self.path,

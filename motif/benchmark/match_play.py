@@ -75,7 +75,7 @@ class MatchPlayResult:
     without_luck: WithoutLuck | None = None
     """What is left without the luck of the dice; None where no judge told it."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them."""
         return fields_known(self)
 
@@ -305,7 +305,7 @@ class MoneyPlayResult:
     without_luck: WithoutLuck | None = None
     """What is left without the luck of the dice; None where no judge told it."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them; and that there was a cube."""
         return {**fields_known(self), "cube": True}
 

@@ -144,7 +144,7 @@ def _document(
     matches = [match for _, match in analyses]
     return {
         "matches": documents,
-        "players": [one.as_dict(bool(matches[0].length)) for one in over_all(matches)],
+        "players": [one.to_dict(bool(matches[0].length)) for one in over_all(matches)],
     }
 
 

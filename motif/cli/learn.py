@@ -72,7 +72,7 @@ def sample(
         evaluator_of(settings.label)
     with resumable("the same command with --resume goes on"), working_on(cluster):
         result = make_samples(settings, out, recorded=games, resume=resume, jobs=jobs)
-    facts = result.as_dict()
+    facts = result.to_dict()
     if json:
         print(json_line(facts))
         return
@@ -140,7 +140,7 @@ def fit(
         from motif.reports.convergence import plot_convergence
 
         plot_convergence(fitted.history_rows(), plot)
-    facts = fitted.as_dict()
+    facts = fitted.to_dict()
     for line in fitted.warnings:
         note(line)
     if json:
@@ -342,7 +342,7 @@ def report(
     lines = [read_benchmark(path) for path in dict.fromkeys(benchmark)] if benchmark else shipped_lines()
     drawn = draw_run(folder, html, benchmarks=lines, worst=worst, top=top, seed=seed, jobs=jobs, tell=tell)
     if json:
-        print(json_line(drawn.as_dict()))
+        print(json_line(drawn.to_dict()))
         return
     _print_versions(drawn)
     print(drawn.page)

@@ -96,9 +96,9 @@ def benchmark(
     rates = summary(measured[0])
     compared = None if versus is None else (versus, paired(*measured))
     if json:
-        record = rates.as_dict() | {"cube_decisions": unused, "player": player}
+        record = rates.to_dict() | {"cube_decisions": unused, "player": player}
         if shown:
-            record["worst"] = [decision.as_dict() for decision in decisions]
+            record["worst"] = [decision.to_dict() for decision in decisions]
         if compared:
             record |= {"versus": compared[0], "paired": asdict(compared[1])}
         print(json_line(record))

@@ -205,7 +205,7 @@ class MatchResult:
     without_luck: WithoutLuck | None = None
     """What is left without the luck of the dice; None where no judge told it."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them."""
         return fields_known(self) | {"interval": list(self.interval)}
 

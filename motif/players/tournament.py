@@ -155,7 +155,7 @@ class Result(Protocol):
     def losses(self) -> int:
         """Those that he lost."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
 
 
@@ -238,7 +238,7 @@ class TournamentResult:
             games[pairing.second] += pairing.result.losses
         return games
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the results: ``table``, ``pairings`` and ``without_luck``.
 
         The table has a row for each player, the best first; pairings are all matches;
@@ -257,7 +257,7 @@ class TournamentResult:
                 {
                     "players": [self.names[it.first], self.names[it.second]],
                     "seed": it.seed,
-                    **it.result.as_dict(),
+                    **it.result.to_dict(),
                 }
                 for it in self.pairings
             ],

@@ -207,7 +207,7 @@ class SampleResult:
     games: int
     seconds: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Numbers for a report."""
         return {
             "positions": self.positions,

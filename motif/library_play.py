@@ -1,0 +1,236 @@
+"""Measure players: matches and money games, tournaments, error rates and speed."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from motif.benchmark.benchmark_files import read_benchmark, shipped_lines
+from motif.benchmark.choices import (
+    ErrorRates,
+    WorstDecision,
+    choosing_by_value,
+    dataset_decisions,
+    dataset_losses,
+    player_choices,
+    summary,
+    worst_decisions,
+)
+from motif.benchmark.losses import ByGroup, Losses, PairedRate, paired
+from motif.benchmark.match_play import (
+    MatchPlayResult,
+    MoneyPlayResult,
+    play_match_play,
+    play_match_tournament,
+    play_money_play,
+)
+from motif.evaluators import Evaluator
+from motif.evaluators.named import LATEST
+from motif.library import evaluator_of
+from motif.players.match import ERROR_RATE, MatchResult, play_match
+from motif.players.player import Player, PlayerLike, as_player
+from motif.players.tournament import TournamentResult
+from motif.players.tournament import play_tournament as tournament_of
+from motif.runtime.errors import SettingError
+from motif.runtime.frames import Row
+from motif.sampling import Dataset, read_parts
+
+_GAMES, _MATCHES = 1000, 100
+
+
+def play_matches(
+    first: PlayerLike,
+    second: PlayerLike,
+    games: int | None = None,
+    *,
+    length: int = 0,
+    cube: bool | None = None,
+    jacoby: bool = True,
+    luck_adjusted: bool | PlayerLike = False,
+    until_certain: bool = False,
+    error_rate: float = ERROR_RATE,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> MatchResult | MatchPlayResult | MoneyPlayResult:
+    """Let two players play money games, or matches: ``play_matches("latest", "pubeval", length=5)``.
+
+    Every sequence of dice is played twice, with the seats swapped.
+
+    Parameters
+    ----------
+    first, second
+        Players in any form: names, weights, or evaluators of your own.
+    games
+        Money games, by default 1000, or matches, by default 100; rounded up to an even number.
+    length
+        Points of the matches; 0: money games.
+    cube
+        Whether there is a doubling cube; by default in matches alone.
+    jacoby
+        Money games with a cube: whether gammons count only after a double.
+    luck_adjusted
+        Whether the result is told less the luck of the dice, too: by the newest weights, or by a player.
+    until_certain, error_rate
+        Whether money games without a cube end as soon as it is certain which player is better, and how
+        often that may be wrong.
+    seed, jobs
+        The dice; processes.  The result does not depend on `jobs`.
+
+    Raises
+    ------
+    PlayerError, SettingError
+        For a player that is none, and settings that make no sense together.
+    """
+    players = as_player(first), as_player(second)
+    with_cube = bool(length) if cube is None else cube
+    judge = _luck_judge(luck_adjusted)
+    count = (_MATCHES if length else _GAMES) if games is None else games
+    if until_certain and (length or with_cube or judge):
+        raise SettingError("until_certain is for money games without a cube, and with their luck")
+    if length:
+        return play_match_play(
+            *players, length, count, adviser=evaluator_of(LATEST), cube=with_cube, seed=seed, jobs=jobs, judge=judge
+        )
+    if with_cube:
+        return play_money_play(
+            *players, count, adviser=evaluator_of(LATEST), jacoby=jacoby, seed=seed, jobs=jobs, judge=judge
+        )
+    return play_match(
+        *players, count, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate, judge=judge
+    )
+
+
+def play_tournament(
+    players: Sequence[PlayerLike],
+    games: int | None = None,
+    *,
+    length: int = 0,
+    cube: bool | None = None,
+    luck_adjusted: bool | PlayerLike = False,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> TournamentResult:
+    """Run a round robin of `players`, `games` against each other; the keywords are those of `play_matches`.
+
+    Raises `SettingError` for fewer than 2 players, and for one that is named twice.
+    """
+    if isinstance(players, str) or not isinstance(players, Sequence):
+        raise SettingError("players is a list of at least 2, such as ['latest', 'pubeval']")
+    seats: list[Player] = [as_player(player) for player in players]
+    judge = _luck_judge(luck_adjusted)
+    if length:
+        return play_match_tournament(
+            seats,
+            length,
+            _MATCHES if games is None else games,
+            adviser=evaluator_of(LATEST),
+            cube=cube is not False,
+            seed=seed,
+            jobs=jobs,
+            judge=judge,
+        )
+    if cube:
+        raise SettingError("cube: tournaments of money games are played without one", "cube")
+    return tournament_of(seats, _GAMES if games is None else games, seed=seed, jobs=jobs, judge=judge)
+
+
+def _luck_judge(luck_adjusted: bool | PlayerLike) -> Evaluator | None:
+    if isinstance(luck_adjusted, bool):
+        return evaluator_of(LATEST) if luck_adjusted else None
+    return evaluator_of(luck_adjusted)
+
+
+@dataclass(frozen=True, repr=False)
+class BenchmarkResult(ErrorRates):
+    """Error rates of a player, on each file, by class of position and on all together."""
+
+    player: str
+    worst: tuple[WorstDecision, ...]
+    """The decisions that cost most, where they were asked for."""
+    versus: ByGroup[PairedRate] | None
+    """Differences to another player's error rates, where one was named."""
+
+    def to_dict(self) -> Row:
+        """Return everything by name, as JSON has it."""
+        return {
+            **{name: value for name, value in super().to_dict().items() if name in _RATES},
+            "player": self.player,
+            "worst": [decision.to_dict() for decision in self.worst],
+            **({} if self.versus is None else {"paired": asdict(self.versus)}),
+        }
+
+    def records(self) -> list[Row]:
+        """Return a row for each file, each class and all."""
+        named = [*self.files.items(), *self.classes.items(), ("all", self.overall)]
+        return [{"decisions of": name, **rate.to_dict()} for name, rate in named]
+
+
+_RATES = ("files", "classes", "overall", "distribution")
+
+
+def benchmark(
+    player: PlayerLike = LATEST,
+    files: Sequence[Path | str | Dataset] | Path | str | Dataset | None = None,
+    *,
+    versus: PlayerLike | None = None,
+    worst: int = 0,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> BenchmarkResult:
+    """Measure the error rate of a player: ``benchmark("latest").overall.er``, millipoints per decision.
+
+    Parameters
+    ----------
+    player
+        In any form.
+    files
+        GNUbg benchmark files (.gz too), or datasets; by default those of motif's source, data/bench.
+    versus
+        A player to compare with, decision by decision.
+    worst
+        How many of the decisions that cost most are returned.
+    seed, jobs
+        Where chance plays a part; processes.
+
+    Raises
+    ------
+    BenchmarkError, DatasetError
+        For a file or a dataset that cannot be read.
+    SettingError
+        Where no files are given and none came with motif.
+    """
+    players = [as_player(one) for one in ([player] if versus is None else [player, versus])]
+    if files is None:
+        lines = shipped_lines()
+        if not lines:
+            raise SettingError("files: name benchmark files or datasets; none came with this motif", "files")
+        return _result(players, [[player_choices(one, file, seed=seed, jobs=jobs) for file in lines] for one in players], worst)
+    paths = [files] if isinstance(files, str | Path | Dataset) else list(files)
+    datasets = [path for path in paths if isinstance(path, Dataset) or Path(path).is_dir()]
+    if not datasets:
+        lines = [read_benchmark(str(path)) for path in paths]
+        return _result(players, [[player_choices(one, file, seed=seed, jobs=jobs) for file in lines] for one in players], worst)
+    if len(datasets) < len(paths):
+        raise SettingError("files: datasets and benchmark files are not measured together", "files")
+    if worst:
+        raise SettingError("worst: a dataset does not tell the positions before its plays", "worst")
+    decisions = [
+        dataset_decisions("dataset", [data]) if isinstance(data, Dataset) else dataset_decisions(str(data), read_parts(Path(data)))
+        for data in datasets
+    ]
+    evaluators = [choosing_by_value(one) for one in players]
+    return _result(players, [[dataset_losses(one, of, jobs=jobs) for of in decisions] for one in evaluators], 0)
+
+
+def _result(players: list[Player], measured: list[list[Any]], worst: int) -> BenchmarkResult:
+    rates = summary(measured[0])
+    both: Sequence[Sequence[Losses]] = measured
+    return BenchmarkResult(
+        rates.files,
+        rates.classes,
+        rates.overall,
+        rates.distribution,
+        players[0].name,
+        tuple(worst_decisions(measured[0], worst)) if worst else (),
+        paired(*both) if len(players) > 1 else None,
+    )

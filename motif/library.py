@@ -1,15 +1,15 @@
 """Ask about a position, in one call each: a position, a roll and a player may be given in any form.
 
 A position is a `Position`, an ID (GNUbg's, ``PositionID:MatchID``, an XGID, an OGID, a 20-letter key) or 26
-numbers.  A roll is ``(3, 1)`` or ``"31"``; where the ID holds one it may be left out.  A player is a name such
-as ``"latest"`` or ``"motif-v6@2"``, a player, weights, or an evaluator of your own (`motif.Evaluator`); by
-default it is the newest weights, looking two plies ahead.  Match and cube are keywords: ``length=7,
+numbers.  A roll is ``(3, 1)`` or ``"31"``; where the ID holds one it may be left out.  A player is a name
+such as ``"latest"`` or ``"motif-v6@2"``, a player, weights, or an evaluator of your own (`motif.Evaluator`);
+by default it is the newest weights, looking two plies ahead.  Match and cube are keywords: ``length=7,
 score=(3, 5), cube=2, owner="me", crawford=True``, for money ``jacoby=True``; an ID may hold them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Literal, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -129,13 +129,11 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
 
 
 @overload
-def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities: ...
+def evaluate(position: list[Position] | list[str], player: PlayerLike = LATEST) -> list[Probabilities]: ...
 @overload
+def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities: ...
 def evaluate(
-    position: Sequence[Position] | Sequence[str], player: PlayerLike = LATEST
-) -> list[Probabilities]: ...
-def evaluate(
-    position: PositionLike | Sequence[Position] | Sequence[str], player: PlayerLike = LATEST
+    position: PositionLike | list[Position], player: PlayerLike = LATEST
 ) -> Probabilities | list[Probabilities]:
     """Return the five probabilities of the player on roll, before the roll; ``.equity`` is the cubeless one.
 
@@ -143,10 +141,10 @@ def evaluate(
     evaluation, unless the player looks ahead (``"latest@2"``).  Raises `PositionError` and `PlayerError`.
     """
     evaluator = evaluator_of(player)
-    if isinstance(position, list | tuple) and position and isinstance(position[0], Position | str):
+    if isinstance(position, list) and position and isinstance(position[0], Position | str):
         rows = evaluator.evaluate_many(as_boards(position))
         return [Probabilities(*map(float, row)) for row in rows]
-    return evaluator.evaluate(Position.of(position))
+    return evaluator.evaluate(Position.of(cast(PositionLike, position)))
 
 
 @overload
@@ -208,8 +206,6 @@ def rollout(
     fields of the `settings`.  Trial t of position k uses the random stream (seed, k, t): the result does not
     depend on `jobs`.  Raises `SettingError`, and `PositionError` naming the first row that is no position.
     """
-    if isinstance(positions, Position | str) or np.ndim(positions) == 1 and np.size(positions) == 26:
-        positions = [Position.of(positions)]
     return roll_out(positions, evaluator_of(player), settings, jobs=jobs, **changes)
 
 
@@ -294,9 +290,7 @@ def analyse(
     elif fast or deep:
         raise SettingError("fast and deep are for players that are named")
     evaluator = evaluator_of(player)
-    return analyse_match(
-        record, evaluator, worst=worst, cube=cube, jacoby=jacoby, confirm=confirm, jobs=jobs
-    )
+    return analyse_match(record, evaluator, worst=worst, cube=cube, jacoby=jacoby, confirm=confirm, jobs=jobs)
 
 
 def evaluator_of(player: PlayerLike) -> Evaluator:

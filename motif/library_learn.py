@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from motif.analysis.term_report import with_words
 from motif.evaluators import Evaluator
@@ -19,7 +19,7 @@ from motif.library import evaluator_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.players.player import Player, PlayerLike, as_player
 from motif.runtime.errors import SettingError, changed, shown
-from motif.runtime.frames import Result, Row
+from motif.runtime.frames import Row
 from motif.sampling import Dataset, SampleResult, SampleSettings
 from motif.sampling import sample as make_samples
 from motif.sampling.game_results import read_results
@@ -72,7 +72,7 @@ def sample(
     if out is None:
         raise SettingError("out: the folder of the dataset is missing: out='runs/try'", "out")
     if not isinstance(settings, SampleSettings | None):
-        raise SettingError(f"settings must be SampleSettings, not {shown(settings)}; name the others: player=")
+        raise SettingError(f"settings must be SampleSettings, not {shown(settings)}: is it player=?")
     if settings is None and player is None:
         raise SettingError("player: who plays is missing: player='latest'", "player")
     base = settings or SampleSettings(player="")
@@ -81,9 +81,7 @@ def sample(
     said = changed(base, {**changes, "player": name, "label": label_name})
     paths = [recorded] if isinstance(recorded, Path | str) else list(recorded)
     games = read_games(map(Path, paths)) if paths else []
-    return make_samples(
-        said, out, recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller
-    )
+    return make_samples(said, out, recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller)
 
 
 def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:
@@ -116,11 +114,9 @@ class Fit(FittedWeights):
 
     def plot(self, path: Path | str | None = None) -> "Figure":
         """Draw how the errors fell; write the picture to `path`, a PNG or SVG, if there is one."""
-        from motif.reports.convergence import convergence_figure, plot_convergence
+        from motif.reports.convergence import plot_convergence
 
-        if path is not None:
-            plot_convergence(self.history, Path(path))
-        return convergence_figure(self.history)
+        return plot_convergence(self.history, None if path is None else Path(path))
 
     def write(self, path: Path | str) -> Path:
         """Write the weights to a file, ``NAME.yaml``, which is a player by its name."""

@@ -1,4 +1,4 @@
-"""Settings as keywords of functions: typed for editors and type checkers, and listed by `inspect.signature`."""
+"""Settings as keywords of functions: typed for type checkers, and listed by `inspect.signature`."""
 
 import inspect
 from collections.abc import Callable

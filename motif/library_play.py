@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from motif.benchmark.benchmark_files import read_benchmark, shipped_lines
 from motif.benchmark.choices import (
+    DatasetDecisions,
     ErrorRates,
     WorstDecision,
     choosing_by_value,
@@ -87,13 +87,14 @@ def play_matches(
     count = (_MATCHES if length else _GAMES) if games is None else games
     if until_certain and (length or with_cube or judge):
         raise SettingError("until_certain is for money games without a cube, and with their luck")
+    adviser = evaluator_of(LATEST)
     if length:
         return play_match_play(
-            *players, length, count, adviser=evaluator_of(LATEST), cube=with_cube, seed=seed, jobs=jobs, judge=judge
+            *players, length, count, adviser=adviser, cube=with_cube, seed=seed, jobs=jobs, judge=judge
         )
     if with_cube:
         return play_money_play(
-            *players, count, adviser=evaluator_of(LATEST), jacoby=jacoby, seed=seed, jobs=jobs, judge=judge
+            *players, count, adviser=adviser, jacoby=jacoby, seed=seed, jobs=jobs, judge=judge
         )
     return play_match(
         *players, count, seed=seed, jobs=jobs, until_certain=until_certain, error_rate=error_rate, judge=judge
@@ -200,37 +201,40 @@ def benchmark(
         Where no files are given and none came with motif.
     """
     players = [as_player(one) for one in ([player] if versus is None else [player, versus])]
-    if files is None:
-        lines = shipped_lines()
-        if not lines:
-            raise SettingError("files: name benchmark files or datasets; none came with this motif", "files")
-        return _result(players, [[player_choices(one, file, seed=seed, jobs=jobs) for file in lines] for one in players], worst)
-    paths = [files] if isinstance(files, str | Path | Dataset) else list(files)
-    datasets = [path for path in paths if isinstance(path, Dataset) or Path(path).is_dir()]
-    if not datasets:
-        lines = [read_benchmark(str(path)) for path in paths]
-        return _result(players, [[player_choices(one, file, seed=seed, jobs=jobs) for file in lines] for one in players], worst)
-    if len(datasets) < len(paths):
+    if files is None and not shipped_lines():
+        raise SettingError("files: name benchmark files or datasets; none came with this motif", "files")
+    paths = [files] if isinstance(files, str | Path | Dataset) else list(files or ())
+    folders = [path for path in paths if isinstance(path, Dataset) or Path(path).is_dir()]
+    if folders and len(folders) < len(paths):
         raise SettingError("files: datasets and benchmark files are not measured together", "files")
-    if worst:
+    if folders and worst:
         raise SettingError("worst: a dataset does not tell the positions before its plays", "worst")
-    decisions = [
-        dataset_decisions("dataset", [data]) if isinstance(data, Dataset) else dataset_decisions(str(data), read_parts(Path(data)))
-        for data in datasets
-    ]
-    evaluators = [choosing_by_value(one) for one in players]
-    return _result(players, [[dataset_losses(one, of, jobs=jobs) for of in decisions] for one in evaluators], 0)
+    if folders:
+        decisions = [_decisions(folder) for folder in folders]
+        evaluators = [choosing_by_value(one) for one in players]
+        lost = [[dataset_losses(one, of, jobs=jobs) for of in decisions] for one in evaluators]
+        return _result(players, lost, [])
+    lines = shipped_lines() if files is None else [read_benchmark(str(path)) for path in paths]
+    chosen = [[player_choices(one, file, seed=seed, jobs=jobs) for file in lines] for one in players]
+    return _result(players, chosen, worst_decisions(chosen[0], worst) if worst else [])
 
 
-def _result(players: list[Player], measured: list[list[Any]], worst: int) -> BenchmarkResult:
-    rates = summary(measured[0])
-    both: Sequence[Sequence[Losses]] = measured
+def _decisions(data: Dataset | Path | str) -> DatasetDecisions:
+    if isinstance(data, Dataset):
+        return dataset_decisions("the dataset", [data])
+    return dataset_decisions(str(data), read_parts(Path(data)))
+
+
+def _result(
+    players: Sequence[Player], lost: Sequence[Sequence[Losses]], worst: Sequence[WorstDecision]
+) -> BenchmarkResult:
+    rates = summary(lost[0])
     return BenchmarkResult(
         rates.files,
         rates.classes,
         rates.overall,
         rates.distribution,
         players[0].name,
-        tuple(worst_decisions(measured[0], worst)) if worst else (),
-        paired(*both) if len(players) > 1 else None,
+        tuple(worst),
+        paired(*lost) if len(players) > 1 else None,
     )

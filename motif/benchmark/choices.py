@@ -40,6 +40,7 @@ from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
 from motif.runtime.errors import BenchmarkError, PlayerError, check_seed
+from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
@@ -243,8 +244,8 @@ class ErrorRate:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class ErrorRates(ByGroup[ErrorRate]):
+@dataclass(frozen=True, repr=False)
+class ErrorRates(Tabular, ByGroup[ErrorRate]):
     """Mean losses of a player on several files."""
 
     distribution: LossDistribution

@@ -48,6 +48,7 @@ from motif.rollout.games import (
 )
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
+from motif.runtime.frames import Tabular
 
 LONGEST = 64
 """Points of the longest match."""
@@ -55,8 +56,8 @@ _MOST_GAMES = 2 * LONGEST
 """Games of a match: fewer, since each brings a point."""
 
 
-@dataclass(frozen=True)
-class MatchPlayResult:
+@dataclass(frozen=True, repr=False)
+class MatchPlayResult(Tabular):
     """How the first player did against the second in matches."""
 
     matches: int
@@ -285,8 +286,8 @@ def _play_games(
         match.end_game(won)
 
 
-@dataclass(frozen=True)
-class MoneyPlayResult:
+@dataclass(frozen=True, repr=False)
+class MoneyPlayResult(Tabular):
     """How the first player did against the second in money games with a cube."""
 
     games: int

@@ -54,6 +54,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, plans_many
 from motif.rollout.tally import error_over_groups
 from motif.runtime.errors import FailedFitError, FitError
+from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
@@ -86,8 +87,8 @@ class ChoiceError(NamedTuple):
     """Standard error of `mean`, games taken as wholes; NaN where all decisions come from one game."""
 
 
-@dataclass(frozen=True)
-class FittedWeights:
+@dataclass(frozen=True, repr=False)
+class FittedWeights(Tabular):
     """A weight file and how its heads were fitted."""
 
     weights: WeightFile

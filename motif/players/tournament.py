@@ -41,6 +41,7 @@ from motif.players.match import (
 from motif.players.player import Player, as_player
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed, shown
+from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
@@ -177,8 +178,8 @@ class Pairing:
     """Standard error of `ppg`; None for too few games."""
 
 
-@dataclass(frozen=True)
-class TournamentResult:
+@dataclass(frozen=True, repr=False)
+class TournamentResult(Tabular):
     """How everyone did against everyone."""
 
     names: tuple[str, ...]
@@ -262,6 +263,11 @@ class TournamentResult:
                 for it in self.pairings
             ],
         }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each player, the best first."""
+        rows = [self._row(player) for player in self.order]
+        return [{name: value for name, value in row.items() if name != "against"} for row in rows]
 
     def _row(self, player: int) -> dict[str, Any]:
         ppg, se = self.cross

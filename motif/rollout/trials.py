@@ -35,6 +35,7 @@ from motif.rollout.playout import ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollout.tally import Tally, Values
 from motif.runtime.errors import changed
+from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, checkpoint, progress
@@ -53,8 +54,8 @@ TRIALS_A_CHECK = 9 * ROUND
 """After so many trials of a board, and again after as many, it is asked whether they are enough."""
 
 
-@dataclass(frozen=True)
-class RolloutResult:
+@dataclass(frozen=True, repr=False)
+class RolloutResult(Tabular):
     """Results of n positions, for the player on roll."""
 
     mean: npt.NDArray[np.float64]
@@ -76,6 +77,27 @@ class RolloutResult:
     def trials_per_second(self) -> float:
         """Trials of all positions a second."""
         return float(self.trials.sum()) / self.seconds if self.seconds > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return means, standard errors and trials of all positions, for JSON."""
+        return {
+            "positions": self.records(),
+            "scoring": self.scoring,
+            "seconds": self.seconds,
+            "trials_per_second": self.trials_per_second,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each position."""
+        named = zip(self.mean.tolist(), self.se.tolist(), self.trials.tolist(), strict=True)
+        return [
+            {
+                **dict(zip(RESULT_NAMES, mean, strict=True)),
+                **{f"{name}_se": error for name, error in zip(RESULT_NAMES, se, strict=True)},
+                "trials": trials,
+            }
+            for mean, se, trials in named
+        ]
 
     def _rows(self) -> list[tuple[str, ...]]:
         """Each position's results, for people."""
@@ -138,6 +160,10 @@ def rollout(
     evaluator = as_evaluator(evaluator)
     if isinstance(positions, Position | str):
         positions = [positions]
+    elif (isinstance(positions, np.ndarray) and positions.ndim == 1) or (
+        isinstance(positions, np.ndarray) and positions.ndim == 1
+    ):
+        positions = positions[None]
     packed = pack_many(as_boards(positions))
 
     def enough(tally: Tally) -> bool:

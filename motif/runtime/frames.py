@@ -27,7 +27,7 @@ def frame(columns: Mapping[str, Any]) -> "DataFrame":
     return DataFrame(columns)
 
 
-class Result:
+class Tabular:
     """What results have in common: `to_dict` for JSON, `to_frame`, and a table for people."""
 
     def to_dict(self) -> Row:
@@ -44,7 +44,7 @@ class Result:
         rows = self.records()
         return frame({name: [row.get(name) for row in rows] for name in _names(rows)})
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         rows = self.records()
         names = _names(rows)
         shown = [[_shown(row.get(name)) for name in names] for row in rows]
@@ -54,7 +54,7 @@ class Result:
         return titles, shown
 
     def __str__(self) -> str:
-        titles, rows = self._table()
+        titles, rows = self._cells()
         lines = text_table(titles, rows)
         return lines if any(titles) else lines.partition("\n")[2]
 
@@ -62,7 +62,7 @@ class Result:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table())
+        return html_table(*self._cells())
 
 
 def _names(rows: list[Row]) -> list[str]:

@@ -32,6 +32,7 @@ from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, check_
 from motif.rollout.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
+from motif.runtime.frames import Tabular
 from motif.runtime.helper import fill_beside
 from motif.runtime.kernel import compile_ahead
 from motif.runtime.package import VERSION
@@ -196,8 +197,8 @@ _LABELS_AT_ONCE = 16
 _STOPPING = "finishing what takes no more than a few seconds; Ctrl-C again stops at once"
 
 
-@dataclass(frozen=True)
-class SampleResult:
+@dataclass(frozen=True, repr=False)
+class SampleResult(Tabular):
     """What sampling has done."""
 
     folder: Path

@@ -199,5 +199,7 @@ def test_what_cannot_go_to_workers_is_said():
         def __init__(self):
             self.lock = threading.Lock()
 
-    with pytest.raises(MotifError, match=r"the work cannot be sent to other processes: TypeError: .*; take jobs=1"):
+    with pytest.raises(
+        MotifError, match=r"the work cannot be sent to other processes: TypeError: .*; take jobs=1"
+    ):
         play_match(as_player(Locked()), "simple", 40, jobs=2)

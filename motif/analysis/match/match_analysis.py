@@ -44,6 +44,7 @@ from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError
+from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, html_table, text_table
 
 WORST = 10
@@ -205,8 +206,8 @@ def _moment_dict(moment: Moment, name: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class MatchAnalysis:
+@dataclass(frozen=True, repr=False)
+class MatchAnalysis(Tabular):
     """What an evaluator finds in a match."""
 
     analyst: str
@@ -352,6 +353,12 @@ class MatchAnalysis:
             "worst_cube": [cube.to_dict(in_match) for cube in self.cubes],
             "by_game": [[_game_dict(one, in_match) for one in pair] for pair in self.by_game],
         }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each player."""
+        plain = (str, int, float, bool, type(None))
+        rows = self.to_dict()["players"]
+        return [{name: value for name, value in row.items() if isinstance(value, plain)} for row in rows]
 
     def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, Any]:
         """`to_dict` with the luckiest rolls, so many `jokers`, and where it is asked for all decisions."""

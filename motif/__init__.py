@@ -4,12 +4,13 @@ A position is a `Position`, an ID or 26 numbers; a roll ``"31"``; a player a nam
 weights, a fitted model (`from_sklearn`), or any object with ``evaluate_many(boards)`` (`Evaluator`).
 
 Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many   cube(position)
-         explain(position, roll)   rollout(position, trials=1296)   legal_plays(position, roll)
-Play     Game   analyse("match.mat")   read_match   write_match
-Measure  play_matches(a, b, length=5)   play_tournament   benchmark(player)
+         explain(position, roll)   legal_plays(position, roll)   bearoff(position)
+Roll out rollout(position, trials=1296)   compare_plays(position, roll)   rollout_cube(position)
+Play     Game   analyse("match.mat")   read_match   write_match   convert
+Measure  play_matches(a, b, length=5)   play_tournament   benchmark(player)   speed
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
-         fit("data").weights   calibrate   bootstrap
-Load     load_player   load_evaluator   from_sklearn   read_weight_file
+         fit("data").weights   calibrate   bootstrap   report
+Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
 
 Results have ``to_dict()`` and ``to_frame()``, print as tables and show themselves in notebooks.  What goes
 wrong is a `MotifError` of one line.  ``help(motif.rank)`` tells more; so do the pages in docs/how-to.
@@ -31,12 +32,15 @@ if TYPE_CHECKING:
     from motif.board.parsing import parse_position
     from motif.board.position import Position
     from motif.cube import CubeDecision
+    from motif.cube.cubeful_rollout import CubeRollout
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
     from motif.evaluators.own import from_sklearn
     from motif.learning.fit_settings import FitSettings
     from motif.library import (
         analyse,
+        bearoff,
         best_play,
+        compare_plays,
         cube,
         evaluate,
         evaluate_many,
@@ -44,19 +48,21 @@ if TYPE_CHECKING:
         legal_plays,
         rank,
         rollout,
+        rollout_cube,
     )
     from motif.library import evaluator_of as load_evaluator
     from motif.library_game import Game
-    from motif.library_learn import Fit, bootstrap, calibrate, fit, sample
-    from motif.library_play import BenchmarkResult, benchmark, play_matches, play_tournament
+    from motif.library_learn import Fit, bootstrap, calibrate, export, fit, report, sample
+    from motif.library_play import BenchmarkResult, benchmark, play_matches, play_tournament, speed
     from motif.players import Player
     from motif.players import as_player as load_player
     from motif.players.match import MatchResult
     from motif.players.tournament import TournamentResult
-    from motif.rollout import RolloutResult, RolloutSettings
+    from motif.rollout import Comparison, RolloutResult, RolloutSettings
     from motif.runtime.errors import MotifError
     from motif.runtime.parallel import working_on
     from motif.sampling import Dataset, SampleResult, SampleSettings, read_dataset
+    from motif.sampling.conversion import convert
 
     load = load_player
     __version__: str
@@ -64,7 +70,9 @@ if TYPE_CHECKING:
     # Not at run time: `help(motif)` would print every page at once.
     __all__ = [
         "BenchmarkResult",
+        "Comparison",
         "CubeDecision",
+        "CubeRollout",
         "Dataset",
         "Evaluator",
         "Explanation",
@@ -90,14 +98,18 @@ if TYPE_CHECKING:
         "WeightFile",
         "__version__",
         "analyse",
+        "bearoff",
         "benchmark",
         "best_play",
         "bootstrap",
         "calibrate",
+        "compare_plays",
+        "convert",
         "cube",
         "evaluate",
         "evaluate_many",
         "explain",
+        "export",
         "fit",
         "from_sklearn",
         "legal_plays",
@@ -112,8 +124,11 @@ if TYPE_CHECKING:
         "read_dataset",
         "read_match",
         "read_weight_file",
+        "report",
         "rollout",
+        "rollout_cube",
         "sample",
+        "speed",
         "working_on",
         "write_match",
     ]
@@ -129,23 +144,25 @@ _HOMES = {
     "motif.board.parsing": ("parse_position",),
     "motif.board.position": ("Position",),
     "motif.cube": ("CubeDecision",),
+    "motif.cube.cubeful_rollout": ("CubeRollout",),
     "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
     "motif.evaluators.own": ("from_sklearn",),
     "motif.learning.fit_settings": ("FitSettings",),
     "motif.library": (
-        "analyse", "best_play", "evaluate", "evaluate_many", "explain", "legal_plays",
-        "load_evaluator=evaluator_of", "rank",
+        "analyse", "bearoff", "best_play", "compare_plays", "evaluate", "evaluate_many", "explain",
+        "legal_plays", "load_evaluator=evaluator_of", "rank", "rollout_cube",
     ),
     "motif.library_game": ("Game",),
-    "motif.library_learn": ("Fit", "bootstrap", "calibrate", "fit", "sample"),
-    "motif.library_play": ("BenchmarkResult", "play_matches", "play_tournament"),
+    "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),
+    "motif.library_play": ("BenchmarkResult", "play_matches", "play_tournament", "speed"),
     "motif.players": ("Player", "load=as_player", "load_player=as_player"),
     "motif.players.match": ("MatchResult",),
     "motif.players.tournament": ("TournamentResult",),
-    "motif.rollout": ("RolloutResult", "RolloutSettings"),
+    "motif.rollout": ("Comparison", "RolloutResult", "RolloutSettings"),
     "motif.runtime.errors": ("MotifError",),
     "motif.runtime.package": ("__version__=VERSION",),
     "motif.runtime.parallel": ("working_on",),
+    "motif.sampling.conversion": ("convert",),
     "motif.sampling": ("Dataset", "SampleResult", "SampleSettings", "read_dataset"),
 }  # fmt: skip
 # Imported on first use, so that a command which needs only the rules does not wait for the rest.

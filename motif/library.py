@@ -7,7 +7,7 @@ by default it is the newest weights, looking two plies ahead.  Match and cube ar
 score=(3, 5), cube=2, owner="me", crawford=True``, for money ``jacoby=True``; an ID may hold them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, cast, overload
 
@@ -33,13 +33,19 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position, PositionLike, Positions, as_boards
-from motif.cube import CubeDecision
+from motif.cube import CubeDecision, match_equity_table
+from motif.cube.cube_states import cube_maker
+from motif.cube.cubeful_rollout import CubeRollout, roll_out_cube
+from motif.cube.match_equity import DEFAULT_TABLE
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities
+from motif.evaluators.bearoff import BearoffChances, bearoff_chances
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
-from motif.library_options import MatchKeywords, RolloutKeywords, lists_fields
+from motif.library_options import ComparedKeywords, MatchKeywords, RolloutKeywords, lists_fields
 from motif.players.player import PlayerLike, as_player
-from motif.rollout import RolloutResult, RolloutSettings
+from motif.rollout import Comparison, RolloutResult, RolloutSettings
+from motif.rollout import compare_plays as compared
+from motif.rollout.comparison import CANDIDATES
 from motif.rollout.trials import rollout as roll_out
 from motif.runtime.errors import PlayError, PositionError, SettingError, changed, shown
 from motif.runtime.frames import frame
@@ -211,16 +217,24 @@ def rollout(
 
 @lists_fields(MatchOptions)
 def cube(
-    position: PositionLike, player: PlayerLike | None = None, **match: Unpack[MatchKeywords]
+    position: PositionLike,
+    player: PlayerLike | None = None,
+    *,
+    met: str | Path | None = None,
+    efficiency: float | None = None,
+    **match: Unpack[MatchKeywords],
 ) -> CubeDecision:
     """Decide whether to double, and whether to take: ``cube("dPexAAB07zMAAA").action``.
 
     For money with the cube in the centre, unless the ID or keywords say otherwise; these, the player and what
-    is raised are those of `rank`.
+    is raised are those of `rank`.  `met` is a match equity table, a name or a file; `efficiency` the x of
+    Janowski's model, by default that of the class of position.
     """
     place, state = _placed(position)
-    evaluator = _judging(player)
-    return next(cube_answers([(place, _options(match).state_of(state))], evaluator, evaluator.name)).decision
+    evaluator, table = _judging(player), match_equity_table(DEFAULT_TABLE if met is None else str(met))
+    question = [(place, _options(match).state_of(state))]
+    answers = cube_answers(question, evaluator, evaluator.name, efficiency=efficiency, table=table)
+    return next(answers).decision
 
 
 @lists_fields(MatchOptions)
@@ -246,6 +260,77 @@ def explain(
     plays = [find_play(play, legal) if isinstance(play, str) else play for play in (better, versus)]
     context, _ = for_match(evaluator, _options(match), state)
     return explain_choice(evaluator, place, dice, *plays, context=context, language=language)
+
+
+@lists_fields(RolloutSettings)
+@lists_fields(MatchOptions)
+def compare_plays(
+    position: PositionLike,
+    roll: RollLike | None = None,
+    player: PlayerLike = LATEST,
+    settings: RolloutSettings | None = None,
+    *,
+    plays: Sequence[str | Play] = (),
+    candidates: int = CANDIDATES,
+    cubeful: bool = False,
+    jobs: int | None = None,
+    **keywords: Unpack[ComparedKeywords],
+) -> Comparison:
+    """Roll out the best plays of a roll, or those named, with the same dice: ``compare_plays(ID, "31")``.
+
+    `keywords` are those of match and cube, and fields of the settings: ``trials=1296, eliminate=True``.  With
+    `cubeful` both sides double within the trials.
+    """
+    match, changes = _parted(keywords)
+    place, state = _placed(position)
+    dice, evaluator = _rolled(roll, state), evaluator_of(player)
+    legal = plays_of(place, dice)
+    named = [find_play(play, legal) if isinstance(play, str) else play for play in plays]
+    options = _options(match)
+    context, _ = for_match(evaluator, options, state)
+    return compared(
+        place,
+        dice,
+        evaluator,
+        changed(settings or RolloutSettings(), changes),
+        plays=named or None,
+        candidates=candidates,
+        stakes=context.stakes,
+        cubes=cube_maker(options.state_of(state)) if cubeful else None,
+        jobs=jobs,
+    )
+
+
+@lists_fields(RolloutSettings)
+@lists_fields(MatchOptions)
+def rollout_cube(
+    position: PositionLike,
+    player: PlayerLike = LATEST,
+    settings: RolloutSettings | None = None,
+    *,
+    jobs: int | None = None,
+    **keywords: Unpack[ComparedKeywords],
+) -> CubeRollout:
+    """Roll out a cube decision, with both sides doubling; the keywords are those of `compare_plays`."""
+    match, changes = _parted(keywords)
+    place, state = _placed(position)
+    rules = changed(settings or RolloutSettings(), changes)
+    return roll_out_cube(place, _options(match).state_of(state), evaluator_of(player), rules, jobs=jobs)
+
+
+def _parted(keywords: ComparedKeywords) -> tuple[MatchKeywords, RolloutKeywords]:
+    names = MatchKeywords.__annotations__
+    match = {name: value for name, value in keywords.items() if name in names}
+    changes = {name: value for name, value in keywords.items() if name not in names}
+    return cast(MatchKeywords, match), cast(RolloutKeywords, changes)
+
+
+def bearoff(position: PositionLike) -> BearoffChances:
+    """Return the exact chances of a position in which both sides bear off.
+
+    Raises `PositionError` for any other.
+    """
+    return bearoff_chances(Position.of(position))
 
 
 def analyse(

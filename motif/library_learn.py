@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from motif.analysis.term_report import with_words
+from motif.benchmark.benchmark_files import read_benchmark, shipped_lines
 from motif.evaluators import Evaluator
 from motif.evaluators.named import LATEST
 from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed
 from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
-from motif.learning.recalibration import Calibration
+from motif.learning.recalibration import Calibration, weights_behind
 from motif.learning.recalibration import calibrate as calibration_of
 from motif.library import evaluator_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
@@ -27,6 +28,8 @@ from motif.sampling.recorded_games import read_games
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from motif.reports.run_report import RunReport
 
 
 @lists_fields(SampleSettings, without=("player", "label"))
@@ -219,3 +222,35 @@ def calibrate(
     paths = [data] if isinstance(data, Path | str) else list(data)
     results = read_results([Path(path) for path in paths])
     return calibration_of(results, evaluator_of(player), share=share, seed=seed, jobs=jobs)
+
+
+def report(
+    folder: Path | str,
+    *,
+    benchmark: Sequence[Path | str] | None = None,
+    worst: int = 10,
+    top: int = 20,
+    html: Path | str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> "RunReport":
+    """Write the page of a bootstrap run, by default its report.html, and draw its plots.
+
+    It tells `top` terms, and where there are `benchmark` files (by default those of motif's source) error
+    rates and the `worst` decisions.  Raises a `MotifError` for files that cannot be read or written.
+    """
+    from motif.reports.run_report import draw_run
+
+    lines = shipped_lines() if benchmark is None else [read_benchmark(str(path)) for path in benchmark]
+    page = None if html is None else Path(html)
+    return draw_run(Path(folder), page, benchmarks=lines, worst=worst, top=top, seed=seed, jobs=jobs)
+
+
+def export(player: PlayerLike, onnx: Path | str) -> Path:
+    """Write weights as one ONNX graph, a player called ``onnx:PATH``; return its path.
+
+    Raises `PlayerError` for a player without weights, `SettingError` where the extra `onnx` is missing.
+    """
+    from motif.evaluators.nets import write_exported
+
+    return write_exported(weights_behind(evaluator_of(player)), onnx)

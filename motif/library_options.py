@@ -38,6 +38,10 @@ class RolloutKeywords(TypedDict, total=False):
     seed: int
 
 
+class ComparedKeywords(MatchKeywords, RolloutKeywords, total=False):
+    """Both."""
+
+
 class SampleKeywords(TypedDict, total=False):
     """The fields of `motif.SampleSettings` but for who plays and labels."""
 

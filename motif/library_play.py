@@ -23,15 +23,17 @@ from motif.benchmark.match_play import (
     play_match_play,
     play_match_tournament,
     play_money_play,
+    play_money_tournament,
 )
-from motif.evaluators import Evaluator
+from motif.benchmark.speed import measure_speed
+from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.named import LATEST
 from motif.library import evaluator_of
 from motif.players.match import ERROR_RATE, MatchResult, play_match
 from motif.players.player import Player, PlayerLike, as_player
 from motif.players.tournament import TournamentResult
 from motif.players.tournament import play_tournament as tournament_of
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.frames import Row
 from motif.sampling import Dataset, read_parts
 
@@ -107,6 +109,7 @@ def play_tournament(
     *,
     length: int = 0,
     cube: bool | None = None,
+    jacoby: bool = True,
     luck_adjusted: bool | PlayerLike = False,
     seed: int = 0,
     jobs: int | None = None,
@@ -119,20 +122,28 @@ def play_tournament(
         raise SettingError("players is a list of at least 2, such as ['latest', 'pubeval']")
     seats: list[Player] = [as_player(player) for player in players]
     judge = _luck_judge(luck_adjusted)
+    count = (_MATCHES if length else _GAMES) if games is None else games
+    adviser = evaluator_of(LATEST)
     if length:
         return play_match_tournament(
-            seats,
-            length,
-            _MATCHES if games is None else games,
-            adviser=evaluator_of(LATEST),
-            cube=cube is not False,
-            seed=seed,
-            jobs=jobs,
-            judge=judge,
+            seats, length, count, adviser=adviser, cube=cube is not False, seed=seed, jobs=jobs, judge=judge
         )
     if cube:
-        raise SettingError("cube: tournaments of money games are played without one", "cube")
-    return tournament_of(seats, _GAMES if games is None else games, seed=seed, jobs=jobs, judge=judge)
+        return play_money_tournament(
+            seats, count, adviser=adviser, jacoby=jacoby, seed=seed, jobs=jobs, judge=judge
+        )
+    return tournament_of(seats, count, seed=seed, jobs=jobs, judge=judge)
+
+
+def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None = None) -> dict[str, float]:
+    """Measure games, plays and evaluations per second, each for about `seconds`, on one core and on all.
+
+    Raises `PlayerError` for a player without weights.
+    """
+    evaluator = evaluator_of(player)
+    if not isinstance(evaluator, StaticEvaluator):
+        raise PlayerError(f"speed is measured of weights, without lookahead, not of {evaluator.name!r}")
+    return measure_speed(evaluator, jobs, seconds)
 
 
 def _luck_judge(luck_adjusted: bool | PlayerLike) -> Evaluator | None:

@@ -15,7 +15,6 @@ from motif.cli.options import (
     JsonOption,
     SeedOption,
     Settings,
-    check_target,
     checked_seed,
     command,
     complete_preset,
@@ -25,6 +24,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import counted, error_text, json_line, note, print_table, say, tell
 from motif.runtime.errors import SettingError
+from motif.runtime.files import check_target
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from motif.cli.options import (
     SeedOption,
     Settings,
     StaticOption,
-    check_target,
     command,
     option,
     player_option,
@@ -28,6 +27,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import json_line, note, print_table, say
 from motif.runtime.errors import SettingError
+from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.benchmark.benchmark_making import MakeSettings

@@ -5,7 +5,6 @@ Completion loads nothing heavy.
 
 import ast
 import inspect
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -349,15 +348,6 @@ def moved(options: Sequence[str], where: str) -> type[TyperCommand]:
             return super().parse_args(ctx, args)
 
     return Moved
-
-
-def check_target(path: Path) -> None:
-    """Fail before the work, not after it, when the file `path` cannot be written; raises `SettingError`."""
-    if path.is_dir():
-        raise SettingError(f"{path}: is a folder, not a file to write")
-    parent = next(folder for folder in path.absolute().parents if folder.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")
 
 
 def static_evaluator(name: str) -> "StaticEvaluator":

@@ -23,13 +23,13 @@ from motif.cli.options import (
     MaybeId,
     PlayerOption,
     SecondDie,
-    check_target,
     command,
     option,
     player_option,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import PositionError, SettingError
+from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
@@ -246,7 +246,6 @@ def _roll_out(
     jobs: int | None,
 ) -> None:
     """Print the best plays of a hint's `record`, rolled out."""
-    from motif.analysis.rollout_records import comparison_record
     from motif.board.identifiers import gnubg_id
     from motif.board.moves import legal_plays
     from motif.cli.rollouts import print_comparison
@@ -264,7 +263,7 @@ def _roll_out(
     comparison = compare_plays(position, roll, evaluator, settings, plays=best, stakes=stakes, jobs=jobs)
     if json:
         rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
-        print(json_line({**record, "rollout": comparison_record(comparison) | rolled}))
+        print(json_line({**record, "rollout": comparison.to_dict() | rolled}))
         return
     print_board(position, match)
     print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")

@@ -62,7 +62,7 @@ def rollout(
     their chances are worth at the score and with the cube where it lies.  With --cubeful both sides double,
     take and pass in the trials, for money or for the match.
     """
-    from motif.analysis.rollout_records import RolloutQuestion, comparison_record
+    from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.parsing import parse_decision
     from motif.rollout.rollout_settings import parse_luck_plies
 
@@ -83,7 +83,7 @@ def rollout(
         if compare and roll is not None:
             comparison, valued = question.compare(roll, options, candidates, play or [])
             if json:
-                record = comparison_record(comparison) | valued | {"roll": list(roll)}
+                record = comparison.to_dict() | valued | {"roll": list(roll)}
                 print(json_line(question.record(record)))
                 return
             print_board(position, options.stakes_state(match))
@@ -169,8 +169,8 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
 
 
 def _print_result(result: "RolloutResult") -> None:
-    from motif.analysis.rollout_records import by_name
     from motif.rollout import RESULT_NAMES
+    from motif.rollout.trials import by_name
 
     mean, se, sd = (by_name(figures[0]) for figures in (result.mean, result.se, result.sd))
     rows = [

@@ -15,7 +15,6 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     SeedOption,
-    check_target,
     command,
     complete_player,
     option,
@@ -23,6 +22,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import json_line, print_table, say
 from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.analysis.pattern_report import ToldPattern

@@ -6,6 +6,7 @@ roll then may still double.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +22,13 @@ from motif.evaluators import Evaluator
 from motif.rollout.games import NO_DOUBLE
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
-from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
+from motif.rollout.trials import RESULT_NAMES, CubeStart, by_name, tally_trials
+from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch
 
 
-@dataclass(frozen=True)
-class CubeRollout:
+@dataclass(frozen=True, repr=False)
+class CubeRollout(Tabular):
     """What the player on roll has without a double and after one that is taken, by a rollout.
 
     Equities are his, normalised as those of a `CubeDecision`; a pass brings him 1.  What a double brings is
@@ -63,6 +65,33 @@ class CubeRollout:
             return f"no {'redouble' if self.state.cube_owner == 'me' else 'double'}, dead cube"
         gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
         return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons)[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        state = self.state
+        record = {
+            "action": self.action,
+            "no_double": self.no_double,
+            "no_double_se": float(self.se[-1]),
+            "double_take": self.double_take,
+            "double_take_se": self.double_take_se,
+            "double_pass": self.double_pass,
+            "difference": self.difference,
+            "difference_se": self.difference_se,
+            "mean": by_name(self.mean),
+            "se": by_name(self.se),
+            "trials": self.trials,
+            "seconds": self.seconds,
+            "cube": state.cube,
+            "owner": state.cube_owner,
+            "length": state.length,
+        }
+        if not state.length:
+            return record | {"jacoby": state.jacoby}
+        equities = {name: getattr(self, name) for name in ("no_double", "double_take", "double_pass")}
+        chances = {f"mwc_{name}": None if it is None else self.mwc(it) for name, it in equities.items()}
+        score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+        return record | chances | score
 
     def mwc(self, equity: float) -> float | None:
         """Chance to win the match for which an `equity` stands; None for money."""

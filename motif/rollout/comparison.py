@@ -18,10 +18,12 @@ and B. Turnbull, Group Sequential Methods with Applications to Clinical Trials (
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.identifiers import gnubg_id
 from motif.board.movegen import ROLLS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.packed import Board, pack_many
@@ -32,8 +34,9 @@ from motif.evaluators.stakes import NO_CUBE, Stakes, staked_values
 from motif.rollout.playout import ROUND
 from motif.rollout.rollout_settings import RolloutSettings, check_count, valued_for
 from motif.rollout.tally import RollsOf, Tally, Values, p_value
-from motif.rollout.trials import RESULT_NAMES, CubeStart, results_of_trials, tally_trials
+from motif.rollout.trials import RESULT_NAMES, CubeStart, by_name, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError
+from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch, progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
@@ -192,9 +195,24 @@ class ComparedPlay:
     p_value: float
     """Chance of a difference at least this large, either way, between plays that are equally good."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {
+            "notation": self.play.notation,
+            "position": gnubg_id(self.play.position),
+            "equity": float(self.mean[-1]),
+            "difference": self.difference,
+            "difference_se": self.difference_se,
+            "p_value": self.p_value,
+            "mean": by_name(self.mean),
+            "se": by_name(self.se),
+            "trials": self.trials,
+            "dropped": self.dropped,
+        }
 
-@dataclass(frozen=True)
-class Comparison:
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Tabular):
     """The plays, the best first, and those that were dropped last."""
 
     plays: tuple[ComparedPlay, ...]
@@ -204,6 +222,29 @@ class Comparison:
     scoring: str
     error_rate: float | None
     """Chance, at most, that the best play was dropped; None where no play could be."""
+
+    @property
+    def best(self) -> Play:
+        """The best play."""
+        return self.plays[0].play
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {
+            "plays": [compared.to_dict() for compared in self.plays],
+            "doubt": self.doubt,
+            "settled": self.settled,
+            "error_rate": self.error_rate,
+            "trials": self.trials,
+            "seconds": self.seconds,
+            "trials_per_second": self.trials_per_second,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each play."""
+        names = ("notation", "equity", "difference", "difference_se", "p_value", "trials", "dropped")
+        rows = (compared.to_dict() for compared in self.plays)
+        return [{"play": row["notation"], **{name: row[name] for name in names[1:]}} for row in rows]
 
     @property
     def left(self) -> tuple[ComparedPlay, ...]:

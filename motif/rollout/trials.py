@@ -125,6 +125,11 @@ class RolloutResult(Tabular):
         return float(self.mean[row, -1])
 
 
+def by_name(row: npt.NDArray[np.float64]) -> dict[str, float]:
+    """Return the numbers of a result (6,), such as its means, under their names."""
+    return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
+
+
 class CubeStart(NamedTuple):
     """With which cubes the games of a rollout begin, and who is on roll in them."""
 

@@ -20,7 +20,6 @@ from motif.analysis.match import analyse_match
 from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import (
     RolloutQuestion,
-    comparison_record,
     cube_rollout_record,
     result_record,
 )
@@ -272,7 +271,7 @@ def _rollout_work(
     def work() -> Record:
         if question.compare:
             comparison, valued = asked.compare(roll, options, question.candidates, question.play)
-            return asked.record(comparison_record(comparison) | valued | {"roll": list(roll)})
+            return asked.record(comparison.to_dict() | valued | {"roll": list(roll)})
         if question.cubeful:
             return asked.record(cube_rollout_record(*asked.decide()))
         return asked.record(result_record(asked.play_out()))

@@ -3,7 +3,7 @@
 A position is a `Position`, an ID or 26 numbers; a roll ``"31"``; a player a name such as ``"latest@1"``,
 weights, a fitted model (`from_sklearn`), or any object with ``evaluate_many(boards)`` (`Evaluator`).
 
-Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many   cube(position)
+Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many   cube(position)   decide
          explain(position, roll)   legal_plays(position, roll)   bearoff(position)
 Roll out rollout(position, trials=1296)   compare_plays(position, roll)   rollout_cube(position)
 Play     Game   analyse("match.mat")   read_match   write_match   convert
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
     from motif.analysis.match import MatchAnalysis
     from motif.analysis.ranking import Ranking
+    from motif.analysis.turn import TurnDecision
     from motif.benchmark.match_play import MatchPlayResult, MoneyPlayResult
     from motif.board.match_file import read_match, write_match
     from motif.board.match_state import MatchState
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         best_play,
         compare_plays,
         cube,
+        decide,
         evaluate,
         evaluate_many,
         explain,
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
         "SampleResult",
         "SampleSettings",
         "TournamentResult",
+        "TurnDecision",
         "WeightFile",
         "__version__",
         "analyse",
@@ -106,6 +109,7 @@ if TYPE_CHECKING:
         "compare_plays",
         "convert",
         "cube",
+        "decide",
         "evaluate",
         "evaluate_many",
         "explain",
@@ -137,6 +141,7 @@ _HOMES = {
     "motif.analysis.explain": ("Explanation",),
     "motif.analysis.match": ("MatchAnalysis",),
     "motif.analysis.ranking": ("Ranking",),
+    "motif.analysis.turn": ("TurnDecision",),
     "motif.benchmark.match_play": ("MatchPlayResult", "MoneyPlayResult"),
     "motif.board.match_file": ("read_match", "write_match"),
     "motif.board.match_state": ("MatchState",),
@@ -149,7 +154,7 @@ _HOMES = {
     "motif.evaluators.own": ("from_sklearn",),
     "motif.learning.fit_settings": ("FitSettings",),
     "motif.library": (
-        "analyse", "bearoff", "best_play", "compare_plays", "evaluate", "evaluate_many", "explain",
+        "analyse", "bearoff", "best_play", "compare_plays", "decide", "evaluate", "evaluate_many", "explain",
         "legal_plays", "load_evaluator=evaluator_of", "rank", "rollout_cube",
     ),
     "motif.library_game": ("Game",),

@@ -22,6 +22,7 @@ from motif.analysis.match.match_analysis import WORST
 from motif.analysis.phrases import LANGUAGE
 from motif.analysis.position_records import SHOWN
 from motif.analysis.ranking import Ranking, rank_plays
+from motif.analysis.turn import TurnDecision, decide_turn
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_file import read_match
@@ -235,6 +236,23 @@ def cube(
     question = [(place, _options(match).state_of(state))]
     answers = cube_answers(question, evaluator, evaluator.name, efficiency=efficiency, table=table)
     return next(answers).decision
+
+
+@lists_fields(MatchOptions)
+def decide(
+    position: PositionLike,
+    roll: RollLike | None = None,
+    player: PlayerLike | None = None,
+    **match: Unpack[MatchKeywords],
+) -> TurnDecision:
+    """Decide what to do now: ``decide(game.position).action`` is play, roll, double, take, beaver or pass.
+
+    With a roll, given or in the ID, it is the best ``.play``.  Without one it is to roll or to double; where
+    the ID says that a double is on offer, the answer to it.  The arguments are those of `rank`.
+    """
+    place, state = _placed(position)
+    dice = as_roll(roll) if roll is not None else None if state is None else state.dice
+    return decide_turn(place, dice, state, _judging(player), _options(match))
 
 
 @lists_fields(MatchOptions)

@@ -1,6 +1,11 @@
 """Lines as a user of scikit-learn, pandas and python-chess types them: each works, or says what to write."""
 
+import os
+import runpy
+import subprocess
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 import matplotlib.figure
 import numpy as np
@@ -162,3 +167,28 @@ def test_a_game_that_is_steered():
     game.resign("gammon")
     assert (game.result.points, game.score) == (2, (2, 0))
     assert game.is_over
+
+
+def test_a_script_of_a_user_is_accepted_by_a_strict_type_checker(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    script = Path(__file__).parent / "data" / "typed_user.py"
+    cache = tmp_path / "cache"
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file=",
+        f"--cache-dir={cache}",
+        str(script),
+    ]
+    environment = {**os.environ, "MYPYPATH": str(Path(__file__).parent.parent)}
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    own = [line for line in ended.stdout.splitlines() if "typed_user.py" in line]
+    assert not own, "\n".join(own)
+
+
+def test_the_script_of_a_user_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(Path(__file__).parent / "data" / "typed_user.py"), run_name="__main__")
+    assert (tmp_path / "data" / "fit.png").exists()

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Row = dict[str, Any]
+_PLAIN = (str, int, float, bool)
 
 
 def frame(columns: Mapping[str, Any]) -> "DataFrame":
@@ -36,8 +37,13 @@ class Tabular:
 
     def records(self) -> list[Row]:
         """Return the rows of the table: of one result, its figures."""
-        plain = (str, int, float, bool)
-        return [{name: value for name, value in self.to_dict().items() if isinstance(value, plain)}]
+        row: Row = {}
+        for name, value in self.to_dict().items():
+            if isinstance(value, _PLAIN):
+                row[name] = value
+            elif isinstance(value, dict):
+                row |= {f"{name}_{key}": one for key, one in value.items() if isinstance(one, _PLAIN)}
+        return [row]
 
     def to_frame(self) -> "DataFrame":
         """Return the table as a data frame of pandas, else of polars."""

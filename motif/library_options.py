@@ -83,6 +83,10 @@ class FitKeywords(TypedDict, total=False):
     pattern_start: str | None
     pattern_rate: float
     pattern_shrinkage: float
+    hidden: int
+    hidden_passes: int
+    hidden_rate: float
+    hidden_ranking: float
     correct: str | None
     bearoff: bool
     validation: float

@@ -48,11 +48,11 @@ if TYPE_CHECKING:
         evaluate_many,
         explain,
         legal_plays,
+        load_evaluator,
         rank,
         rollout,
         rollout_cube,
     )
-    from motif.library import evaluator_of as load_evaluator
     from motif.library_game import Game
     from motif.library_learn import Fit, bootstrap, calibrate, export, fit, report, sample
     from motif.library_play import BenchmarkResult, benchmark, play_matches, play_tournament, speed
@@ -155,7 +155,7 @@ _HOMES = {
     "motif.learning.fit_settings": ("FitSettings",),
     "motif.library": (
         "analyse", "bearoff", "best_play", "compare_plays", "decide", "evaluate", "evaluate_many", "explain",
-        "legal_plays", "load_evaluator=evaluator_of", "rank", "rollout_cube",
+        "legal_plays", "load_evaluator", "rank", "rollout_cube",
     ),
     "motif.library_game": ("Game",),
     "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),

@@ -38,7 +38,7 @@ from motif.cube import CubeDecision, match_equity_table
 from motif.cube.cube_states import cube_maker
 from motif.cube.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.cube.match_equity import DEFAULT_TABLE
-from motif.evaluators import OUTPUTS, Evaluator, Probabilities
+from motif.evaluators import OUTPUTS, Evaluator, LookaheadEvaluator, Probabilities
 from motif.evaluators.bearoff import BearoffChances, bearoff_chances
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
@@ -48,7 +48,7 @@ from motif.rollout import Comparison, RolloutResult, RolloutSettings
 from motif.rollout import compare_plays as compared
 from motif.rollout.comparison import CANDIDATES
 from motif.rollout.trials import rollout as roll_out
-from motif.runtime.errors import PlayError, PositionError, SettingError, changed, shown
+from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, changed, shown
 from motif.runtime.frames import frame
 
 if TYPE_CHECKING:
@@ -394,6 +394,22 @@ def analyse(
         raise SettingError("fast and deep are for players that are named")
     evaluator = evaluator_of(player)
     return analyse_match(record, evaluator, worst=worst, cube=cube, jacoby=jacoby, confirm=confirm, jobs=jobs)
+
+
+def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
+    """Return the evaluator of a player in any form; with `plies` it looks so many plies ahead.
+
+    `player` is a name, weights, or an object with a method ``evaluate_many(boards)``.  Raises `PlayerError`
+    for a name that means nothing, for a player that only chooses plays, and for plies that are too many.
+    """
+    evaluator = evaluator_of(player)
+    if not plies:
+        return evaluator
+    if evaluator.without_lookahead is not evaluator:
+        raise PlayerError(f"{evaluator.name!r} looks ahead already")
+    if isinstance(player, str):
+        return evaluator_of(f"{player}@{plies}")
+    return LookaheadEvaluator(evaluator, plies)
 
 
 def evaluator_of(player: PlayerLike) -> Evaluator:

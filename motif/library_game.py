@@ -40,7 +40,7 @@ class Game:
     ...     dice = game.roll()
     ...     game.push(motif.load("pubeval").choose(game.position, dice))
     >>> game.result.points
-    2
+    1
     """
 
     def __init__(

@@ -257,6 +257,8 @@ def test_a_value_function_gives_numbers(given):
         motif.best_play(START, "31", value=lambda boards: given(len(boards)))
 
 
-def test_the_example_of_best_play():
-    (example,) = doctest.DocTestFinder().find(motif.best_play, "best_play", globs={})
+@pytest.mark.parametrize("name", ["best_play", "Game"])
+def test_the_example_of_a_docstring(name):
+    example = doctest.DocTestFinder(recurse=False).find(getattr(motif, name), name, globs={})[0]
+    assert example.examples
     assert doctest.DocTestRunner().run(example).failed == 0

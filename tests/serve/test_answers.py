@@ -78,6 +78,26 @@ def test_one_call_for_play_and_cube(client, question, action):
     assert (answer["play"] is None) == (action != "play")
 
 
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (
+            {"id": OPENING, "dice": "31", "ply": 2},
+            "ply: how far to look ahead is in the player's name",
+        ),
+        ({"id": OPENING, "roll": "31"}, "roll: the roll is called dice"),
+        ({"position": OPENING}, "id: is missing"),
+        ({"id": OPENING, "dise": "31"}, "dise: there is no such field; did you mean 'dice'?"),
+        ({"id": OPENING, "dice": [3, 7]}, "dice.1: Input should be less than or equal to 6"),
+        (OPENING, "the body must be a JSON object, such as"),
+    ],
+)
+def test_common_mistakes_are_told(client, question, message):
+    answer = client.post("/api/v1/hint", json=question)
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith(message)
+
+
 def block(language: str) -> str:
     """The client on the page in a language."""
     (found,) = re.findall(rf"```{language}\n(// |# )?(.*?)```", PAGE, re.DOTALL)[-1:]

@@ -43,7 +43,7 @@ help:
 	@echo "make cluster-demo     a dask cluster on this machine that loses a worker, and the same bytes without it"
 	@echo "make cluster-scaling  what a label costs on a cluster, measured into docs/how-to/cluster.md"
 	@echo "make tutorial    run every command of docs/tutorial/first-hour.md and write what it says into the page"
-	@echo "make notebook    run docs/notebooks/first-hour.ipynb and write what it shows into it"
+	@echo "make notebook    run docs/notebooks and write what they show into them"
 	@echo "make docs        the site, into build/docs; a warning is an error, and no network is needed"
 	@echo "make docs-links  ask every address on the web that the docs name"
 	@echo "make wheel       build and check what pip installs, and use it in an empty environment"
@@ -135,7 +135,7 @@ tutorial: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.tutorial docs/tutorial/first-hour.md
 
 notebook: $(INSTALLED_DEV)
-	$(BIN)/python -m tools.notebook docs/notebooks/first-hour.ipynb
+	$(BIN)/python -m tools.notebook docs/notebooks/*.ipynb
 
 # What the site is made of besides is kept in build/doctrees; `git clean -fdX docs build` begins anew.
 SPHINX := $(BIN)/python -m sphinx -W --keep-going -q -d build/doctrees

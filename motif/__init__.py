@@ -1,25 +1,19 @@
 """motif learns a backgammon evaluator that a person can read, from nothing but the rules.
 
-Ask about a position, in any form (an ID, a `Position`, 26 numbers), a roll (``"31"``) and a player
-(``"latest"``):
+A position is a `Position`, an ID or 26 numbers; a roll ``"31"``; a player a name such as ``"latest@1"``,
+weights, a fitted model (`from_sklearn`), or any object with ``evaluate_many(boards)`` (`Evaluator`).
 
-    rank(position, roll)         the legal plays, the best first
-    best_play(position, roll, value=f)   the play that a value function of your own prefers
-    evaluate(position)           the five chances and the equity; `evaluate_many` for arrays
-    cube(position)               double or not, take or pass, for money or at a score
-    explain(position, roll)      why one play is better than another, in words
-    rollout(position)            the same by Monte Carlo, with standard errors
-    legal_plays(position, roll)  what may be played
-    analyse("match.mat")         errors, luck and ratings of a match; `read_match` and `write_match` for files
+Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many   cube(position)   decide
+         explain(position, roll)   legal_plays(position, roll)   bearoff(position)
+Roll out rollout(position, trials=1296)   compare_plays(position, roll)   rollout_cube(position)
+Play     Game   analyse("match.mat")   read_match   write_match   convert
+Measure  play_matches(a, b, length=5)   play_tournament   benchmark(player)   speed
+Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
+         fit("data").weights   calibrate   bootstrap   report
+Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
 
-Play and measure: `load` (a player by name), `play_match`, `play_tournament`.
-
-Learn: `sample` (positions and labels from self-play), `read_dataset` (them as arrays), `fit` (weights from
-them), `read_weight_file`.
-
-What they take and give: `Position`, `Dataset`, `Play`, `Player`, `Evaluator`, `Probabilities`, `Ranking`,
-`Explanation`, `CubeDecision`, `MatchAnalysis`, `RolloutResult`, `WeightFile` and others; what goes wrong is
-a `MotifError` of one line.
+Results have ``to_dict()`` and ``to_frame()``, print as tables and show themselves in notebooks.  What goes
+wrong is a `MotifError` of one line.  ``help(motif.rank)`` tells more; so do the pages in docs/how-to.
 """
 
 from importlib import import_module
@@ -30,51 +24,162 @@ from motif.runtime.package import functions, lazy_names
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
     from motif.analysis.match import MatchAnalysis
+    from motif.analysis.ranking import Ranking
+    from motif.analysis.turn import TurnDecision
+    from motif.benchmark.match_play import MatchPlayResult, MoneyPlayResult
     from motif.board.match_file import read_match, write_match
-    from motif.board.moves import Play, legal_plays
+    from motif.board.match_state import MatchState
+    from motif.board.moves import Play
     from motif.board.parsing import parse_position
     from motif.board.position import Position
     from motif.cube import CubeDecision
+    from motif.cube.cubeful_rollout import CubeRollout
     from motif.evaluators import Evaluator, Probabilities, WeightFile, load_static, read_weight_file
-    from motif.learning.fit import FitSettings, FittedWeights
-    from motif.learning.fit import fit_dataset as fit
-    from motif.library import Ranking, analyse, best_play, cube, evaluate, evaluate_many, explain, rank
-    from motif.players import Player, load
-    from motif.players.match import MatchResult, play_match
-    from motif.players.tournament import TournamentResult, play_tournament
-    from motif.rollout import RolloutResult, RolloutSettings, rollout
+    from motif.evaluators.own import from_sklearn
+    from motif.learning.fit_settings import FitSettings
+    from motif.library import (
+        analyse,
+        bearoff,
+        best_play,
+        compare_plays,
+        cube,
+        decide,
+        evaluate,
+        evaluate_many,
+        explain,
+        legal_plays,
+        load_evaluator,
+        rank,
+        rollout,
+        rollout_cube,
+    )
+    from motif.library_game import Game
+    from motif.library_learn import Fit, bootstrap, calibrate, export, fit, report, sample
+    from motif.library_play import BenchmarkResult, benchmark, play_matches, play_tournament, speed
+    from motif.players import Player
+    from motif.players import as_player as load_player
+    from motif.players.match import MatchResult
+    from motif.players.tournament import TournamentResult
+    from motif.rollout import Comparison, RolloutResult, RolloutSettings
     from motif.runtime.errors import MotifError
     from motif.runtime.parallel import working_on
-    from motif.sampling import Dataset, SampleResult, SampleSettings, read_dataset, sample
+    from motif.sampling import Dataset, SampleResult, SampleSettings, read_dataset
+    from motif.sampling.conversion import convert
 
+    load = load_player
     __version__: str
 
+    # Not at run time: `help(motif)` would print every page at once.
+    __all__ = [
+        "BenchmarkResult",
+        "Comparison",
+        "CubeDecision",
+        "CubeRollout",
+        "Dataset",
+        "Evaluator",
+        "Explanation",
+        "Fit",
+        "FitSettings",
+        "Game",
+        "MatchAnalysis",
+        "MatchPlayResult",
+        "MatchResult",
+        "MatchState",
+        "MoneyPlayResult",
+        "MotifError",
+        "Play",
+        "Player",
+        "Position",
+        "Probabilities",
+        "Ranking",
+        "RolloutResult",
+        "RolloutSettings",
+        "SampleResult",
+        "SampleSettings",
+        "TournamentResult",
+        "TurnDecision",
+        "WeightFile",
+        "__version__",
+        "analyse",
+        "bearoff",
+        "benchmark",
+        "best_play",
+        "bootstrap",
+        "calibrate",
+        "compare_plays",
+        "convert",
+        "cube",
+        "decide",
+        "evaluate",
+        "evaluate_many",
+        "explain",
+        "export",
+        "fit",
+        "from_sklearn",
+        "legal_plays",
+        "load",
+        "load_evaluator",
+        "load_player",
+        "load_static",
+        "parse_position",
+        "play_matches",
+        "play_tournament",
+        "rank",
+        "read_dataset",
+        "read_match",
+        "read_weight_file",
+        "report",
+        "rollout",
+        "rollout_cube",
+        "sample",
+        "speed",
+        "working_on",
+        "write_match",
+    ]
+
+_HOMES = {
+    "motif.analysis.explain": ("Explanation",),
+    "motif.analysis.match": ("MatchAnalysis",),
+    "motif.analysis.ranking": ("Ranking",),
+    "motif.analysis.turn": ("TurnDecision",),
+    "motif.benchmark.match_play": ("MatchPlayResult", "MoneyPlayResult"),
+    "motif.board.match_file": ("read_match", "write_match"),
+    "motif.board.match_state": ("MatchState",),
+    "motif.board.moves": ("Play",),
+    "motif.board.parsing": ("parse_position",),
+    "motif.board.position": ("Position",),
+    "motif.cube": ("CubeDecision",),
+    "motif.cube.cubeful_rollout": ("CubeRollout",),
+    "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
+    "motif.evaluators.own": ("from_sklearn",),
+    "motif.learning.fit_settings": ("FitSettings",),
+    "motif.library": (
+        "analyse", "bearoff", "best_play", "compare_plays", "decide", "evaluate", "evaluate_many", "explain",
+        "legal_plays", "load_evaluator", "rank", "rollout_cube",
+    ),
+    "motif.library_game": ("Game",),
+    "motif.library_learn": ("Fit", "bootstrap", "calibrate", "export", "fit", "report", "sample"),
+    "motif.library_play": ("BenchmarkResult", "play_matches", "play_tournament", "speed"),
+    "motif.players": ("Player", "load=as_player", "load_player=as_player"),
+    "motif.players.match": ("MatchResult",),
+    "motif.players.tournament": ("TournamentResult",),
+    "motif.rollout": ("Comparison", "RolloutResult", "RolloutSettings"),
+    "motif.runtime.errors": ("MotifError",),
+    "motif.runtime.package": ("__version__=VERSION",),
+    "motif.runtime.parallel": ("working_on",),
+    "motif.sampling.conversion": ("convert",),
+    "motif.sampling": ("Dataset", "SampleResult", "SampleSettings", "read_dataset"),
+}  # fmt: skip
 # Imported on first use, so that a command which needs only the rules does not wait for the rest.
-_from_its_home = lazy_names(
-    __name__,
-    {
-        "motif.analysis.explain": ("Explanation",),
-        "motif.analysis.match": ("MatchAnalysis",),
-        "motif.board.match_file": ("read_match", "write_match"),
-        "motif.board.moves": ("Play", "legal_plays"),
-        "motif.board.parsing": ("parse_position",),
-        "motif.board.position": ("Position",),
-        "motif.cube": ("CubeDecision",),
-        "motif.evaluators": ("Evaluator", "Probabilities", "WeightFile", "load_static", "read_weight_file"),
-        "motif.learning.fit": ("FitSettings", "FittedWeights", "fit=fit_dataset"),
-        "motif.library": ("Ranking", "analyse", "best_play", "evaluate", "evaluate_many", "explain", "rank"),
-        "motif.players": ("Player", "load"),
-        "motif.players.match": ("MatchResult", "play_match"),
-        "motif.players.tournament": ("TournamentResult", "play_tournament"),
-        "motif.rollout": ("RolloutResult", "RolloutSettings"),
-        "motif.runtime.errors": ("MotifError",),
-        "motif.runtime.parallel": ("working_on",),
-        "motif.runtime.package": ("__version__=VERSION",),
-        "motif.sampling": ("Dataset", "SampleResult", "SampleSettings", "read_dataset", "sample"),
-    },
-)
+_from_its_home = lazy_names(__name__, _HOMES)
 # These functions are packages, too, which the import system binds to their names.
-functions.update({"motif.cube": "motif.library:cube", "motif.rollout": "motif.rollout.trials:rollout"})
+functions.update(
+    {
+        "motif.benchmark": "motif.library_play:benchmark",
+        "motif.cube": "motif.library:cube",
+        "motif.rollout": "motif.library:rollout",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -83,50 +188,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
-
-
-__all__ = [
-    "CubeDecision",
-    "Dataset",
-    "Evaluator",
-    "Explanation",
-    "FitSettings",
-    "FittedWeights",
-    "MatchAnalysis",
-    "MatchResult",
-    "MotifError",
-    "Play",
-    "Player",
-    "Position",
-    "Probabilities",
-    "Ranking",
-    "RolloutResult",
-    "RolloutSettings",
-    "SampleResult",
-    "SampleSettings",
-    "TournamentResult",
-    "WeightFile",
-    "__version__",
-    "analyse",
-    "best_play",
-    "cube",
-    "evaluate",
-    "evaluate_many",
-    "explain",
-    "fit",
-    "legal_plays",
-    "load",
-    "load_static",
-    "parse_position",
-    "play_match",
-    "play_tournament",
-    "rank",
-    "read_dataset",
-    "read_match",
-    "read_weight_file",
-    "rollout",
-    "sample",
-    "working_on",
-    "write_match",
-]
+    names = [entry.partition("=")[0] for entries in _HOMES.values() for entry in entries]
+    return sorted([*names, *(package.partition(".")[2] for package in functions)])

@@ -7,8 +7,10 @@ by those of servers on this machine, and words that say how much work there is b
 import doctest
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,7 @@ def test_what_is_prepared_is_needed():
 )
 def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, stack):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", StringIO("4HPwATDgc/ABMA\n"))
     replaced = dict(SMALLER)
     if page in NEEDS:
         replaced |= NEEDS[page](tmp_path, stack)

@@ -20,7 +20,7 @@ _WITHOUT = (
 
 def public_names() -> list[str]:
     """Every public name of the library, in the order of the alphabet."""
-    return sorted(motif.__all__, key=lambda name: (name.lower(), name))
+    return sorted(dir(motif), key=lambda name: (name.lower(), name))
 
 
 def thing_of(name: str) -> Any:
@@ -35,7 +35,7 @@ def thing_of(name: str) -> Any:
 @cache
 def public_places() -> dict[str, str]:
     """Public names by the places that the source has them in, such as ``motif.board.moves.Play``."""
-    things = {name: thing_of(name) for name in motif.__all__}
+    things = {name: thing_of(name) for name in dir(motif)}
     return {_place(thing): name for name, thing in things.items() if kind_of(thing) != _DATA}
 
 

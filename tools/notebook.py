@@ -1,6 +1,6 @@
-"""The example notebook, run from top to bottom.
+"""The example notebooks, run from top to bottom.
 
-``python -m tools.notebook docs/notebooks/first-hour.ipynb`` runs it and writes what it shows into it.
+``python -m tools.notebook docs/notebooks/first-hour.ipynb`` runs one and writes what it shows into it.
 """
 
 import sys
@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from motif.runtime.files import write_text
 from tools.tutorial import ROOT
 
-NOTEBOOK = ROOT / "docs" / "notebooks" / "first-hour.ipynb"
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 _LONGEST = 300
 """Seconds that a cell may take; kernels may have to be compiled."""
 
@@ -43,4 +43,5 @@ def refresh(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    refresh(Path(sys.argv[1]))
+    for argument in sys.argv[1:]:
+        refresh(Path(argument))

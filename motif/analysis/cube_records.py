@@ -1,7 +1,6 @@
 """Cube decisions of one position or of many, and what commands and servers say of them as JSON."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,32 +11,11 @@ from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.cube import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
 from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
-from motif.cube.decision import Window, check_somebody_doubles
+from motif.cube.decision import check_somebody_doubles
 from motif.cube.equities import efficiency_class
 from motif.cube.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
 from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
-
-_SHOWN = (
-    "action",
-    "no_double",
-    "double_take",
-    "double_pass",
-    "take_point",
-    "cash_point",
-    "value",
-    "mwc_no_double",
-    "mwc_double_take",
-    "mwc_double_pass",
-    "should_double",
-    "should_take",
-    "should_beaver",
-    "should_raccoon",
-    "exact",
-    "efficiency",
-    "words",
-)
-"""What JSON has of a decision under the names of `CubeDecision`."""
 
 
 class CubeAnswer(NamedTuple):
@@ -54,7 +32,7 @@ class CubeAnswer(NamedTuple):
     def record(self) -> dict[str, Any]:
         """Return what JSON has of it."""
         record = {
-            **_record(self.decision),
+            **self.decision.to_dict(),
             **self.probabilities._asdict(),
             "cubeless": self.probabilities.equity,
             "class": efficiency_class(self.position)[0],
@@ -89,22 +67,6 @@ def cube_answers(
         chances = Probabilities(*(evaluation[name] for name in Probabilities._fields))
         decision = cube_decision_by(evaluator, position, chances, state, efficiency=efficiency, table=table)
         yield CubeAnswer(position, chances, decision, evaluator, evaluation)
-
-
-def _record(decision: CubeDecision) -> dict[str, Any]:
-    """Return what JSON has of a decision."""
-    record = {name: getattr(decision, name) for name in _SHOWN}
-    record["windows"] = [_window_record(window) for window in decision.windows]
-    record["opponent_windows"] = [_window_record(window) for window in decision.opponent_windows]
-    state = decision.state
-    record |= {"cube": state.cube, "owner": state.cube_owner, "length": state.length}
-    if state.length:
-        return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
-    return record | {"jacoby": state.jacoby, "beavers": state.beavers, "raccoons": state.raccoons}
-
-
-def _window_record(window: Window) -> dict[str, Any]:
-    return {**asdict(window), "take_point": window.take_point}
 
 
 def _bras_record(position: Position, formula: BrasFormula) -> dict[str, Any]:

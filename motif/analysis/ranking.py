@@ -24,7 +24,7 @@ from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
 from motif.evaluators.probabilities import turned, turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes, best_of_double, without_cube
-from motif.runtime.frames import frame
+from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_table, side_by_side, text_table
 
 ROLLOUT, EXACT = "rollout", "exact"
@@ -112,8 +112,8 @@ class RankedPlay:
         }
 
 
-@dataclass(frozen=True)
-class Ranking(Sequence[RankedPlay]):
+@dataclass(frozen=True, repr=False)
+class Ranking(Tabular, Sequence[RankedPlay]):
     """The legal plays of a roll, the best first."""
 
     position: Position
@@ -156,11 +156,11 @@ class Ranking(Sequence[RankedPlay]):
             **({"valued_for": self.valued_for} if self.valued_for else {}),
         }
 
-    def to_frame(self) -> Any:
-        """Return a DataFrame of pandas, or of polars, with a row for each play."""
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each play."""
         rows = [one.to_dict() | {"difference": one.difference} for one in self.plays]
         names = [name for name in (*_FRAME, *OUTPUTS) if any(name in row for row in rows)]
-        return frame({_FRAME.get(name, name): [row.get(name) for row in rows] for name in names})
+        return [{_FRAME.get(name, name): row.get(name) for name in names} for row in rows]
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [

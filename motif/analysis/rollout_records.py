@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 from motif.analysis.judge import MatchOptions, for_match
-from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
@@ -11,10 +10,11 @@ from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_at
 from motif.cube.cube_states import cube_maker
 from motif.cube.cubeful_rollout import CubeRollout, roll_out_cube
-from motif.evaluators import StaticEvaluator
-from motif.rollout import RESULT_NAMES, Comparison, RolloutResult, RolloutSettings, compare_plays
+from motif.evaluators import Evaluator
+from motif.rollout import Comparison, RolloutResult, RolloutSettings, compare_plays
 from motif.rollout import rollout as roll_out
 from motif.rollout.comparison import CANDIDATES
+from motif.rollout.trials import by_name
 
 Record = dict[str, Any]
 
@@ -25,7 +25,7 @@ class RolloutQuestion(NamedTuple):
     position: Position
     match: MatchState | None
     """That of the ID; with a cube, of the options as well."""
-    evaluator: StaticEvaluator
+    evaluator: Evaluator
     settings: RolloutSettings
     cubeful: bool = False
     jobs: int | None = None
@@ -87,70 +87,11 @@ def result_record(result: RolloutResult) -> Record:
 
 def cube_rollout_record(result: CubeRollout, static: CubeDecision) -> Record:
     """Return what JSON has of a cube decision that was rolled out, and of the static one."""
-    state = result.state
-    record = {
-        "action": result.action,
-        "no_double": result.no_double,
-        "no_double_se": float(result.se[-1]),
-        "double_take": result.double_take,
-        "double_take_se": result.double_take_se,
-        "double_pass": result.double_pass,
-        "difference": result.difference,
-        "difference_se": result.difference_se,
-        "mean": by_name(result.mean),
-        "se": by_name(result.se),
-        "static": {
-            name: getattr(static, name)
-            for name in ("action", "no_double", "double_take", "double_pass", "exact")
-        },
-        "trials": result.trials,
-        "seconds": result.seconds,
-        "cube": state.cube,
-        "owner": state.cube_owner,
-        "length": state.length,
-    }
-    if not state.length:
-        return record | {"jacoby": state.jacoby}
-    equities = {name: getattr(result, name) for name in ("no_double", "double_take", "double_pass")}
-    chances = {f"mwc_{name}": None if it is None else result.mwc(it) for name, it in equities.items()}
-    score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
-    return record | chances | score
-
-
-def comparison_record(comparison: Comparison) -> Record:
-    """Return what JSON has of a comparison, for one that stops early what became of each play, too."""
-    plays = [
-        {
-            "notation": compared.play.notation,
-            "position": gnubg_id(compared.play.position),
-            "equity": float(compared.mean[-1]),
-            "difference": compared.difference,
-            "difference_se": compared.difference_se,
-            "p_value": compared.p_value,
-            "mean": by_name(compared.mean),
-            "se": by_name(compared.se),
-            "trials": compared.trials,
-            "dropped": compared.dropped,
-        }
-        for compared in comparison.plays
-    ]
-    return {
-        "plays": plays,
-        "doubt": comparison.doubt,
-        "settled": comparison.settled,
-        "error_rate": comparison.error_rate,
-        "trials": comparison.trials,
-        "seconds": comparison.seconds,
-        "trials_per_second": comparison.trials_per_second,
-    }
+    shown = ("action", "no_double", "double_take", "double_pass", "exact")
+    return result.to_dict() | {"static": {name: getattr(static, name) for name in shown}}
 
 
 def _named_plays(position: Position, roll: tuple[int, int], texts: list[str]) -> list[Play]:
     legal = legal_plays(position, roll)
     plays = (find_play(text, legal) for text in texts)
     return list({play.position: play for play in plays}.values())
-
-
-def by_name(row: Any) -> dict[str, float]:
-    """Return the numbers of a result (6,), such as its means, under their names."""
-    return dict(zip(RESULT_NAMES, row.tolist(), strict=True))

@@ -40,6 +40,7 @@ from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
 from motif.runtime.errors import BenchmarkError, PlayerError, check_seed
+from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
@@ -238,21 +239,21 @@ class ErrorRate:
     unlisted: int
     """Choices that the file does not list; each costs the largest loss listed for its decision."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name."""
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class ErrorRates(ByGroup[ErrorRate]):
+@dataclass(frozen=True, repr=False)
+class ErrorRates(Tabular, ByGroup[ErrorRate]):
     """Mean losses of a player on several files."""
 
     distribution: LossDistribution
     """How all losses are spread."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name."""
-        return asdict(self) | {"distribution": self.distribution.as_dict()}
+        return asdict(self) | {"distribution": self.distribution.to_dict()}
 
 
 def error_rate(
@@ -327,7 +328,7 @@ class WorstDecision:
         """The plays that lose nothing."""
         return tuple(play for play in self.listed if play.loss == 0)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON: places, identifiers and plays."""
         return {
             "file": self.path,

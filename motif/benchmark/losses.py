@@ -123,7 +123,7 @@ class LossDistribution:
         shares = [high - low for low, high in pairwise((0.0, *self.at_most.values(), 1.0))]
         return [LossRange(*row) for row in zip(names, shares, (0.0, *self.lost), strict=True)]
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name; `above` is called "above_100", by the last of `LIMITS`."""
         fields = asdict(self)
         return {f"above_{LIMITS[-1]}" if name == "above" else name: it for name, it in fields.items()}

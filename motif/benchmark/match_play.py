@@ -48,6 +48,7 @@ from motif.rollout.games import (
 )
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
+from motif.runtime.frames import Tabular
 
 LONGEST = 64
 """Points of the longest match."""
@@ -55,8 +56,8 @@ _MOST_GAMES = 2 * LONGEST
 """Games of a match: fewer, since each brings a point."""
 
 
-@dataclass(frozen=True)
-class MatchPlayResult:
+@dataclass(frozen=True, repr=False)
+class MatchPlayResult(Tabular):
     """How the first player did against the second in matches."""
 
     matches: int
@@ -75,7 +76,7 @@ class MatchPlayResult:
     without_luck: WithoutLuck | None = None
     """What is left without the luck of the dice; None where no judge told it."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them."""
         return fields_known(self)
 
@@ -285,8 +286,8 @@ def _play_games(
         match.end_game(won)
 
 
-@dataclass(frozen=True)
-class MoneyPlayResult:
+@dataclass(frozen=True, repr=False)
+class MoneyPlayResult(Tabular):
     """How the first player did against the second in money games with a cube."""
 
     games: int
@@ -305,7 +306,7 @@ class MoneyPlayResult:
     without_luck: WithoutLuck | None = None
     """What is left without the luck of the dice; None where no judge told it."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them; and that there was a cube."""
         return {**fields_known(self), "cube": True}
 

@@ -28,7 +28,9 @@ _FIRST_BATCH, _LONG_CALL = 16, 0.05
 """Positions of the first call of an evaluator, and how long, in seconds, calls should take at least."""
 
 
-def measure_speed(player: str, jobs: int | None = None, seconds: float = 2.0) -> dict[str, float]:
+def measure_speed(
+    player: StaticEvaluator | str, jobs: int | None = None, seconds: float = 2.0
+) -> dict[str, float]:
     """Figures by name, for one core and, with ``_all_cores`` behind the name, for `jobs` workers.
 
     ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: the weight
@@ -38,7 +40,7 @@ def measure_speed(player: str, jobs: int | None = None, seconds: float = 2.0) ->
     """
     if not seconds > 0:
         raise SettingError(f"seconds must be above 0, not {seconds}", "seconds")
-    evaluator = load_static(player)
+    evaluator = load_static(player) if isinstance(player, str) else player
     workers = worker_count(jobs)
     tasks = _tasks(evaluator)
     for task, model in tasks.values():  # compile, or load what was compiled

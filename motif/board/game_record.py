@@ -255,7 +255,7 @@ class GameFacts:
     jacoby: bool
     """Whether a gammon counted no more than a single game, for want of a double."""
 
-    def as_dict(self, players: tuple[str, str]) -> dict[str, Any]:
+    def to_dict(self, players: tuple[str, str]) -> dict[str, Any]:
         """Facts for JSON; the winner by his name among `players`."""
         return {
             "winner": players[self.result.winner],

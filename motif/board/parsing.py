@@ -31,7 +31,11 @@ def parse_position(text: str) -> tuple[Position, MatchState | None]:
     for a text that looks like one of the forms the message says what is wrong with it, for any other it lists
     them.
     """
-    text = text.strip()
+    position, match = _read(text.strip())
+    return (position if match is None else Position(position.board, match)), match
+
+
+def _read(text: str) -> tuple[Position, MatchState | None]:
     fields = text.split(":")
     if looks_like_ogid(text):
         return position_from_ogid(text)

@@ -11,7 +11,7 @@ A play's result is a board seen by the OTHER player, who is next on roll.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ import numpy.typing as npt
 from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
 from motif.runtime.errors import PositionError, shown
 from motif.runtime.jit import kernel
+
+if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
 
 _START = {24: 2, 13: 5, 8: 3, 6: 5}
 
@@ -66,28 +69,31 @@ class Position:
 
     ``Position(board)`` takes 26 numbers as the module describes and raises `PositionError`, naming
     every fault, when they are no position.  ``print(position)`` draws it, and a notebook shows it as a
-    picture; ``Position.from_id`` reads any ID.
+    picture; ``Position.from_id`` reads any ID, and keeps the match, the cube and the dice that it holds.
     """
 
-    __slots__ = ("board",)
+    __slots__ = ("board", "match")
 
     _forms: ClassVar[Forms]
     """Set by the package `motif.board`, so that they are there wherever a position is."""
     board: Board
     """int8[26], read-only, as the module describes."""
+    match: "MatchState | None"
+    """Match, cube and dice, where they are known; they have no part in comparisons."""
 
-    def __init__(self, board: npt.ArrayLike) -> None:
+    def __init__(self, board: npt.ArrayLike, match: "MatchState | None" = None) -> None:
         if reasons := faults(board):
             raise PositionError("no position: " + "; ".join(reasons))
         values = np.array(board, dtype=np.int8)
         values.setflags(write=False)
         object.__setattr__(self, "board", values)
+        object.__setattr__(self, "match", match)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Position cannot be changed")
 
-    def __reduce__(self) -> tuple[type["Position"], tuple[list[int]]]:
-        return Position, (self.board.tolist(),)
+    def __reduce__(self) -> tuple[type["Position"], tuple[list[int], "MatchState | None"]]:
+        return Position, (self.board.tolist(), self.match)
 
     @classmethod
     def start(cls) -> "Position":
@@ -165,12 +171,12 @@ class Position:
 
     @property
     def xgid(self) -> str:
-        """The XGID, with its prefix, for money with the cube in the centre and no roll."""
+        """The XGID, with its prefix; for money with the cube in the centre where no `match` is known."""
         return self._forms.xgid(self)
 
     @property
     def ogid(self) -> str:
-        """The OGID, for money with the cube in the centre and no roll."""
+        """The OGID; for money with the cube in the centre where no `match` is known."""
         return self._forms.ogid(self)
 
     def __str__(self) -> str:

@@ -15,19 +15,17 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     JudgeOption,
-    check_target,
     command,
     moved,
     option,
 )
 from motif.cli.printing import PIPED_WIDTH, counted, json_line, note, print_table, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
-from motif.runtime.errors import MotifError, RecordError, SettingError
-from motif.runtime.progress import progress
+from motif.runtime.errors import RecordError, SettingError
+from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.analysis.match import MatchAnalysis
-    from motif.board.game_record import MatchRecord
 
 _ELSEWHERE = "`motif inspect WEIGHTS --out DIR` shows what an evaluator looks at"
 
@@ -144,7 +142,7 @@ def _document(
     matches = [match for _, match in analyses]
     return {
         "matches": documents,
-        "players": [one.as_dict(bool(matches[0].length)) for one in over_all(matches)],
+        "players": [one.to_dict(bool(matches[0].length)) for one in over_all(matches)],
     }
 
 
@@ -209,93 +207,18 @@ def convert(
     those of a folder, go into the folder OUT.  Datasets become wildbg's CSV (.csv) or gnubg-nn's lines
     (.txt); a folder OUT becomes a dataset of such files.  docs/how-to/files.md in motif's source tells more.
     """
-    kinds = {_kind(path) for path in sources}
-    if len(kinds) > 1:
-        raise SettingError("matches, datasets and labelled positions cannot be converted together")
-    kind = kinds.pop()
-    if kind == "match":
-        if drop_doubtful:
-            raise SettingError("--drop-doubtful is for labelled positions, not for matches")
-        facts = _matches(sources, out, to)
-    elif to is not None:
-        raise SettingError("--to is for matches: the suffix of OUT says what labelled positions become")
-    else:
-        facts = _labels(sources, out, kind, drop_doubtful)
+    from motif.sampling.conversion import convert as converted
+
+    facts = converted(sources, out, to=to, drop_doubtful=drop_doubtful)
+    if doubtful := facts.get("doubtful"):
+        done = "left out" if drop_doubtful else "kept: --drop-doubtful leaves them out"
+        note(
+            f"{doubtful} positions have lost checkers of the opponent, probably from the bar, as in "
+            f"older files of wildbg's; they were {done}"
+        )
     if json:
         print(json_line({**facts, "out": out}))
     elif "games" in facts:
         say(f"{counted(facts['games'], 'game')} of {counted(facts['files'], 'match', 'matches')} in {out}")
     else:
         say(f"{facts['rows']} positions in {out}")
-
-
-def _kind(path: Path) -> str:
-    """Return what is in `path`: ``dataset``, ``labels`` or ``match``."""
-    from motif.sampling.dataset import is_dataset
-    from motif.sampling.label_files import label_format
-
-    if path.is_dir() and is_dataset(path):
-        return "dataset"
-    return "labels" if label_format(path) is not None else "match"
-
-
-def _matches(sources: list[Path], out: Path, to: str | None) -> dict[str, Any]:
-    from motif.board.match_file import STDIN, WRITTEN_SUFFIXES, match_paths, read_match, write_match
-
-    if len(sources) == 1 and not sources[0].is_dir() and not out.is_dir() and out.suffix:
-        if to is not None and f".{to}" != out.suffix.lower():
-            raise SettingError(f"--to {to}: {out} is called otherwise")
-        targets = {sources[0]: out}
-    else:
-        suffix = f".{to or 'mat'}"
-        if suffix not in WRITTEN_SUFFIXES:
-            raise SettingError(f"--to must be {' or '.join(one[1:] for one in WRITTEN_SUFFIXES)}, not {to}")
-        names = ((path, "match" if str(path) == STDIN else path.stem) for path in match_paths(sources))
-        targets = {path: out / f"{name}{suffix}" for path, name in names}
-        _check_names(targets)
-    for target in targets.values():
-        check_target(target)
-    games = 0
-    with progress(f"converting {len(targets)} matches", len(targets)) as advance:
-        for path, target in targets.items():
-            record: MatchRecord = read_match(path)
-            try:
-                write_match(target, record)
-            except MotifError as error:
-                raise type(error)(f"{path}: {error}") from None
-            games += len(record.games)
-            advance(1)
-    return {"games": games, "files": len(targets)}
-
-
-def _check_names(targets: dict[Path, Path]) -> None:
-    """Raise `SettingError` where two matches would be written to one file."""
-    from collections import Counter
-
-    target, count = Counter(targets.values()).most_common(1)[0]
-    if count > 1:
-        rivals = [str(path) for path, one in targets.items() if one == target]
-        raise SettingError(f"{' and '.join(rivals)} would both become {target}")
-
-
-def _labels(sources: list[Path], out: Path, kind: str, drop_doubtful: bool) -> dict[str, Any]:
-    from motif.sampling.label_files import SUFFIXES, export_labels, import_labels, rewrite_labels
-
-    as_file = out.suffix.lower() in SUFFIXES
-    if kind == "dataset" and drop_doubtful:
-        raise SettingError("--drop-doubtful is for files of labelled positions, not for datasets")
-    if kind == "dataset":
-        return {"rows": export_labels(sources, out)}
-    if out.suffix and not as_file:
-        raise SettingError(f"{out}: labelled positions become {' or '.join(SUFFIXES)} or a folder, a dataset")
-    if as_file:
-        imported = rewrite_labels(sources, out, drop_doubtful=drop_doubtful)
-    else:
-        imported = import_labels(sources, out, drop_doubtful=drop_doubtful)
-    if imported.doubtful:
-        done = "left out" if drop_doubtful else "kept: --drop-doubtful leaves them out"
-        note(
-            f"{imported.doubtful} positions have lost checkers of the opponent, probably from the bar, as in "
-            f"older files of wildbg's; they were {done}"
-        )
-    return {"rows": imported.rows, "doubtful": imported.doubtful}

@@ -115,7 +115,7 @@ def match(
     if not until_certain:
         _note_odd(games, played)
     if json:
-        print(json_line({**result.as_dict(), "players": [first, second], "seed": seed}))
+        print(json_line({**result.to_dict(), "players": [first, second], "seed": seed}))
         return
     if isinstance(result, MatchPlayResult):
         say(_match_sentence(result, first, second))
@@ -300,7 +300,7 @@ def tournament(
 
         plot_ratings(result, plot)
     if json:
-        print(json_line(result.as_dict()))
+        print(json_line(result.to_dict()))
         return
     print_tournament(result)
 

@@ -17,13 +17,13 @@ from motif.cli.options import (
     SeedOption,
     Settings,
     StaticOption,
-    check_target,
     command,
     complete_player,
     option,
     static_evaluator,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table, say
+from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer

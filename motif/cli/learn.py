@@ -15,17 +15,16 @@ from motif.cli.options import (
     JsonOption,
     SeedOption,
     Settings,
-    check_target,
     checked_seed,
     command,
     complete_preset,
     moved,
     option,
     several_values,
-    static_evaluator,
 )
 from motif.cli.printing import counted, error_text, json_line, note, print_table, say, tell
 from motif.runtime.errors import SettingError
+from motif.runtime.files import check_target
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def sample(
     from motif.sampling import sample as make_samples
     from motif.sampling.recorded_games import read_games
 
-    static_evaluator(settings.player)
+    evaluator_of(settings.player)
     games = read_games(recorded) if recorded else []
     if not games:
         settings.check()
@@ -73,7 +72,7 @@ def sample(
         evaluator_of(settings.label)
     with resumable("the same command with --resume goes on"), working_on(cluster):
         result = make_samples(settings, out, recorded=games, resume=resume, jobs=jobs)
-    facts = result.as_dict()
+    facts = result.to_dict()
     if json:
         print(json_line(facts))
         return
@@ -141,7 +140,7 @@ def fit(
         from motif.reports.convergence import plot_convergence
 
         plot_convergence(fitted.history_rows(), plot)
-    facts = fitted.as_dict()
+    facts = fitted.to_dict()
     for line in fitted.warnings:
         note(line)
     if json:
@@ -344,7 +343,7 @@ def report(
     lines = [read_benchmark(path) for path in dict.fromkeys(benchmark)] if benchmark else shipped_lines()
     drawn = draw_run(folder, html, benchmarks=lines, worst=worst, top=top, seed=seed, jobs=jobs, tell=tell)
     if json:
-        print(json_line(drawn.as_dict()))
+        print(json_line(drawn.to_dict()))
         return
     _print_versions(drawn)
     print(drawn.page)

@@ -20,7 +20,6 @@ from motif.cli.options import (
     SeedOption,
     Settings,
     StaticOption,
-    check_target,
     command,
     option,
     player_option,
@@ -28,6 +27,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import json_line, note, print_table, say
 from motif.runtime.errors import SettingError
+from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.benchmark.benchmark_making import MakeSettings
@@ -96,9 +96,9 @@ def benchmark(
     rates = summary(measured[0])
     compared = None if versus is None else (versus, paired(*measured))
     if json:
-        record = rates.as_dict() | {"cube_decisions": unused, "player": player}
+        record = rates.to_dict() | {"cube_decisions": unused, "player": player}
         if shown:
-            record["worst"] = [decision.as_dict() for decision in decisions]
+            record["worst"] = [decision.to_dict() for decision in decisions]
         if compared:
             record |= {"versus": compared[0], "paired": asdict(compared[1])}
         print(json_line(record))

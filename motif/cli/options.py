@@ -5,7 +5,6 @@ Completion loads nothing heavy.
 
 import ast
 import inspect
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -152,7 +151,7 @@ DeepOption = Annotated[bool, option("Judge more deeply; takes longer.")]
 StaticOption = Annotated[str, player_option(f"Plays both sides: {static_words()}.")]
 HtmlOption = Annotated[Path | None, option("Write a page, too.")]
 # What fields of these names become, whatever settings they belong to.
-_SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (StaticOption, DEFAULT_PLAYER)}
+_SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (PlayerOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}
 _WORDS = {"owner": "WHO", "score": "A-B", "start": "FILE.onnx", "opponent": "PLAYER,..."}
 """What stands for values of a field."""
@@ -349,15 +348,6 @@ def moved(options: Sequence[str], where: str) -> type[TyperCommand]:
             return super().parse_args(ctx, args)
 
     return Moved
-
-
-def check_target(path: Path) -> None:
-    """Fail before the work, not after it, when the file `path` cannot be written; raises `SettingError`."""
-    if path.is_dir():
-        raise SettingError(f"{path}: is a folder, not a file to write")
-    parent = next(folder for folder in path.absolute().parents if folder.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")
 
 
 def static_evaluator(name: str) -> "StaticEvaluator":

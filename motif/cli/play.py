@@ -209,7 +209,7 @@ def play_result(session: "GameSession", tutor: "Tutor | None") -> dict[str, Any]
         "raccoons": rules.raccoons,
         "score": list(session.score),
         "winner": None if winner is None else record.players[winner],
-        "games": [facts.as_dict(record.players) for facts in games if facts is not None],
+        "games": [facts.to_dict(record.players) for facts in games if facts is not None],
         "unfinished": None in games,
-        "errors": None if tutor is None else {report.name: report.as_dict() for report in tutor.reports()},
+        "errors": None if tutor is None else {report.name: report.to_dict() for report in tutor.reports()},
     }

@@ -23,14 +23,13 @@ from motif.cli.options import (
     MaybeId,
     PlayerOption,
     SecondDie,
-    check_target,
     command,
     option,
     player_option,
-    static_evaluator,
 )
 from motif.cli.printing import json_line, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import PositionError, SettingError
+from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
@@ -247,7 +246,6 @@ def _roll_out(
     jobs: int | None,
 ) -> None:
     """Print the best plays of a hint's `record`, rolled out."""
-    from motif.analysis.rollout_records import comparison_record
     from motif.board.identifiers import gnubg_id
     from motif.board.moves import legal_plays
     from motif.cli.rollouts import print_comparison
@@ -258,14 +256,14 @@ def _roll_out(
     count = CANDIDATES if candidates is None else candidates
     check_count("candidates", count, 1)
     settings = EARLY if trials is None else replace(EARLY, trials=trials)
-    evaluator = static_evaluator(_LOOKAHEAD.sub("", player))
+    evaluator = evaluator_of(_LOOKAHEAD.sub("", player))
     roll = tuple(record["roll"])
     by_position = {gnubg_id(play.position): play for play in legal_plays(position, roll)}
     best = [by_position[play["position"]] for play in record["plays"][:count]]
     comparison = compare_plays(position, roll, evaluator, settings, plays=best, stakes=stakes, jobs=jobs)
     if json:
         rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
-        print(json_line({**record, "rollout": comparison_record(comparison) | rolled}))
+        print(json_line({**record, "rollout": comparison.to_dict() | rolled}))
         return
     print_board(position, match)
     print_comparison(comparison, f"{evaluator.name}, {settings.cut} plies each")

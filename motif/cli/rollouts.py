@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from motif.analysis.judge import evaluator_of
 from motif.cli.options import (
     DEFAULT_PLAYER,
     ClusterOption,
@@ -11,12 +12,11 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     MatchChoice,
+    PlayerOption,
     SecondDie,
     Settings,
-    StaticOption,
     command,
     option,
-    static_evaluator,
 )
 from motif.cli.printing import json_line, p_text, percent, print_board, print_table, print_valued, say
 from motif.runtime.errors import SettingError
@@ -43,7 +43,7 @@ def rollout(
     options: MatchChoice,
     die1: FirstDie = None,
     die2: SecondDie = None,
-    player: StaticOption = DEFAULT_PLAYER,
+    player: PlayerOption = DEFAULT_PLAYER,
     luck_plies: Annotated[str, option("Take off the luck of the first N rolls, or of all.", "N")] = "0",
     cubeful: Annotated[bool, option("Let both sides double; without --compare, whether to double.")] = False,
     compare: Annotated[bool, option("Roll out the best plays of the roll D1 D2 with the same dice.")] = False,
@@ -62,7 +62,7 @@ def rollout(
     their chances are worth at the score and with the cube where it lies.  With --cubeful both sides double,
     take and pass in the trials, for money or for the match.
     """
-    from motif.analysis.rollout_records import RolloutQuestion, comparison_record
+    from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.parsing import parse_decision
     from motif.rollout.rollout_settings import parse_luck_plies
 
@@ -78,12 +78,12 @@ def rollout(
         raise SettingError("missing argument: D1 D2, the roll whose plays --compare rolls out")
     if cubeful:
         match = options.state_of(match)
-    question = RolloutQuestion(position, match, static_evaluator(player), settings, cubeful, jobs)
+    question = RolloutQuestion(position, match, evaluator_of(player), settings, cubeful, jobs)
     with working_on(cluster):
         if compare and roll is not None:
             comparison, valued = question.compare(roll, options, candidates, play or [])
             if json:
-                record = comparison_record(comparison) | valued | {"roll": list(roll)}
+                record = comparison.to_dict() | valued | {"roll": list(roll)}
                 print(json_line(question.record(record)))
                 return
             print_board(position, options.stakes_state(match))
@@ -169,8 +169,8 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
 
 
 def _print_result(result: "RolloutResult") -> None:
-    from motif.analysis.rollout_records import by_name
     from motif.rollout import RESULT_NAMES
+    from motif.rollout.trials import by_name
 
     mean, se, sd = (by_name(figures[0]) for figures in (result.mean, result.se, result.sd))
     rows = [

@@ -15,7 +15,6 @@ from motif.cli.options import (
     JobsOption,
     JsonOption,
     SeedOption,
-    check_target,
     command,
     complete_player,
     option,
@@ -23,6 +22,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import json_line, print_table, say
 from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.analysis.pattern_report import ToldPattern
@@ -392,7 +392,11 @@ def calibrate(
         plot_recalibration(calibration, player or results.name, plot)
     if json:
         print(
-            json_line(_record(calibration, player) | {"seen": seen, "files": {"weights": out, "plot": plot}})
+            json_line(
+                {"player": player}
+                | calibration.to_dict()
+                | {"seen": seen, "files": {"weights": out, "plot": plot}}
+            )
         )
         return
     _print_groups(calibration)
@@ -406,32 +410,6 @@ def calibrate(
         say(f"{player} was itself fitted to this dataset: games that it has not seen tell more")
     for path in filter(None, (out, plot)):
         print(path)
-
-
-def _record(calibration: "Calibration", player: str | None) -> dict[str, Any]:
-    from motif.learning.recalibration import ALL
-
-    def scores(name: str) -> dict[str, Any]:
-        changes = {group: asdict(getattr(of, name)) for group, of in calibration.groups.items()}
-        return {**changes.pop(ALL), "classes": changes}
-
-    whole = calibration.groups[ALL]
-    return {
-        "player": player,
-        "brier": scores("brier"),
-        "log_loss": scores("log_loss"),
-        "fitted": {"positions": calibration.facts["positions"], "games": calibration.facts["games"]},
-        "measured": {
-            "positions": whole.positions,
-            "games": whole.games,
-            "classes": {
-                name: {"positions": of.positions, "games": of.games}
-                for name, of in calibration.groups.items()
-                if name != ALL
-            },
-        },
-        "knots": {name: rows.tolist() for name, rows in calibration.knots.items()},
-    }
 
 
 def _print_groups(calibration: "Calibration") -> None:

@@ -6,6 +6,7 @@ roll then may still double.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +18,17 @@ from motif.board.position import Position
 from motif.cube.cube_states import cube_maker
 from motif.cube.decision import best_action
 from motif.cube.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, may_double, scale
-from motif.evaluators import StaticEvaluator
+from motif.evaluators import Evaluator
 from motif.rollout.games import NO_DOUBLE
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.tally import Tally
-from motif.rollout.trials import RESULT_NAMES, CubeStart, tally_trials
+from motif.rollout.trials import RESULT_NAMES, CubeStart, by_name, tally_trials
+from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch
 
 
-@dataclass(frozen=True)
-class CubeRollout:
+@dataclass(frozen=True, repr=False)
+class CubeRollout(Tabular):
     """What the player on roll has without a double and after one that is taken, by a rollout.
 
     Equities are his, normalised as those of a `CubeDecision`; a pass brings him 1.  What a double brings is
@@ -64,6 +66,33 @@ class CubeRollout:
         gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
         return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons)[0]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        state = self.state
+        record = {
+            "action": self.action,
+            "no_double": self.no_double,
+            "no_double_se": float(self.se[-1]),
+            "double_take": self.double_take,
+            "double_take_se": self.double_take_se,
+            "double_pass": self.double_pass,
+            "difference": self.difference,
+            "difference_se": self.difference_se,
+            "mean": by_name(self.mean),
+            "se": by_name(self.se),
+            "trials": self.trials,
+            "seconds": self.seconds,
+            "cube": state.cube,
+            "owner": state.cube_owner,
+            "length": state.length,
+        }
+        if not state.length:
+            return record | {"jacoby": state.jacoby}
+        equities = {name: getattr(self, name) for name in ("no_double", "double_take", "double_pass")}
+        chances = {f"mwc_{name}": None if it is None else self.mwc(it) for name, it in equities.items()}
+        score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+        return record | chances | score
+
     def mwc(self, equity: float) -> float | None:
         """Chance to win the match for which an `equity` stands; None for money."""
         if not self.state.length:
@@ -75,7 +104,7 @@ class CubeRollout:
 def roll_out_cube(
     position: Position,
     state: MatchState,
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     settings: RolloutSettings | None = None,
     *,
     efficiency: Efficiency = DEFAULT_EFFICIENCY,
@@ -100,7 +129,7 @@ def roll_out_cube(
 
     stopwatch = Stopwatch()
     (tally,) = tally_trials(
-        settings.model_of(evaluator),
+        settings.player_of(evaluator),
         settings,
         packed,
         np.zeros(len(first), np.int64),

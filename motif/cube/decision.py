@@ -3,8 +3,9 @@
 Market windows go with them: from which chance to win on to double, to cash, and to play on for a gammon.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from motif.cube.match_equity import MatchEquityTable, match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import Probabilities
 from motif.runtime.errors import SettingError
+from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, html_table, text_table
 
 BEAVERED = 2.0
@@ -73,9 +75,35 @@ class Window:
         """Chance to win that the opponent needs to take."""
         return 1 - self.cash_point
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {**asdict(self), "take_point": self.take_point}
 
-@dataclass(frozen=True)
-class CubeDecision:
+
+_FIELDS = (
+    "action",
+    "no_double",
+    "double_take",
+    "double_pass",
+    "take_point",
+    "cash_point",
+    "value",
+    "mwc_no_double",
+    "mwc_double_take",
+    "mwc_double_pass",
+    "should_double",
+    "should_take",
+    "should_beaver",
+    "should_raccoon",
+    "exact",
+    "efficiency",
+    "words",
+)
+"""What JSON has of a decision under the names of `CubeDecision`."""
+
+
+@dataclass(frozen=True, repr=False)
+class CubeDecision(Tabular):
     """What the player on roll and his opponent should do with the cube, before the roll.
 
     Equities belong to the player on roll.  For money they are in units of the cube before the double; in a
@@ -111,6 +139,17 @@ class CubeDecision:
     state: MatchState
     _ends: Outcomes = field(repr=False, compare=False)
     _table: MatchEquityTable | None = field(repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        record = {name: getattr(self, name) for name in _FIELDS}
+        record["windows"] = [window.to_dict() for window in self.windows]
+        record["opponent_windows"] = [window.to_dict() for window in self.opponent_windows]
+        state = self.state
+        record |= {"cube": state.cube, "owner": state.cube_owner, "length": state.length}
+        if state.length:
+            return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
+        return record | {"jacoby": state.jacoby, "beavers": state.beavers, "raccoons": state.raccoons}
 
     def _rows(self) -> list[tuple[str, str]]:
         named = {

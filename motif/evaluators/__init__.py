@@ -7,7 +7,7 @@ from motif.runtime.package import lazy_names
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
     from motif.evaluators.lookahead import LookaheadEvaluator
-    from motif.evaluators.named import as_static, load_evaluator, load_static
+    from motif.evaluators.named import load_evaluator, load_static
     from motif.evaluators.probabilities import OUTPUTS, Probabilities
     from motif.evaluators.static import StaticEvaluator
     from motif.evaluators.weight_file import WeightFile
@@ -19,7 +19,7 @@ __getattr__ = lazy_names(
     {
         "motif.evaluators.evaluator": ("Evaluator",),
         "motif.evaluators.lookahead": ("LookaheadEvaluator",),
-        "motif.evaluators.named": ("as_static", "load_evaluator", "load_static"),
+        "motif.evaluators.named": ("load_evaluator", "load_static"),
         "motif.evaluators.probabilities": ("OUTPUTS", "Probabilities"),
         "motif.evaluators.static": ("StaticEvaluator",),
         "motif.evaluators.weight_file": ("WeightFile",),
@@ -34,7 +34,6 @@ __all__ = [
     "Probabilities",
     "StaticEvaluator",
     "WeightFile",
-    "as_static",
     "load_evaluator",
     "load_static",
     "read_weight_file",

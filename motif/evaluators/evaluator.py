@@ -101,7 +101,21 @@ def with_closer_look(
 
 
 class Evaluator(ABC):
-    """Gives positions their values for the player on roll, before the roll."""
+    """Gives positions their values for the player on roll, before the roll.
+
+    An evaluator of your own need not be one: any object with a method ``evaluate_many(boards)`` will do,
+    wherever a player is asked for.  It gets int8 boards (n, 26): entry p, 1 to 24, is positive for checkers
+    of the player on roll on point p and negative for the opponent's, entry 25 is the bar of the player on
+    roll and entry 0, negative, the opponent's.  It returns the five probabilities (n, 5) of `Probabilities`,
+    or cubeless equities (n,).  The rules value finished games.  `motif.load_evaluator` makes an `Evaluator`
+    of it, `motif.from_sklearn` one of a fitted model; on the command line it is ``--player FILE.py``.
+
+    >>> class PipLead:
+    ...     def evaluate_many(self, boards):
+    ...         opponents = -boards.clip(max=0).sum(axis=1)
+    ...         lead = 25 * opponents - np.abs(boards) @ np.arange(26)
+    ...         return np.tanh(lead / 60)
+    """
 
     name: str
     """The player name that loads it."""

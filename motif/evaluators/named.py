@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.errors import PlayerError, did_you_mean, shown
+from motif.runtime.errors import PlayerError, did_you_mean
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
@@ -271,22 +271,6 @@ def load_static(name: str) -> "StaticEvaluator":
     raise PlayerError(
         f"{quoted(name)} is {entry.kind}; rollouts and self-play need a static evaluator: {static_words()}"
     )
-
-
-def as_static(evaluator: object) -> "StaticEvaluator":
-    """`evaluator` itself, the one of a player, or the one that is called so.
-
-    Raises `PlayerError` for a name that means nothing and for what has no static evaluator.
-    """
-    from motif.evaluators.static import StaticEvaluator
-
-    if isinstance(evaluator, str):
-        return load_static(evaluator)
-    result = getattr(evaluator, "evaluator", evaluator)
-    if isinstance(result, StaticEvaluator):
-        return result
-    who = shown(getattr(result, "name", evaluator))
-    raise PlayerError(f"a static evaluator is needed, or its name, such as 'latest', without @; not {who}")
 
 
 def without_plies(name: str) -> str:

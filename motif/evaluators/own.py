@@ -7,6 +7,7 @@ returns the five probabilities (n, 5) in the order of `OUTPUTS`, or cubeless equ
 finished games, which are never passed to it.
 """
 
+import hashlib
 import importlib.util
 import inspect
 import re
@@ -22,9 +23,12 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import as_boards
 from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.named import load_evaluator
 from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.static import from_weights
+from motif.evaluators.weight_file import WeightFile
 from motif.parameters import ParameterSet, parameter_set
-from motif.parameters.named_sets import features
+from motif.parameters.named_sets import measured
 from motif.runtime.errors import PlayerError, plain_text, shown
 
 SUFFIX = ".py"
@@ -47,6 +51,11 @@ class OwnEvaluator(Evaluator):
     def __init__(self, name: str, own: Values) -> None:
         self.name = name
         self.own = own
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the file that it comes from; empty where it comes from none."""
+        return ""
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`; raises `PlayerError` for values that are none."""
@@ -92,12 +101,13 @@ def _of_equities(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def as_evaluator(own: object, name: str | None = None) -> Evaluator:
-    """Return an evaluator for an object of your own.
+    """Return the evaluator that a name stands for, or one for an object of your own.
 
     Parameters
     ----------
     own : object
-        An `Evaluator`, or an object with a method ``evaluate_many(boards)`` as this module describes.
+        A name that `load_evaluator` knows, weights, an `Evaluator`, or an object with a method
+        ``evaluate_many(boards)`` as this module describes.
     name : str, optional
         What to call it in tables; by default its ``name``, or its class's.
 
@@ -106,6 +116,12 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
     PlayerError
         For what has no such method.
     """
+    if isinstance(own, str):
+        return load_evaluator(own)
+    if isinstance(own, WeightFile):
+        return from_weights(own, name)
+    # A player's own one, if it has one.
+    own = getattr(own, "evaluator", None) or own
     if isinstance(own, Evaluator):
         return own
     if inspect.isclass(own):
@@ -113,8 +129,8 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
     if not callable(getattr(own, "evaluate_many", None)):
         kind = type(own).__name__
         raise PlayerError(
-            f"{shown(own)} is no evaluator: {kind} needs a method evaluate_many(boards) that returns "
-            f"{_RETURNS}"
+            f"a player is a name such as 'latest', weights, or an object with a method evaluate_many(boards) "
+            f"that returns {_RETURNS}, not {shown(own)}: {kind} has no such method"
         )
     assert isinstance(own, Values)
     said = getattr(own, "name", None)
@@ -126,7 +142,21 @@ class _FromFunction:
         self.evaluate_many = function
 
 
-def from_sklearn(model: Any, parameters: str | ParameterSet = "motif", name: str | None = None) -> Evaluator:
+@runtime_checkable
+class Estimator(Protocol):
+    """What `from_sklearn` asks of a fitted model."""
+
+    def predict(self, rows: npt.NDArray[np.float32], /) -> npt.ArrayLike:
+        """Return equities (n,), probabilities (n, 5), or labels of rows (n, parameters)."""
+
+
+def from_sklearn(
+    model: Estimator,
+    parameters: str | ParameterSet = "motif",
+    name: str | None = None,
+    *,
+    scaled: bool = True,
+) -> Evaluator:
     """Return an evaluator that values positions by a fitted scikit-learn estimator.
 
     Parameters
@@ -136,6 +166,8 @@ def from_sklearn(model: Any, parameters: str | ParameterSet = "motif", name: str
         probability of its last class counts as that of a win.
     parameters : str or ParameterSet
         What it was fitted to: those of ``dataset.X(parameters)``.
+    scaled : bool
+        As it was for ``dataset.X``.
     name : str, optional
         What to call it; by default its class's name.
 
@@ -145,16 +177,25 @@ def from_sklearn(model: Any, parameters: str | ParameterSet = "motif", name: str
         For an object that can neither predict nor ``predict_proba``.
     """
     chosen = parameter_set(parameters) if isinstance(parameters, str) else parameters
-    if not (callable(getattr(model, "predict", None)) or callable(getattr(model, "predict_proba", None))):
-        raise PlayerError(f"{shown(model)} is no estimator: it has no method predict")
-    own = _FromFunction(partial(_predicted, model, chosen))
+    if inspect.isclass(model) or not isinstance(model, Estimator):
+        raise PlayerError(f"{shown(model)} is no fitted estimator: it has no method predict")
+    expected = getattr(model, "n_features_in_", len(chosen))
+    if expected != len(chosen):
+        raise PlayerError(
+            f"{type(model).__name__} was fitted to {expected} columns, but the parameters {chosen.name} are "
+            f"{len(chosen)}"
+        )
+    own = _FromFunction(partial(_predicted, model, chosen, scaled))
     return OwnEvaluator(name or type(model).__name__, own)
 
 
-def _predicted(model: Any, parameters: ParameterSet, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-    rows = features(parameters, boards)
-    if callable(getattr(model, "predict_proba", None)):
-        return np.asarray(2 * np.asarray(model.predict_proba(rows))[:, -1] - 1, np.float64)
+def _predicted(
+    model: Estimator, parameters: ParameterSet, scaled: bool, boards: npt.NDArray[np.int8]
+) -> npt.NDArray[np.float64]:
+    rows = measured(parameters, boards, scaled=scaled)
+    chances = getattr(model, "predict_proba", None)
+    if callable(chances):
+        return np.asarray(2 * np.asarray(chances(rows))[:, -1] - 1, np.float64)
     values = np.asarray(model.predict(rows), np.float64)
     low, high = (-_LARGEST, _LARGEST) if values.ndim == 1 else (0.0, 1.0)
     # Regression oversteps the bounds a little.
@@ -168,6 +209,13 @@ def is_own(name: str) -> bool:
 
 class _FromFile(OwnEvaluator):
     """One from a Python file, which workers load themselves."""
+
+    @property
+    def fingerprint(self) -> str:
+        """See `OwnEvaluator.fingerprint`."""
+        match = _NAMED.fullmatch(self.name)
+        assert match
+        return f"sha256:{hashlib.sha256(Path(match[1]).read_bytes()).hexdigest()}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return load_own, (self.name,)

@@ -43,6 +43,10 @@ class Probabilities(NamedTuple):
         gained = self.win_gammon + self.win_backgammon
         return 2 * self.win - 1 + gained - self.lose_gammon - self.lose_backgammon
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the probabilities and the equity by name."""
+        return {**self._asdict(), "equity": self.equity}
+
     def turned(self) -> "Probabilities":
         """The other player's chances in the same position."""
         return Probabilities(

@@ -344,7 +344,7 @@ def _make_version(
         "sample_settings": step.plan(),
         "seconds": sum(seconds.values()),
         "seconds_by_step": seconds,
-        **{key: value for key, value in fit.as_dict().items() if key != "seconds"},
+        **{key: value for key, value in fit.to_dict().items() if key != "seconds"},
         **strength,
     }
     write_text(home / SUMMARY, json.dumps(summary, indent=1) + "\n")

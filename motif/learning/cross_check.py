@@ -42,7 +42,7 @@ class CrossCheck:
     weight_difference: float
     """The largest difference of a weight, as a share of the largest weight."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Numbers for a report."""
         return asdict(self)
 

@@ -55,6 +55,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN, PLANS, plans_many
 from motif.rollout.tally import error_over_groups
 from motif.runtime.errors import FailedFitError, FitError
+from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
@@ -87,8 +88,8 @@ class ChoiceError(NamedTuple):
     """Standard error of `mean`, games taken as wholes; NaN where all decisions come from one game."""
 
 
-@dataclass(frozen=True)
-class FittedWeights:
+@dataclass(frozen=True, repr=False)
+class FittedWeights(Tabular):
     """A weight file and how its heads were fitted."""
 
     weights: WeightFile
@@ -143,7 +144,7 @@ class FittedWeights:
         reasons = [result.stopped for result in self._every_result if result.stopped != CONVERGED]
         return next((reason for reason in reasons if reason in FAILURES), (*reasons, CONVERGED)[0])
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Numbers for a report.
 
         Of a head that was pruned, `before_pruning` holds those of the fit with every term, the rest those
@@ -153,7 +154,7 @@ class FittedWeights:
         heads = {
             ".".join(place): {
                 **_facts_of_fit(result),
-                **NoiseFreeError(result.rmse_validation, self.noise.get(place)).as_dict(),
+                **NoiseFreeError(result.rmse_validation, self.noise.get(place)).to_dict(),
                 "before_pruning": before.get(place),
             }
             for place, result in self.results.items()
@@ -161,7 +162,7 @@ class FittedWeights:
         return {
             "rmse_train": self.rmse_train,
             "rmse_validation": self.rmse_validation,
-            "validation_errors": {name: error.as_dict() for name, error in self.overall.items()},
+            "validation_errors": {name: error.to_dict() for name, error in self.overall.items()},
             "sweeps": self.sweeps,
             "stopped": self.stopped,
             "seconds": self.seconds,
@@ -176,7 +177,7 @@ class FittedWeights:
             "warnings": list(self.warnings),
             "heads": heads,
             "plans": {plan: _facts_of_fit(of) for (_, plan), of in self.plans.items()},
-            "cross_check": None if self.check is None else self.check.as_dict(),
+            "cross_check": None if self.check is None else self.check.to_dict(),
         }
 
     def history_rows(self) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ class NoiseFreeError:
             return None
         return math.sqrt(max(self.rmse**2 - self.noise**2, 0.0))
 
-    def as_dict(self) -> dict[str, float | None]:
+    def to_dict(self) -> dict[str, float | None]:
         """Numbers for a report."""
         return {
             "rmse_validation": self.rmse,

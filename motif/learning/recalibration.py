@@ -17,7 +17,7 @@ played is one trial.
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +34,7 @@ from motif.evaluators.static import without_calibration
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollout.tally import error_over_groups
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
+from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -116,8 +117,8 @@ class Measured:
     log_loss: Change
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Tabular):
     """A calibration, and how good it is."""
 
     knots: dict[str, KnotRows]
@@ -130,6 +131,45 @@ class Calibration:
     """By class, and for `ALL`."""
     facts: dict[str, Any]
     """Where it comes from, for the weight file."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return scores and knots, as JSON has them."""
+
+        def scores(name: str) -> dict[str, Any]:
+            changes = {group: asdict(getattr(of, name)) for group, of in self.groups.items()}
+            return {**changes.pop(ALL), "classes": changes}
+
+        whole = self.groups[ALL]
+        return {
+            "brier": scores("brier"),
+            "log_loss": scores("log_loss"),
+            "fitted": {"positions": self.facts["positions"], "games": self.facts["games"]},
+            "measured": {
+                "positions": whole.positions,
+                "games": whole.games,
+                "classes": {
+                    name: {"positions": of.positions, "games": of.games}
+                    for name, of in self.groups.items()
+                    if name != ALL
+                },
+            },
+            "knots": {name: rows.tolist() for name, rows in self.knots.items()},
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each class, and for all."""
+        return [
+            {
+                "class": name,
+                "positions": of.positions,
+                "games": of.games,
+                "brier": of.brier.before,
+                "brier_after": of.brier.after,
+                "log_loss": of.log_loss.before,
+                "log_loss_after": of.log_loss.after,
+            }
+            for name, of in self.groups.items()
+        ]
 
 
 def calibrate(

@@ -440,3 +440,9 @@ def features(parameters: ParameterSet, boards: Board) -> npt.NDArray[np.float32]
     if measure_packed(code_of(whole), whole.functions, pack_many(boards), whole.scales, values):
         raise ParameterError(f"{parameters.name}: measures a value that is not finite on some positions")
     return values if whole is parameters else values.take(parameters.places, axis=1)
+
+
+def measured(parameters: ParameterSet, boards: Board, *, scaled: bool) -> npt.NDArray[np.float32]:
+    """Return `features`, each multiplied by its scale as weights expect, or left as counted."""
+    values = features(parameters, boards)
+    return values if scaled else np.asarray(values / parameters.scales, np.float32)

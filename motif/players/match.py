@@ -37,6 +37,7 @@ from motif.rollout.playout import MAX_PLIES
 from motif.rollout.rollout_settings import check_count, check_error_rate
 from motif.rollout.tally import p_value
 from motif.runtime.errors import SettingError, check_seed
+from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
@@ -175,8 +176,8 @@ def fields_known(result: Any) -> dict[str, Any]:
     return fields if result.se is not None else {**fields, "note": TOO_FEW}
 
 
-@dataclass(frozen=True)
-class MatchResult:
+@dataclass(frozen=True, repr=False)
+class MatchResult(Tabular):
     """How the first player did against the second."""
 
     games: int
@@ -205,7 +206,7 @@ class MatchResult:
     without_luck: WithoutLuck | None = None
     """What is left without the luck of the dice; None where no judge told it."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All fields by name, as JSON has them."""
         return fields_known(self) | {"interval": list(self.interval)}
 

@@ -15,7 +15,8 @@ from motif.evaluators.named import Kind, described, entry_of, load_evaluator, ow
 from motif.evaluators.own import Values, as_evaluator
 from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
-from motif.runtime.errors import PlayerError, check_seed, shown
+from motif.evaluators.weight_file import WeightFile
+from motif.runtime.errors import PlayerError, check_seed
 from motif.runtime.streams import derive_states
 
 _PLAYS_AT_ONCE = 4096
@@ -163,7 +164,11 @@ def cube_evaluator(player: Player) -> Evaluator | None:
     return None if entry is not None and not entry.gives_chances else player.evaluator
 
 
-def as_player(player: Player | Values | str) -> Player:
+PlayerLike = Player | Values | WeightFile | str
+"""A player, its name, weights, or an object with a method ``evaluate_many(boards)``."""
+
+
+def as_player(player: PlayerLike) -> Player:
     """`player` itself, who is called so, or who plays whatever an evaluator finds best.
 
     Raises `PlayerError` for a name that means nothing, and for what is none of these.
@@ -172,11 +177,5 @@ def as_player(player: Player | Values | str) -> Player:
         return player
     if isinstance(player, str):
         return load(player)
-    if isinstance(player, StaticEvaluator):
-        return static_player(player)
-    if isinstance(player, Evaluator) or callable(getattr(player, "evaluate_many", None)):
-        return EvaluatorPlayer(as_evaluator(player))
-    raise PlayerError(
-        f"a player is a name such as 'latest', a Player, or an object with evaluate_many(boards), not "
-        f"{shown(player)}"
-    )
+    evaluator = as_evaluator(player)
+    return static_player(evaluator) if isinstance(evaluator, StaticEvaluator) else EvaluatorPlayer(evaluator)

@@ -41,6 +41,7 @@ from motif.players.match import (
 from motif.players.player import Player, as_player
 from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed, shown
+from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 from motif.runtime.streams import derive_states
@@ -155,7 +156,7 @@ class Result(Protocol):
     def losses(self) -> int:
         """Those that he lost."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
 
 
@@ -177,8 +178,8 @@ class Pairing:
     """Standard error of `ppg`; None for too few games."""
 
 
-@dataclass(frozen=True)
-class TournamentResult:
+@dataclass(frozen=True, repr=False)
+class TournamentResult(Tabular):
     """How everyone did against everyone."""
 
     names: tuple[str, ...]
@@ -238,7 +239,7 @@ class TournamentResult:
             games[pairing.second] += pairing.result.losses
         return games
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the results: ``table``, ``pairings`` and ``without_luck``.
 
         The table has a row for each player, the best first; pairings are all matches;
@@ -257,11 +258,16 @@ class TournamentResult:
                 {
                     "players": [self.names[it.first], self.names[it.second]],
                     "seed": it.seed,
-                    **it.result.as_dict(),
+                    **it.result.to_dict(),
                 }
                 for it in self.pairings
             ],
         }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each player, the best first."""
+        rows = [self._row(player) for player in self.order]
+        return [{name: value for name, value in row.items() if name != "against"} for row in rows]
 
     def _row(self, player: int) -> dict[str, Any]:
         ppg, se = self.cross

@@ -96,12 +96,12 @@ _Curves = dict[tuple[str, str], _Curve]
 """By class and head."""
 
 
-def plot_convergence(history_rows: Rows, path: Path, *, title: str = "Error by pass") -> None:
-    """Draw every fit of a weight file to `path`: a row of panels a head, a column a class.
+def plot_convergence(history_rows: Rows, path: Path | None, *, title: str = "Error by pass") -> Figure:
+    """Draw every fit of a weight file, to `path` if any: a row of panels a head, a column a class.
 
     Raises `SettingError` for rows that hold no pass or lack a column.
     """
-    curves = _curves(history_rows, str(path))
+    curves = _curves(history_rows, str(path or title))
     classes, heads = (list(dict.fromkeys(key[k] for key in curves)) for k in (0, 1))
     height = 1.75 + (1.55 if len(heads) > 1 else 2.6) * len(heads)
     with picture(path, height, title) as figure:
@@ -125,6 +125,7 @@ def plot_convergence(history_rows: Rows, path: Path, *, title: str = "Error by p
                     _draw_seconds(axes, curve, "" if row_number else "seconds")
         figure.align_ylabels(grid[:, 0])
         _explain(figure, curves.values(), "Above each panel: last errors, {numbers}.")
+    return figure
 
 
 def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:

@@ -293,7 +293,7 @@ class RunReport:
     terms: RunTerms
     benchmark: RunBenchmark | None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Paths and key figures, for JSON."""
         versions = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
         figures: dict[str, Any] = {
@@ -307,9 +307,9 @@ class RunReport:
         }
         if self.benchmark is not None:
             for version, rates in zip(versions, self.benchmark.rates, strict=True):
-                version["benchmark"] = {path: rate.as_dict() for path, rate in rates.files.items()}
-                version["benchmark_all"] = rates.overall.as_dict()
-            figures["worst"] = [decision.as_dict() for decision in self.benchmark.worst]
+                version["benchmark"] = {path: rate.to_dict() for path, rate in rates.files.items()}
+                version["benchmark_all"] = rates.overall.to_dict()
+            figures["worst"] = [decision.to_dict() for decision in self.benchmark.worst]
         return figures
 
 

@@ -93,20 +93,22 @@ def check_picture(path: Path) -> None:
 
 
 @contextmanager
-def picture(path: Path, height: float, title: str) -> Iterator[Figure]:
-    """Provide a figure of that `height` in inches; afterwards it is at `path`, whole or not at all.
+def picture(path: Path | None, height: float, title: str) -> Iterator[Figure]:
+    """Provide a figure of that `height` in inches; afterwards it is at `path`, whole or not at all, if any.
 
     Threads draw one after the other.  Raises `SettingError` for a name that is no picture's, `FileError` when
     it cannot be written there.
     """
-    check_picture(path)
+    if path is not None:
+        check_picture(path)
     with _ONE_AT_A_TIME, matplotlib_style.context(["default", _STYLE]):
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         FigureCanvasAgg(figure)
         figure.suptitle(fill(title, _TITLE_LETTERS))
         yield figure
-        with replacing(path) as temporary:
-            figure.savefig(temporary, metadata=_METADATA[path.suffix])
+        if path is not None:
+            with replacing(path) as temporary:
+                figure.savefig(temporary, metadata=_METADATA[path.suffix])
 
 
 def marked(look: dict[str, Any], count: int) -> dict[str, Any]:

@@ -18,22 +18,25 @@ and B. Turnbull, Group Sequential Methods with Applications to Clinical Trials (
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.identifiers import gnubg_id
 from motif.board.movegen import ROLLS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators import OUTPUTS, StaticEvaluator
+from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import turned, turned_equities
 from motif.evaluators.stakes import NO_CUBE, Stakes, staked_values
 from motif.rollout.playout import ROUND
-from motif.rollout.rollout_settings import RolloutSettings, check_count, playing_for
+from motif.rollout.rollout_settings import RolloutSettings, check_count, valued_for
 from motif.rollout.tally import RollsOf, Tally, Values, p_value
-from motif.rollout.trials import RESULT_NAMES, CubeStart, results_of_trials, tally_trials
+from motif.rollout.trials import RESULT_NAMES, CubeStart, by_name, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError
+from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch, progress
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
@@ -192,9 +195,24 @@ class ComparedPlay:
     p_value: float
     """Chance of a difference at least this large, either way, between plays that are equally good."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {
+            "notation": self.play.notation,
+            "position": gnubg_id(self.play.position),
+            "equity": float(self.mean[-1]),
+            "difference": self.difference,
+            "difference_se": self.difference_se,
+            "p_value": self.p_value,
+            "mean": by_name(self.mean),
+            "se": by_name(self.se),
+            "trials": self.trials,
+            "dropped": self.dropped,
+        }
 
-@dataclass(frozen=True)
-class Comparison:
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Tabular):
     """The plays, the best first, and those that were dropped last."""
 
     plays: tuple[ComparedPlay, ...]
@@ -204,6 +222,29 @@ class Comparison:
     scoring: str
     error_rate: float | None
     """Chance, at most, that the best play was dropped; None where no play could be."""
+
+    @property
+    def best(self) -> Play:
+        """The best play."""
+        return self.plays[0].play
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {
+            "plays": [compared.to_dict() for compared in self.plays],
+            "doubt": self.doubt,
+            "settled": self.settled,
+            "error_rate": self.error_rate,
+            "trials": self.trials,
+            "seconds": self.seconds,
+            "trials_per_second": self.trials_per_second,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each play."""
+        names = ("notation", "equity", "difference", "difference_se", "p_value", "trials", "dropped")
+        rows = (compared.to_dict() for compared in self.plays)
+        return [{"play": row["notation"], **{name: row[name] for name in names[1:]}} for row in rows]
 
     @property
     def left(self) -> tuple[ComparedPlay, ...]:
@@ -241,7 +282,7 @@ class Comparison:
 def compare_plays(
     position: Position,
     roll: tuple[int, int],
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     settings: RolloutSettings | None = None,
     *,
     plays: Sequence[Play] | None = None,
@@ -292,7 +333,7 @@ def compare_plays(
 def _best_by_evaluation(
     position: Position,
     roll: tuple[int, int],
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     scoring: str,
     count: int,
     stakes: Stakes,
@@ -300,16 +341,14 @@ def _best_by_evaluation(
     legal = legal_plays(position, roll)
     board = position.board[None]
     batch = next(play_batches(board, np.array([checked_roll(*roll)])))
-    judge = StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights).staked(
-        stakes
-    )
+    judge = valued_for(evaluator, scoring).staked(stakes)
     order = np.argsort(-judge.play_equities(board, batch), kind="stable")
     return [legal[k] for k in order[:count]]
 
 
 def _all_alike(
     options: Sequence[Play],
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     settings: RolloutSettings,
     stakes: Stakes,
     cube: CubeStart | None,
@@ -322,7 +361,7 @@ def _all_alike(
         return staked_stage(stakes, packed, tally, np.arange(len(options)))
 
     (tally,) = tally_trials(
-        settings.model_of(evaluator),
+        settings.player_of(evaluator),
         settings,
         packed,
         np.zeros(len(options), np.int64),
@@ -371,7 +410,7 @@ def _values_to_mover(stakes: Stakes, packed: Board, means: Values) -> Values:
 
 def _until_clear(
     options: Sequence[Play],
-    evaluator: StaticEvaluator,
+    evaluator: Evaluator,
     settings: RolloutSettings,
     stakes: Stakes,
     cube: CubeStart | None,
@@ -379,13 +418,13 @@ def _until_clear(
 ) -> list[Stage]:
     """Return the stages of an elimination."""
     packed = pack_many(np.array([play.position.board for play in options]))
-    model = settings.model_of(evaluator)
+    player = settings.player_of(evaluator)
     with progress(_label(options, evaluator), settings.trials) as advance:
 
         def play(plays: Numbers, first: int, count: int) -> Values:
             items = np.zeros(len(plays), np.int64)
             results = results_of_trials(
-                model, settings, packed[plays], items, first, count, after_a_play=True, cube=cube, jobs=jobs
+                player, settings, packed[plays], items, first, count, after_a_play=True, cube=cube, jobs=jobs
             )
             advance(count)
             return results
@@ -402,7 +441,7 @@ def _until_clear(
         )
 
 
-def _label(options: Sequence[Play], evaluator: StaticEvaluator) -> str:
+def _label(options: Sequence[Play], evaluator: Evaluator) -> str:
     return f"comparing {len(options)} plays with {evaluator.name}"
 
 

@@ -25,7 +25,7 @@ from motif.evaluators.kernels import best_reply_at_stake
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, turned, turned_equities, write_finished
 from motif.evaluators.stakes import EVEN, NO_DOUBLE, Stakes, is_known, known_boards, value_held
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollout.playout import MAX_PLIES
+from motif.rollout.playout import FIXED_ROLLS, MAX_PLIES, first_rolls
 from motif.runtime.errors import check_seed
 from motif.runtime.jit import NOTHING, inline_kernel, kernel, lean_kernel, words_of
 from motif.runtime.progress import checkpoint
@@ -497,6 +497,22 @@ def stream_dice(states: States) -> Dice:
         rolls = next_rolls(streams)
         states[games] = streams
         return rolls, streams
+
+    return dice
+
+
+def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: bool) -> Dice:
+    """Return the dice of trials `first`, ... of `items`, item by item: those of `roll_trials`."""
+    later = stream_dice(trial_states(seed, items, first, trials).reshape(-1))
+    if not stratified:
+        return later
+    fixed = {item: first_rolls(seed, item, first, trials) for item in np.unique(items).tolist()}
+    numbers = np.concatenate([fixed[item] for item in items.tolist()])
+
+    def dice(games: Games, ply: int) -> tuple[Rolls, States]:
+        if ply < FIXED_ROLLS:
+            return ROLLS[numbers[games, ply]], np.zeros(len(games), np.uint64)
+        return later(games, ply)
 
     return dice
 

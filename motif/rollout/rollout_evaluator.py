@@ -16,7 +16,7 @@ import numpy.typing as npt
 from motif.board.moves import PlayBatch
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
-from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_static
+from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
 from motif.evaluators.lookahead import Rolled
 from motif.evaluators.named import ROLLOUT_PREFIX
@@ -24,13 +24,14 @@ from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import Stakes, staked_values
 from motif.evaluators.static import prepared
 from motif.rollout.comparison import Numbers, eliminated
+from motif.rollout.player_trials import best_of, player_trials
 from motif.rollout.playout import COLUMNS, roll_out, roll_trials
 from motif.rollout.rollout_settings import (
     RolloutSettings,
     check_count,
     parse_luck_plies,
-    playing_for,
     scored_equities,
+    valued_for,
 )
 from motif.rollout.tally import Values
 from motif.runtime.errors import PlayerError, SettingError, shown
@@ -44,7 +45,7 @@ _TRIALS_BETWEEN_CHECKPOINTS = 1296
 
 
 class RolloutEvaluator(Evaluator):
-    """Rolls out every position, with a static evaluator playing both sides.
+    """Rolls out every position, with an evaluator playing both sides.
 
     The dice belong to the position, or for plays to the position before them: so a value does not
     depend on what else is evaluated, and the plays of a decision are compared with the same dice.  With
@@ -54,7 +55,7 @@ class RolloutEvaluator(Evaluator):
     def __init__(
         self,
         name: str,
-        evaluator: StaticEvaluator,
+        evaluator: Evaluator,
         settings: RolloutSettings,
         candidates: int = 0,
         *,
@@ -72,11 +73,9 @@ class RolloutEvaluator(Evaluator):
         self.settings = settings
         self.candidates = candidates
         self._one_deal = one_deal
-        self._model = settings.model_of(evaluator)
+        self._player = settings.player_of(evaluator)
         self._rules = settings.rules()
-        self._judge = StaticEvaluator(
-            evaluator.name, playing_for(evaluator.model, settings.scoring), evaluator.weights
-        )
+        self._judge = valued_for(evaluator, settings.scoring)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """See `Evaluator.evaluate_many`; without luck a mean may leave 0 to 1, and is cut there."""
@@ -160,12 +159,9 @@ class RolloutEvaluator(Evaluator):
         One that was dropped has that of the best less the difference in the trials that both had, but not
         more than the plays that were left.
         """
-        model, space = prepared(self._model)
 
         def play(plays: Numbers, first: int, count: int) -> Values:
-            results = np.empty((len(plays), count, len(OUTPUTS)))
-            shared = np.full(len(plays), item)
-            roll_trials(model, self._rules, packed[plays], shared, self.settings.seed, first, space, results)
+            results = self._trials(packed[plays], np.full(len(plays), item), first, count)
             return turned_equities(scored_equities(results, self.settings.scoring))[..., None]
 
         stages = eliminated(
@@ -188,7 +184,9 @@ class RolloutEvaluator(Evaluator):
         """Mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
         sums, squares = np.zeros((2, len(packed), COLUMNS))
         trials = self.settings.trials
-        model, space = prepared(self._model)
+        if isinstance(self._player, Evaluator):
+            return np.asarray(self._trials(packed, items, 0, trials).mean(axis=1))
+        model, space = prepared(self._player)
         size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // trials)
         for k in range(0, len(packed), size):
             checkpoint()
@@ -205,6 +203,18 @@ class RolloutEvaluator(Evaluator):
                 squares[part],
             )
         return sums[:, : len(OUTPUTS)] / trials
+
+    def _trials(
+        self, packed: npt.NDArray[np.int8], items: npt.NDArray[np.int64], first: int, count: int
+    ) -> Values:
+        """Return the probabilities (n, count, 5) of some trials of packed boards (n, 64)."""
+        player, rules, seed = self._player, self._rules, self.settings.seed
+        if isinstance(player, Evaluator):
+            return player_trials(best_of(player), player, rules, packed, items, seed, first, count)
+        results = np.empty((len(packed), count, len(OUTPUTS)))
+        model, space = prepared(player)
+        roll_trials(model, rules, packed, items, seed, first, space, results)
+        return results
 
 
 def items_of(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
@@ -286,7 +296,7 @@ def load_rollout(name: str) -> RolloutEvaluator:
         given.add(option)
         options[option] = value
     candidates = options.pop(_CANDIDATES, 0)
-    evaluator = load_static(player)
+    evaluator = load_evaluator(player)
     try:
         return RolloutEvaluator(name, evaluator, RolloutSettings(**options), candidates)
     except SettingError as error:

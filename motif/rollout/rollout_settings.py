@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators import StaticEvaluator
+from motif.board.packed import Board
+from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.bearoff import BearoffTables, bearoff_tables, no_tables
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
@@ -23,8 +24,8 @@ from motif.evaluators.static import filtered
 from motif.rollout.playout import MAX_PLIES, first_rolls
 from motif.runtime.errors import SettingError, check_seed, shown
 
-MONEY = "money"
-SCORINGS = (MONEY, "dmp", "no-gammons")
+MONEY, NO_GAMMONS = "money", "no-gammons"
+SCORINGS = (MONEY, "dmp", NO_GAMMONS)
 
 
 def check_scoring(scoring: str) -> None:
@@ -47,6 +48,31 @@ def playing_for(model: Model, scoring: str) -> Model:
     A point table has one score for everything, and plays as it always does; so does a pre-filter.
     """
     return model if scoring == MONEY else model._replace(win_only=True)
+
+
+class _ForWins(Evaluator):
+    """An evaluator that ranks plays by the chance to win."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.name = evaluator.name
+        self._evaluator = evaluator
+
+    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """See `Evaluator.evaluate_many`."""
+        return self._evaluator.evaluate_many(positions)
+
+    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+        """See `Evaluator.equity_many`; without gammons."""
+        return scored_equities(self.evaluate_many(boards).astype(np.float64), NO_GAMMONS)
+
+
+def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
+    """Return `evaluator`, made to rank plays for `scoring`; see `playing_for`."""
+    if scoring == MONEY:
+        return evaluator
+    if isinstance(evaluator, StaticEvaluator):
+        return StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights)
+    return _ForWins(evaluator)
 
 
 def check_error_rate(error_rate: float) -> None:
@@ -152,6 +178,12 @@ class RolloutSettings:
         """Return the model that plays, chosen from `evaluator`."""
         player = evaluator if self.every_play else filtered(evaluator)
         return playing_for(player.model, self.scoring)
+
+    def player_of(self, evaluator: Evaluator) -> Model | Evaluator:
+        """Return `model_of` a compiled evaluator; any other one as it plays for the scoring."""
+        if isinstance(evaluator, StaticEvaluator):
+            return self.model_of(evaluator)
+        return valued_for(evaluator, self.scoring)
 
 
 def parse_luck_plies(text: str) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,34 +12,33 @@ import numpy.typing as npt
 from motif.board.movegen import ROLLS
 from motif.board.packed import Board, pack_many, unpack_many
 from motif.board.position import Position, Positions, as_boards
-from motif.evaluators import Probabilities, StaticEvaluator, as_static
+from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.model import Model
 from motif.evaluators.named import LATEST
+from motif.evaluators.own import Values as EvaluatorLike
+from motif.evaluators.own import as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
 from motif.rollout.games import (
     CubePlayer,
     CubeRules,
-    Dice,
     Games,
     Rolls,
     States,
     choose_with_cubes,
     games_with_cube,
-    stream_dice,
-    trial_states,
+    trial_dice,
 )
-from motif.rollout.playout import FIXED_ROLLS, ROUND, roll_trials
+from motif.rollout.player_trials import best_of, player_trials
+from motif.rollout.playout import ROUND, roll_trials
 from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollout.tally import Tally, Values
 from motif.runtime.errors import changed
+from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_table, text_table
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, checkpoint, progress
-
-if TYPE_CHECKING:
-    from motif.players.player import Player
 
 Packed = npt.NDArray[np.int8]
 Items = npt.NDArray[np.int64]
@@ -55,8 +54,8 @@ TRIALS_A_CHECK = 9 * ROUND
 """After so many trials of a board, and again after as many, it is asked whether they are enough."""
 
 
-@dataclass(frozen=True)
-class RolloutResult:
+@dataclass(frozen=True, repr=False)
+class RolloutResult(Tabular):
     """Results of n positions, for the player on roll."""
 
     mean: npt.NDArray[np.float64]
@@ -78,6 +77,27 @@ class RolloutResult:
     def trials_per_second(self) -> float:
         """Trials of all positions a second."""
         return float(self.trials.sum()) / self.seconds if self.seconds > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return means, standard errors and trials of all positions, for JSON."""
+        return {
+            "positions": self.records(),
+            "scoring": self.scoring,
+            "seconds": self.seconds,
+            "trials_per_second": self.trials_per_second,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each position."""
+        named = zip(self.mean.tolist(), self.se.tolist(), self.trials.tolist(), strict=True)
+        return [
+            {
+                **dict(zip(RESULT_NAMES, mean, strict=True)),
+                **{f"{name}_se": error for name, error in zip(RESULT_NAMES, se, strict=True)},
+                "trials": trials,
+            }
+            for mean, se, trials in named
+        ]
 
     def _rows(self) -> list[tuple[str, ...]]:
         """Each position's results, for people."""
@@ -105,6 +125,11 @@ class RolloutResult:
         return float(self.mean[row, -1])
 
 
+def by_name(row: npt.NDArray[np.float64]) -> dict[str, float]:
+    """Return the numbers of a result (6,), such as its means, under their names."""
+    return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
+
+
 class CubeStart(NamedTuple):
     """With which cubes the games of a rollout begin, and who is on roll in them."""
 
@@ -120,7 +145,7 @@ class CubeStart(NamedTuple):
 
 def rollout(
     positions: Position | str | Positions,
-    evaluator: "StaticEvaluator | Player | str" = LATEST,
+    evaluator: EvaluatorLike | str = LATEST,
     settings: RolloutSettings | None = None,
     *,
     jobs: int | None = None,
@@ -128,17 +153,22 @@ def rollout(
 ) -> RolloutResult:
     """Roll out one position, several, or a board array (n, 26), with `evaluator` playing both sides.
 
-    Positions may be given by their IDs, the evaluator by its name; `changes` are fields of the settings:
-    ``rollout("4HPwATDgc/ABMA", trials=1296, cut=8)``.
+    Positions may be given by their IDs, the evaluator by its name, or as any object that
+    `motif.evaluators.own.as_evaluator` takes: compiled ones are some hundred times as fast as others.
+    `changes` are fields of the settings: ``rollout("4HPwATDgc/ABMA", trials=1296, cut=8)``.
 
     Trial t of position k uses the random stream (seed, k, t): the result does not depend on `jobs`.
     Raises `SettingError`, and `PositionError` naming the first row that is no position.
     """
     settings = changed(settings or RolloutSettings(), changes)
     settings.check()
-    evaluator = as_static(evaluator)
+    evaluator = as_evaluator(evaluator)
     if isinstance(positions, Position | str):
         positions = [positions]
+    elif (isinstance(positions, np.ndarray) and positions.ndim == 1) or (
+        isinstance(positions, np.ndarray) and positions.ndim == 1
+    ):
+        positions = positions[None]
     packed = pack_many(as_boards(positions))
 
     def enough(tally: Tally) -> bool:
@@ -146,7 +176,7 @@ def rollout(
 
     stopwatch = Stopwatch()
     tallies = tally_trials(
-        settings.model_of(evaluator),
+        settings.player_of(evaluator),
         settings,
         packed,
         np.arange(len(packed)),
@@ -165,7 +195,7 @@ def rollout(
 
 
 def tally_trials(
-    model: Model,
+    player: Model | Evaluator,
     settings: RolloutSettings,
     packed: Packed,
     items: Items,
@@ -204,7 +234,7 @@ def tally_trials(
     portions = -(-settings.trials // portion)
     total = -(-len(packed) // boards_at_once) * portions
     workers = worker_count(jobs)
-    play = _player_of(model, settings, cube, after_a_play)
+    play = _player_of(player, settings, cube, after_a_play)
     with (
         progress(label, total) as advance,
         closing(run_ordered(play, calls(), 1 if total == 1 else workers)) as parts,
@@ -224,7 +254,7 @@ def tally_trials(
 
 
 def results_of_trials(
-    model: Model,
+    player: Model | Evaluator,
     settings: RolloutSettings,
     packed: Packed,
     items: Items,
@@ -242,18 +272,20 @@ def results_of_trials(
     portion = max(1, _TRIALS_AT_ONCE // len(packed))
     end = first + count
     calls = ((0, packed, items, start, min(portion, end - start)) for start in range(first, end, portion))
-    play = _player_of(model, settings, cube, after_a_play)
+    play = _player_of(player, settings, cube, after_a_play)
     parts = list(run_ordered(play, calls, 1 if count <= portion else jobs))
     return np.concatenate([values for _, values in parts], axis=1)
 
 
 def _player_of(
-    model: Model, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
+    player: Model | Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
 ) -> Callable[..., tuple[int, Values]]:
-    """Return what plays some trials of some boards in a worker: `_play` or `_play_with_cube`."""
-    if cube is None:
-        return partial(_play, model, settings.rules(), settings.seed, settings.scoring, after_a_play)
-    return partial(_play_with_cube, model, settings, cube)
+    """Return what plays some trials of some boards in a worker."""
+    if cube is not None:
+        return partial(_play_with_cube, player, settings, cube)
+    if isinstance(player, Evaluator):
+        return partial(_play_side_by_side, player, settings, after_a_play)
+    return partial(_play, player, settings.rules(), settings.seed, settings.scoring, after_a_play)
 
 
 def _scored(probabilities: npt.NDArray[np.floating], scoring: str) -> Values:
@@ -287,6 +319,37 @@ def _play(
     return start, _scored(turned(results) if after_a_play else results, scoring)
 
 
+def _play_side_by_side(
+    evaluator: Evaluator,
+    settings: RolloutSettings,
+    after_a_play: bool,
+    start: int,
+    packed: Packed,
+    items: Items,
+    first: int,
+    trials: int,
+) -> tuple[int, Values]:
+    """`_play` by an evaluator that is not compiled."""
+    results = player_trials(
+        best_of(evaluator), evaluator, settings.rules(), packed, items, settings.seed, first, trials
+    )
+    return start, _scored(turned(results) if after_a_play else results, settings.scoring)
+
+
+def evaluator_player(evaluator: Evaluator) -> CubePlayer:
+    """`model_player` of an evaluator that is not compiled."""
+
+    def choose(cubes: Stakes, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
+        results = np.empty_like(boards)
+        for state in np.unique(states).tolist():
+            rows = np.flatnonzero(states == state)
+            chooser = evaluator.staked(cubes._replace(state=state), side)
+            results[rows] = chooser.best_plays(boards[rows], rolls[rows]).boards
+        return results
+
+    return CubePlayer(choose, evaluator.evaluate_many)
+
+
 def model_player(model: Model) -> CubePlayer:
     """Who plays both sides of a rollout with a cube: by `model`, with the cube where it lies."""
 
@@ -300,7 +363,7 @@ def model_player(model: Model) -> CubePlayer:
 
 
 def _play_with_cube(
-    model: Model,
+    of: Model | Evaluator,
     settings: RolloutSettings,
     cube: CubeStart,
     start: int,
@@ -312,7 +375,7 @@ def _play_with_cube(
     """`_play` with a `cube`; boards of one item have the same dice."""
     count = len(packed)
     places = np.resize(np.array(cube.first, np.int64), count)
-    player = model_player(model)
+    player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)
     rules = CubeRules(
         cube.doubles_first, settings.cut, settings.stop_at_race, settings.stop_at_bearoff, settings.luck_plies
     )
@@ -322,24 +385,7 @@ def _play_with_cube(
         np.repeat(places, trials),
         np.full(count * trials, cube.side, np.int64),
         np.repeat(unpack_many(packed), trials, axis=0),
-        _trial_dice(settings, items, first, trials),
+        trial_dice(settings.seed, items, first, trials, settings.stratified),
         rules,
     )
     return start, games.results.reshape(count, trials, len(RESULT_NAMES))
-
-
-def _trial_dice(settings: RolloutSettings, items: Items, first: int, trials: int) -> Dice:
-    """Return the dice of trials `first`, ... of `items`, item by item: those of rollouts without a cube."""
-    later = stream_dice(trial_states(settings.seed, items, first, trials).reshape(-1))
-    if not settings.stratified:
-        return later
-    rolls = {item: settings.rolls_of(item) for item in np.unique(items).tolist()}
-    fixed = {item: rolls_of(first, trials) for item, rolls_of in rolls.items() if rolls_of}
-    numbers = np.concatenate([fixed[item] for item in items.tolist()])
-
-    def dice(games: Games, ply: int) -> tuple[Rolls, States]:
-        if ply < FIXED_ROLLS:
-            return ROLLS[numbers[games, ply]], np.zeros(len(games), np.uint64)
-        return later(games, ply)
-
-    return dice

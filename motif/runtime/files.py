@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from motif.runtime.errors import FileError, MotifError, plain_text
+from motif.runtime.errors import FileError, MotifError, SettingError, plain_text
 from motif.runtime.limits import JSON_FILE, Limit, read_within
 
 TEMPORARY_SUFFIX = ".tmp"
@@ -300,3 +300,12 @@ def _temporary_cache() -> Path | None:
         if stat.S_ISDIR(facts.st_mode) and facts.st_uid == user and not facts.st_mode & 0o077:
             return folder
     return None
+
+
+def check_target(path: Path) -> None:
+    """Fail before the work, not after it, when the file `path` cannot be written; raises `SettingError`."""
+    if path.is_dir():
+        raise SettingError(f"{path}: is a folder, not a file to write")
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise SettingError(f"{path}: cannot be written: {parent} is not a folder open to writing")

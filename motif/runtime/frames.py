@@ -1,12 +1,23 @@
-"""Tables as data frames, of whichever library is installed."""
+"""Tables of results: as data frames of whichever library is installed, as text and in notebooks."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from motif.runtime.errors import SettingError
+from motif.runtime.layout import html_table, text_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Row = dict[str, Any]
+_PLAIN = (str, int, float, bool)
 
 
-def frame(columns: dict[str, Any]) -> Any:
-    """A DataFrame of pandas, else of polars; raises `SettingError` where neither is installed."""
+def frame(columns: Mapping[str, Any]) -> "DataFrame":
+    """Make a data frame of pandas, else of polars.
+
+    Raises `SettingError` where neither is installed.
+    """
     try:
         from pandas import DataFrame
     except ImportError:
@@ -15,3 +26,56 @@ def frame(columns: dict[str, Any]) -> Any:
         except ImportError:
             raise SettingError("a frame needs pandas or polars: pip install pandas") from None
     return DataFrame(columns)
+
+
+class Tabular:
+    """What results have in common: `to_dict` for JSON, `to_frame`, and a table for people."""
+
+    def to_dict(self) -> Row:
+        """Return everything by name, as JSON has it."""
+        raise NotImplementedError
+
+    def records(self) -> list[Row]:
+        """Return the rows of the table: of one result, its figures."""
+        row: Row = {}
+        for name, value in self.to_dict().items():
+            if isinstance(value, _PLAIN):
+                row[name] = value
+            elif isinstance(value, dict):
+                row |= {f"{name}_{key}": one for key, one in value.items() if isinstance(one, _PLAIN)}
+        return [row]
+
+    def to_frame(self) -> "DataFrame":
+        """Return the table as a data frame of pandas, else of polars."""
+        rows = self.records()
+        return frame({name: [row.get(name) for row in rows] for name in _names(rows)})
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        rows = self.records()
+        names = _names(rows)
+        shown = [[_shown(row.get(name)) for name in names] for row in rows]
+        titles = [name.replace("_", " ") for name in names]
+        if len(rows) == 1:
+            return ["", ""], [[title, value] for title, value in zip(titles, shown[0], strict=True)]
+        return titles, shown
+
+    def __str__(self) -> str:
+        titles, rows = self._cells()
+        lines = text_table(titles, rows)
+        return lines if any(titles) else lines.partition("\n")[2]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._cells())
+
+
+def _names(rows: list[Row]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

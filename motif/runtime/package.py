@@ -4,8 +4,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from inspect import Signature, signature
 from types import ModuleType
 from typing import Any
+
+from motif.runtime.errors import did_you_mean
 
 DISTRIBUTION = "motif-backgammon"
 """Name on the package index, where ``motif`` is somebody else's."""
@@ -34,7 +37,8 @@ def lazy_names(package: str, homes: Mapping[str, Iterable[str]]) -> Callable[[st
 
     def attribute(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            hint = did_you_mean(name, places) if not name.startswith("_") else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         home, there = places[name]
         value = getattr(import_module(home), there)
         setattr(sys.modules[package], name, value)
@@ -48,9 +52,17 @@ functions: dict[str, str] = {}
 
 
 class _CallablePackage(ModuleType):
+    @property
+    def __signature__(self) -> Signature:
+        return signature(_function_of(self.__name__))
+
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        home, _, name = functions[self.__name__].partition(":")
-        return getattr(import_module(home), name)(*arguments, **options)
+        return _function_of(self.__name__)(*arguments, **options)
+
+
+def _function_of(package: str) -> Any:
+    home, _, name = functions[package].partition(":")
+    return getattr(import_module(home), name)
 
 
 def callable_package(package: str) -> None:

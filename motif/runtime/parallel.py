@@ -21,6 +21,7 @@ from functools import partial
 from itertools import takewhile
 from multiprocessing import resource_tracker
 from pathlib import Path
+from pickle import PicklingError
 from shutil import rmtree
 from tempfile import gettempdir
 from types import FrameType
@@ -274,6 +275,11 @@ def _run(
                 yield result
         except TerminatedWorkerError as error:
             raise WorkerError(_end_of_a_worker(str(error)), "jobs") from None
+        except PicklingError as error:
+            *_, last = [line for line in str(error.__cause__ or error).splitlines() if line.strip('" ')]
+            raise WorkerError(
+                f"the work cannot be sent to other processes: {last}; take jobs=1", "jobs"
+            ) from None
         finally:
             with warnings.catch_warnings():
                 # joblib warns of work that it calls off; here that is what the caller wants.

@@ -5,7 +5,7 @@ and how they are labelled: by rollouts of the player that plays, by any evaluato
 how the game ended.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -20,23 +20,26 @@ from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
 from motif.board.movegen import MAX_PLAYS
 from motif.board.packed import pack_many, unpack_many
 from motif.board.position import Position
-from motif.evaluators import Evaluator, StaticEvaluator, load_static
+from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.model import Model
+from motif.evaluators.own import as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, equities
-from motif.evaluators.static import filtered, model_fingerprint, prepared, simple
+from motif.evaluators.static import filtered, prepared, simple
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollout.playout import ROUND, board_trials, first_rolls, play_out
-from motif.rollout.rollout_settings import PlayoutRules, check_count, playout_rules
+from motif.rollout.rollout_settings import PlayoutRules, RolloutSettings, check_count, playout_rules
 from motif.rollout.tally import Tally, mean_and_error
 from motif.runtime.errors import SettingError, check_seed, shown
 from motif.runtime.files import working_in
+from motif.runtime.frames import Tabular
 from motif.runtime.helper import fill_beside
 from motif.runtime.kernel import compile_ahead
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
 from motif.sampling.dataset import ROLLOUTS, Part, kept_parts, part_name, write_manifest, write_part
+from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_labels
 from motif.sampling.recorded_games import (
     RecordedGame,
     finished,
@@ -118,11 +121,22 @@ class SampleSettings(SamplePlan):
     trials: int = 36
     """Rollouts that label each position."""
     player: str = field(kw_only=True)
-    """Name of the static player that plays and rolls out."""
+    """Name of the player that plays and rolls out; compiled ones are some hundred times as fast."""
     label: str = "rollout"
     """What labels the positions: `rollout`, a player that can evaluate, such as wildbg, gnubg or a weight
     file, or in recorded games `outcome`: who won."""
     seed: int = field(default=0, kw_only=True)
+
+    def rollouts(self) -> RolloutSettings:
+        """Return the settings of the rollouts that label."""
+        return RolloutSettings(
+            self.trials,
+            cut=self.cut,
+            stop_at_race=self.stop_at_race,
+            stop_at_bearoff=self.stop_at_bearoff,
+            stratified=self.stratified,
+            seed=self.seed,
+        )
 
     @property
     def is_rolled_out(self) -> bool:
@@ -183,8 +197,8 @@ _LABELS_AT_ONCE = 16
 _STOPPING = "finishing what takes no more than a few seconds; Ctrl-C again stops at once"
 
 
-@dataclass(frozen=True)
-class SampleResult:
+@dataclass(frozen=True, repr=False)
+class SampleResult(Tabular):
     """What sampling has done."""
 
     folder: Path
@@ -194,7 +208,7 @@ class SampleResult:
     games: int
     seconds: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Numbers for a report."""
         return {
             "positions": self.positions,
@@ -213,6 +227,8 @@ def sample(
     resume: bool = False,
     jobs: int | None = None,
     player_label: str | None = None,
+    player: Evaluator | None = None,
+    labeller: Evaluator | None = None,
 ) -> SampleResult:
     """Play, label and write a dataset to `folder`; or label positions of `recorded` games.
 
@@ -220,7 +236,8 @@ def sample(
     At a first Ctrl-C or SIGTERM those parts are finished and written that take a few seconds more, before
     `KeyboardInterrupt` is raised, at a second one it is raised at once.
     `player_label` is what the dataset calls the player, by default the name that loads it; what the
-    player is stands there as a fingerprint of its weights.
+    player is stands there as a fingerprint of its weights.  A `player` or `labeller` that no name loads is
+    given beside the settings, which hold what the dataset calls it.
     Raises `DatasetError` when `folder` holds a dataset already and `resume` is not set, or when that
     one was made with other settings; `FileError` when it cannot be written, or another run works there.
     """
@@ -233,14 +250,17 @@ def sample(
     if settings.is_rolled_out and worker_count(jobs) > 1:
         fill_beside("motif.sampling.sample:rehearse")
     folder = Path(folder)
-    evaluator = filtered(load_static(settings.player))
-    has_labeller = not (settings.is_rolled_out or settings.is_by_outcome)
-    labeller = load(settings.label).opinion() if has_labeller else None
+    chosen = as_evaluator(settings.player if player is None else player)
+    evaluator = filtered(chosen) if isinstance(chosen, StaticEvaluator) else chosen
+    if settings.decide == "rollout" and not isinstance(evaluator, StaticEvaluator):
+        raise SettingError(f"decide: {chosen.name} has no rollouts that choose plays", "decide")
+    if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
+        labeller = load(settings.label).opinion()
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,
         "label": _label_name(settings, player_label or settings.player),
-        "player_fingerprint": model_fingerprint(evaluator.model),
+        "player_fingerprint": fingerprint_of(evaluator),
         **_labels_provenance(labeller),
         **({"recorded": games_fingerprint(recorded)} if recorded else {}),
         "games_a_part": games_a_part(settings),
@@ -281,8 +301,8 @@ def _label_name(settings: SampleSettings, player: str) -> str:
 
 def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
     """Return what a dataset says of who labelled it, beyond his name."""
-    judge = labeller.without_lookahead if labeller is not None else None
-    return {"label_fingerprint": model_fingerprint(judge.model)} if isinstance(judge, StaticEvaluator) else {}
+    fingerprint = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
+    return {"label_fingerprint": fingerprint} if fingerprint else {}
 
 
 def games_a_part(settings: SampleSettings) -> int:
@@ -313,7 +333,7 @@ class _Work(NamedTuple):
     """What is sampled."""
 
     settings: SampleSettings
-    evaluator: StaticEvaluator
+    evaluator: Evaluator
     labeller: Evaluator | None
     recorded: Sequence[RecordedGame]
 
@@ -332,7 +352,11 @@ def _all_parts(
     starts = range(0, settings.games, together)
     names = [part_name(k) for k in range(len(starts))]
     missing = [k for k, name in enumerate(names) if name not in kept]
-    make = partial(sample_games, settings, evaluator.model, labeller=labeller)
+    make: Callable[..., dict[str, Any]] = partial(
+        sample_evaluator_games, settings, evaluator, labeller=labeller
+    )
+    if isinstance(evaluator, StaticEvaluator):
+        make = partial(sample_games, settings, evaluator.model, labeller=labeller)
     at_once = games_a_call(settings, labeller)
     pieces = {k: _pieces(starts[k], min(together, settings.games - starts[k]), at_once) for k in missing}
     calls = work.calls(chain.from_iterable(pieces.values()))
@@ -438,6 +462,39 @@ def sample_games(
     ids = list(chain.from_iterable(columns.pop("position")))
     joined = {name: np.concatenate(values) for name, values in columns.items()}
     return {"position": ids, **joined, **({} if labeller is None else _labels(labeller, ids))}
+
+
+def sample_evaluator_games(
+    settings: SampleSettings,
+    evaluator: Evaluator,
+    first: int,
+    count: int,
+    recorded: Sequence[RecordedGame] = (),
+    labeller: Evaluator | None = None,
+) -> dict[str, Any]:
+    """`sample_games` for an evaluator that is not compiled; the start of a game is not sampled."""
+    check_stop()
+    games = recorded or games_of(evaluator, settings.seed, settings.noise, first, count)
+    unlabelled = replace(settings, candidates=0, label=OUTCOME if settings.is_by_outcome else "")
+    made = sample_games(unlabelled, simple().model, first, count, games)
+    if settings.candidates:
+        kept = few_candidates(
+            evaluator,
+            boards_from_gnubg_ids(made["position"]),
+            made["decision"],
+            made["chosen"],
+            settings.candidates,
+            settings.seed,
+        )
+        ids = [identifier for identifier, keep in zip(made.pop("position"), kept, strict=True) if keep]
+        made = {"position": ids, **{name: values[kept] for name, values in made.items()}}
+    if labeller is not None:
+        return made | _labels(labeller, made["position"])
+    if settings.is_by_outcome:
+        return made
+    boards = boards_from_gnubg_ids(made["position"])
+    labels = rolled_labels(evaluator, boards, made["decision"], settings.rollouts())
+    return made | labels | {"trials": np.full(len(boards), settings.trials, np.int32)}
 
 
 def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.float32]]:

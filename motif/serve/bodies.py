@@ -5,7 +5,7 @@ than its bytes, such as millions of empty lists, is refused before it is read.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from motif.runtime.errors import plain_text
+from motif.runtime.errors import did_you_mean, plain_text
 from motif.serve.desk import Desk
 
 LARGE = 1 << 15
@@ -51,11 +51,37 @@ def encoded_answer(content: bytes) -> Response:
     return Response(content, media_type="application/json")
 
 
-def first_fault(error: Any, skipped: int = 0) -> str:
-    """Return the first fault of `error` in one line, without the `skipped` first words of its place."""
+_INSTEAD = {
+    "ply": 'how far to look ahead is in the player\'s name: "player": "latest@2"',
+    "plies": 'how far to look ahead is in the player\'s name: "player": "latest@2"',
+    "roll": "the roll is called dice",
+    "position": "the position is called id",
+    "board": "the position is called id: a GNUbg ID, an XGID, an OGID or a key",
+    "xgid": "the position is called id",
+}
+"""Fields that clients of other programs send -> what to send."""
+_MESSAGES = {
+    "missing": "is missing",
+    "dict_type": 'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
+    "model_type": 'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
+    "model_attributes_type": 'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
+}
+
+
+def first_fault(error: Any, skipped: int = 0, known: Iterable[str] = ()) -> str:
+    """Return the first fault of `error` in one line, without the `skipped` first words of its place.
+
+    Of an unknown field it says which of the `known` ones may be meant.
+    """
     first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"][skipped:] if isinstance(part, int | str))
-    return plain_text(f"{where}: {first['msg']}" if where else first["msg"])
+    places = [str(part) for part in first["loc"][skipped:] if isinstance(part, int | str)]
+    where = ".".join(part for part in places if "[" not in part)
+    said = _MESSAGES.get(first["type"], first["msg"])
+    if first["type"] == "extra_forbidden":
+        name = places[-1]
+        hint = did_you_mean(name, known) or (f"; there are {', '.join(known)}" if known else "")
+        said = _INSTEAD.get(name) or f"there is no such field{hint}"
+    return plain_text(f"{where}: {said}" if where else said)
 
 
 def desk_of(request: Request) -> Desk:
@@ -121,13 +147,13 @@ def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
     try:
         document = from_json(body)
     except ValueError as error:
-        raise HTTPException(400, f"no JSON: {plain_text(str(error))}") from None
+        raise HTTPException(400, f"the body must be a JSON object: {plain_text(str(error))}") from None
     if any(len(one) > _KEYS for one in _objects(document)):
         raise HTTPException(400, f"an object has {_KEYS} keys at most here")
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise HTTPException(400, first_fault(error)) from None
+        raise HTTPException(400, first_fault(error, known=model.model_fields)) from None
 
 
 def _objects(document: Any) -> list[dict[str, Any]]:

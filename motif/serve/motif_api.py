@@ -20,10 +20,10 @@ from motif.analysis.match import analyse_match
 from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import (
     RolloutQuestion,
-    comparison_record,
     cube_rollout_record,
     result_record,
 )
+from motif.analysis.turn import decide_turn
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import BOARD_SIZE
@@ -36,6 +36,8 @@ from motif.rollout import RolloutSettings
 from motif.runtime.errors import MotifError, RecordError, SettingError
 from motif.runtime.package import VERSION
 from motif.runtime.progress import checkpoint
+from motif.serve import answers as answer_models
+from motif.serve.answers import answers
 from motif.serve.bodies import BodyRoute, LargeAnswer, desk_of, encoded, encoded_answer, json_answer
 from motif.serve.costs import Ask
 from motif.serve.desk import Desk
@@ -76,41 +78,15 @@ ERRORS: dict[int | str, Record] = {
     503: {"model": ErrorMessage, "description": "Too much is asked at a time."},
 }
 router = APIRouter(prefix="/api/v1", tags=["motif"], responses=ERRORS, route_class=BodyRoute)
-_CHANCES = {
-    "win": 0.5162,
-    "win_gammon": 0.1297,
-    "win_backgammon": 0.0053,
-    "lose_gammon": 0.1106,
-    "lose_backgammon": 0.0048,
-    "equity": 0.052,
-}
-_PLAY = {"notation": "8/5 6/5", "position": "sGfwATDgc/ABMA"}
-_RANKED = {
-    **_PLAY,
-    "moves": [[8, 5], [6, 5]],
-    "equity": 0.168,
-    "source": "2-ply",
-    "win": 0.551,
-    "win_gammon": 0.171,
-    "win_backgammon": 0.011,
-    "lose_gammon": 0.122,
-    "lose_backgammon": 0.006,
-}
-_PLAYED = {"position": "4HPwATDgc/ABMA", "roll": [3, 1]}
 
 
-def _answers(example: Record) -> dict[int | str, Record]:
-    """Return what the schema says of an answer; long lists are cut short."""
-    return {200: {"content": {"application/json": {"example": example}}}}
-
-
-@router.get("/health", responses=_answers({"status": "ok", "version": VERSION}))
+@router.get("/health", responses=answers(answer_models.Health))
 async def health() -> Response:
     """Whether the server answers, and its version."""
     return json_answer({"status": "ok", "version": VERSION})
 
 
-@router.get("/players")
+@router.get("/players", responses=answers(answer_models.Players))
 async def players(request: Request) -> Response:
     """Who may be asked."""
     desk = desk_of(request)
@@ -119,7 +95,7 @@ async def players(request: Request) -> Response:
 
 @router.post(
     "/evaluate",
-    responses=_answers({**_CHANCES, "class": "contact", "player": "motif-v6", "position": "4HPwATDgc/ABMA"}),
+    responses=answers(answer_models.Evaluation),
 )
 async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
     """Return the chances and the equity of a position, before the roll, for the player on roll."""
@@ -152,7 +128,7 @@ def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> 
     return {**record, **details(Position(boards[0]), evaluator).to_dict()} if question.detailed else record
 
 
-@router.post("/plays", responses=_answers({"plays": [_PLAY], **_PLAYED}))
+@router.post("/plays", responses=answers(answer_models.Plays))
 async def list_plays(question: PlaysQuestion, request: Request) -> Response:
     """Every legal play of a roll, with the position after it as the next player on roll sees it."""
     return json_answer(await desk_of(request).compute(_plays, question))
@@ -165,7 +141,7 @@ def _plays(question: PlaysQuestion) -> Record:
 
 @router.post(
     "/hint",
-    responses=_answers({"plays": [_RANKED], **_PLAYED, "player": "motif-v13@2"}),
+    responses=answers(answer_models.Hint, answer_models.Cube),
 )
 async def rank_plays(question: HintQuestion, request: Request) -> Response:
     """Answer with the legal plays of a roll, the best first; without a roll with the cube decision."""
@@ -184,21 +160,29 @@ def _hint(desk: Desk, question: HintQuestion) -> Record:
 
 @router.post(
     "/cube",
-    responses=_answers(
-        {
-            "action": "no double, take",
-            "no_double": 0.671,
-            "double_take": 0.654,
-            "double_pass": 1.0,
-            "take_point": 0.199,
-        }
-    ),
+    responses=answers(answer_models.Cube),
 )
 async def decide_cube(question: CubeQuestion, request: Request) -> Response:
     """Whether to double, and whether to take."""
     desk = desk_of(request)
     cost = desk.cost(Ask.CUBE, question.player, question.fast, question.deep)
     return json_answer(await desk.compute(_cube, desk, question, cost=cost))
+
+
+@router.post("/decide", responses=answers(answer_models.Turn))
+async def decide(question: HintQuestion, request: Request) -> Response:
+    """Answer with what to do now: play a roll, roll or double, or answer the double that the ID tells."""
+    desk = desk_of(request)
+    cost = desk.cost(Ask.PLAYS, question.player, question.fast, question.deep)
+    return json_answer(await desk.compute(_turn, desk, question, cost=cost))
+
+
+def _turn(desk: Desk, question: HintQuestion) -> Record:
+    position, match = question.position()
+    roll = question.decision()[2] if question.has_roll() else None
+    name, evaluator = desk.judge(question.player, question.fast, question.deep)
+    decided = decide_turn(position, roll, match, evaluator, question.options(), name)
+    return {**decided.to_dict(), "position": position.gnubg_id, "player": name}
 
 
 def _cube(desk: Desk, question: CubeQuestion | HintQuestion) -> Record:
@@ -210,14 +194,7 @@ def _cube(desk: Desk, question: CubeQuestion | HintQuestion) -> Record:
 
 @router.post(
     "/explain",
-    responses=_answers(
-        {
-            "better": _PLAY,
-            "worse": {"notation": "24/23 13/10", "position": "4HPiASjgc/ABMA"},
-            "difference": 0.153,
-            "terms": [{"name": "blots", "contribution": 0.05}],
-        }
-    ),
+    responses=answers(answer_models.Explained),
 )
 async def explain(question: ExplainQuestion, request: Request) -> Response:
     """Why one play is better than another, term by term and in words."""
@@ -239,7 +216,7 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
 
 @router.post(
     "/rollout",
-    responses=_answers({"mean": _CHANCES, "se": {**dict.fromkeys(_CHANCES, 0.01)}, "trials": 1296}),
+    responses=answers(answer_models.Rollout, answer_models.ComparedPlays, answer_models.CubeRollout),
 )
 async def rollout(question: RolloutRequest, request: Request) -> Response:
     """Games played out: chances with standard errors, plays compared, or whether to double.
@@ -272,7 +249,7 @@ def _rollout_work(
     def work() -> Record:
         if question.compare:
             comparison, valued = asked.compare(roll, options, question.candidates, question.play)
-            return asked.record(comparison_record(comparison) | valued | {"roll": list(roll)})
+            return asked.record(comparison.to_dict() | valued | {"roll": list(roll)})
         if question.cubeful:
             return asked.record(cube_rollout_record(*asked.decide()))
         return asked.record(result_record(asked.play_out()))
@@ -282,7 +259,7 @@ def _rollout_work(
 
 @router.post(
     "/analyse",
-    responses=_answers({"analyst": "motif-v6@2", "players": [{"name": "Ann", "error_rate": 6.1}]}),
+    responses=answers(answer_models.Analysis),
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -361,7 +338,7 @@ async def _fault(error: MotifError) -> AsyncIterator[bytes]:
     yield encoded({"error": str(error)})
 
 
-@router.delete("/jobs/{job}")
+@router.delete("/jobs/{job}", responses=answers(answer_models.CalledOff))
 async def call_off(job: str, request: Request) -> Response:
     """Call off a rollout or an analysis, whose stream begins with its ID."""
     if not desk_of(request).call_off(job):
@@ -371,7 +348,7 @@ async def call_off(job: str, request: Request) -> Response:
 
 @router.post(
     "/batches/evaluate",
-    responses=_answers({**{name: [value] for name, value in _CHANCES.items()}, "player": "motif-v6"}),
+    responses=answers(answer_models.Evaluations),
 )
 async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
     """Return the chances and equities of many positions, each kind of number as one list."""
@@ -398,7 +375,7 @@ def _parts(count: int, size: int = _AT_ONCE) -> Iterator[slice]:
         yield slice(start, start + size)
 
 
-@router.post("/batches/hint", responses=_answers({"hints": [{"plays": [_PLAY], **_PLAYED}]}))
+@router.post("/batches/hint", responses=answers(answer_models.Hints))
 async def hint_batch(batch: HintBatch, request: Request) -> Response:
     """Return the legal plays of many rolls, the best first."""
     desk = desk_of(request)
@@ -434,7 +411,7 @@ def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
     return document
 
 
-@router.post("/batches/cube", responses=_answers({"cubes": [{"action": "no double, take"}]}))
+@router.post("/batches/cube", responses=answers(answer_models.Cubes))
 async def cube_batch(batch: CubeBatch, request: Request) -> Response:
     """Cube decisions of many positions."""
     desk = desk_of(request)

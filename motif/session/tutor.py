@@ -139,7 +139,7 @@ class Report:
     cube: Errors
     overall: Errors
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON: points of normalised equity."""
         kinds = {"chequer": self.chequer, "cube": self.cube, "overall": self.overall}
         return {

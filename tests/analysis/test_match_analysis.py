@@ -299,7 +299,7 @@ def test_swapped_names_swap_the_ratings(match):
         found, other = (analyse_match(one, PipsEvaluator()) for one in (record, swapped(record)))
         assert found.score == other.score[::-1]
         for mine, same in zip(found.players, reversed(other.players), strict=True):
-            for one, two in zip(figures(mine.as_dict(True)), figures(same.as_dict(True)), strict=True):
+            for one, two in zip(figures(mine.to_dict(True)), figures(same.to_dict(True)), strict=True):
                 assert one == pytest.approx(two, abs=1e-9)
 
 

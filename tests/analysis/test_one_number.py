@@ -82,7 +82,7 @@ def check(analyses: list[MatchAnalysis], judge: str) -> int:
     for analysis in analyses:
         for one in analysis.decisions:
             if one.counts:
-                record = one.as_dict(analysis.names, in_match=True)
+                record = one.to_dict(analysis.names, in_match=True)
                 (check_play if one.is_play else check_cube)(one, record, judge, counsel)
                 count += 1
         listed = analysis.errors()

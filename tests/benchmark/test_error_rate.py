@@ -153,7 +153,7 @@ def test_any_player_can_be_measured():
     evaluator = evaluator_of(made_weights("keith", pairs=5))
     result = error_rate(CompiledPlayer("made up", evaluator.model), benchmark, jobs=1)
     assert result.decisions == 300
-    assert list(result.as_dict()) == ["er", "se", "decisions", "unlisted"]
+    assert list(result.to_dict()) == ["er", "se", "decisions", "unlisted"]
 
 
 def test_a_single_decision_has_no_error(tmp_path):
@@ -191,7 +191,7 @@ def test_only_classes_that_occur():
     rates = error_rates(load("pubeval"), [read_benchmark(DATA / "race.bm")], jobs=1)
     assert list(rates.classes) == ["race"]
     assert rates.classes["race"] == rates.overall
-    assert list(rates.as_dict()) == ["files", "classes", "overall", "distribution"]
+    assert list(rates.to_dict()) == ["files", "classes", "overall", "distribution"]
 
 
 def test_no_file_at_all():

@@ -36,7 +36,7 @@ def test_an_example_by_hand():
         "percentile_99",
         "largest",
     ]
-    assert list(found.as_dict()) == names
+    assert list(found.to_dict()) == names
 
 
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=60))

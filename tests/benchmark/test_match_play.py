@@ -122,7 +122,7 @@ def test_the_commands_for_money_with_a_cube(capsys):
     words = ["match", "motif-v6", "motif-v1", "--cube", "--games", "6", "--seed", "2"]
     assert main([*words, "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    played = money("motif-v6", "motif-v1", 6, seed=2).as_dict()
+    played = money("motif-v6", "motif-v1", 6, seed=2).to_dict()
     assert record == {**played, "players": ["motif-v6", "motif-v1"], "seed": 2}
     assert record["cube"] is True
     assert main([*words, "--no-jacoby"]) == 0
@@ -143,7 +143,7 @@ def test_matches_and_money_games_without_luck_are_more_certain():
         assert left.se < 0.7 * result.se
         value = result.mwc if play is played else result.ppg
         assert abs(left.mean - value) < 3 * result.se
-        assert raw.as_dict() == {k: v for k, v in result.as_dict().items() if k != "without_luck"}
+        assert raw.to_dict() == {k: v for k, v in result.to_dict().items() if k != "without_luck"}
 
 
 def test_the_luck_of_a_match_is_told_in_chances_to_win_it():

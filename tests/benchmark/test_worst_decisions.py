@@ -81,7 +81,7 @@ def test_one_decision(tmp_path):
     # A "play" that the dice do not allow is named by its key.
     assert [play.notation for play in decision.listed][2] == f"{START} (not a legal play)"
     assert [play.notation for play in decision.best] == ["8/5 6/5", "24/23 13/10"]
-    told = decision.as_dict()
+    told = decision.to_dict()
     position, state = parse_position(told["xgid"])
     assert (position, state.dice, gnubg_id(position)) == (Position.start(), (3, 1), told["position"])
     assert told["loss"] == told["listed"][2]["loss"] == 125

@@ -44,7 +44,7 @@ def here(tmp_path, monkeypatch):
 def test_programs_learn_what_the_library_finds(motif_json):
     record = motif_json("benchmark", *FILES, *WORDS, "--seed", 2)
     rates = error_rates(load("pubeval"), [read_benchmark(path) for path in FILES], seed=2, jobs=1)
-    assert {name: record[name] for name in rates.as_dict()} == json.loads(json.dumps(rates.as_dict()))
+    assert {name: record[name] for name in rates.to_dict()} == json.loads(json.dumps(rates.to_dict()))
     assert list(record["files"]) == list(map(str, FILES))
     assert record["overall"]["decisions"] == 900 == sum(it["decisions"] for it in record["classes"].values())
     assert (record["player"], record["cube_decisions"]) == ("pubeval", 0)
@@ -136,7 +136,7 @@ def test_a_dataset(motif, motif_json, dataset):
     record = motif_json("benchmark", dataset, *WORDS, "--versus", "simple")
     choices = dataset_decisions(str(dataset), [read_dataset(dataset)])
     rates = summary([dataset_losses(load("pubeval").evaluator, choices, jobs=1)])
-    assert {name: record[name] for name in rates.as_dict()} == json.loads(json.dumps(rates.as_dict()))
+    assert {name: record[name] for name in rates.to_dict()} == json.loads(json.dumps(rates.to_dict()))
     assert record["files"] == {str(dataset): record["overall"]}
     assert record["overall"]["unlisted"] == 0
     assert record["paired"]["overall"]["decisions"] == len(choices) == record["overall"]["decisions"]

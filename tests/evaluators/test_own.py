@@ -6,10 +6,12 @@ import pytest
 from motif.board.position import Position
 from motif.evaluators.named import load_evaluator
 from motif.evaluators.own import as_evaluator, from_sklearn
-from motif.evaluators.probabilities import equities
+from motif.evaluators.probabilities import OUTPUTS, equities
+from motif.library import load_evaluator as load_evaluator_of
 from motif.library import rank
 from motif.players import as_player
 from motif.runtime.errors import PlayerError
+from motif.sampling import Dataset
 
 FILE = '''
 import numpy as np
@@ -68,7 +70,7 @@ def test_what_is_no_evaluator_is_said(tmp_path):
         load_evaluator(str(path))
     with pytest.raises(PlayerError, match=r"Lead is a class: give an instance, Lead"):
         as_evaluator(Lead)
-    with pytest.raises(PlayerError, match=r"3 is no evaluator: int needs a method evaluate_many\(boards\)"):
+    with pytest.raises(PlayerError, match=r"or \(n,\) equities, not 3: int has no such method"):
         as_evaluator(3)
 
     class Wrong:
@@ -79,12 +81,54 @@ def test_what_is_no_evaluator_is_said(tmp_path):
         as_evaluator(Wrong()).evaluate_many(Position.start().board[None])
 
 
-def test_a_model_of_scikit_learn():
-    from sklearn.linear_model import LinearRegression
+@pytest.mark.parametrize("scaled", [True, False])
+def test_a_model_sees_what_a_dataset_measures(scaled):
+    """`Dataset.X` and `from_sklearn` agree on what is measured, and on its scale."""
+    data = Dataset.from_frame(
+        {"position": ["4HPwATDgc/ABMA", "dPexAAB07zMAAA"], **{name: [0.5, 0.25] for name in OUTPUTS}}
+    )
+    seen = []
 
-    rows = np.random.default_rng(1).random((40, 70))
-    evaluator = from_sklearn(LinearRegression().fit(rows, rows[:, 0]))
-    assert evaluator.name == "LinearRegression"
-    assert evaluator.evaluate_many(Position.start().board[None]).shape == (1, 5)
-    with pytest.raises(PlayerError, match="it has no method predict"):
-        from_sklearn(3)
+    class Model:
+        def predict(self, rows):
+            seen.append(rows)
+            return rows[:, 0] * 0
+
+    from_sklearn(Model(), "keith", scaled=scaled).evaluate_many(data.boards)
+    np.testing.assert_array_equal(seen[0], data.X("keith", scaled=scaled))
+
+
+def test_models_of_scikit_learn():
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+
+    data = Dataset.from_frame(
+        {
+            "position": ["4HPwATDgc/ABMA", "dPexAAB07zMAAA", "sGfwATDgc/ABMA"],
+            "win": [0.9, 0.1, 0.4],
+            **{name: [0.1, 0.05, 0.1] for name in OUTPUTS[1:]},
+        }
+    )
+    rows, start = data.X("keith"), data.boards[:1]
+    of_equity = from_sklearn(LinearRegression().fit(rows, data.y()), "keith")
+    assert of_equity.name == "LinearRegression"
+    assert equities(of_equity.evaluate_many(start).astype(float))[0] == pytest.approx(data.y()[0], abs=1e-4)
+    of_chances = from_sklearn(LinearRegression().fit(rows, data.y("probabilities")), "keith", "mine")
+    assert of_chances.name == "mine"
+    np.testing.assert_allclose(of_chances.evaluate_many(start)[0], data.probabilities[0], atol=1e-4)
+    wins = LogisticRegression().fit(rows, data.y("win") > 0.5)
+    classifier = from_sklearn(wins, "keith")
+    assert classifier.evaluate_many(start)[0, 0] == pytest.approx(wins.predict_proba(rows[:1])[0, 1])
+    with pytest.raises(PlayerError, match="was fitted to 19 columns, but the parameters motif"):
+        from_sklearn(LinearRegression().fit(rows, data.y()))
+    for wrong in (3, LinearRegression):
+        with pytest.raises(PlayerError, match="is no fitted estimator: it has no method predict"):
+            from_sklearn(wrong)
+
+
+def test_an_object_looks_ahead():
+    ahead = load_evaluator_of(Lead(), plies=1)
+    assert ahead.plies == 1
+    assert ahead.evaluate("4HPwATDgc/ABMA").win > 0.4
+    with pytest.raises(PlayerError, match="'Lead@1' looks ahead already"):
+        load_evaluator_of(ahead, plies=1)

@@ -183,7 +183,7 @@ def test_game_plans_get_equity_heads(folder, samples, pointed, planned):
     names = {plan for _, plan in planned.plans}
     assert names == {name for name, count in counts.items() if count >= 60}
     assert len(names) > 1
-    assert set(planned.as_dict()["plans"]) == names
+    assert set(planned.to_dict()["plans"]) == names
     assert planned.results.keys() == pointed.results.keys()
     for fit, result in pointed.results.items():
         assert planned.results[fit].weights.tobytes() == result.weights.tobytes()
@@ -349,8 +349,8 @@ def test_choice_errors_are_those_of_the_plays_it_would_choose(folder, samples, p
         squares = sum(deviation**2 for deviation in deviations.values())
         se = math.sqrt(squares * len(deviations) / (len(deviations) - 1)) / len(errors)
         assert planned.choices[name].se == pytest.approx(se, abs=1e-6), name
-    assert planned.as_dict()["choice_error"] == planned.choice_error
-    assert planned.as_dict()["choice_error_se"] == {name: it.se for name, it in planned.choices.items()}
+    assert planned.to_dict()["choice_error"] == planned.choice_error
+    assert planned.to_dict()["choice_error_se"] == {name: it.se for name, it in planned.choices.items()}
     told = planned.weights.fit["choice_error"]
     assert told == pytest.approx(planned.choice_error, abs=1e-6)
 

@@ -71,7 +71,7 @@ def test_what_is_not_known(folders):
 
 def test_a_fit_tells_its_error_without_the_noise(folders):
     fit = fit_dataset([folders["full"]], SETTINGS, name="made")
-    facts = fit.as_dict()
+    facts = fit.to_dict()
     for place, head in facts["heads"].items():
         left = head["rmse_validation"] ** 2 - head["label_noise"] ** 2
         assert head["rmse_without_noise"] == pytest.approx(math.sqrt(max(left, 0.0)))
@@ -86,14 +86,14 @@ def test_a_fit_tells_its_error_without_the_noise(folders):
 
 
 def test_one_dataset_without_errors_hides_those_of_the_others(folders):
-    facts = fit_dataset([folders["full"], folders["cut"]], SETTINGS, name="made").as_dict()
+    facts = fit_dataset([folders["full"], folders["cut"]], SETTINGS, name="made").to_dict()
     assert facts["validation_errors"]["win"]["label_noise"] is None
     assert facts["validation_errors"]["win"]["rmse_without_noise"] is None
     assert facts["validation_errors"]["equity"]["label_noise"] > 0
 
 
 def test_noise_without_anything_held_out(folders):
-    facts = fit_dataset([folders["full"]], replace(SETTINGS, validation=0.0), name="made").as_dict()
+    facts = fit_dataset([folders["full"]], replace(SETTINGS, validation=0.0), name="made").to_dict()
     assert facts["validation_errors"]["equity"]["rmse_validation"] is None
     assert facts["validation_errors"]["equity"]["rmse_without_noise"] is None
     assert facts["heads"]["contact.win"]["label_noise"] > 0

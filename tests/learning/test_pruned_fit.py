@@ -63,7 +63,7 @@ def test_what_was_before_is_the_fit_without_pruning(made, whole):
 
 
 def test_terms_and_errors_are_told_before_and_after(made, whole):
-    told, before = made[1].as_dict(), whole.as_dict()
+    told, before = made[1].to_dict(), whole.to_dict()
     assert told["choice_error_before_pruning"] == before["choice_error"]
     assert before["choice_error_before_pruning"] == {}
     for name, facts in told["heads"].items():

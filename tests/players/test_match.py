@@ -77,8 +77,8 @@ def test_the_summary_by_hand():
     assert result.p_value == pytest.approx(2 * (1 - normal.cdf(abs(result.ppg) / result.se)), abs=1e-12)
     fields = {name: getattr(result, name) for name in MatchResult.__dataclass_fields__}
     assert fields.pop("without_luck") is None
-    assert result.as_dict() == fields | {"interval": list(result.interval)}
-    assert json.loads(json.dumps(result.as_dict())) == result.as_dict()
+    assert result.to_dict() == fields | {"interval": list(result.interval)}
+    assert json.loads(json.dumps(result.to_dict())) == result.to_dict()
 
 
 def test_a_game_by_hand():
@@ -145,7 +145,7 @@ def test_games_come_in_pairs(asked, played):
 def test_few_games_have_no_error_and_no_p_value(games):
     result = play_match(SIMPLE, RANDOM, games, jobs=1, judge=load_static("motif-v1"))
     assert result.se is result.p_value is result.without_luck.se is result.without_luck.p_value is None
-    document = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["se"] is document["p_value"] is document["without_luck"]["se"] is None
     assert document["note"] == "fewer than 60 are too few for a standard error"
     assert -3 <= document["interval"][0] <= document["ppg"] <= document["interval"][1] <= 3
@@ -155,7 +155,7 @@ def test_a_match_of_60_games_has_an_error():
     result = play_match(SIMPLE, RANDOM, 59, jobs=1)
     assert result.se > 0
     assert 0 <= result.p_value <= 1
-    assert "note" not in result.as_dict()
+    assert "note" not in result.to_dict()
 
 
 def test_a_short_match_that_could_end_early_has_its_p_value():
@@ -259,8 +259,8 @@ def test_without_luck_a_result_is_more_certain():
     assert left.se < 0.6 * result.se
     assert abs(left.mean - result.ppg) < 3 * result.se
     assert result == play_match("motif-v6", "pubeval", 200, seed=3, judge=judge, jobs=1)
-    assert json.loads(json.dumps(result.as_dict()))["without_luck"]["se"] == left.se
-    assert "without_luck" not in raw.as_dict()
+    assert json.loads(json.dumps(result.to_dict()))["without_luck"]["se"] == left.se
+    assert "without_luck" not in raw.to_dict()
 
 
 def test_nobody_is_better_than_himself_without_luck():

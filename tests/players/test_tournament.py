@@ -31,17 +31,17 @@ def test_every_pairing_is_a_match(result):
 
 
 def test_the_same_for_any_number_of_workers_and_blocks(result, monkeypatch):
-    expected = result.as_dict()
-    assert play_tournament(PLAYERS, 60, seed=3, jobs=2).as_dict() == expected
+    expected = result.to_dict()
+    assert play_tournament(PLAYERS, 60, seed=3, jobs=2).to_dict() == expected
     monkeypatch.setattr(match_module, "_PAIRS_AT_ONCE", 3)
-    assert play_tournament(PLAYERS, 60, seed=3, jobs=1).as_dict() == expected
-    assert play_tournament(PLAYERS, 60, seed=4, jobs=1).as_dict() != expected
+    assert play_tournament(PLAYERS, 60, seed=3, jobs=1).to_dict() == expected
+    assert play_tournament(PLAYERS, 60, seed=4, jobs=1).to_dict() != expected
 
 
 def test_a_judge_takes_the_luck_off_points_alone(result):
     judge = load_static("motif-v6")
     judged = play_tournament(PLAYERS, 60, seed=3, jobs=2, judge=judge)
-    assert judged.as_dict() == play_tournament(PLAYERS, 60, seed=3, jobs=1, judge=judge).as_dict()
+    assert judged.to_dict() == play_tournament(PLAYERS, 60, seed=3, jobs=1, judge=judge).to_dict()
     for it, raw in zip(judged.pairings, result.pairings, strict=True):
         match = play_match(PLAYERS[it.first], PLAYERS[it.second], 60, seed=it.seed, jobs=1, judge=judge)
         assert it.result == match
@@ -50,8 +50,8 @@ def test_a_judge_takes_the_luck_off_points_alone(result):
     # What the judge takes for luck is none of someone's who plays at random, but the others'.
     assert judged.pairings[2].se < 0.7 * result.pairings[2].se
     assert judged.elo.values.tolist() == result.elo.values.tolist()
-    assert judged.as_dict()["without_luck"] == "motif-v6"
-    assert "without_luck" not in result.as_dict()
+    assert judged.to_dict()["without_luck"] == "motif-v6"
+    assert "without_luck" not in result.to_dict()
 
 
 def test_another_player_changes_no_pairing_of_the_others(result):
@@ -69,7 +69,7 @@ def test_the_cross_table_has_two_sides(result):
 
 
 def test_the_table_by_hand(result):
-    document = result.as_dict()
+    document = result.to_dict()
     assert [row["player"] for row in document["table"]] == ["pubeval", "simple", "random"]
     of = {tuple(it["players"]): it for it in document["pairings"]}
     best = document["table"][0]
@@ -113,7 +113,7 @@ def test_few_games_have_ratings_but_no_errors(games):
     assert not result.has_errors
     assert np.isnan([*result.totals()[1], *result.points.se, *result.elo.se, result.fit]).all()
     assert np.isfinite([*result.points.values, *result.elo.values]).all()
-    document = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["note"] == document["pairings"][0]["note"]
     assert document["points_fit_p_value"] is None
     for row in document["table"]:

@@ -464,7 +464,7 @@ def test_versions_are_measured_on_benchmark_lines(measured):
 
 def test_the_figures_of_a_report_are_json(measured):
     folder, lines, drawn = measured
-    found = json.loads(json.dumps(drawn.as_dict(), allow_nan=False))
+    found = json.loads(json.dumps(drawn.to_dict(), allow_nan=False))
     assert found["html"] == str(folder / "report.html")
     assert all(Path(path).exists() for path in found["pictures"])
     assert [version["name"] for version in found["versions"]] == ["tiny-v0", "tiny-v1"]

@@ -12,7 +12,6 @@ from motif.rollout.player_trials import player_trials
 from motif.rollout.playout import MAX_PLIES
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.rollout.trials import results_of_trials
-from motif.runtime.errors import SettingError
 
 STARTS = pack_many(np.array([Position.start().board, Position.of("dPexAAB07zMAAA").board]))
 
@@ -46,9 +45,11 @@ def test_luck_that_another_model_measures_lowers_the_variance_and_keeps_the_mean
     assert abs(difference.mean()) < 4 * difference.std() / np.sqrt(len(difference))
 
 
-def test_stratified_dice_are_refused():
-    settings = RolloutSettings(36, stratified=True)
+def test_stratified_dice_are_those_of_the_kernels():
+    settings = RolloutSettings(36, stratified=True, stop_at_bearoff=True, seed=2)
     model = settings.model_of(load_static("keith-v1"))
-    choose = load("pubeval").choose_many
-    with pytest.raises(SettingError, match="random dice, not stratified"):
-        player_trials(choose, model, settings.rules(), STARTS[:1], np.array([0]), 0, 0, 36)
+    choose = CompiledPlayer("the same", model).choose_many
+    items = np.array([5] * len(STARTS))
+    expected = results_of_trials(model, settings, STARTS, items, 4, 8, jobs=1)[..., :5]
+    results = player_trials(choose, model, settings.rules(), STARTS, items, 2, 4, 8)
+    np.testing.assert_allclose(results, expected, atol=1e-12)

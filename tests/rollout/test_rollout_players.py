@@ -113,7 +113,6 @@ def test_names():
         ("rollout:", "a player is missing"),
         ("rollout:,cut=3", "a player is missing"),
         ("rollout:nobody", "no player is called 'nobody'"),
-        ("rollout:pubeval@1", "looks ahead"),
         ("rollout:random", "cannot evaluate"),
         ("rollout:pubeval,", "'' is no option; there are trials=N, cut=N"),
         ("rollout:pubeval,fast", "'fast' is no option"),

@@ -73,7 +73,7 @@ def test_a_dataset_of_before_there_was_a_choice_can_be_resumed(tmp_path):
 def test_a_fit_learns_from_them(tmp_path):
     folder = made(tmp_path / "bras", replace(TAUGHT, games=40, rate=1.0))
     fitted = fit_dataset([folder], FitSettings(parameters="keith", heads="win"), name="taught")
-    assert fitted.as_dict()["rmse_validation"] < 0.1
+    assert fitted.to_dict()["rmse_validation"] < 0.1
 
 
 def test_what_cannot_label_is_refused(tmp_path):

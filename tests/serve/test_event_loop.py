@@ -91,7 +91,7 @@ REFUSED = [
     ),
     (EVALUATE, JSON, lambda: b'{"ids":[' + b"[]," * 1_300_000 + b"[]]}", "121000 values at most"),
     (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 1_300_000 + b"{}]}", "121000 values at most"),
-    (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 9_000 + b"{}]}", "decisions.0.id: Field required"),
+    (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 9_000 + b"{}]}", "decisions.0.id: is missing"),
     (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 1_900_000 + b"1]}", "121000 values at most"),
     (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 9_000 + b"1]}", "ids.0: Input should be a valid string"),
     (
@@ -106,8 +106,8 @@ REFUSED = [
         lambda: batch("decisions", [{f"k{number}": 0 for number in range(99_999)}]),
         "an object has 64 keys at most",
     ),
-    (EVALUATE, JSON, lambda: b"[" * 100_000, "no JSON"),
-    (EVALUATE, JSON, lambda: b"1" * 3_900_000, "no JSON"),
+    (EVALUATE, JSON, lambda: b"[" * 100_000, "the body must be a JSON object: "),
+    (EVALUATE, JSON, lambda: b"1" * 3_900_000, "the body must be a JSON object: "),
     (EVALUATE, JSON, lambda: batch("ids", ["x" * 3_900_000]), "number 0: no position in"),
     (EVALUATE, JSON, lambda: batch("ids", [OPENING] * 10_001), "a batch has 10000 positions at most"),
 ]

@@ -154,7 +154,7 @@ def test_a_review_says_what_the_analysis_says(record):
     review = Review(record, evaluator)
     decisions = [one for part in review.parts() for one in part]
     analysis = analyse_match(record, evaluator, jobs=1)
-    for own, other in zip(review.players(), analysis.as_dict()["players"], strict=True):
+    for own, other in zip(review.players(), analysis.to_dict()["players"], strict=True):
         assert own.keys() == other.keys()
         for kind in ("chequer", "cube", "overall", "luck"):
             assert own[kind] == pytest.approx(other[kind])

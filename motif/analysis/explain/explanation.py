@@ -63,6 +63,7 @@ from motif.evaluators.pattern_words import pattern_term, words_of_patterns
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import EVEN, Stakes
 from motif.runtime.errors import PlayError
+from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, side_by_side
 from motif.runtime.streams import THROWS
 
@@ -80,8 +81,8 @@ _SURE = (("clear", 8.0), ("likely", 2.0))
 out, the best play of motif-v6@2 was better than its second best in 60 % of those below, 80 % and 98 %."""
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Tabular):
     """How the value of one play exceeds that of another, all of it seen by the player who makes them.
 
     Contributions are parts of `difference_x`; negative ones speak for the worse play.
@@ -236,6 +237,10 @@ class Explanation:
         groups = self.group_sentences if self.words.language == LANGUAGE else ()
         said = self.values_in_words, self.staked_in_words, *self.ahead_in_words, *groups
         return tuple(filter(None, said))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each term that counts."""
+        return list(self.to_dict()["terms"])
 
     def __str__(self) -> str:
         return "\n".join(self.lines)

@@ -150,7 +150,7 @@ class MatchDecision:
             "source": self.source,
         }
 
-    def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
         """For JSON and tables; `error` is in millipoints."""
         state = self.moment.state
         return {
@@ -197,7 +197,7 @@ class RollLuck:
         where = f"game {self.roll.game}, move {self.roll.move}, {name}"
         return f"{where}: {{}}{{}} gained {self.luck:+.3f}".format(*self.roll.roll)
 
-    def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
         """For JSON."""
         return {
             "game": self.roll.game,
@@ -398,7 +398,7 @@ class PlayerAnalysis:
         """Snowie's error rate as gnubg has it: millipoints lost a roll of either player, forced ones too."""
         return MILLIPOINTS * self.overall.total / self.rolls_of_both if self.rolls_of_both else None
 
-    def as_dict(self, in_match: bool) -> dict[str, Any]:
+    def to_dict(self, in_match: bool) -> dict[str, Any]:
         """For JSON; costs are named by their unit."""
         unit = "mwc" if in_match else "points"
         return {

@@ -44,6 +44,7 @@ from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError
+from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, html_table, text_table
 
 WORST = 10
@@ -85,7 +86,7 @@ class WorstPlay:
         loss = f"{MILLIPOINTS * self.error:.0f} millipoints"
         return f"{self.heading}: {self.played}; {self.better} is better by {loss}"
 
-    def as_dict(self, in_match: bool) -> dict[str, Any]:
+    def to_dict(self, in_match: bool) -> dict[str, Any]:
         """For JSON; the equities are the player's."""
         return {
             **_moment_dict(self.moment, self.name),
@@ -135,7 +136,7 @@ class WorstCube:
         )
         return tuple((what, value) for what, value in equities if value is not None)
 
-    def as_dict(self, in_match: bool) -> dict[str, Any]:
+    def to_dict(self, in_match: bool) -> dict[str, Any]:
         """For JSON; the equities belong to the player on roll."""
         return {
             **_moment_dict(self.act.chance, self.name),
@@ -205,8 +206,8 @@ def _moment_dict(moment: Moment, name: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class MatchAnalysis:
+@dataclass(frozen=True, repr=False)
+class MatchAnalysis(Tabular):
     """What an evaluator finds in a match."""
 
     analyst: str
@@ -274,7 +275,7 @@ class MatchAnalysis:
         in_match = bool(self.length)
         rows = []
         for one in self.decisions:
-            row = one.as_dict(self.names, in_match)
+            row = one.to_dict(self.names, in_match)
             named = [f"{it['done'] or NO_MOVE} {it['equity']:+.4f}" for it in row.pop("candidates")]
             lost = row.pop("mwc" if in_match else "points")
             rows.append(
@@ -334,7 +335,7 @@ class MatchAnalysis:
             + html_lines(play.line for play in self.plays)
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON; rates and losses are millipoints, totals and luck normalised equity."""
         in_match = bool(self.length)
         return {
@@ -346,20 +347,26 @@ class MatchAnalysis:
             "games": self.games,
             "finished": self.finished,
             "score": list(self.score),
-            "players": [player.as_dict(in_match) for player in self.players],
+            "players": [player.to_dict(in_match) for player in self.players],
             "errors": [one.error_dict(self.names) for one in self.errors()],
-            "worst": [play.as_dict(in_match) for play in self.plays],
-            "worst_cube": [cube.as_dict(in_match) for cube in self.cubes],
+            "worst": [play.to_dict(in_match) for play in self.plays],
+            "worst_cube": [cube.to_dict(in_match) for cube in self.cubes],
             "by_game": [[_game_dict(one, in_match) for one in pair] for pair in self.by_game],
         }
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each player."""
+        plain = (str, int, float, bool, type(None))
+        rows = self.to_dict()["players"]
+        return [{name: value for name, value in row.items() if isinstance(value, plain)} for row in rows]
+
     def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, Any]:
-        """`as_dict` with the luckiest rolls, so many `jokers`, and where it is asked for all decisions."""
+        """`to_dict` with the luckiest rolls, so many `jokers`, and where it is asked for all decisions."""
         in_match = bool(self.length)
-        document = self.as_dict()
-        document["jokers"] = [one.as_dict(self.names, in_match) for one in self.jokers(jokers)]
+        document = self.to_dict()
+        document["jokers"] = [one.to_dict(self.names, in_match) for one in self.jokers(jokers)]
         if decisions:
-            document["decisions"] = [one.as_dict(self.names, in_match) for one in self.decisions]
+            document["decisions"] = [one.to_dict(self.names, in_match) for one in self.decisions]
         return document
 
 

@@ -35,10 +35,10 @@ class ReviewedRoll:
     chance: float
     """Of player 0, before the roll, without lookahead: to win the match, or in money play the game."""
 
-    def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
         """For JSON."""
         roll = self.luck.roll
-        told = {} if self.decision is None else self.decision.as_dict(names, in_match)
+        told = {} if self.decision is None else self.decision.to_dict(names, in_match)
         state = replace(roll.state, dice=roll.roll)
         return {
             "done": None,
@@ -65,9 +65,9 @@ class ReviewedCube:
     action: str
     """What both players should have done, such as ``double, take``."""
 
-    def as_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
+    def to_dict(self, names: tuple[str, str], in_match: bool) -> dict[str, Any]:
         """For JSON."""
-        told = self.decision.as_dict(names, in_match)
+        told = self.decision.to_dict(names, in_match)
         more = {"is_play": False, "decider": self.decision.player, "action": self.action}
         return {**told, **_shown(self.decision.moment), **more}
 
@@ -112,15 +112,15 @@ class Review:
 
     def told(self, part: Sequence[Reviewed]) -> list[dict[str, Any]]:
         """Return a part for JSON."""
-        return [one.as_dict(self.record.players, bool(self.record.length)) for one in part]
+        return [one.to_dict(self.record.players, bool(self.record.length)) for one in part]
 
     def players(self) -> list[dict[str, Any]]:
-        """Figures of both players, for JSON, when all `parts` are judged; see `PlayerAnalysis.as_dict`."""
+        """Figures of both players, for JSON, when all `parts` are judged; see `PlayerAnalysis.to_dict`."""
         record = self.record
         both = both_players(
             record.players, self._evaluator.name, self._decisions, self._lucks, result_of(record)
         )
-        return [player.as_dict(bool(record.length)) for player in both]
+        return [player.to_dict(bool(record.length)) for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
         evaluator = self._evaluator

@@ -44,6 +44,10 @@ class BearoffChances(NamedTuple):
     exact: bool
     """Whether they are those of best play; else each side is taken to play for its fewest mean rolls."""
 
+    def to_dict(self) -> dict[str, float | bool]:
+        """Return the probabilities and the equity by name, and whether they are exact."""
+        return {**self.probabilities.to_dict(), "exact": self.exact}
+
 
 def race_distribution(position: Position) -> RaceDistribution:
     """Rolls that the player on roll needs to bear off; ``position.switch_sides()`` asks for the other.

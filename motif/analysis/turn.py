@@ -1,0 +1,70 @@
+"""What to do now, in one answer: roll or double, take or pass, or the best play of a roll."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from motif.analysis.judge import MatchOptions, for_match
+from motif.analysis.position_records import SHOWN
+from motif.analysis.ranking import Ranking, rank_plays
+from motif.board.match_state import MatchState
+from motif.board.moves import Play
+from motif.board.position import Position
+from motif.cube import CubeDecision, cube_decision_by
+from motif.cube.decision import check_somebody_doubles
+from motif.evaluators import Evaluator
+from motif.runtime.frames import Tabular
+
+Action = Literal["play", "roll", "double", "take", "beaver", "pass"]
+
+
+@dataclass(frozen=True, repr=False)
+class TurnDecision(Tabular):
+    """The best action of the player who decides."""
+
+    action: Action
+    play: Play | None = None
+    """The play, where a roll is to be played."""
+    ranking: Ranking | None = None
+    """All legal plays then."""
+    cube: CubeDecision | None = None
+    """The cube decision, where none is."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, as JSON has it."""
+        return {
+            "action": self.action,
+            "play": None if self.play is None else self.play.notation,
+            "moves": None if self.play is None else [list(move) for move in self.play.moves],
+            "ranking": None if self.ranking is None else self.ranking.to_dict(),
+            "cube": None if self.cube is None else self.cube.to_dict(),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row."""
+        return [{"action": self.action, "play": "" if self.play is None else str(self.play)}]
+
+
+def decide_turn(
+    position: Position,
+    roll: tuple[int, int] | None,
+    match: MatchState | None,
+    evaluator: Evaluator,
+    options: MatchOptions,
+    name: str = "",
+) -> TurnDecision:
+    """Decide what to do: play a `roll`, or without one roll or double, or answer a double on offer.
+
+    The position is seen by the player on roll, who is the one that has doubled where a double is on offer;
+    `match` may be the state of an ID.  Raises `PositionError` when the game is over.
+    """
+    if roll is not None:
+        context, _ = for_match(evaluator, options, match)
+        ranking = rank_plays(position, roll, evaluator, context, chances_for=SHOWN, name=name)
+        return TurnDecision("play", ranking.best, ranking)
+    check_somebody_doubles(position)
+    state = options.state_of(match)
+    decision = cube_decision_by(evaluator, position, evaluator.evaluate(position), state)
+    if match is None or not match.doubled:
+        return TurnDecision("double" if decision.should_double else "roll", cube=decision)
+    answer: Action = "beaver" if decision.should_beaver else "take" if decision.should_take else "pass"
+    return TurnDecision(answer, cube=decision)

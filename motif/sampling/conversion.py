@@ -1,0 +1,117 @@
+"""Conversions: matches and labelled positions from one kind of file to another."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from motif.board.match_file import STDIN, WRITTEN_SUFFIXES, match_paths, read_match, write_match
+from motif.runtime.errors import MotifError, SettingError
+from motif.runtime.files import check_target
+from motif.runtime.progress import progress
+from motif.sampling.dataset import is_dataset
+from motif.sampling.label_files import SUFFIXES, export_labels, import_labels, label_format, rewrite_labels
+
+
+def convert(
+    sources: Sequence[Path | str] | Path | str,
+    out: Path | str,
+    *,
+    to: str | None = None,
+    drop_doubtful: bool = False,
+) -> dict[str, Any]:
+    """Convert matches, or labelled positions, to the kind of file that the name of `out` says.
+
+    Parameters
+    ----------
+    sources
+        Match files and folders of these; or datasets; or files of labelled positions.
+    out
+        A file, or a folder: of matches, or a dataset.
+    to
+        What matches in a folder become: ``mat`` or ``sgf``.
+    drop_doubtful
+        Whether labelled positions are left out that have lost checkers of the opponent.
+
+    Returns
+    -------
+    dict
+        The number of ``games`` and ``files``, or of ``rows`` and of ``doubtful`` ones.
+
+    Raises
+    ------
+    SettingError
+        For sources that do not go together, and options that are not for them.
+    """
+    paths = [Path(one) for one in ([sources] if isinstance(sources, str | Path) else sources)]
+    target = Path(out)
+    kinds = {_kind(path) for path in paths}
+    if len(kinds) != 1:
+        raise SettingError("matches, datasets and labelled positions cannot be converted together")
+    kind = kinds.pop()
+    if kind == "match":
+        if drop_doubtful:
+            raise SettingError("drop_doubtful is for labelled positions, not for matches", "drop_doubtful")
+        return _matches(paths, target, to)
+    if to is not None:
+        raise SettingError("to is for matches: the suffix of OUT says what labelled positions become", "to")
+    return _labels(paths, target, kind, drop_doubtful)
+
+
+def _kind(path: Path) -> str:
+    """Return what is in `path`: ``dataset``, ``labels`` or ``match``."""
+    if path.is_dir() and is_dataset(path):
+        return "dataset"
+    return "labels" if label_format(path) is not None else "match"
+
+
+def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, Any]:
+    if len(sources) == 1 and not sources[0].is_dir() and not out.is_dir() and out.suffix:
+        if to is not None and f".{to}" != out.suffix.lower():
+            raise SettingError(f"to {to}: {out} is called otherwise", "to")
+        targets = {sources[0]: out}
+    else:
+        suffix = f".{to or 'mat'}"
+        if suffix not in WRITTEN_SUFFIXES:
+            raise SettingError(
+                f"to must be {' or '.join(one[1:] for one in WRITTEN_SUFFIXES)}, not {to}", "to"
+            )
+        names = ((path, "match" if str(path) == STDIN else path.stem) for path in match_paths(sources))
+        targets = {path: out / f"{name}{suffix}" for path, name in names}
+        _check_names(targets)
+    for target in targets.values():
+        check_target(target)
+    games = 0
+    with progress(f"converting {len(targets)} matches", len(targets)) as advance:
+        for path, target in targets.items():
+            record = read_match(path)
+            try:
+                write_match(target, record)
+            except MotifError as error:
+                raise type(error)(f"{path}: {error}") from None
+            games += len(record.games)
+            advance(1)
+    return {"games": games, "files": len(targets)}
+
+
+def _check_names(targets: dict[Path, Path]) -> None:
+    """Raise `SettingError` where two matches would be written to one file."""
+    target, count = Counter(targets.values()).most_common(1)[0]
+    if count > 1:
+        rivals = [str(path) for path, one in targets.items() if one == target]
+        raise SettingError(f"{' and '.join(rivals)} would both become {target}")
+
+
+def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) -> dict[str, Any]:
+    as_file = out.suffix.lower() in SUFFIXES
+    if kind == "dataset" and drop_doubtful:
+        raise SettingError("drop_doubtful is for labelled positions, not for datasets", "drop_doubtful")
+    if kind == "dataset":
+        return {"rows": export_labels(sources, out)}
+    if out.suffix and not as_file:
+        raise SettingError(f"{out}: labelled positions become {' or '.join(SUFFIXES)} or a folder, a dataset")
+    if as_file:
+        imported = rewrite_labels(sources, out, drop_doubtful=drop_doubtful)
+    else:
+        imported = import_labels(sources, out, drop_doubtful=drop_doubtful)
+    return {"rows": imported.rows, "doubtful": imported.doubtful}

@@ -1,0 +1,115 @@
+"""Games and labels of evaluators that are not compiled, for samples: slower, and the same in kind.
+
+The games are played side by side and then sampled as recorded ones are.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import Board, pack_many
+from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
+from motif.evaluators.own import OwnEvaluator
+from motif.evaluators.probabilities import turned_equities
+from motif.evaluators.static import model_fingerprint
+from motif.players.player import random_player
+from motif.rollout.games import Rolls, SeededDice, States, lockstep, starts, trial_states
+from motif.rollout.player_trials import best_of
+from motif.rollout.playout import MAX_PLIES
+from motif.rollout.rollout_settings import RolloutSettings
+from motif.rollout.trials import tally_trials
+from motif.sampling.recorded_games import RecordedGame
+
+_NO_ONE = -1
+
+
+def fingerprint_of(evaluator: Evaluator) -> str:
+    """Identify what plays or labels: by its weights, or by its Python file; empty where nothing tells."""
+    if isinstance(evaluator, StaticEvaluator):
+        return model_fingerprint(evaluator.model)
+    return evaluator.fingerprint if isinstance(evaluator, OwnEvaluator) else ""
+
+
+def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: int) -> list[RecordedGame]:
+    """Play the games `first`, ..., `first` + `count` - 1 of an evaluator against itself.
+
+    A share `noise` of the plays is drawn by lot.
+    """
+    best, any_play = best_of(evaluator), random_player().choose_many
+
+    def choose(boards: Board, rolls: Rolls, states: States) -> Board:
+        after = best(boards, rolls, states)
+        drawn = states / 2.0**64 < noise
+        if drawn.any():
+            after[drawn] = any_play(boards[drawn], rolls[drawn], states[drawn])
+        return after
+
+    dice = SeededDice(seed).of(np.arange(first, first + count))
+    before: list[list[Board]] = [[] for _ in range(count)]
+    after: list[list[Board]] = [[] for _ in range(count)]
+    rolled: list[list[Rolls]] = [[] for _ in range(count)]
+    points = np.zeros(count, np.int64)
+    for ply in lockstep(choose, dice, starts(count)):
+        points[ply.games] = ply.points
+        if ply.number:
+            for game, board in zip(ply.games.tolist(), ply.boards, strict=True):
+                after[game].append(board)
+        going = ply.points == 0
+        if ply.number == MAX_PLIES or not going.any():
+            continue
+        games = ply.games[going]
+        rolls, _ = dice(games, ply.number)
+        for game, board, roll in zip(games.tolist(), ply.boards[going], rolls, strict=True):
+            before[game].append(board)
+            rolled[game].append(roll)
+    return [
+        RecordedGame(
+            pack_many(np.array(before[game])),
+            np.array(rolled[game]),
+            pack_many(np.array(after[game])),
+            np.arange(len(rolled[game])) % 2,
+            _NO_ONE if won == 0 else int(won < 0),
+            abs(won),
+        )
+        for game, won in enumerate(points.tolist())
+    ]
+
+
+def few_candidates(
+    evaluator: Evaluator,
+    boards: Board,
+    decision: npt.NDArray[np.int64],
+    chosen: npt.NDArray[np.bool_],
+    candidates: int,
+    seed: int,
+) -> npt.NDArray[np.bool_]:
+    """Choose at most `candidates` of the plays of each decision (n,), which lead to `boards` (n, 26).
+
+    They are the one that was chosen, the best by the evaluator, and as many drawn by lot.
+    """
+    gains = turned_equities(evaluator.equity_many(boards))
+    by_value = _places(decision, ~chosen, turned_equities(gains))
+    lots = trial_states(seed, decision, 0, 1)[:, 0] ^ trial_states(seed, np.arange(len(decision)), 1, 1)[:, 0]
+    late = by_value > candidates // 2
+    return np.asarray(_places(decision, late, np.where(late, lots / 2.0**64, by_value)) < candidates)
+
+
+def _places(decision: npt.NDArray[np.int64], *keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return the place (n,), from 0, of each row among those of its decision, by ascending `keys` (n,)."""
+    order = np.lexsort((*reversed(keys), decision))
+    _, counts = np.unique(decision, return_counts=True)
+    places = np.empty(len(decision), np.int64)
+    places[order] = np.arange(len(decision)) - np.repeat(counts.cumsum() - counts, counts)
+    return places
+
+
+def rolled_labels(
+    evaluator: Evaluator, boards: Board, decision: npt.NDArray[np.int64], settings: RolloutSettings
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Return labels by rollouts of `boards` (n, 26); those of a decision (n,) have the same dice."""
+    tallies = tally_trials(evaluator, settings, pack_many(boards), decision, jobs=1)
+    width = len(OUTPUTS) + 1
+    means = np.array([tally.mean() for tally in tallies], np.float32).reshape(-1, width)
+    errors = np.array([tally.errors()[-1] for tally in tallies], np.float32)
+    return dict(zip((*OUTPUTS, "equity"), means.T, strict=True)) | {"equity_se": errors}

@@ -1,0 +1,131 @@
+"""Answers are what the schema says: every route has a model, and real answers fit it."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
+
+from motif.serve import answers
+from motif.serve.serve_settings import ServeSettings
+from tests.serve.conftest import OPENING, ROOT, running
+
+PAGE = (ROOT / "docs" / "how-to" / "serve.md").read_text("utf-8")
+AT_SCORE = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:3:4:0:5:10"
+DOUBLED = "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:0:0:10"
+
+
+@pytest.fixture(scope="module")
+def client():
+    with running(ServeSettings(port=0, player="motif-v1")) as made:
+        yield made
+
+
+ASKED = [
+    ("evaluate", {"id": OPENING}, answers.Evaluation),
+    ("plays", {"id": OPENING, "dice": "31"}, answers.Plays),
+    ("hint", {"id": OPENING, "dice": "31"}, answers.Hint),
+    ("hint", {"id": OPENING}, answers.Cube),
+    ("cube", {"id": "dPexAAB07zMAAA", "length": 5}, answers.Cube),
+    ("explain", {"id": OPENING, "dice": "31"}, answers.Explained),
+    ("rollout", {"id": OPENING, "trials": 36, "cut": 2}, answers.Rollout),
+    (
+        "rollout",
+        {"id": OPENING, "dice": "31", "compare": True, "trials": 36, "cut": 2},
+        answers.ComparedPlays,
+    ),
+    ("rollout", {"id": OPENING, "cubeful": True, "trials": 36, "cut": 2}, answers.CubeRollout),
+    ("decide", {"id": AT_SCORE}, answers.Turn),
+    ("batches/evaluate", {"ids": [OPENING]}, answers.Evaluations),
+    ("batches/hint", {"decisions": [{"id": OPENING, "dice": "31"}]}, answers.Hints),
+    ("batches/cube", {"ids": [OPENING]}, answers.Cubes),
+]
+
+
+@pytest.mark.parametrize(("path", "question", "model"), ASKED)
+def test_answers_fit_their_models(client, path, question, model):
+    answer = client.post(f"/api/v1/{path}", json=question)
+    assert answer.status_code == 200, answer.text
+    read = model.model_validate(answer.json())
+    assert not {"win", "equity", "action", "plays"} & set(read.model_extra or {})
+
+
+def test_every_route_is_typed(client):
+    """Those of motif's own interface; the page has routes of its own."""
+    schema = client.get("/openapi.json").json()
+    for path, operations in schema["paths"].items():
+        for operation in operations.values():
+            if path.startswith("/api/v1/") and operation.get("tags") == ["motif"]:
+                content = operation["responses"]["200"]["content"]["application/json"]
+                assert "$ref" in json.dumps(content["schema"]), path
+
+
+@pytest.mark.parametrize(
+    ("question", "action"),
+    [
+        ({"id": OPENING, "dice": "31"}, "play"),
+        ({"id": OPENING}, "roll"),
+        ({"id": DOUBLED}, "take"),
+        ({"id": AT_SCORE}, "play"),
+    ],
+)
+def test_one_call_for_play_and_cube(client, question, action):
+    answer = client.post("/api/v1/decide", json=question).json()
+    assert answer["action"] == action
+    assert (answer["play"] is None) == (action != "play")
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (
+            {"id": OPENING, "dice": "31", "ply": 2},
+            "ply: how far to look ahead is in the player's name",
+        ),
+        ({"id": OPENING, "roll": "31"}, "roll: the roll is called dice"),
+        ({"position": OPENING}, "id: is missing"),
+        ({"id": OPENING, "dise": "31"}, "dise: there is no such field; did you mean 'dice'?"),
+        ({"id": OPENING, "dice": [3, 7]}, "dice.1: Input should be less than or equal to 6"),
+        (OPENING, "the body must be a JSON object, such as"),
+    ],
+)
+def test_common_mistakes_are_told(client, question, message):
+    answer = client.post("/api/v1/hint", json=question)
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith(message)
+
+
+def block(language: str) -> str:
+    """The client on the page in a language."""
+    (found,) = re.findall(rf"```{language}\n(// |# )?(.*?)```", PAGE, re.DOTALL)[-1:]
+    return "".join(found)
+
+
+def test_the_client_in_javascript(client, tmp_path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node.js is not installed")
+    program = block("javascript").replace("http://127.0.0.1:8080", str(client.base_url).rstrip("/"))
+    assert len(program.splitlines()) <= 20
+    path = tmp_path / "bot.mjs"
+    path.write_text(program)
+    lines = f"{AT_SCORE}\n{OPENING}\n{DOUBLED}\n"
+    ended = subprocess.run([node, path], input=lines, capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout.split("\n")[:3] == ["8/5 6/5", "roll", "take"]
+
+
+def test_the_client_in_python(client, tmp_path):
+    import sys
+
+    program = block("python").replace("http://127.0.0.1:8080", str(client.base_url).rstrip("/"))
+    assert len(program.splitlines()) <= 20
+    path = tmp_path / "bot.py"
+    path.write_text(program)
+    lines = f"{AT_SCORE}\n{OPENING}\n{DOUBLED}\n"
+    ended = subprocess.run(
+        [sys.executable, path], input=lines, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ended.stdout.split("\n")[:3] == ["8/5 6/5", "roll", "take"]

@@ -1,0 +1,118 @@
+"""What the command line can do, Python can, under the same names."""
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+import typer
+
+import motif
+from motif.cli.main import app
+from motif.library_options import MatchKeywords
+
+PRINTING = {"json", "html", "detailed", "every", "moves", "jokers", "top", "boards_shown", "doubtful"}
+"""Options that say what is printed, or written beside it: results have `to_dict`, `to_frame` and `plot`."""
+SHARED = {
+    "cluster": "working_on",
+    "identifier": "position",
+    "die1": "roll",
+    "die2": "roll",
+    "folders": "data",
+    "batch": "position",
+    "files": "files",
+    # A player's name says how far it looks ahead.
+    "fast": "player",
+    "deep": "player",
+    "without_luck": "luck_adjusted",
+    "plot": "",
+}
+"""Option -> keyword of another name; empty where the result does it."""
+FUNCTIONS = {
+    "sample": ("sample", {}),
+    "fit": ("fit", {"prune_z": "prune"}),
+    "bootstrap": ("bootstrap", {"config_file": "config"}),
+    "report": ("report", {"top": "top", "html": "html"}),
+    "calibrate": ("calibrate", {"out": ""}),
+    "export": ("export", {"file": "player"}),
+    "evaluate": ("evaluate", {"jobs": ""}),
+    "hint": ("rank", {"plays": "", "rollout": "compare_plays", "trials": "", "candidates": "", "jobs": ""}),
+    "explain": ("explain", {}),
+    "cube": ("cube", {"jobs": ""}),
+    "rollout": (
+        "rollout",
+        {
+            "identifier": "positions",
+            "cubeful": "rollout_cube",
+            **dict.fromkeys(
+                (*MatchKeywords.__annotations__, "compare", "play", "candidates"), "compare_plays"
+            ),
+            **dict.fromkeys(("die1", "die2"), "compare_plays"),
+        },
+    ),
+    "plays": ("legal_plays", {"batch": ""}),
+    "bearoff": ("bearoff", {}),
+    "analyse": (
+        "analyse",
+        {"files": "record", "no_cube": "cube", "export": "", "fast": "fast", "deep": "deep"},
+    ),
+    "convert": ("convert", {}),
+    "benchmark": ("benchmark", {}),
+    "match": ("play_matches", {}),
+    "tournament": ("play_tournament", {"names": "players"}),
+    "speed": ("speed", {}),
+}
+"""Command -> function of the library, and its own keywords; or another function for an option."""
+ELSEWHERE = {
+    "terms": "motif.analysis.term_report:told_terms",
+    "inspect": "motif.reports.analysis_page:analyse",
+    "train-phase-net": "motif.phase_net.phase_run:train_phase_net",
+    "cube-windows": "motif.cube.bras_windows:doubling_set",
+    "cube-efficiency": "motif.cube.efficiency_fit:fit_efficiency",
+    "benchmark make": "motif.benchmark.benchmark_making:make_benchmark",
+    "warm": "motif.runtime.kernel:compile_ahead",
+    "play": "motif.library_game:Game",
+}
+"""Maintainers' and course commands: what does it, outside `import motif`."""
+SERVERS = {"web", "serve http", "serve gnubg", "serve ubgi"}
+
+
+def commands() -> Iterator[tuple[str, list[str]]]:
+    """Commands and their parameters."""
+
+    def inside(group, words):
+        for name, command in group.commands.items():
+            path = [*words, name]
+            if getattr(command, "commands", None):
+                if command.params and command.callback:
+                    yield " ".join(path), [one.name for one in command.params]
+                yield from inside(command, path)
+            else:
+                yield " ".join(path), [one.name for one in command.params]
+
+    yield from inside(typer.main.get_command(app), [])
+
+
+COMMANDS = dict(commands())
+
+
+def test_every_command_has_a_function():
+    missing = COMMANDS.keys() - FUNCTIONS.keys() - ELSEWHERE.keys() - SERVERS
+    assert not missing
+    assert not (FUNCTIONS.keys() | ELSEWHERE.keys()) - COMMANDS.keys()
+    for place in ELSEWHERE.values():
+        module, _, name = place.partition(":")
+        assert callable(getattr(import_module(module), name))
+
+
+@pytest.mark.parametrize("command", [name for name in FUNCTIONS if name in COMMANDS])
+def test_options_are_keywords(command):
+    function, own = FUNCTIONS[command]
+    keywords = inspect.signature(getattr(motif, function)).parameters
+    for option in COMMANDS[command]:
+        if option in PRINTING - own.keys():
+            continue
+        keyword = {**SHARED, **own}.get(option, option)
+        if not keyword or keyword in dir(motif):
+            continue
+        assert keyword in keywords, f"{command} --{option}: motif.{function} has no {keyword}"

@@ -1,0 +1,194 @@
+"""Lines as a user of scikit-learn, pandas and python-chess types them: each works, or says what to write."""
+
+import os
+import runpy
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import matplotlib.figure
+import numpy as np
+import pytest
+
+import motif
+
+START = "4HPwATDgc/ABMA"
+AT_SCORE = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:3:4:0:5:10"
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("typed")
+    path = folder / "try"
+    motif.sample(player="simple", games=6, trials=2, out=path, jobs=1)
+    made = {"motif": motif, "np": np, "path": str(path), "folder": folder, "start": START}
+    lines = (
+        "data = motif.read_dataset(path)",
+        "result = motif.fit(path, parameters='keith', heads='win', validation=0.2, jobs=1)",
+    )
+    for line in lines:
+        exec(line, made)
+    return made
+
+
+WORKS = [
+    "motif.sample(player='simple', games=2, trials=1, out=folder / 'again', jobs=1).positions > 9",
+    "motif.rank(start, '31', player=result.weights).best",
+    "motif.rank(start, '31', player=result.player).to_frame().columns",
+    "result.history[0]['pass'] >= 0",
+    "result.plot().axes",
+    "result.write(folder / 'fit.yaml').exists()",
+    "motif.fit(data, method='coordinate', parameters='keith', heads='win', jobs=1).weights.name",
+    "motif.fit([path, data], motif.FitSettings(parameters='keith', heads='win'), jobs=1).rmse_train > 0",
+    "data.X('keith').shape[0] == len(data.y('win')) == len(data.groups)",
+    "motif.benchmark(result.weights, data, jobs=1).overall.er > 0",
+    "motif.benchmark('pubeval', path, versus='simple', jobs=1).to_frame()",
+    "motif.play_matches('simple', 'pubeval', 4, length=1, cube=False, luck_adjusted='simple', jobs=1).mwc",
+    "motif.play_matches('simple', result.weights, games=2, jobs=1).to_dict()['games'] == 2",
+    "motif.play_tournament(['simple', 'random'], games=2, jobs=1).to_frame()",
+    "motif.rollout(start, player='pubeval', trials=36, cut=4, jobs=1).to_dict()['positions']",
+    "motif.rollout(np.array([motif.Position.of(start).board]), 'simple', motif.RolloutSettings(36, cut=2))",
+    "motif.legal_plays(start, 3, 1) == motif.legal_plays(start, '31') == motif.legal_plays(start, (3, 1))",
+    "motif.evaluate([start, start])[1].equity == motif.evaluate(start).equity",
+    "motif.evaluate(motif.Position.from_id(start)).to_dict()['win'] > 0.5",
+    "motif.load_player('latest').choose(start, '31')",
+    "motif.load_evaluator('latest@1').evaluate(start).win > 0.5",
+    "motif.cube('dPexAAB07zMAAA', 'simple').to_dict()['action']",
+    "motif.Game(seed=1).roll()",
+]
+
+
+@pytest.mark.parametrize("line", WORKS)
+def test_a_line_works(line, names):
+    value = eval(line, names)
+    assert value is not False
+    assert value is not None
+    if isinstance(value, matplotlib.figure.Figure):
+        assert value.axes
+
+
+SAYS = {
+    "motif.fit('runs/none')": "runs/none: no dataset",
+    "motif.fit(path, parametres='motif')": "there is no setting 'parametres'; did you mean 'parameters'?",
+    "motif.sample(player='simple', games=3)": "out: the folder of the dataset is missing: out='runs/try'",
+    "motif.sample('simple', 'out')": "settings must be SampleSettings, not 'simple': is it player=?",
+    "motif.sample(games=3, out='x')": "player: who plays is missing: player='latest'",
+    "motif.sample(player='simple', game=3, out='x')": "there is no setting 'game'; did you mean 'games'?",
+    "motif.from_sklearn(3)": "3 is no fitted estimator: it has no method predict",
+    "data.y('wins')": "did you mean 'win'?",
+    "data.X('motiv')": "motiv",
+    "motif.play_match": "module 'motif' has no attribute 'play_match'; did you mean 'play_matches'?",
+    "motif.rank(start, '31', player=object)": "object is a class: give an instance, object(...)",
+    "motif.benchmark('pubeval', 'none.bm')": "none.bm",
+    "motif.play_tournament('latest')": "players is a list of at least 2, such as ['latest', 'pubeval']",
+    "motif.Game(length=3).push('8/5 6/5')": "no roll to play '8/5 6/5' with: call roll() first",
+    "motif.legal_plays(start, '31', 1)": "a roll is two dice, such as 3, 1 or '31', not ('31', 1)",
+    "motif.analyse('match.mat', fast=True, deep=True)": "match.mat",
+}
+
+
+@pytest.mark.parametrize("line", SAYS)
+def test_a_line_says_what_to_write_instead(line, names):
+    with pytest.raises((motif.MotifError, AttributeError)) as caught:
+        eval(line, names)
+    assert SAYS[line] in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_position_keeps_its_match():
+    position = motif.Position.from_id(AT_SCORE)
+    assert position.match.length == 5
+    assert position.xgid == AT_SCORE
+    by_text, by_position = (motif.rank(one, player="motif-v0") for one in (AT_SCORE, position))
+    assert by_text.valued_for == by_position.valued_for != ""
+    assert position == motif.Position.from_id(START)
+    assert motif.legal_plays(position) == motif.legal_plays(START, "31")
+
+
+def test_results_print_and_show_themselves():
+    results = [
+        motif.play_matches("simple", "random", 4, jobs=1),
+        motif.play_matches("simple", "random", 2, length=1, jobs=1),
+        motif.play_tournament(["simple", "random"], 2, jobs=1),
+        motif.rollout(START, "simple", trials=36, cut=2),
+        motif.cube("dPexAAB07zMAAA", "simple"),
+        motif.rank(START, "31", "simple"),
+        motif.explain(START, "31", "motif-v0"),
+    ]
+    for result in results:
+        assert repr(result) == str(result)
+        assert len(repr(result).splitlines()[0]) < 120
+        assert "<" in result._repr_html_()
+        assert len(result.to_frame()) > 0
+        assert isinstance(result.to_dict(), dict)
+
+
+def test_a_game_from_start_to_end(tmp_path):
+    game = motif.Game(length=3, seed=4, names=("ann", "bob"))
+    player = motif.load_player("pubeval")
+    doubled = False
+    while game.match_winner is None:
+        if game.can_double and not doubled:
+            game.push("double")
+            assert game.is_doubled
+            assert game.to_decide == 1 - game.turn
+            game.push("take")
+            doubled = True
+        dice = game.roll()
+        assert dice == game.dice
+        assert game.legal_plays == motif.legal_plays(game.position)
+        game.push(player.choose(game.position, dice))
+    assert max(game.score) >= 3
+    assert doubled
+    path = game.write(tmp_path / "match.mat")
+    assert motif.read_match(path).players == ("ann", "bob")
+    assert game._repr_svg_().startswith("<svg")
+    assert game.to_dict()["winner"] == game.result.winner
+
+
+def test_a_game_that_is_steered():
+    game = motif.Game()
+    assert game.roll("13") == (3, 1)
+    assert game.turn == 1
+    with pytest.raises(motif.MotifError, match="the roll 31 is not played yet: push a play"):
+        game.roll()
+    game.push("8/5 6/5")
+    assert game.turn == 0
+    game.pop()
+    assert (game.turn, game.dice) == (1, (3, 1))
+    game.push("8/5 6/5")
+    game.roll((6, 6))
+    with pytest.raises(motif.MotifError):
+        game.push("24/1")
+    with suppress(motif.MotifError):
+        game.double()
+    game.push(game.legal_plays[0])
+    game.resign("gammon")
+    assert (game.result.points, game.score) == (2, (2, 0))
+    assert game.is_over
+
+
+def test_a_script_of_a_user_is_accepted_by_a_strict_type_checker(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    script = Path(__file__).parent / "data" / "typed_user.py"
+    cache = tmp_path / "cache"
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file=",
+        f"--cache-dir={cache}",
+        str(script),
+    ]
+    environment = {**os.environ, "MYPYPATH": str(Path(__file__).parent.parent)}
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    own = [line for line in ended.stdout.splitlines() if "typed_user.py" in line]
+    assert not own, "\n".join(own)
+
+
+def test_the_script_of_a_user_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(Path(__file__).parent / "data" / "typed_user.py"), run_name="__main__")
+    assert (tmp_path / "data" / "fit.png").exists()

@@ -151,7 +151,7 @@ def test_the_server_is_killed_and_started_again(page, server):
     before, shown = revision(page), board(page)
     server.kill()
     page.click("#ok")
-    page.wait_for_selector(".notice:has-text('does not answer')")
+    page.wait_for_selector(".notice:has-text("Can't reach")")
     assert board(page) == shown
     server.start()
     page.wait_for_function("() => document.querySelector('.notice').textContent === ''")

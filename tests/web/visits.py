@@ -9,15 +9,23 @@ from tests.web.conftest import ROOT
 
 
 def begin(page, server, *, opponent="random", length=0, seed=4, jacoby=None):
-    """Begin a game by the form of the page."""
-    page.goto(f"{server.address}/#/play")
-    page.wait_for_selector("#opponent")
+    """Begin a game by the dialog of the page."""
+    page.goto(f"{server.address}/#/start")
+    page.wait_for_selector("#start")
+    choose(page, opponent=opponent, length=length, seed=seed, jacoby=jacoby)
+
+
+def choose(page, *, opponent, length, seed, jacoby=None):
+    """Open the dialog for a new game, fill it in, and wait for the game."""
+    page.click("#new-game")
+    page.wait_for_selector(".level")
+    page.click("#more summary")
     page.select_option("#opponent", opponent)
     page.select_option("#length", str(length))
     if jacoby is not None:
         page.set_checked("[name=jacoby]", jacoby)
     page.fill("#seed", str(seed))
-    page.click("button:has-text('Begin')")
+    page.click("#begin")
     page.wait_for_selector(".table[data-asks]")
 
 

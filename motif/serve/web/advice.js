@@ -8,14 +8,14 @@ const SHOWN = 8;
 /** A chance from which on something would be done that is never reached. */
 const NEVER = 0.9995;
 
-/** The moves [from, to] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
+/** The moves [from, to, hit] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
 export function movesOf(play) {
-  const place = (word) => (word === "bar" ? 25 : word === "off" ? 0 : Number(word));
+  const place = (word) => (word === "bar" ? 25 : word === "off" ? 0 : Number.parseInt(word, 10));
   return play.split(" ").filter(Boolean).flatMap((part) => {
     const [, chain, count] = /^(.*?)(?:\((\d)\))?$/.exec(part);
-    const stops = chain.replaceAll("*", "").split("/").map(place);
-    const moves = stops.slice(1).map((end, k) => [stops[k], end]);
-    return Array.from({ length: Number(count ?? 1) }, () => moves).flat();
+    const stops = chain.split("/");
+    return Array.from({ length: Number(count ?? 1) }, (_, n) => stops.slice(1).map((end, k) =>
+      [place(stops[k]), place(end), end.endsWith("*") && n === 0])).flat();
   });
 }
 

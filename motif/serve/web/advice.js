@@ -124,8 +124,10 @@ export function whyPanel(answer) {
     : [h("p", {}, answer.summary), groupBars(answer.groups ?? []),
        h("ul", { class: "sentences" }, (answer.sentences ?? []).map((one) => h("li", {}, one)))];
   const replies = answer.replies?.sentences ?? [];
+  const total = reasons.length > 0 && reasons.reduce((sum, one) => sum + (one.play === "better" ? one.amount : -one.amount), 0);
   return h("section", { class: "why-panel" },
     h("h3", {}, t("why head", { better, worse })), parts,
+    total !== false && h("p", { class: "total" }, t("reasons in all", { total: signed(total) })),
     answer.grid && rollGrid(answer.grid, better, worse),
     replies.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), replies.map((one) => h("p", {}, one))));
 }

@@ -10,8 +10,10 @@ const VIEWS = {
   position: async (view, rest) => (await import("./setup.js")).showSetup(view, rest),
   analyse: async (view, rest) => (await import("./analyse.js")).showAnalyse(view, rest),
   learn: async (view, rest) => (await import("./learn.js")).showLearn(view, rest),
+  from: async (view, rest) => (await import("./practice.js")).showPractice(view, rest),
   history: async (view) => (await import("./history.js")).showHistory(view),
 };
+const SHOWN = ["play", "position", "analyse", "learn", "history"];
 const OLD_LOOK = "motif-look";
 
 function route() {
@@ -48,7 +50,7 @@ async function open(focus = true) {
 }
 
 function showHead(name) {
-  show(document.getElementById("views"), Object.keys(VIEWS).map((one) =>
+  show(document.getElementById("views"), SHOWN.map((one) =>
     h("a", { href: `#/${one}`, "aria-current": one === name ? "page" : null }, t(`view ${one}`))));
   document.getElementById("views").setAttribute("aria-label", t("views"));
   const icon = (id, sign, words, act) => h("button", { type: "button", class: "icon", id, "aria-label": words, title: words, onclick: act }, sign);

@@ -198,14 +198,6 @@ class Game {
       buttons.push(this.button(t("analyse this"), () => this.analyse(), { id: "analyse" }), this.button(t("all rolls"), () => this.rolls(), { id: "rolls" }));
     }
     if (state.can.undo) buttons.push(this.button(t("take back"), () => this.decide("undo"), { id: "take-back", key: "B" }));
-    if (state.can.resign.length) {
-      const select = h("select", { id: "resign", "aria-label": t("resign"), onchange: () => {
-        const lose = select.value;
-        select.value = "";
-        if (lose) this.askResign(lose);
-      } }, h("option", { value: "" }, t("resign")), state.can.resign.map((one) => h("option", { value: one }, t(`lose ${one}`))));
-      buttons.push(select);
-    }
     show(this.actions, buttons);
   }
 
@@ -237,6 +229,18 @@ class Game {
     return log.slice(since).slice(-4).map((one) => this.logged(one)).join("  \u00b7  ");
   }
 
+  /** What can be resigned, to be chosen; null where nothing can. */
+  resignation() {
+    const { resign } = this.state.can;
+    if (!resign.length) return null;
+    const select = h("select", { id: "resign", "aria-label": t("resign"), onchange: () => {
+      const lose = select.value;
+      select.value = "";
+      if (lose) this.askResign(lose);
+    } }, h("option", { value: "" }, t("resign")), resign.map((one) => h("option", { value: one }, t(`lose ${one}`))));
+    return select;
+  }
+
   showRecord() {
     const { state } = this;
     show(this.log, state.log.map((one) => h("li", { class: one.who }, this.logged(one))));
@@ -247,7 +251,7 @@ class Game {
     show(this.about,
       h("p", {}, `${words}. ${t("game number", { number: state.number })}`),
       h("div", { class: "buttons" },
-        this.button(t("new game"), () => this.begin(), { id: "new-game" }),
+        this.resignation(), this.button(t("new game"), () => this.begin(), { id: "new-game" }),
         h("a", { class: "button", href: "#/start" }, t("all games")),
         h("a", { class: "button", href: `#/position/${encodeURIComponent(state.xgid)}` }, t("set up this")),
         this.button(t("save mat"), () => this.save(), { id: "save" })),

@@ -4,7 +4,7 @@
 const CACHE = "motif-page-1";
 const FILES = [
   "./", "advice.js", "analyse.js", "analysis.js", "api.js", "app.js", "board.js", "curve.js", "dialog.js", "dom.js", "drawing.js", "help.js",
-  "history.js", "icon.svg", "keys.js", "learn.js", "manifest.webmanifest", "objection.js", "pace.js", "play.js", "practice.js",
+  "history.js", "icon.svg", "keys.js", "learn.js", "manifest.webmanifest", "mover.js", "objection.js", "pace.js", "pasted.js", "play.js", "practice.js",
   "preferences.js", "result.js", "rollout.js", "setup.js", "sound.js", "start.js", "style.css", "telling.js", "texts.js",
   "texts/de.json", "texts/en.json", "turn.js",
 ];

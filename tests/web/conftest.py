@@ -14,7 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-PREFER = "localStorage.getItem('motif-preferences') ?? localStorage.setItem('motif-preferences', '%s')"
+PREFER = """if (location.protocol === "http:" && !localStorage.getItem("motif-preferences"))
+    localStorage.setItem("motif-preferences", '%s');"""
 """Nobody waits for checkers to fly, unless that is what is tested."""
 NARROW, MIDDLE, WIDE = (390, 844), (820, 1180), (1440, 900)
 

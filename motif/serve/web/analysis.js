@@ -108,14 +108,14 @@ export class Analysis {
     this.whom = h("select", { id: "whom", onchange: () => this.fill() }, h("option", { value: "" }, t("of both")), match.names.map((name, k) => h("option", { value: k }, this.nameOf(k))));
     this.seats = h("select", { id: "my-seat", onchange: () => this.sit(Number(this.seats.value)) }, h("option", { value: "", hidden: true }, t("nobody chosen")), [0, 1].map((k) => h("option", { value: k, selected: k === this.seat }, this.nameOf(k))));
     this.learn = h("span", {});
-    const step = (key, by) => h("button", { type: "button", id: key, onclick: () => this.step(by) }, t(key));
-    show(this.view, h("h1", { class: "unseen" }, titleOf(match)), this.fault,
+    const step = (key, by) => h("button", { type: "button", id: key, "aria-label": t(key), title: t(key), onclick: () => this.step(by) }, by < 0 ? "\u25c2" : "\u25b8");
+    show(this.view, h("h1", { class: "unseen" }, titleOf({ match, number: match.number })), this.fault,
       h("div", { class: "game analysis" },
         h("section", { class: "table", "aria-label": t("board") }, this.otherBar, this.board.element, this.ownBar, this.heading, this.words,
           h("div", { class: "actions" }, step("previous", -1), step("next", 1), h("button", { type: "button", id: "explain", class: "primary", onclick: () => this.explain() }, t("why")),
             h("button", { type: "button", id: "all-plays", onclick: () => this.hint() }, t("all plays")), this.setUp = h("a", { class: "button", href: "#/position" }, t("set up decision")))),
         h("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("decisions") },
-          h("section", {}, h("div", { class: "match-head" }, h("h2", {}, titleOf(match)), h("a", { class: "button small", href: "#/analyse" }, t("another match"))), this.bar, this.curve,
+          h("section", {}, h("div", { class: "match-head" }, h("h2", {}, titleOf({ match, number: match.number })), h("a", { class: "button small", href: "#/analyse" }, t("another match"))), this.bar, this.curve,
             h("div", { class: "buttons" }, h("label", { class: "inline" }, t("i am"), " ", this.seats), this.learn)),
           h("section", { class: "card" }, this.table, this.advice),
           h("section", {}, h("h2", {}, t("decisions")),
@@ -337,6 +337,7 @@ export class Analysis {
     if (!one.is_play) return showCube(this.advice, { id: one.id });
     const extra = h("div", {});
     const place = h("div", {});
+    show(this.table);
     show(this.advice, place, rolloutButton(extra, () => ({ id: one.id }), true), extra);
     return showHint(place, { id: one.id }, {
       point: (play) => this.draw(play ? [[play.notation, play.notation === one.done ? "played" : "hint"]] : null),

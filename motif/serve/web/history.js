@@ -8,7 +8,7 @@ import { figure, h, s, saveAs, show, signed } from "./dom.js";
 import { gameList, retried, when } from "./start.js";
 import { knows, t } from "./texts.js";
 
-const CHART = { width: 640, height: 190, left: 36, right: 10, top: 12, bottom: 24 };
+const CHART = { height: 190, left: 36, right: 10, top: 12, bottom: 24 };
 
 export async function showHistory(view) {
   const place = h("div", { class: "text" });
@@ -29,7 +29,8 @@ export async function showHistory(view) {
 
 /** The performance rating, game by game, with the luck under it. */
 function ratings(own) {
-  const { width, height, left, right, top, bottom } = CHART;
+  const { height, left, right, top, bottom } = CHART;
+  const width = Math.min(innerWidth - 60, 900);
   const figures = own.map((one) => ({ ...one, pr: one.players[one.seat].pr, luck: one.players[one.seat].luck.total }));
   const most = Math.max(20, ...figures.map((one) => one.pr));
   const x = (k) => left + (width - left - right) * (figures.length === 1 ? 0.5 : k / (figures.length - 1));

@@ -165,7 +165,7 @@ class Game {
     const bar = (name, k, light) => [
       h("span", { class: `chip ${light ? "light" : "dark"}`, "aria-hidden": "true" }), h("strong", {}, name),
       h("span", {}, t("pips", { count: pips[k] })), off[k] > 0 && h("span", {}, t("off", { count: off[k] })),
-      h("span", { class: "score" }, state.rules.length ? t("score of", { score: state.score[k], length: state.rules.length }) : t("points", { count: state.score[k] }))];
+      h("span", { class: "score" }, state.rules.length ? t("score of", { score: Math.min(state.score[k], state.rules.length), length: state.rules.length }) : t("points", { count: state.score[k] }))];
     show(this.opponentBar, bar(this.opponent, 1, false), state.crawford && h("span", { class: "tag" }, t("crawford")));
     show(this.ownBar, bar(state.name === "You" ? t("you") : state.name, 0, true));
   }

@@ -26,8 +26,7 @@ export class ResultCard {
     const figures = h("div", { class: "result-figures", role: "status" }, h("p", { class: "working" }, t("finding errors")));
     const score = state.rules.length ? `${state.score[0]}\u2013${state.score[1]} (${t("match to", { count: state.rules.length })})` : `${state.score[0]}\u2013${state.score[1]}`;
     show(place, h("section", { class: `result-card ${state.result.winner}` },
-      h("h2", {}, t(state.winner ? "match over" : "game over")), h("p", {}, resultWords(state, game.opponent)),
-      h("p", {}, h("strong", {}, t("score shown", { score }))), figures,
+      h("h2", {}, t(state.winner ? "match over" : "game over")), h("p", {}, h("strong", {}, t("score shown", { score }))), figures,
       h("div", { class: "buttons" },
         game.button(t(state.asks === "next" ? "next game" : "new game"), () => (state.asks === "next" ? game.decide("next") : game.begin()), { primary: true, id: "card-next" }),
         game.button(t("analyse this"), () => game.analyse()))));

@@ -5,7 +5,8 @@ import { remove, stream } from "./api.js";
 import { figure, h, percent, show, signed, table } from "./dom.js";
 import { t } from "./texts.js";
 
-const TRIALS = 1296, STEPS = 4;
+/** More and more trials, so that something is there soon. */
+const STEPS = [36, 144, 576, 1296];
 
 /** A button that rolls out what `about()` gives into `place`; `isPlay` says whether a roll is to be played. */
 export function rolloutButton(place, about, isPlay) {
@@ -14,7 +15,7 @@ export function rolloutButton(place, about, isPlay) {
 
 export async function rollOut(place, about, isPlay) {
   let job = null, stopped = false;
-  const progress = h("progress", { max: STEPS, value: 0, "aria-label": t("roll it out") });
+  const progress = h("progress", { max: STEPS.length, value: 0, "aria-label": t("roll it out") });
   const words = h("span", {}, t("trials done", { count: 0 }));
   const result = h("div", {});
   const stopping = new AbortController();
@@ -26,9 +27,8 @@ export async function rollOut(place, about, isPlay) {
   const bar = h("div", { class: "analysing", role: "status" }, progress, words, stop);
   show(place, h("h3", {}, t("rollout")), bar, result);
   try {
-    // More and more trials, so that something is there soon.
-    for (let step = 1; step <= STEPS && !stopped; step++) {
-      const trials = TRIALS * 4 ** (step - STEPS);
+    for (const [step, trials] of STEPS.entries()) {
+      if (stopped) break;
       const asked = { ...about, trials, cubeful: true, compare: isPlay, stream: true };
       let error = null;
       await stream("/api/v1/rollout", asked, (line) => {
@@ -37,7 +37,7 @@ export async function rollOut(place, about, isPlay) {
         else if (line.error) ({ error } = line);
       }, stopping.signal);
       if (error) throw new Error(error);
-      progress.value = step;
+      progress.value = step + 1;
       show(words, t("trials done", { count: trials }));
     }
   } catch (error) {

@@ -1,9 +1,13 @@
 """The page at ``/``: its files, and what it alone asks: IDs, drawings, and matches decision by decision."""
 
+import gzip
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,6 +47,8 @@ FILES = Path(__file__).with_name("web")
 _SHORT_MATCH = b64encode(b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n").decode()
 _WIDEST = 2000
 _PLACES = 26
+_TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
+"""Types of files that a system may not know."""
 _MOST_THEMES = 40
 """Errors of an analysis, the largest, whose themes are found."""
 router = APIRouter(prefix="/api/v1", route_class=BodyRoute)
@@ -55,7 +61,19 @@ class _Files(StaticFiles):
         """Return what answers a request for the file of that name."""
 
         async def answer(request: Request) -> Response:
-            return await self.get_response(name, request.scope)
+            if "gzip" not in request.headers.get("accept-encoding", ""):
+                return await self.get_response(name, request.scope)
+            path = FILES / name
+            content, tag = _compressed(path, path.stat().st_mtime_ns)
+            headers = {
+                "content-encoding": "gzip",
+                "vary": "accept-encoding",
+                "cache-control": "no-cache",
+                "etag": tag,
+            }
+            if request.headers.get("if-none-match") == tag:
+                return Response(status_code=304, headers=headers)
+            return Response(content, headers=headers, media_type=guess_type(name)[0] or _TYPES[path.suffix])
 
         return answer
 
@@ -74,6 +92,13 @@ class PlacedQuestion(HintQuestion):
         list[Annotated[int, Field(ge=-15, le=15)]] | None,
         Field(min_length=_PLACES, max_length=_PLACES, description="Seen by the player on roll."),
     ] = None
+
+
+@lru_cache(maxsize=128)
+def _compressed(path: Path, changed: int) -> tuple[bytes, str]:
+    """Return a file of the page, changed at that time, compressed, and a tag for its content."""
+    content = gzip.compress(path.read_bytes(), mtime=0)
+    return content, f'"{sha256(content).hexdigest()[:20]}"'
 
 
 def add_page(app: FastAPI, settings: ServeSettings) -> None:

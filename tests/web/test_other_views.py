@@ -137,7 +137,13 @@ def test_german(new_page, server):
 
 
 def views(page, server, path):
-    """Every view and panel, by name, one after the other."""
+    """Show every view and panel, by name, one after the other."""
+    yield from views_of_play(page, server)
+    yield from views_of_analysis(page, server, path)
+    yield from views_of_learning(page, server)
+
+
+def views_of_play(page, server):
     page.goto(f"{server.address}/")
     page.wait_for_selector("#start")
     yield "start"
@@ -167,6 +173,9 @@ def views(page, server, path):
     page.click("#cube-button")
     page.wait_for_selector(".cube-panel")
     yield "cube"
+
+
+def views_of_analysis(page, server, path):
     page.goto(f"{server.address}/#/position/{XGID}")
     page.wait_for_selector("#save-svg")
     page.click("#setup-hint")
@@ -181,6 +190,9 @@ def views(page, server, path):
     page.click("#explain")
     page.wait_for_selector(".why-panel, .hint .chances, .cube-panel")
     yield "analysed"
+
+
+def views_of_learning(page, server):
     page.goto(f"{server.address}/#/learn")
     page.wait_for_selector("#learn-opening")
     yield "learn"

@@ -42,6 +42,28 @@ def press(page, place: int) -> None:
     page.click(f'[data-place="{place}"]')
 
 
+def walk(page, place: int) -> None:
+    """Go to a point with the arrow keys."""
+    page.keyboard.press("ArrowLeft")
+    for _ in range(40):
+        here = int(page.evaluate("document.activeElement.dataset.place"))
+        if here == place:
+            return
+        is_top, goal_is_top = 12 < here < 25, 12 < place < 25
+        if is_top != goal_is_top:
+            page.keyboard.press("ArrowUp" if goal_is_top else "ArrowDown")
+            continue
+        page.keyboard.press("ArrowRight" if _column(place) > _column(here) else "ArrowLeft")
+    raise AssertionError(f"no way to {place}")
+
+
+def _column(place: int) -> float:
+    """From the left; the bar is between two points."""
+    if place == 25:
+        return 6.5
+    return place - 12 if place > 12 else 13 - place
+
+
 def move(page) -> None:
     """Move checkers by clicks until the roll is played."""
     page.mouse.move(0, 0)  # away from the hints, which would be drawn on the board

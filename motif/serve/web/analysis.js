@@ -321,25 +321,30 @@ export class Analysis {
     });
   }
 
+  /** The question of a decision, for who has judged it. */
+  about(one) {
+    return { id: one.id, player: this.match.player };
+  }
+
   /** Why the better play is better, or the cube decision with its window. */
   explain() {
     const one = this.decisions[this.at];
     if (!one) return null;
     this.advice.scrollIntoView({ block: "nearest" });
-    if (!one.is_play) return showCube(this.advice, { id: one.id });
-    if (one.best && one.done && one.best !== one.done) return showWhy(this.advice, { id: one.id }, one.best, one.done);
+    if (!one.is_play) return showCube(this.advice, this.about(one), {}, Boolean(one.candidates?.length));
+    if (one.best && one.done && one.best !== one.done) return showWhy(this.advice, this.about(one), one.best, one.done);
     return this.hint();
   }
 
   hint() {
     const one = this.decisions[this.at];
     if (!one) return null;
-    if (!one.is_play) return showCube(this.advice, { id: one.id });
+    if (!one.is_play) return this.explain();
     const extra = h("div", {});
     const place = h("div", {});
     show(this.table);
     show(this.advice, place, rolloutButton(extra, () => ({ id: one.id }), true), extra);
-    return showHint(place, { id: one.id }, {
+    return showHint(place, this.about(one), {
       point: (play) => this.draw(play ? [[play.notation, play.notation === one.done ? "played" : "hint"]] : null),
       pick: (play) => this.draw([[play.notation, "hint"]]), made: one.done, known: one.candidates ?? [],
     });

@@ -10,10 +10,17 @@ pytest.importorskip("playwright.sync_api", reason="playwright is missing: make t
 from playwright.sync_api import Error
 
 from tests.web.conftest import NARROW
-from tests.web.visits import asks, begin, board, decide, move, play_on, press, turn, walk
+from tests.web.visits import asks, begin, board, decide, move, press, turn, walk
 
 MOST_SHIFT = 0.05
 """Cumulative layout shift of a game."""
+SHIFTS = """() => {
+    window.shift = 0;
+    const add = (list) => {
+        for (const one of list.getEntries()) if (!one.hadRecentInput) window.shift += one.value;
+    };
+    new PerformanceObserver(add).observe({ type: "layout-shift", buffered: false });
+}"""
 
 
 @pytest.fixture(name="paced")
@@ -188,11 +195,7 @@ def test_a_checker_is_dragged_down_by_touch(new_page, server):
 def test_a_game_by_touch_at_390(new_page, server, length):
     page = new_page(size=NARROW, has_touch=True)
     begin(page, server, opponent="random", length=length, seed=4)
-    page.evaluate(
-        """() => { window.shift = 0;
-        new PerformanceObserver((list) => { for (const one of list.getEntries()) if (!one.hadRecentInput) window.shift += one.value; })
-          .observe({ type: "layout-shift", buffered: false }); }"""
-    )
+    page.evaluate(SHIFTS)
     while asks(page) not in ("next", "nothing"):
         if asks(page) == "play":
             while page.is_disabled("#ok"):

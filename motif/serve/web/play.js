@@ -126,6 +126,7 @@ class Game {
       h("button", { type: "button", id: "cube-button", onclick: () => this.cubeAdvice(), disabled: !this.asksCube, title: t("key", { key: "C" }) }, t("cube advice")));
     show(this.advice);
     show(this.sheet);
+    this.panel.scrollTop = 0;
     const words = this.words();
     show(this.message, words);
     show(this.last, this.lastWords());

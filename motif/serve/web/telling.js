@@ -58,6 +58,7 @@ export async function tell(board, events, { before, cube, names, message }) {
         if (one.who === "opponent" || next?.do === "play") {
           draw();
           sound("dice");
+          message(t("told roll", { who: name, roll: one.dice.join("-") }));
           await pause("dice");
         }
         break;

@@ -412,15 +412,16 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
         parts[here] = contributions(rows[here], linear, matrix)
         raw[here] = form.bias + parts[here].sum(axis=1) + form.point_sums(packed[here])
         second_degree |= len(form.pairs) > 0
-        of = weights.patterns_at(*at) if head == "equity" else None
-        if of is None:
+        of = weights.patterns_at(*at)
+        amounts = None if of is None else of.added_to(head)
+        if of is None or amounts is None:
             continue
         sums, bias = of.sums(rows[here], packed[here]), of.bias.astype(np.float64)
         squashed, tangents = squash_patterns(sums), slopes_of_patterns(sums)
-        raw[here] += squashed @ of.amounts
-        slope[here] += (tangents * of.amounts) @ of.inputs
+        raw[here] += squashed @ amounts
+        slope[here] += (tangents * amounts) @ of.inputs
         secants = _secants(sums - bias, squashed - squash_patterns(bias), tangents)
-        parts[here] += rows[here] * ((secants * of.amounts) @ of.inputs)
+        parts[here] += rows[here] * ((secants * amounts) @ of.inputs)
         patterns[at[0]] = len(of.names)
     count = sum(patterns.values())
     return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree, count)

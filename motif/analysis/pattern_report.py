@@ -17,7 +17,13 @@ from motif.board.position import Position
 from motif.evaluators import WeightFile
 from motif.evaluators.pattern_words import words_of_patterns
 from motif.evaluators.patterns import squash_patterns
-from motif.evaluators.probabilities import EQUITY_BOUND
+from motif.evaluators.probabilities import (
+    EQUITY_BOUND,
+    EQUITY_WEIGHTS,
+    OUTPUTS,
+    equities,
+    write_consistent,
+)
 from motif.evaluators.weight_file import Patterns
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many, plan_name, plans_many
@@ -84,14 +90,14 @@ def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board
     Raises `DatasetError` where no board is of the class.
     """
     patterns = weights.patterns_by_class.get(class_name)
-    if patterns is None or head != EQUITY:
+    if patterns is None or patterns.added_to(head) is None:
         return ()
     seen = _seen(weights, class_name, boards)
     about = words_of_patterns(weights, class_name)
-    slope = float((EQUITY_BOUND * (1 - np.tanh(seen.raw) ** 2)).mean())
     squashed = squash_patterns(seen.sums)
     least, most = np.percentile(squashed, _TENTHS, axis=0)
-    adds = slope * seen.amounts * squashed
+    adds = np.sum([of.worth * of.amounts * squashed for of in seen.heads.values()], axis=0)
+    amounts = seen.heads[head].amounts
 
     def beyond(column: int, where: npt.NDArray[np.bool_]) -> float:
         return float(adds[where, column].mean() - adds[:, column].mean()) + 0.0
@@ -101,7 +107,7 @@ def told_patterns(weights: WeightFile, class_name: str, head: str, boards: Board
             name=name,
             words=about[name].words,
             share=about[name].share,
-            amount=float(seen.amounts[:, k].mean()),
+            amount=float(amounts[:, k].mean()),
             on=float((squashed[:, k] >= ON).mean()),
             off=float((squashed[:, k] <= -ON).mean()),
             moves=float(adds[:, k].std()),
@@ -124,9 +130,8 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
     seen = _seen(weights, class_name, np.unique(boards, axis=0))
     place = patterns.names.index(name)
     squashed = squash_patterns(seen.sums[:, place])
-    amounts = seen.amounts[:, place] * (squashed - squashed.mean())
-    values = EQUITY_BOUND * np.tanh(seen.raw)
-    adds = values - EQUITY_BOUND * np.tanh(seen.raw - amounts)
+    values = seen.equities(np.zeros(len(squashed)), place)
+    adds = values - seen.equities(squashed - squashed.mean(), place)
 
     def some(rows: Sequence[int]) -> tuple[PatternBoard, ...]:
         return tuple(
@@ -153,30 +158,62 @@ def pattern_of(weights: WeightFile, class_name: str, name: str) -> Patterns:
 
 
 @dataclass(frozen=True, eq=False)
+class _Head:
+    """A head of a class that patterns add to."""
+
+    raw: _Floats
+    """(n,): its raw sums, with all patterns."""
+    amounts: _Floats
+    """(n, m): what each pattern adds to the raw sum where it is 1."""
+    bound: float
+    """The equity that its squashed sum, -1 to 1, is multiplied by."""
+
+    @property
+    def worth(self) -> float:
+        """What a unit of the raw sum is worth on average, in points."""
+        return float((self.bound * (1 - np.tanh(self.raw) ** 2)).mean())
+
+
+@dataclass(frozen=True, eq=False)
 class _Seen:
     """What the patterns of a class are on positions."""
 
     boards: Board
     """(n, 26)"""
-    raw: _Floats
-    """(n,): the raw sums of the equity head, with all patterns."""
+    heads: dict[str, _Head]
+    """Those that the patterns add to, which make the equity."""
     sums: _Floats
     """(n, m), before they are squashed."""
-    amounts: _Floats
-    """(n, m): what each adds to the raw sum where it is 1."""
+
+    def equities(self, less: _Floats, place: int) -> _Floats:
+        """The equities (n,) where a pattern is smaller by `less` (n,)."""
+        squashed = {name: np.tanh(of.raw - of.amounts[:, place] * less) for name, of in self.heads.items()}
+        if EQUITY in squashed:
+            return EQUITY_BOUND * squashed[EQUITY]
+        rows = np.zeros((len(less), len(OUTPUTS)))
+        for name, values in squashed.items():
+            rows[:, OUTPUTS.index(name)] = (values + 1) / 2
+        write_consistent(pack_many(self.boards), rows)
+        return equities(rows)
 
 
 def _seen(weights: WeightFile, class_name: str, boards: Board) -> _Seen:
     own = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index(class_name)]
     if not len(own):
         raise DatasetError(f"there are no {class_name} positions to see patterns on")
-    raw = judgement(weights, EQUITY, own).raw
     packed = pack_many(own)
-    sums = weights.patterns_by_class[class_name].sums(features(weights.parameters, own), packed)
+    patterns = weights.patterns_by_class[class_name]
+    sums = patterns.sums(features(weights.parameters, own), packed)
     plans, plan_of = np.unique(plans_many(packed), return_inverse=True)
     at = [weights.patterns_at(class_name, plan_name(plan)) for plan in plans]
-    amounts = np.array([of.amounts for of in at if of is not None], np.float64)[plan_of]
-    return _Seen(own, raw, sums, amounts)
+    heads = {}
+    for name in weights.heads_of(class_name):
+        if patterns.added_to(name) is None:
+            continue
+        amounts = np.array([of.added_to(name) for of in at if of is not None], np.float64)[plan_of]
+        bound = EQUITY_BOUND if name == EQUITY else EQUITY_WEIGHTS[OUTPUTS.index(name)] / 2
+        heads[name] = _Head(judgement(weights, name, own).raw, amounts, bound)
+    return _Seen(own, heads, sums)
 
 
 def facts_of(pattern: ToldPattern) -> str:

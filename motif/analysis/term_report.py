@@ -324,7 +324,8 @@ def board_terms(
     rows = features(weights.parameters, own)
     link = Link(*bounds(head))
     statistics = term_statistics(terms, vector, link, rows, own)
-    if head == "equity" and class_name in weights.patterns_by_class:
+    patterns = weights.patterns_by_class.get(class_name)
+    if patterns is not None and patterns.added_to(head) is not None:
         # What a unit of the raw sum is worth depends on all that adds to it.
         with one_thread():
             slope = float(link.slope(judgement(weights, head, own).raw).mean())

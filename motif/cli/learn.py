@@ -159,7 +159,8 @@ def fit(
             say(f"{label}: {', '.join(f'{name} {error:.4f}' for name, error in losses.items())}")
     if any(of["label_noise"] is None for of in facts["heads"].values()):
         say(f"label noise: {NOT_KNOWN[0].lower()}{NOT_KNOWN[1:]}")
-    say(f"{out}: fitted to {facts['samples']} positions in {facts['seconds']:.1f} s by {settings.method}")
+    method = fitted.weights.fit["method"]
+    say(f"{out}: fitted to {facts['samples']} positions in {facts['seconds']:.1f} s by {method}")
 
 
 def _head_cells(head: str, facts: Mapping[str, Any]) -> list[str]:

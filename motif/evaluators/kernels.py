@@ -128,19 +128,49 @@ def _equity_head(model, slot, packed, places, space):
 
 
 @inline_kernel
-def _fill_probabilities(model, words, packed, slot, places, space, row):
-    """Write the five probabilities of an unfinished position, and the raw sums that they come from to
-    ``space.raws``; no gammon head is read in vain."""
+def _has_outputs(model, slot):
+    """Whether patterns add to the probabilities of a slot."""
+    return model.patterns.outputs.shape[0] > 0 and _has_patterns(model, slot)
+
+
+@inline_kernel
+def _read_heads(model, words, packed, slot, places, space, raws):
+    """Write the raw sums of the five probabilities of an unfinished position, without patterns, to `raws`:
+    no gammon head is read in vain, and what is impossible has minus infinity."""
     own_off = CHECKERS - checkers_on_board(words, 0)
     opponent_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
     for head in range(EQUITY_HEAD):
-        row[head] = 0.0
+        raws[head] = -np.inf
         is_of_loss = head >= LOSE_GAMMON
         is_possible = head == WIN or (own_off if is_of_loss else opponent_off) == 0
         if is_possible and model.form[slot, head] != ABSENT:
-            space.raws[head] = _head(model, slot, head, packed, places, space.features)
-            row[head] = squash_probability(space.raws[head])
-    make_consistent(row, own_off, opponent_off)
+            raws[head] = _head(model, slot, head, packed, places, space.features)
+
+
+@inline_kernel
+def _squash_heads(raws, row):
+    """Write the five probabilities of raw sums, made to agree."""
+    for head in range(EQUITY_HEAD):
+        row[head] = squash_probability(raws[head])
+    make_consistent(row, 0, 0)
+
+
+@inline_kernel
+def _fill_probabilities(model, words, packed, slot, places, space, row):
+    """Write the five probabilities of an unfinished position, and the raw sums that they come from, as far as
+    they are possible, to ``space.raws``."""
+    room, place = space.patterns, TOGETHER
+    if _has_outputs(model, slot):
+        code, place = _CLASS_OF_SLOT[slot], 0
+        take_in(model.patterns, room, 0, code, slot, packed, places, space.features)
+        _read_heads(model, words, packed, slot, places, space, room.raws[0])
+        sum_patterns(model.patterns, code, room, 1)
+    else:
+        _read_heads(model, words, packed, slot, places, space, room.raws[TOGETHER])
+    for head in range(EQUITY_HEAD):
+        if room.raws[place, head] != -np.inf:
+            space.raws[head] = room.raws[place, head]
+    _squash_heads(room.raws[place], row)
 
 
 @inline_kernel
@@ -225,17 +255,25 @@ def _weights_score(model, words, packed, space):
     if model.form[slot, EQUITY_HEAD] != ABSENT:
         score = _head(model, slot, EQUITY_HEAD, packed, places, space.features)
         return score, np.int64(slot) if _has_patterns(model, slot) else _COMPLETE, places
+    if _has_outputs(model, slot):
+        return 0.0, np.int64(slot), places
     _fill_probabilities(model, words, packed, slot, places, space, space.row)
     _calibrate(model, slot, space.row)
     return equity_to_raw(equity_of(space.row)), _COMPLETE, _NOWHERE
 
 
 @inline_kernel
-def _add_patterns(model, position_class, waiting, room, scores):
-    """Add to the scores of the boards that wait what the patterns of their class say."""
+def _add_patterns(model, position_class, waiting, space, scores):
+    """Finish the scores of the boards that wait by what the patterns of their class say."""
+    room = space.patterns
     sum_patterns(model.patterns, position_class, room, waiting)
     for k in range(waiting):
-        scores[room.boards[k]] += room.sums[k, 0]
+        if model.patterns.outputs.shape[0] > 0:
+            _squash_heads(room.raws[k], space.row)
+            _calibrate(model, room.slots[k], space.row)
+            scores[room.boards[k]] = equity_to_raw(equity_of(space.row))
+        else:
+            scores[room.boards[k]] += room.sums[k, 0]
 
 
 @inline_kernel
@@ -249,13 +287,15 @@ def _score_boards(model, words, boards, order, count, space, scores):
             continue
         position_class = _CLASS_OF_SLOT[slot]
         if waiting == TOGETHER or (waiting > 0 and position_class != waiting_class):
-            _add_patterns(model, waiting_class, waiting, room, scores)
+            _add_patterns(model, waiting_class, waiting, space, scores)
             waiting = 0
         take_in(model.patterns, room, waiting, position_class, slot, boards[place], places, space.features)
+        if model.patterns.outputs.shape[0] > 0:
+            _read_heads(model, words[place], boards[place], slot, places, space, room.raws[waiting])
         room.boards[waiting] = k
         waiting, waiting_class = waiting + 1, position_class
     if waiting > 0:
-        _add_patterns(model, waiting_class, waiting, room, scores)
+        _add_patterns(model, waiting_class, waiting, space, scores)
 
 
 @inline_kernel

@@ -18,15 +18,17 @@ import numpy.typing as npt
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.runtime.jit import NOTHING, inline_kernel, lean_kernel, trailing_zeros
 from motif.runtime.simd import (
+    OUTPUT_COUNT,
     PATTERN_LIMIT,
     TOGETHER,
     WIDTH,
     add_rows,
     add_weighted_rows,
     sum_of_squashed,
+    sums_of_squashed,
 )
 
-MAX_PATTERNS = 256
+MAX_PATTERNS = 512
 """Patterns that a class may have."""
 _ONE = np.uint64(1)
 _LIMIT = np.float32(PATTERN_LIMIT)
@@ -45,13 +47,16 @@ class PatternTables(NamedTuple):
     """(classes, n, P): weights of the n parameters, as measured."""
     points: npt.NDArray[np.float32]
     """(classes, 2, 25, 16, P): by side, the player on roll's first, place and checkers there."""
+    outputs: npt.NDArray[np.float32]
+    """(classes, 5, P): amounts by probability; (0, 5, P) where the patterns add to equity heads."""
 
 
 def no_patterns() -> PatternTables:
     """Those of a model without any."""
     none = np.zeros((0, WIDTH), np.float32)
     places = np.zeros((0, 2, PACKED_BAR + 1, CHECKERS + 1, WIDTH), np.float32)
-    return PatternTables(np.zeros(0, np.int64), none, none, np.zeros((0, 0, WIDTH), np.float32), places)
+    inputs, outputs = np.zeros((0, 0, WIDTH), np.float32), np.zeros((0, OUTPUT_COUNT, WIDTH), np.float32)
+    return PatternTables(np.zeros(0, np.int64), none, none, inputs, places, outputs)
 
 
 _Floats = npt.NDArray[np.floating[Any]]
@@ -80,10 +85,16 @@ class PatternRoom(NamedTuple):
     """(TOGETHER,): how many."""
     rows: npt.NDArray[np.int64]
     """(TOGETHER,): the row of amounts that counts for each."""
+    slots: npt.NDArray[np.int64]
+    """(TOGETHER,): the slot of each."""
     boards: npt.NDArray[np.int64]
     """(TOGETHER,): which boards they are, for whoever fills the room."""
     sums: npt.NDArray[np.float32]
     """(TOGETHER, MAX_PATTERNS): the sums, before they are squashed and after."""
+    raws: npt.NDArray[np.float64]
+    """(TOGETHER + 1, 5): the raw sums of the probabilities, and those of a board that does not wait."""
+    added: npt.NDArray[np.float64]
+    """(5,): what the patterns of one board add to them."""
 
 
 def new_pattern_room(size: int) -> PatternRoom:
@@ -94,7 +105,10 @@ def new_pattern_room(size: int) -> PatternRoom:
         np.zeros(TOGETHER, np.int64),
         np.zeros(TOGETHER, np.int64),
         np.zeros(TOGETHER, np.int64),
+        np.zeros(TOGETHER, np.int64),
         np.zeros((TOGETHER, MAX_PATTERNS), np.float32),
+        np.zeros((TOGETHER + 1, OUTPUT_COUNT)),
+        np.zeros(OUTPUT_COUNT),
     )
 
 
@@ -102,6 +116,7 @@ def new_pattern_room(size: int) -> PatternRoom:
 def take_in(patterns, room, place, position_class, slot, packed, places, features):
     """Keep at a `place` of the room what the `patterns` of its class see of a board: the `features` measured
     and, of `places`, the masks of occupied places of both sides, the checkers; and whose amounts count."""
+    room.slots[place] = slot
     room.rows[place] = slot if slot < patterns.amounts.shape[0] else position_class
     for k in range(patterns.inputs.shape[1]):
         room.features[place, k] = features[k]
@@ -119,8 +134,10 @@ def take_in(patterns, room, place, position_class, slot, packed, places, feature
 
 @lean_kernel(NOTHING)
 def sum_patterns(patterns, position_class, room, boards):
-    """Leave what the patterns of a class add to the equity heads of the first `boards` in the room at the
-    head of their ``room.sums``.
+    """Sum the patterns of a class over the first `boards` in the room.
+
+    What they add to the equity heads is left at the head of their ``room.sums``; where the model has outputs,
+    what they add to the probabilities is added to their ``room.raws``.
 
     The same board gives the same bits whatever else is in the room.
     """
@@ -131,6 +148,11 @@ def sum_patterns(patterns, position_class, room, boards):
             room.sums[board, k] = bias[k]
     add_weighted_rows(room.features, inputs, room.sums)
     for board in range(boards):
-        sums, amounts = room.sums[board], patterns.amounts[room.rows[board]]
+        sums = room.sums[board]
         add_rows(room.picked[board, : room.met[board]], patterns.points, sums)
-        sums[0] = sum_of_squashed(amounts, sums, count)
+        if patterns.outputs.shape[0] > 0:
+            sums_of_squashed(patterns.outputs[position_class], sums, count, room.added)
+            for head in range(OUTPUT_COUNT):
+                room.raws[board, head] += room.added[head]
+        else:
+            sums[0] = sum_of_squashed(patterns.amounts[room.rows[board]], sums, count)

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.outcome import finished_points
+from motif.board.outcome import checkers_on_board, finished_points
+from motif.board.packed import CHECKERS
 from motif.runtime.jit import inline_kernel, kernel, words_of
 
 OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
@@ -174,3 +175,13 @@ def write_finished(packed, rows):
         points = finished_points(words[k])
         if points != 0:
             certain(points, rows[k])
+
+
+@kernel
+def write_consistent(packed, rows):
+    """Make the five estimates of each row (n, 5) agree with each other and with `packed` (n, 64)."""
+    words = words_of(packed)
+    half = words.shape[1] // 2
+    for k in range(packed.shape[0]):
+        own_off = CHECKERS - checkers_on_board(words[k], 0)
+        make_consistent(rows[k], own_off, CHECKERS - checkers_on_board(words[k], half))

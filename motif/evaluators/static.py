@@ -198,7 +198,7 @@ class StaticEvaluator(Evaluator):
         facts: dict[str, Any] = {"features": dict(zip(parameters.names, row.tolist(), strict=True))}
         facts["raw"] = trace.raws
         patterns = self.weights.patterns_at(trace.class_name, trace.plan)
-        if patterns is not None and HEADS[EQUITY_HEAD] in trace.raws:
+        if patterns is not None and (patterns.outputs is not None or HEADS[EQUITY_HEAD] in trace.raws):
             sums = patterns.sums(row[None], pack_many(position.board[None]))[0]
             facts["patterns"] = dict(zip(patterns.names, squash_patterns(sums).tolist(), strict=True))
         return {**facts, "plan": trace.plan} if trace.plan else facts
@@ -252,16 +252,21 @@ def pattern_tables(weights: WeightFile) -> PatternTables:
     bias = np.zeros((classes, longest), np.float32)
     inputs = np.zeros((classes, size, longest), np.float32)
     points = np.zeros((classes, *TABLE_SHAPE, longest), np.float32)
+    has_outputs = any(of.outputs is not None for of in weights.patterns.values())
+    outputs = np.zeros((classes if has_outputs else 0, len(OUTPUTS), longest), np.float32)
     for class_name, patterns in weights.patterns_by_class.items():
         code, own = CLASS_NAMES.index(class_name), slice(len(patterns.names))
         padded[code] = counts[class_name]
         bias[code, own] = patterns.bias
         inputs[code, :, own] = (patterns.inputs * weights.parameters.scales).T
         points[code, ..., own] = np.moveaxis(tables_of(patterns.points), 0, -1)
+        if patterns.outputs is not None:
+            outputs[code, :, own] = patterns.outputs
     for row, (class_name, plan) in zip(amounts, slots, strict=False):
         if of := weights.patterns_at(class_name, plan):
             row[: len(of.names)] = of.amounts
-    return PatternTables(padded, aligned(amounts), aligned(bias), aligned(inputs), aligned(points))
+    arrays = map(aligned, (amounts, bias, inputs, points, outputs))
+    return PatternTables(padded, *arrays)
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:

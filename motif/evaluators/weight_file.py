@@ -16,7 +16,7 @@ import yaml
 
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.point_table import table_sums, tables_of
-from motif.evaluators.probabilities import HEADS
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES, PLAN_CLASS, PLANS
 from motif.runtime.errors import WeightFileError, shown
@@ -52,6 +52,8 @@ WORDS_KEY = "words"
 """Stands before the sentences of each class."""
 PATTERNS_KEY = "patterns"
 """Stands there too, before the class's patterns by their names."""
+HIDDEN_KEY = "hidden"
+"""Stands there before the class's hidden units, which add to its probabilities, by their names."""
 AMOUNTS_KEY = "amounts"
 """Stands in a plan beside its heads, before what the class's patterns add there, by their names."""
 
@@ -96,6 +98,15 @@ class Patterns:
     """(m, n): weights of the parameters, in the order of the set."""
     points: npt.NDArray[np.float32]
     """(m, 2, 25, FILTER_STEPS): of the checkers on each place, as in `HeadWeights.points`."""
+    outputs: npt.NDArray[np.float32] | None = None
+    """(5, m): what each adds to the raw sum of each probability, in the order of `OUTPUTS`; None where they
+    add to the equity alone."""
+
+    def added_to(self, head: str) -> npt.NDArray[np.float32] | None:
+        """What each adds to the raw sum of `head` where it is 1 (m,); None where they add nothing."""
+        if self.outputs is None:
+            return self.amounts if head == HEADS[EQUITY_HEAD] else None
+        return self.outputs[OUTPUTS.index(head)] if head in OUTPUTS else None
 
     def sums(
         self, features: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]
@@ -156,14 +167,10 @@ class WeightFile:
                 raise WeightFileError(f"no game plan is called {shown(plan)}")
             if class_of_plan(plan) not in self.classes:
                 raise WeightFileError(f"the plan {plan!r} has weights, but its class has none")
-        for class_name in self.patterns:
-            if "equity" not in self.classes.get(class_name, {}):
-                raise WeightFileError(
-                    f"patterns of {class_name}: it has no equity head that they could add to"
-                )
+        self._check_patterns()
         for plan, amounts in self.plan_amounts.items():
-            patterns = self.patterns.get(class_of_plan(plan)) if plan in self.plans else None
-            if patterns is None or amounts.shape != patterns.amounts.shape:
+            of_class = self.patterns.get(class_of_plan(plan)) if plan in self.plans else None
+            if of_class is None or amounts.shape != of_class.amounts.shape:
                 raise WeightFileError(
                     f"amounts of the plan {shown(plan)}: its class must have as many patterns"
                 )
@@ -173,6 +180,20 @@ class WeightFile:
             if fault := knot_fault(rows):
                 number, problem = fault
                 raise WeightFileError(f"calibration of {class_name}, knot {number + 1}: {problem}")
+
+    def _check_patterns(self) -> None:
+        for class_name, patterns in self.patterns.items():
+            has_equity = "equity" in self.classes.get(class_name, {})
+            if patterns.outputs is None and not has_equity:
+                raise WeightFileError(
+                    f"patterns of {class_name}: it has no equity head that they could add to"
+                )
+            if patterns.outputs is not None and has_equity:
+                raise WeightFileError(
+                    f"patterns of {class_name}: they add to probabilities, so it can have no equity head"
+                )
+        if len({patterns.outputs is None for patterns in self.patterns.values()}) > 1:
+            raise WeightFileError("patterns must add to equities in all classes, or to probabilities in all")
 
     def heads_of(self, class_name: str) -> Mapping[str, HeadWeights]:
         """Head name -> weights of a class; one without weights of its own takes contact's."""
@@ -249,7 +270,8 @@ class WeightFile:
                     named = zip(self.patterns[class_name].names, amounts, strict=True)
                     yield from (f"          {_key(name)}: {_number(value)}\n" for name, value in named)
             if class_name in self.patterns:
-                yield f"    {PATTERNS_KEY}:\n"
+                has_outputs = self.patterns[class_name].outputs is not None
+                yield f"    {HIDDEN_KEY if has_outputs else PATTERNS_KEY}:\n"
                 lines = _pattern_lines(self.patterns[class_name], self.parameters.names)
                 yield from (f"      {line}" for line in lines)
         if self.pre_filter is not None:
@@ -309,7 +331,21 @@ def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
         yield f'  "{names[i]}{PAIR}{names[j]}": {_number(weight)}\n'
 
 
+def _unit_lines(patterns: Patterns) -> Iterator[str]:
+    """Hidden units that add to probabilities, whose numbers stand in rows."""
+    assert patterns.outputs is not None
+    for k, name in enumerate(patterns.names):
+        yield f"{_key(name)}:\n"
+        rows = {"outputs": patterns.outputs[:, k], "inputs": patterns.inputs[k]}
+        rows |= {side: steps.reshape(-1) for side, steps in zip(SIDES, patterns.points[k], strict=True)}
+        yield f"  bias: {_number(patterns.bias[k])}\n"
+        yield from (f"  {key}: [{', '.join(map(_number, row))}]\n" for key, row in rows.items())
+
+
 def _pattern_lines(patterns: Patterns, names: tuple[str, ...]) -> Iterator[str]:
+    if patterns.outputs is not None:
+        yield from _unit_lines(patterns)
+        return
     for k, name in enumerate(patterns.names):
         yield f"{_key(name)}:\n"
         yield f"  amount: {_number(patterns.amounts[k])}\n"

@@ -23,11 +23,12 @@ from motif.board.packed import PACKED_BAR
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.model import MAX_KEPT
 from motif.evaluators.patterns import MAX_PATTERNS
-from motif.evaluators.probabilities import HEADS
+from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.evaluators.weight_file import (
     AMOUNTS_KEY,
     FILTER_STEPS,
     FORMAT,
+    HIDDEN_KEY,
     PAIR,
     PATTERNS_KEY,
     PLANS_KEY,
@@ -66,13 +67,14 @@ _REQUIRED_CLASSES = ("contact", "race")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 _COMPRESSED = b"\xfd7zXZ\0"
 """What a file begins with that xz has compressed."""
+_STEPS_OF_SIDE = (PACKED_BAR + 1) * FILTER_STEPS
 _LARGE = 1 << 18
 """Bytes from which on a file is worth keeping in its binary form."""
 
 Heads = dict[str, HeadWeights]
 """By their names."""
 
-_FORMAT = "motif-kept-weights/4"
+_FORMAT = "motif-kept-weights/5"
 _MOST_KEPT = 16
 _SUFFIX = ".npz"
 _HeadsBy = Mapping[str, Mapping[str, HeadWeights]]
@@ -117,9 +119,10 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     parameters = _parameters(document["parameters"], folder, _names_in(parsed["classes"]))
     classes, plans = _classes(document["classes"], parameters)
     patterns = {
-        class_name: _patterns(content[PATTERNS_KEY], parameters)
+        class_name: reader(content[key], parameters)
+        for key, reader in ((PATTERNS_KEY, _patterns), (HIDDEN_KEY, _units))
         for class_name, content in document["classes"].items()
-        if PATTERNS_KEY in content.value
+        if key in content.value
     }
     return WeightFile(
         document["name"].text(),
@@ -173,7 +176,7 @@ def _classes(entry: Entry, parameters: ParameterSet) -> tuple[dict[str, Heads], 
     classes: dict[str, Heads] = {}
     plans: dict[str, Heads] = {}
     for class_name, content in entry.items():
-        content.mapping((*HEADS, PLANS_KEY, PATTERNS_KEY), needed=("win",))
+        content.mapping((*HEADS, PLANS_KEY, PATTERNS_KEY, HIDDEN_KEY), needed=("win",))
         classes[class_name] = {
             head: _head(weights, parameters) for head, weights in content.items() if head in HEADS
         }
@@ -255,6 +258,31 @@ def _patterns(entry: Entry, parameters: ParameterSet) -> Patterns:
         if "points" in mapping:
             points[k] = _steps(pattern["points"], every_place=False)
     return Patterns(tuple(map(str, rows)), singles[0], singles[1], inputs, points)
+
+
+def _units(entry: Entry, parameters: ParameterSet) -> Patterns:
+    """Hidden units that add to probabilities; their numbers stand in rows."""
+    names = tuple(map(str, entry.mapping()))
+    if not 0 < len(names) <= MAX_PATTERNS:
+        entry.fail(f"must be 1 to {MAX_PATTERNS} hidden units, not {len(names)}")
+    size = len(parameters)
+    lengths = {"outputs": len(OUTPUTS), "inputs": size, **dict.fromkeys(SIDES, _STEPS_OF_SIDE)}
+    rows = {key: np.zeros((len(names), length), np.float32) for key, length in lengths.items()}
+    bias = np.zeros(len(names), np.float32)
+    for k, (_, unit) in enumerate(entry.items()):
+        unit.mapping(("bias", *lengths), needed=("bias", *lengths))
+        bias[k] = unit["bias"].number(_BEYOND_FLOAT32)
+        for key, length in lengths.items():
+            rows[key][k] = unit[key].row(length, f"{length} numbers", _BEYOND_FLOAT32)
+    points = np.stack([rows[side] for side in SIDES], axis=1)
+    return Patterns(
+        names,
+        np.zeros(len(names), np.float32),
+        bias,
+        rows["inputs"],
+        points.reshape(len(names), 2, PACKED_BAR + 1, FILTER_STEPS),
+        np.ascontiguousarray(rows["outputs"].T),
+    )
 
 
 def _filter(entry: Entry) -> PreFilter:
@@ -360,6 +388,7 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
         "filter": None if pre_filter is None else [pre_filter.kept, *pre_filter.steps],
         "knots": {name: len(rows) for name, rows in weights.calibration.items()},
         "patterns": {name: of.names for name, of in weights.patterns.items()},
+        "outputs": [name for name, of in weights.patterns.items() if of.outputs is not None],
         "amounts": {plan: len(amounts) for plan, amounts in weights.plan_amounts.items()},
         "words": weights.words,
         "fit": weights.fit,
@@ -381,18 +410,22 @@ def _packed(weights: WeightFile, digest: str) -> dict[str, npt.NDArray[Any]]:
 
 def _columns(size: int) -> int:
     """Numbers of a pattern over `size` parameters."""
-    return 2 + size + 2 * (PACKED_BAR + 1) * FILTER_STEPS
+    return 2 + len(OUTPUTS) + size + 2 * (PACKED_BAR + 1) * FILTER_STEPS
 
 
 def _pattern_rows(patterns: Patterns) -> npt.NDArray[np.float32]:
     points = patterns.points.reshape(len(patterns.names), -1)
-    return np.column_stack([patterns.amounts, patterns.bias, patterns.inputs, points])
+    outputs = np.zeros((len(OUTPUTS), len(points))) if patterns.outputs is None else patterns.outputs
+    columns = [patterns.amounts, patterns.bias, outputs.T, patterns.inputs, points]
+    return np.column_stack(columns).astype(np.float32)
 
 
-def _kept_patterns(names: list[str], rows: npt.NDArray[np.float32], size: int) -> Patterns:
-    amounts, bias, inputs, points = np.split(rows, [1, 2, 2 + size], axis=1)
+def _kept_patterns(names: list[str], rows: npt.NDArray[np.float32], size: int, has_outputs: bool) -> Patterns:
+    ends = np.cumsum([1, 1, len(OUTPUTS), size])
+    amounts, bias, outputs, inputs, points = np.split(rows, ends, axis=1)
     shape = (len(rows), 2, PACKED_BAR + 1, FILTER_STEPS)
-    return Patterns(tuple(names), amounts[:, 0], bias[:, 0], inputs, points.reshape(shape))
+    of_outputs = np.ascontiguousarray(outputs.T) if has_outputs else None
+    return Patterns(tuple(names), amounts[:, 0], bias[:, 0], inputs, points.reshape(shape), of_outputs)
 
 
 def _outline(heads_by: _HeadsBy) -> dict[str, dict[str, list[int]]]:
@@ -471,7 +504,7 @@ def _unpacked(arrays: Mapping[str, npt.NDArray[Any]], digest: str, folder: Path)
         facts["bearoff"],
         dict(zip(facts["knots"], knots, strict=False)),
         {
-            name: _kept_patterns(names, part, len(parameters))
+            name: _kept_patterns(names, part, len(parameters), name in facts["outputs"])
             for (name, names), part in zip(facts["patterns"].items(), patterns, strict=False)
         },
         dict(zip(facts["amounts"], amounts, strict=False)),

@@ -47,6 +47,7 @@ from motif.learning.heads import (
     rows_of_head,
     term_errors,
 )
+from motif.learning.hidden import METHOD, fit_hidden_classes
 from motif.learning.label_noise import NoiseFreeError, root_mean
 from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import ParameterSet, parameter_set
@@ -218,50 +219,17 @@ def fit_dataset(
     if known is not None:
         settings = replace(settings, bearoff=known.bearoff)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
-        offsets = {} if known is None else _known_sums(rows, known, settings)
-        heads, filter_steps, check = _head_fits(rows, name, settings, offsets, cross_check, jobs)
-        results = {fit: head.result for fit, head in heads.items()}
-        _check_usable(results)
-        plans = _plan_fits(rows, results, name, settings, offsets)
-        of_plans = {
-            plan: head_weights(head_terms(class_name, HEAD, len(parameters), settings), result.weights)
-            for (class_name, plan), result in plans.items()
-        }
-        if known is None:
-            weights = WeightFile(
-                "",
-                0,
-                None,
-                parameters,
-                _heads_by_class(heads),
-                PreFilter(_FILTER_KEEPS, filter_steps),
-                plans={plan: {HEAD: head} for plan, head in of_plans.items()},
-                bearoff=settings.bearoff,
-            )
-            rmse_train, rmse_validation = _win_errors(rows, results, settings)
+        if settings.hidden:
+            made = _with_hidden(rows, parameters, settings, name, jobs)
         else:
-            weights = _corrected(known, _heads_by_class(heads), of_plans)
-            rmse_train, rmse_validation = _shown_win_errors(rows, weights)
-        weights = replace(weights, name=name, version=version, parent=parent)
-        if settings.patterns:
-            ranked = [class_name for class_name, head in results if head == HEAD]
-            of_class = {name: (rows[name], weights, settings, start) for name in ranked}
-            fitted_patterns = _each(class_patterns, of_class, f"patterns of {name}", jobs)
-            weights = replace(
-                weights.rounded(),
-                patterns={of: learned.patterns for of, learned in fitted_patterns.items()},
-                plan_amounts={
-                    PLANS[plan]: amounts
-                    for learned in fitted_patterns.values()
-                    for plan, amounts in learned.plan_amounts.items()
-                },
-            )
+            made = _by_heads(rows, parameters, settings, name, (start, known), cross_check, jobs)
+        weights = replace(made.weights, name=name, version=version, parent=parent)
         samples = sum(map(len, rows.values()))
-        noise = {place: _noise(rows, [place[0]], place[1], settings) for place in results}
-        overall = _overall_errors(rows, weights, rmse_validation, settings)
+        noise = {place: _noise(rows, [place[0]], place[1], settings) for place in made.results}
+        overall = _overall_errors(rows, weights, made.rmse_validation, settings)
         choices = choice_errors(rows, weights)
-        unpruned = {fit: head.unpruned for fit, head in heads.items() if head.unpruned}
-        whole = replace(weights, classes=_heads_by_class({**heads, **unpruned}))
+        unpruned = {fit: head.unpruned for fit, head in made.heads.items() if head.unpruned}
+        whole = replace(weights, classes=_heads_by_class({**made.heads, **unpruned}))
         unpruned_choices = choice_errors(rows, whole) if unpruned else {}
         if term_table is not None:
             places = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
@@ -269,21 +237,122 @@ def fit_dataset(
             write_terms(term_table, list(tables.values()))
     fitted = FittedWeights(
         weights,
-        results,
-        plans,
+        made.results,
+        made.plans,
         samples,
         stopwatch.seconds,
-        rmse_train,
-        rmse_validation,
+        made.rmse_train,
+        made.rmse_validation,
         choices,
         {fit: head.result for fit, head in unpruned.items()},
         unpruned_choices,
-        tuple(_warnings(heads, plans, parameters)),
+        tuple(_warnings(made.heads, made.plans, parameters)),
         noise,
         overall,
-        check,
+        made.check,
     )
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start, known)))
+
+
+class _Made(NamedTuple):
+    """Weights without a name, and how they came about."""
+
+    weights: WeightFile
+    results: _Fits
+    rmse_train: float
+    rmse_validation: float | None
+    heads: Mapping[tuple[str, str], HeadFit]
+    plans: _Fits
+    check: CrossCheck | None
+
+
+def _with_hidden(
+    rows: Mapping[str, ClassRows],
+    parameters: ParameterSet,
+    settings: FitSettings,
+    name: str,
+    jobs: int | None,
+) -> _Made:
+    """Weights with a hidden layer in each class."""
+    trained = {of: (part,) for of, part in rows.items() if part.training}
+    steps = _each(_filter_steps, trained, f"fitting the filter of {name}", jobs)
+    learned = fit_hidden_classes(rows, parameters, settings, name=name, jobs=jobs)
+    weights = WeightFile(
+        "",
+        0,
+        None,
+        parameters,
+        learned.classes,
+        PreFilter(_FILTER_KEEPS, steps),
+        bearoff=settings.bearoff,
+        patterns=learned.patterns,
+    )
+    return _Made(weights, learned.results, *_shown_win_errors(rows, weights), {}, {}, None)
+
+
+def _by_heads(
+    rows: Mapping[str, ClassRows],
+    parameters: ParameterSet,
+    settings: FitSettings,
+    name: str,
+    others: tuple[WeightFile | None, WeightFile | None],
+    cross_check: bool,
+    jobs: int | None,
+) -> _Made:
+    """Weights whose heads are fitted one by one; the `others` are those that patterns go on from, and those
+    that are corrected."""
+    start, known = others
+    offsets = {} if known is None else _known_sums(rows, known, settings)
+    heads, filter_steps, check = _head_fits(rows, name, settings, offsets, cross_check, jobs)
+    results = {fit: head.result for fit, head in heads.items()}
+    _check_usable(results)
+    plans = _plan_fits(rows, results, name, settings, offsets)
+    of_plans = {
+        plan: head_weights(head_terms(class_name, HEAD, len(parameters), settings), result.weights)
+        for (class_name, plan), result in plans.items()
+    }
+    if known is None:
+        weights = WeightFile(
+            "",
+            0,
+            None,
+            parameters,
+            _heads_by_class(heads),
+            PreFilter(_FILTER_KEEPS, filter_steps),
+            plans={plan: {HEAD: head} for plan, head in of_plans.items()},
+            bearoff=settings.bearoff,
+        )
+        rmse_train, rmse_validation = _win_errors(rows, results, settings)
+    else:
+        weights = _corrected(known, _heads_by_class(heads), of_plans)
+        rmse_train, rmse_validation = _shown_win_errors(rows, weights)
+    if settings.patterns:
+        weights = _with_patterns(rows, weights, results, settings, start, name, jobs)
+    return _Made(weights, results, rmse_train, rmse_validation, heads, plans, check)
+
+
+def _with_patterns(
+    rows: Mapping[str, ClassRows],
+    weights: WeightFile,
+    results: _Fits,
+    settings: FitSettings,
+    start: WeightFile | None,
+    name: str,
+    jobs: int | None,
+) -> WeightFile:
+    """`weights` with patterns that add to their equity heads."""
+    ranked = [class_name for class_name, head in results if head == HEAD]
+    of_class = {of: (rows[of], weights, settings, start) for of in ranked}
+    fitted = _each(class_patterns, of_class, f"patterns of {name}", jobs)
+    return replace(
+        weights.rounded(),
+        patterns={of: learned.patterns for of, learned in fitted.items()},
+        plan_amounts={
+            PLANS[plan]: amounts
+            for learned in fitted.values()
+            for plan, amounts in learned.plan_amounts.items()
+        },
+    )
 
 
 def _check_usable(results: _Fits) -> None:
@@ -560,6 +629,8 @@ def _facts(
             else {"pattern_rate": settings.pattern_rate}
         ),
     }
+    if settings.hidden:
+        return _facts_of_hidden(result, fingerprints, settings)
     facts = {
         "method": settings.method,
         "passes": solver(settings.method).most_passes if settings.passes is None else settings.passes,
@@ -590,6 +661,28 @@ def _facts(
     }
     measured = {name: fact for name, fact in facts.items() if name not in (*_FACTS_OF_CORRECTION, "method")}
     return {**known.fit, **measured, "corrected": known.name, "correction": correction}
+
+
+def _facts_of_hidden(
+    result: FittedWeights, fingerprints: Sequence[str], settings: FitSettings
+) -> dict[str, Any]:
+    """What a weight file with hidden layers tells of its fit."""
+    validation = result.rmse_validation
+    return {
+        "method": METHOD,
+        "hidden": settings.hidden,
+        "passes": settings.hidden_passes,
+        "rate": settings.hidden_rate,
+        "ranking": settings.hidden_ranking,
+        "samples": result.samples,
+        "dataset": fingerprints if len(fingerprints) > 1 else fingerprints[0],
+        "rmse_train": round(result.rmse_train, 6),
+        "rmse_validation": None if validation is None else round(validation, 6),
+        "choice_error": {name: round(error, 6) for name, error in result.choice_error.items()},
+        "validation": settings.validation,
+        "seed": settings.seed,
+        "motif": VERSION,
+    }
 
 
 def _facts_of_fit(result: FitResult) -> dict[str, Any]:
@@ -674,7 +767,7 @@ def _overall_errors(
 ) -> dict[str, NoiseFreeError]:
     """See `FittedWeights.overall`; `win` is the error of the win chance."""
     errors = {"win": NoiseFreeError(win, _noise(rows, rows, "win", settings))}
-    ranked = [name for name in rows if HEAD in weights.classes.get(name, {})]
+    ranked = [name for name in rows if HEAD in weights.classes.get(name, {}) or settings.hidden]
     if ranked:
         link, squares = Link(*bounds(HEAD)), []
         for part in map(rows.__getitem__, ranked):

@@ -19,6 +19,8 @@ _SIZES = (
     "pattern_ranking",
     "pattern_rate",
     "pattern_shrinkage",
+    "hidden_rate",
+    "hidden_ranking",
     "tolerance",
 )
 
@@ -67,6 +69,14 @@ class FitSettings:
     """How fast patterns learn at first."""
     pattern_shrinkage: float = 10.0
     """How strongly inputs of patterns are drawn to 0; it counts less by the root of the positions."""
+    hidden: int = 0
+    """Hidden units of each class, fitted together with the pairs of its chances; without equity heads."""
+    hidden_passes: int = 12
+    """How often their fit sees each position."""
+    hidden_rate: float = 1e-3
+    """How fast they learn at first."""
+    hidden_ranking: float = 10.0
+    """How much the order of a decision's plays counts in their fit."""
     correct: str | None = None
     """A weight file to correct: what is fitted is what its heads lack of contact and crashed positions."""
     bearoff: bool = False
@@ -100,12 +110,14 @@ class FitSettings:
             raise FitError(f"validation must be at least 0 and below 1, not {self.validation}", "validation")
         for name in _SIZES:
             check_size(name, getattr(self, name))
-        for name in ("plan_rows", "pattern_passes", "passes"):
+        for name in ("plan_rows", "pattern_passes", "hidden_passes", "passes"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise FitError(f"{name} must be at least 1, not {value}", name)
         if not 0 <= self.patterns <= MAX_PATTERNS:
             raise FitError(f"patterns must be 0 to {MAX_PATTERNS}, not {self.patterns}", "patterns")
+        if not 0 <= self.hidden <= MAX_PATTERNS:
+            raise FitError(f"hidden must be 0 to {MAX_PATTERNS} units, not {self.hidden}", "hidden")
 
     def _check_together(self) -> None:
         for name, what in (("plans", "game plans have"), ("patterns", "patterns add to")):
@@ -118,6 +130,8 @@ class FitSettings:
         ):
             if getattr(self, name) and not getattr(self, needed):
                 raise FitError(f"{name}: there must be {needed} too", name, needed)
+        if self.hidden:
+            self._check_hidden()
         for name in ("patterns", "prune"):
             if self.correct is not None and getattr(self, name):
                 message = f"{name}: a fit that corrects weights leaves theirs as they are"
@@ -125,6 +139,14 @@ class FitSettings:
         if self.plans and self.prune is not None:
             message = "prune: with plans a class keeps all its terms, which its plans are drawn to"
             raise FitError(message, "prune", "plans")
+
+    def _check_hidden(self) -> None:
+        """Raise `FitError` for what does not go with hidden units."""
+        for name in ("patterns", "plans", "points", "prune", "correct"):
+            if getattr(self, name):
+                raise FitError(f"{name}: hidden units are fitted without", name, "hidden")
+        if self.heads != "all" or self.terms != "pairs":
+            raise FitError("hidden: hidden units go with heads all and terms pairs", "hidden")
 
     @property
     def equity_ranking(self) -> float:

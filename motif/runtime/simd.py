@@ -33,6 +33,8 @@ _COLUMNS = WIDTH if _HAS_LONG_VECTORS else WIDTH // TOGETHER
 """Sums of each of several boards that are kept in registers together."""
 PATTERN_LIMIT = 3.0
 """See `sum_of_squashed`."""
+OUTPUT_COUNT = 5
+"""Sums that `sums_of_squashed` makes."""
 _CHAINS = 4
 """Sums that run side by side, because one multiply-add takes as long as several started after it."""
 FORM_ROWS = 64 if _HAS_LONG_VECTORS else 32
@@ -261,6 +263,26 @@ def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
     return signature, codegen
 
 
+def _squashed(builder: Any, x: Any) -> Any:
+    """The squash of `sum_of_squashed` of each lane."""
+    high, low, a, b = (
+        ir.Constant(_vector(LANES), [number] * LANES) for number in (PATTERN_LIMIT, -PATTERN_LIMIT, 27, 9)
+    )
+    x = builder.select(builder.fcmp_ordered(">", x, low), x, low)
+    x = builder.select(builder.fcmp_ordered("<", x, high), x, high)
+    square = builder.fmul(x, x)
+    above = builder.fmul(x, builder.fadd(a, square))
+    return builder.fdiv(above, builder.fadd(a, builder.fmul(b, square)))
+
+
+def _in_order(builder: Any, lanes: Any) -> Any:
+    """The sum of the lanes, one after another."""
+    found = builder.extract_element(lanes, ir.Constant(_LANE, 0))
+    for k in range(1, LANES):
+        found = builder.fadd(found, builder.extract_element(lanes, ir.Constant(_LANE, k)))
+    return found
+
+
 @intrinsic
 def sum_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any) -> Any:
     """sum_k amounts_k s(sums_k) over k < `count`, a float32; `count` is a multiple of `LANES`.
@@ -275,26 +297,48 @@ def sum_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any) ->
             _data(context, builder, kind, value)
             for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
         )
-        high, low, a, b = (
-            ir.Constant(_vector(LANES), [number] * LANES) for number in (PATTERN_LIMIT, -PATTERN_LIMIT, 27, 9)
-        )
         total = cgutils.alloca_once_value(builder, ir.Constant(_vector(LANES), [0.0] * LANES))
         step = ir.Constant(_INT, LANES)
         with cgutils.for_range(builder, builder.udiv(arguments[2], step)) as block:
             first = builder.mul(block.index, step)
-            x = _load(builder, sum_data, first)
-            x = builder.select(builder.fcmp_ordered(">", x, low), x, low)
-            x = builder.select(builder.fcmp_ordered("<", x, high), x, high)
-            square = builder.fmul(x, x)
-            above = builder.fmul(x, builder.fadd(a, square))
-            below = builder.fadd(a, builder.fmul(b, square))
-            part = builder.fmul(_load(builder, amount_data, first), builder.fdiv(above, below))
+            squashed = _squashed(builder, _load(builder, sum_data, first))
+            part = builder.fmul(_load(builder, amount_data, first), squashed)
             builder.store(builder.fadd(builder.load(total), part), total)
-        lanes = builder.load(total)
-        found = builder.extract_element(lanes, ir.Constant(_LANE, 0))
-        for k in range(1, LANES):
-            found = builder.fadd(found, builder.extract_element(lanes, ir.Constant(_LANE, k)))
-        return found
+        return _in_order(builder, builder.load(total))
+
+    return signature, codegen
+
+
+@intrinsic
+def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, results: Any) -> Any:
+    """Write to results_h the sum_k amounts_hk s(sums_k) over k < `count`, a multiple of `LANES`.
+
+    s(x) = x (27 + x^2) / (27 + 9 x^2) for x from -`PATTERN_LIMIT` to `PATTERN_LIMIT`, and -1 or 1 beyond.
+    `amounts` float32 (`OUTPUT_COUNT`, n), `sums` float32 and `results` float64 are contiguous.
+    """
+    signature = types.void(amounts, sums, count, results)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        amount_array, sum_array = (
+            context.make_array(kind)(context, builder, value)
+            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
+        )
+        result_data = _data(context, builder, signature.args[3], arguments[3])
+        across = cgutils.unpack_tuple(builder, amount_array.shape)[-1]
+        zero = ir.Constant(_vector(LANES), [0.0] * LANES)
+        totals = [cgutils.alloca_once_value(builder, zero) for _ in range(OUTPUT_COUNT)]
+        step = ir.Constant(_INT, LANES)
+        with cgutils.for_range(builder, builder.udiv(arguments[2], step)) as block:
+            first = builder.mul(block.index, step)
+            squashed = _squashed(builder, _load(builder, sum_array.data, first))
+            for k, total in enumerate(totals):
+                place = builder.add(builder.mul(across, ir.Constant(_INT, k)), first)
+                part = builder.fmul(_load(builder, amount_array.data, place), squashed)
+                builder.store(builder.fadd(builder.load(total), part), total)
+        for k, total in enumerate(totals):
+            found = builder.fpext(_in_order(builder, builder.load(total)), _DOUBLE)
+            builder.store(found, builder.gep(result_data, [ir.Constant(_INT, k)]))
+        return context.get_dummy_value()
 
     return signature, codegen
 

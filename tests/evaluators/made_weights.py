@@ -37,6 +37,7 @@ def made_weights(
     plans: Mapping[str, Sequence[str]] | None = None,
     patterns: Mapping[str, int] | None = None,
     amounts: Collection[str] = (),
+    hidden: Mapping[str, int] | None = None,
     bearoff: bool = False,
     seed: int = 0,
     name: str = "made-up",
@@ -45,6 +46,7 @@ def made_weights(
 
     With `kept` it has a random pre-filter, and the heads listed in `points` have point terms; `plans` lists
     heads for game plans, `patterns` says how many each class has, and `amounts` which plans have their own.
+    Of `hidden` units, which add to the probabilities, it says how many each class has.
     """
     chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
     heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
@@ -58,6 +60,7 @@ def made_weights(
     of_plans = {plan: made(wanted) for plan, wanted in (plans or {}).items()}
     pre_filter = PreFilter(kept, steps) if kept else None
     learned = {name: made_patterns(rng, len(chosen), count) for name, count in (patterns or {}).items()}
+    learned |= {name: made_units(rng, len(chosen), count) for name, count in (hidden or {}).items()}
     made_up = WeightFile(
         name, 1, "parent", chosen, weights, pre_filter, FIT, of_plans, bearoff, patterns=learned
     )
@@ -73,6 +76,13 @@ def made_patterns(rng: np.random.Generator, size: int, count: int) -> Patterns:
     points[:, :, ::4] = 0
     amounts, bias = rng.normal(0, 0.2, (2, count)).astype(np.float32)
     return Patterns(tuple(f"p{k + 1}" for k in range(count)), amounts, bias, inputs, points)
+
+
+def made_units(rng: np.random.Generator, size: int, count: int) -> Patterns:
+    """Hidden units, which add to all five probabilities."""
+    outputs = rng.normal(0, 0.15, (len(OUTPUTS), count)).astype(np.float32)
+    units = made_patterns(rng, size, count)
+    return replace(units, amounts=np.zeros(count, np.float32), outputs=outputs)
 
 
 def random_steps(rng: np.random.Generator) -> np.ndarray:

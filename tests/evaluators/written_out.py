@@ -48,20 +48,23 @@ def raw_sum(weights: WeightFile, head: str, position: Position) -> float:
     i, j = chosen.pairs.T
     by_points = 0.0 if chosen.points is None else point_sum(chosen.points, position)
     products = chosen.quadratic * f[i] * f[j]
-    by_patterns = pattern_sum(weights, position) if head == "equity" else 0.0
+    by_patterns = pattern_sum(weights, position, head)
     return float(chosen.bias + (chosen.linear * f).sum() + products.sum() + by_points + by_patterns)
 
 
-def pattern_sum(weights: WeightFile, position: Position) -> float:
+def pattern_sum(weights: WeightFile, position: Position, head: str = "equity") -> float:
     """The class's patterns: each amount, a plan's own where it has any, times the squashed sum."""
     patterns = weights.patterns.get(class_used(weights, position))
-    if patterns is None:
+    if patterns is None or (patterns.outputs is None) != (head == "equity"):
         return 0.0
     f = features(weights.parameters, position.board[None])[0].astype(float)
     total = 0.0
     plan = int(plans_many(pack_many(position.board[None]))[0])
     own = weights.plan_amounts.get(PLANS[plan]) if plan >= 0 else None
-    for k, amount in enumerate((patterns.amounts if own is None else own).tolist()):
+    amounts = patterns.amounts if own is None else own
+    if patterns.outputs is not None:
+        amounts = patterns.outputs[OUTPUTS.index(head)]
+    for k, amount in enumerate(amounts.tolist()):
         x = float(patterns.bias[k]) + float((patterns.inputs[k] * f).sum())
         x = max(-3.0, min(3.0, x + point_sum(patterns.points[k], position)))
         total += amount * x * (27 + x * x) / (27 + 9 * x * x)

@@ -457,3 +457,34 @@ def test_a_choice_of_rows_is_the_same_in_memory_and_in_a_file(least, monkeypatch
     np.testing.assert_array_equal(some, values[mask])
     assert row_files.rows_where(values, np.ones(40, bool)) is values
     assert len(row_files.rows_where(values, np.zeros(40, bool))) == 0
+
+
+HIDDEN = FitSettings(parameters="keith", validation=0.25, seed=3, hidden=5, hidden_passes=2)
+
+
+def test_a_fit_with_hidden_units(folder, samples, tmp_path):
+    result = fitted([folder], HIDDEN)
+    weights = result.weights
+    assert set(weights.patterns) == {CLASS_NAMES[code] for code in np.unique(samples.position_class)}
+    assert all(set(heads) == set(OUTPUTS) for heads in weights.classes.values())
+    assert (weights.fit["method"], weights.fit["hidden"], weights.fit["samples"]) == ("adam", 5, len(samples))
+    assert {row["head"] for row in result.history_rows()} == {"equity"}
+    assert {row["pass"] for row in result.history_rows()} == {1, 2}
+    weights.save(tmp_path / "one.yaml")
+    fitted([folder], HIDDEN, jobs=2).weights.save(tmp_path / "two.yaml")
+    assert (tmp_path / "one.yaml").read_bytes() == (tmp_path / "two.yaml").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"plans": True}, "plans: hidden units are fitted without"),
+        ({"patterns": 3}, "patterns: hidden units are fitted without"),
+        ({"terms": "linear"}, "hidden: hidden units go with heads all and terms pairs"),
+        ({"hidden": 513}, "hidden must be 0 to 512 units, not 513"),
+        ({"hidden_passes": 0}, "hidden_passes must be at least 1, not 0"),
+    ],
+)
+def test_what_does_not_go_with_hidden_units(folder, change, message):
+    with pytest.raises(FitError, match=message):
+        fitted([folder], replace(HIDDEN, **change))

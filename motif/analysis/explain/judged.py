@@ -353,11 +353,12 @@ def _form(
     weights: WeightFile, class_name: str, plan: str | None, name: str, heads: Mapping[str, HeadWeights]
 ) -> Form:
     """Return the raw sum of the head `name` in force in a class and plan, with its patterns."""
-    patterns = weights.patterns_at(class_name, plan) if name == EQUITY else None
-    if patterns is None:
+    patterns = weights.patterns_at(class_name, plan)
+    amounts = None if patterns is None else patterns.added_to(name)
+    if amounts is None:
         return Form.of_head(heads[name])
     of_class = pattern_terms(class_name, weights.patterns_by_class[class_name])
-    return Form.of_head(heads[name], replace(of_class, amounts=patterns.amounts.astype(np.float64)))
+    return Form.of_head(heads[name], replace(of_class, amounts=amounts.astype(np.float64)))
 
 
 def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:

@@ -5,7 +5,7 @@ compiled evaluator, which adds up in single precision.  Rows of all classes go t
 multiplication; then each row's own class is picked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ from motif.evaluators.probabilities import (
     WIN_GAMMON,
 )
 from motif.evaluators.static import forms_of, slots_of
-from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, WeightFile
+from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, Patterns, WeightFile
 from motif.parameters.position_class import CLASS_NAMES, NO_PLAN
 from motif.runtime.errors import PlayerError
 from motif.runtime.files import replacing
@@ -248,10 +248,25 @@ def _pattern_sums(graph: GraphBuilder, weights: WeightFile, slots: int) -> str:
     above = graph.add("Mul", x, graph.add("Add", square, whole))
     below = graph.add("Add", graph.add("Mul", square, graph.constant(9.0)), whole)
     squashed = graph.add("Transpose", graph.add("Div", above, below), perm=[1, 0])
+    if any(of.outputs is not None for of in patterns.values()):
+        return _output_sums(graph, patterns, squashed)
     of_slot_rows = graph.add("Gather", graph.constant(amounts), _slot(graph, slots), axis=0)
     added = graph.add("Mul", squashed, of_slot_rows)
     total = graph.add("ReduceSum", added, graph.constant([1]), keepdims=1)
     return graph.add("Mul", total, graph.constant(np.eye(len(HEADS))[[EQUITY_HEAD]]))
+
+
+def _output_sums(graph: GraphBuilder, patterns: Mapping[str, Patterns], squashed: str) -> str:
+    """What squashed patterns (n, all of them), each of which counts in its own class, add to the heads."""
+    own = np.concatenate([np.full(len(of.names), CLASS_NAMES.index(name)) for name, of in patterns.items()])
+    outputs = np.zeros((len(own), len(HEADS)))
+    outputs[:, : len(OUTPUTS)] = np.concatenate(
+        [of.outputs.T for of in patterns.values() if of.outputs is not None]
+    )
+    classes = (own[None] == np.arange(len(CLASS_NAMES))[:, None]).astype(np.float64)
+    known = graph.add("Min", CLASS_INPUT, graph.constant([LAST_CLASS]))
+    counts = graph.add("Mul", squashed, graph.add("Gather", graph.constant(classes), known, axis=0))
+    return graph.add("MatMul", counts, graph.constant(outputs))
 
 
 def _point_terms(graph: GraphBuilder) -> list[str]:

@@ -57,6 +57,10 @@ MADE = {
     "patterns": made_weights(
         "keith", classes=dict.fromkeys(CLASS_NAMES, HEADS), patterns={"contact": 40, "race": 5}, seed=13
     ),
+    "hidden units": made_weights("keith", pairs=30, hidden={"contact": 70, "race": 5}, seed=16),
+    "hidden units and tables": made_weights(
+        "motif", hidden=dict.fromkeys(CLASS_NAMES, 9), bearoff=True, seed=17
+    ),
     "patterns that plans weigh": made_weights(
         "keith",
         classes=dict.fromkeys(CLASS_NAMES, HEADS),

@@ -1,0 +1,595 @@
+"""The chances of a position class: pairs of parameters and a hidden layer, fitted together.
+
+The raw sum of each of the five heads is
+
+    x_h = b_h + sum_i l_hi z_i + sum_{i <= j} q_hij z_i z_j + sum_k o_hk squash(c_k + sum_i w_ki z_i),
+
+with the parameters as z in the linear and second-degree terms, and with the 200 point terms too in the hidden
+units.  Backgammons, which are rare, have no second-degree terms.
+
+Minimised are the squared errors of the five probabilities and of the equity that they make, and
+`ranking` times the squared error of the equity about its mean in each decision: what chooses plays.
+
+Steps are Adam's (Kingma and Ba, 2015) on batches of whole decisions, at a rate that falls as half a cosine.
+Inputs are measured in their standard deviations, so that all learn alike.  Each batch is cut into the same
+`_SHARDS`, and their slopes are added in order: the weights do not depend on the number of threads.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
+from motif.evaluators.patterns import PATTERN_LIMIT
+from motif.evaluators.probabilities import (
+    EQUITY_WEIGHTS,
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    OUTPUTS,
+    WIN,
+    WIN_BACKGAMMON,
+    WIN_GAMMON,
+)
+from motif.evaluators.weight_file import HeadWeights, Patterns, linear_head
+from motif.fitting.problem import decision_starts
+from motif.fitting.terms import PLACES, POINT_COLUMNS, POINT_SHAPE, STEPS, IntArray, fill_step_columns
+from motif.runtime.files import replacing
+from motif.runtime.jit import fast_kernel, kernel
+from motif.runtime.parallel import one_thread
+
+Single = npt.NDArray[np.float32]
+_HEADS = len(OUTPUTS)
+_PAIRED = np.array([WIN, WIN_GAMMON, LOSE_GAMMON])
+"""Heads with second-degree terms."""
+_BATCH = 512
+"""Rows of a batch, about."""
+_SHARDS = 2
+_MEMORY, _SQUARE_MEMORY, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
+"""Adam's own settings."""
+_FORM_RATE = 0.03
+"""Share of the rate at which linear and second-degree terms learn: they are many, and alike."""
+_MEASURED = 100_000
+"""Rows that the spread of the inputs is measured on."""
+_LEAST_SPREAD = 0.05
+"""Inputs that hardly ever differ are not blown up beyond this."""
+_VALIDATED = 4096
+"""Rows that are validated at once."""
+_LIMIT = np.float32(PATTERN_LIMIT)
+_NEVER = np.float32(-30)
+"""The raw sum of a probability of 0, which no slope leaves."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenRows:
+    """The n rows of one class: those that train, then those for validation; decisions are consecutive."""
+
+    features: Single
+    """(n, size), scaled; may be a file."""
+    boards: Board
+    """(n, 26)"""
+    labels: Single
+    """(n, 5): probabilities."""
+    decisions: IntArray
+    """(n,)"""
+    training: int
+    """Rows that train."""
+
+
+@dataclass(frozen=True)
+class HiddenSettings:
+    """How the chances of a class are fitted."""
+
+    units: int = 256
+    passes: int = 12
+    """How often each row is seen."""
+    rate: float = 1e-3
+    """Adam's rate at the start; it falls to 0."""
+    ranking: float = 10.0
+    """Weight of the errors between the plays of a decision."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class HiddenPass:
+    """How far a fit was after a pass; errors of the equity are root mean squares, in points."""
+
+    number: int
+    error: float
+    """What is minimised, over the pass."""
+    training: float
+    """On the rows that train, over the pass."""
+    validation: float | None
+    between_plays: float | None
+    """In validation, about the mean of each decision."""
+    seconds: float
+
+
+class HiddenFit(NamedTuple):
+    """What a fit leaves."""
+
+    heads: dict[str, HeadWeights]
+    """By the name of the head: bias, linear and second-degree weights."""
+    hidden: Patterns
+    """The hidden units, called h1, h2, ...; without any there are none in it."""
+    history: tuple[HiddenPass, ...]
+
+
+class _Weights(NamedTuple):
+    """What is fitted, for inputs in their standard deviations, or as they are measured."""
+
+    inputs: Single
+    """(size + 200, units)"""
+    bias: Single
+    """(units,)"""
+    outputs: Single
+    """(5, units)"""
+    level: Single
+    """(5,)"""
+    linear: Single
+    """(size, 5)"""
+    pairs: Single
+    """(size, 3 size): of each parameter with each, by head of `_PAIRED`."""
+
+
+_RATES = _Weights(1.0, 1.0, 1.0, 1.0, _FORM_RATE, _FORM_RATE)  # type: ignore[arg-type]
+
+
+class _Scale(NamedTuple):
+    """Mean and spread (size + 200,) of each input."""
+
+    middle: Single
+    spread: Single
+
+
+def fit_hidden(
+    rows: HiddenRows,
+    settings: HiddenSettings,
+    *,
+    jobs: int = 1,
+    checkpoint: Path | None = None,
+    on_pass: Callable[[HiddenPass], None] | None = None,
+) -> HiddenFit:
+    """Fit the chances of a class to `rows`.
+
+    Parameters
+    ----------
+    rows : HiddenRows
+        The labelled positions.
+    settings : HiddenSettings
+        How they are fitted.
+    jobs : int
+        Threads; the result is the same for any number.
+    checkpoint : Path, optional
+        A file that keeps the state after each pass; an interrupted fit goes on from it.
+    on_pass : callable, optional
+        Called after each pass.
+
+    Returns
+    -------
+    HiddenFit
+        The weights after the pass with the least error between plays in validation.
+    """
+    state = _State(_start(rows, settings), _scale(rows))
+    if checkpoint is not None and checkpoint.exists():
+        state.load(checkpoint)
+    with one_thread(), ThreadPoolExecutor(max(1, min(jobs, _SHARDS))) as pool:
+        while len(state.history) < settings.passes:
+            started = perf_counter()
+            errors = _train(rows, settings, state, pool)
+            validation = _validated(rows, state, pool)
+            done = HiddenPass(len(state.history) + 1, *errors, *validation, perf_counter() - started)
+            state.note(done)
+            if checkpoint is not None:
+                state.save(checkpoint)
+            if on_pass is not None:
+                on_pass(done)
+    return state.result()
+
+
+class _State:
+    """Weights, Adam's means, and how far the fit is."""
+
+    def __init__(self, weights: _Weights, scale: _Scale) -> None:
+        self.weights = weights
+        self.scale = scale
+        self.means = _Weights(*map(np.zeros_like, weights))
+        self.squares = _Weights(*map(np.zeros_like, weights))
+        self.best = _copied(weights)
+        self.history: list[HiddenPass] = []
+        self.step = 0
+
+    def measured(self) -> _Weights:
+        """The weights whose hidden units read inputs as they are measured."""
+        inputs = self.weights.inputs / self.scale.spread[:, None]
+        return self.weights._replace(inputs=inputs, bias=self.weights.bias - self.scale.middle @ inputs)
+
+    def descend(self, slopes: list[Single], rate: float) -> None:
+        """Take a step against the slopes, which are those of the weights that `measured` returns."""
+        middle, spread = self.scale
+        by_inputs = (slopes[0] - middle[:, None] * slopes[1]) / spread[:, None]
+        self.step += 1
+        first = rate / (1 - float(_MEMORY) ** self.step)
+        second = np.float32(1 / (1 - float(_SQUARE_MEMORY) ** self.step))
+        parts = zip(self.weights, [by_inputs, *slopes[1:]], self.means, self.squares, _RATES, strict=True)
+        for weight, slope, mean, square, share in parts:
+            flat = [each.reshape(-1) for each in (weight, np.ascontiguousarray(slope), mean, square)]
+            _descend(flat[0], flat[1], flat[2], flat[3], np.float32(share * first), second)
+
+    def note(self, done: HiddenPass) -> None:
+        """Add a pass to the history, and keep its weights if they are the best so far."""
+        errors = [each.between_plays for each in self.history if each.between_plays is not None]
+        if done.between_plays is None or done.between_plays <= min(errors, default=math.inf):
+            self.best = _copied(self.weights)
+        self.history.append(done)
+
+    def result(self) -> HiddenFit:
+        """The best weights, for inputs as they are measured."""
+        self.weights = self.best
+        best, size = self.measured(), len(self.best.pairs)
+        order = np.argsort(-np.abs(best.outputs).sum(axis=0), kind="stable")
+        points = best.inputs[size:].T.reshape(-1, *POINT_SHAPE)
+        hidden = Patterns(
+            tuple(f"h{k + 1}" for k in range(len(order))),
+            np.zeros(len(order), np.float32),
+            best.bias[order],
+            np.ascontiguousarray(best.inputs[:size].T[order]),
+            np.ascontiguousarray(points[order]),
+            np.ascontiguousarray(best.outputs[:, order]),
+        )
+        heads = {name: _head(best, self.scale, number) for number, name in enumerate(OUTPUTS)}
+        return HiddenFit(heads, hidden, tuple(self.history))
+
+    def save(self, path: Path) -> None:
+        arrays: dict[str, Any] = {"step": np.array(self.step)}
+        for name in ("weights", "means", "squares", "best"):
+            arrays |= {f"{name}_{key}": each for key, each in getattr(self, name)._asdict().items()}
+        history = [[math.nan if v is None else v for v in vars(each).values()] for each in self.history]
+        with replacing(path) as temporary, open(temporary, "wb") as file:
+            np.savez(file, history=np.array(history), **arrays)
+
+    def load(self, path: Path) -> None:
+        with np.load(path, allow_pickle=False) as arrays:
+            self.step = int(arrays["step"])
+            for name in ("weights", "means", "squares", "best"):
+                setattr(self, name, _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)))
+            self.history = [
+                HiddenPass(int(number), error, training, _known(validation), _known(between), seconds)
+                for number, error, training, validation, between, seconds in arrays["history"].tolist()
+            ]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _start(rows: HiddenRows, settings: HiddenSettings) -> _Weights:
+    """The weights before the first pass: hidden units of any kind, which count for nothing yet."""
+    size, units = rows.features.shape[1], settings.units
+    random = np.random.default_rng(settings.seed)
+    width = size + POINT_COLUMNS
+    return _Weights(
+        random.normal(0, 1 / math.sqrt(width), (width, units)).astype(np.float32),
+        *(np.zeros(shape, np.float32) for shape in (units, (_HEADS, units), _HEADS)),
+        *(np.zeros((size, count), np.float32) for count in (_HEADS, len(_PAIRED) * size)),
+    )
+
+
+def _copied(weights: _Weights) -> _Weights:
+    return _Weights(*(each.copy() for each in weights))
+
+
+def _head(weights: _Weights, scale: _Scale, number: int) -> HeadWeights:
+    """The bias, linear and second-degree weights of a head, for parameters as they are measured."""
+    size = len(weights.pairs)
+    middle, spread = (part[:size].astype(np.float64) for part in scale)
+    single = weights.linear[:, number] / spread
+    if number not in _PAIRED:
+        return linear_head(float(np.float32(weights.level[number] - single @ middle)), single)
+    begin = size * int(np.flatnonzero(number == _PAIRED)[0])
+    square = weights.pairs[:, begin : begin + size].astype(np.float64)
+    square = (square + square.T) / (2 * np.outer(spread, spread))
+    bias = weights.level[number] - single @ middle + middle @ square @ middle
+    first, second = np.triu_indices(size)
+    pairs = square[first, second] * np.where(first == second, 1, 2)
+    return HeadWeights(
+        float(np.float32(bias)),
+        (single - 2 * square @ middle).astype(np.float32),
+        np.column_stack([first, second]).astype(np.int64),
+        pairs.astype(np.float32),
+    )
+
+
+def _train(
+    rows: HiddenRows, settings: HiddenSettings, state: _State, pool: ThreadPoolExecutor
+) -> tuple[float, float]:
+    """Go through all rows once; return what is minimised, and the root mean square error of the equity."""
+    random = np.random.default_rng([settings.seed, len(state.history)])
+    starts = decision_starts(rows.decisions[: rows.training], rows.training)
+    steps = settings.passes * max(1, -(-rows.training // _BATCH))
+    errors = np.zeros(2)
+    for shards in _batches(starts, random):
+        weights = state.measured()
+        count = sum(len(picked) for picked, _ in shards)
+
+        def slopes_of(shard: _Shard, weights: _Weights = weights, count: int = count) -> _Slopes:
+            return _slopes(rows, shard, state.scale, weights, settings.ranking, count)
+
+        outcomes = list(pool.map(slopes_of, shards))
+        slopes = [sum(parts[1:], parts[0]) for parts in zip(*(of for of, _ in outcomes), strict=True)]
+        errors += sum(error for _, error in outcomes)
+        state.descend(slopes, settings.rate * (1 + math.cos(math.pi * min(1.0, state.step / steps))) / 2)
+    error, squares = (errors / max(1, rows.training)).tolist()
+    return error, math.sqrt(squares)
+
+
+_Shard = tuple[IntArray, IntArray]
+"""Rows of whole decisions, and where each decision begins in them, the end last."""
+_Slopes = tuple[list[Single], npt.NDArray[np.float64]]
+
+
+def _slopes(
+    rows: HiddenRows, shard: _Shard, scale: _Scale, weights: _Weights, ranking: float, count: int
+) -> _Slopes:
+    """How the mean error of a batch of `count` rows rises with each weight, by one shard of it; and the sums
+    (2,) over the shard of what is minimised and of the squared errors of the equity."""
+    picked, groups = shard
+    seen = _forward(rows, picked, scale, weights)
+    size = len(weights.pairs)
+    by_raw = np.empty((len(picked), _HEADS), np.float32)
+    share = np.float32(1 / count)
+    sums = np.zeros(2)
+    _pull(seen.raw, rows.labels, picked, groups, np.float32(ranking), share, by_raw, sums)
+    by_sum = np.empty_like(seen.squashed)
+    _by_sums(by_raw, weights.outputs, seen.slopes, by_sum)
+    by_inputs = np.zeros_like(weights.inputs)
+    np.matmul(seen.features.T, by_sum, out=by_inputs[:size])
+    _collect_points(rows.boards, picked, by_sum, by_inputs[size:])
+    weighted = np.empty((len(picked), len(_PAIRED) * size), np.float32)
+    _spread_out(by_raw, seen.scaled, weighted)
+    return [
+        by_inputs,
+        by_sum.sum(axis=0),
+        by_raw.T @ seen.squashed,
+        by_raw.sum(axis=0),
+        seen.scaled.T @ by_raw,
+        seen.scaled.T @ weighted,
+    ], sums
+
+
+class _Seen(NamedTuple):
+    """What the weights make of some rows."""
+
+    features: Single
+    scaled: Single
+    """The same in standard deviations."""
+    squashed: Single
+    """(n, units)"""
+    slopes: Single
+    """(n, units) of the squash."""
+    raw: Single
+    """(n, 5) raw sums."""
+
+
+def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weights) -> _Seen:
+    size, units = len(weights.pairs), len(weights.bias)
+    features = rows.features[picked]
+    sums = features @ weights.inputs[:size]
+    _add_points(rows.boards, picked, weights.inputs[size:], weights.bias, sums)
+    slopes, squashed = (np.empty((len(picked), units), np.float32) for _ in range(2))
+    _squash(sums, squashed, slopes)
+    scaled = (features - scale.middle[:size]) / scale.spread[:size]
+    raw = np.asarray(squashed @ weights.outputs.T + scaled @ weights.linear + weights.level, np.float32)
+    _add_forms(scaled, scaled @ weights.pairs, raw)
+    _rule_out(rows.boards, picked, raw)
+    return _Seen(features, scaled, squashed, slopes, raw)
+
+
+def _validated(
+    rows: HiddenRows, state: _State, pool: ThreadPoolExecutor
+) -> tuple[float | None, float | None]:
+    """Root mean square errors of the equity in validation: in all, and about the mean of each decision."""
+    count = len(rows.labels) - rows.training
+    if not count:
+        return None, None
+    weights = state.measured()
+    firsts = range(rows.training, len(rows.labels), _VALIDATED)
+
+    def errors(first: int) -> npt.NDArray[np.float64]:
+        picked = np.arange(first, min(first + _VALIDATED, len(rows.labels)))
+        raw = _forward(rows, picked, state.scale, weights).raw
+        shown = (np.tanh(raw.astype(np.float64)) + 1) / 2
+        return np.asarray(((shown - rows.labels[picked]) * EQUITY_WEIGHTS).sum(axis=1))
+
+    error = np.concatenate(list(pool.map(errors, firsts)))
+    starts = decision_starts(rows.decisions[rows.training :], count)
+    lengths = np.diff(starts)
+    apart = error - np.repeat(np.add.reduceat(error, starts[:-1]) / lengths, lengths)
+    chosen = np.repeat(lengths > 1, lengths)
+    between = math.sqrt(np.mean(apart[chosen] ** 2)) if chosen.any() else None
+    return math.sqrt(np.mean(error**2)), between
+
+
+def _scale(rows: HiddenRows) -> _Scale:
+    """Measure mean and spread on some of the rows that train."""
+    picked = np.arange(0, rows.training, max(1, rows.training // _MEASURED))
+    size = rows.features.shape[1]
+    columns = np.empty((len(picked), size + POINT_COLUMNS), np.float32)
+    columns[:, :size] = rows.features[picked]
+    fill_step_columns(np.ascontiguousarray(rows.boards[picked]), size, columns)
+    middle, spread = columns.mean(axis=0, dtype=np.float64), columns.std(axis=0, dtype=np.float64)
+    return _Scale(middle.astype(np.float32), np.maximum(spread, _LEAST_SPREAD).astype(np.float32))
+
+
+def _batches(starts: IntArray, random: np.random.Generator) -> Iterator[list[_Shard]]:
+    """Whole decisions in random order, in batches of shards."""
+    order = random.permutation(len(starts) - 1)
+    lengths = (starts[1:] - starts[:-1])[order]
+    ends = np.cumsum(lengths)
+    size = _BATCH // _SHARDS
+    cuts = np.searchsorted(ends, np.arange(size, ends[-1] + size, size), side="left") + 1
+    shards: list[_Shard] = []
+    begin = 0
+    for cut in np.unique(np.minimum(cuts, len(order))).tolist():
+        here = slice(begin, cut)
+        groups = np.concatenate([[0], np.cumsum(lengths[here])])
+        firsts = np.repeat(starts[order[here]] - groups[:-1], lengths[here])
+        shards.append((firsts + np.arange(groups[-1]), groups))
+        begin = cut
+        if len(shards) == _SHARDS:
+            yield shards
+            shards = []
+    if shards:
+        yield shards
+
+
+@kernel
+def _add_points(boards, picked, weights, bias, sums):
+    """Add to each row of `sums` the bias and the weights (200, units) of its board's point terms."""
+    width = bias.shape[0]
+    for row in range(picked.shape[0]):
+        board, total = boards[picked[row]], sums[row]
+        for k in range(width):
+            total[k] += bias[k]
+        for index in range(BOARD_SIZE):
+            signed = np.int64(board[index])
+            if signed == 0:
+                continue
+            first = (index - 1) * STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * STEPS
+            checkers = min(abs(signed), STEPS - 1)
+            weight = weights[first + checkers - 1]
+            for k in range(width):
+                total[k] += weight[k]
+            more = np.float32(abs(signed) - checkers)
+            if more > 0:
+                weight = weights[first + STEPS - 1]
+                for k in range(width):
+                    total[k] += more * weight[k]
+
+
+@kernel
+def _collect_points(boards, picked, by_sum, by_weights):
+    """Add to `by_weights` (200, units) what `by_sum` (n, units) says of the point terms of each row."""
+    width = by_sum.shape[1]
+    for row in range(picked.shape[0]):
+        board, slope = boards[picked[row]], by_sum[row]
+        for index in range(BOARD_SIZE):
+            signed = np.int64(board[index])
+            if signed == 0:
+                continue
+            first = (index - 1) * STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * STEPS
+            checkers = min(abs(signed), STEPS - 1)
+            weight = by_weights[first + checkers - 1]
+            for k in range(width):
+                weight[k] += slope[k]
+            more = np.float32(abs(signed) - checkers)
+            if more > 0:
+                weight = by_weights[first + STEPS - 1]
+                for k in range(width):
+                    weight[k] += more * slope[k]
+
+
+@kernel
+def _rule_out(boards, picked, raw):
+    """Make the raw sums of gammons that the rules exclude, because a checker is off, stand for 0."""
+    for row in range(picked.shape[0]):
+        own, opponent = 0, 0
+        for index in range(BOARD_SIZE):
+            signed = np.int64(boards[picked[row], index])
+            own += max(signed, 0)
+            opponent -= min(signed, 0)
+        if opponent < CHECKERS:
+            raw[row, WIN_GAMMON] = raw[row, WIN_BACKGAMMON] = _NEVER
+        if own < CHECKERS:
+            raw[row, LOSE_GAMMON] = raw[row, LOSE_BACKGAMMON] = _NEVER
+
+
+@kernel
+def _squash(sums, squashed, slopes):
+    """`squash_patterns` and `slopes_of_patterns` of the first columns of `sums`."""
+    three, nine, most = np.float32(3), np.float32(9), np.float32(27)
+    for row in range(sums.shape[0]):
+        for k in range(squashed.shape[1]):
+            x = min(max(sums[row, k], -_LIMIT), _LIMIT)
+            square = x * x
+            squashed[row, k] = x * (most + square) / (most + nine * square)
+            part = (nine - square) / (three + square)
+            slopes[row, k] = part * part / nine
+
+
+@kernel
+def _by_sums(by_raw, outputs, slopes, by_sum):
+    """Write how the error rises with each sum of a hidden unit."""
+    o = outputs
+    for row in range(by_raw.shape[0]):
+        to, of = by_sum[row], slopes[row]
+        a, b, c, d, e = by_raw[row, 0], by_raw[row, 1], by_raw[row, 2], by_raw[row, 3], by_raw[row, 4]
+        for k in range(o.shape[1]):
+            to[k] = of[k] * (a * o[0, k] + b * o[1, k] + c * o[2, k] + d * o[3, k] + e * o[4, k])
+
+
+@fast_kernel
+def _add_forms(scaled, products, raw):
+    """Add the second-degree terms to `raw`; `products` are of parameters and pair weights."""
+    size = scaled.shape[1]
+    for row in range(scaled.shape[0]):
+        for number in range(_PAIRED.shape[0]):
+            total = np.float32(0)
+            for k in range(size):
+                total += scaled[row, k] * products[row, number * size + k]
+            raw[row, _PAIRED[number]] += total
+
+
+@kernel
+def _spread_out(by_raw, scaled, weighted):
+    """Write every product of what a row has for a head and its parameters."""
+    size = scaled.shape[1]
+    for row in range(scaled.shape[0]):
+        for number in range(_PAIRED.shape[0]):
+            slope = by_raw[row, _PAIRED[number]]
+            for k in range(size):
+                weighted[row, number * size + k] = slope * scaled[row, k]
+
+
+@kernel
+def _pull(raw, labels, picked, groups, ranking, share, by_raw, sums):
+    """Write to `by_raw` how the error rises with each raw sum; add up the errors, and those of the equity."""
+    equity_weights = (2.0, 1.0, 1.0, -1.0, -1.0)
+    errors = np.empty(raw.shape[0])
+    for group in range(groups.shape[0] - 1):
+        first, last = groups[group], groups[group + 1]
+        mean = 0.0
+        for row in range(first, last):
+            error = 0.0
+            for head in range(_HEADS):
+                value = 0.5 * (math.tanh(raw[row, head]) + 1.0)
+                error += equity_weights[head] * (value - labels[picked[row], head])
+            errors[row] = error
+            sums[1] += error * error
+            mean += error
+        mean /= last - first
+        for row in range(first, last):
+            apart = errors[row] - mean
+            whole = errors[row] + ranking * apart
+            sums[0] += errors[row] * errors[row] + ranking * apart * apart
+            for head in range(_HEADS):
+                value = 0.5 * (math.tanh(raw[row, head]) + 1.0)
+                slope = 2.0 * value * (1.0 - value)
+                error = value - labels[picked[row], head]
+                sums[0] += error * error
+                by_raw[row, head] = share * slope * (error + equity_weights[head] * whole)
+
+
+@fast_kernel
+def _descend(weight, slope, mean, square, first, second):
+    """Take one of Adam's steps."""
+    for k in range(weight.shape[0]):
+        mean[k] += (np.float32(1) - _MEMORY) * (slope[k] - mean[k])
+        square[k] += (np.float32(1) - _SQUARE_MEMORY) * (slope[k] * slope[k] - square[k])
+        weight[k] -= first * mean[k] / (np.sqrt(square[k] * second) + _EPSILON)

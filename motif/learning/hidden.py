@@ -1,0 +1,131 @@
+"""Weights with a hidden layer: all chances of each position class, fitted together."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from motif.evaluators.pattern_words import pattern_names, typical_boards
+from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.weight_file import HeadWeights, Patterns, to_digits
+from motif.fitting.hidden_fit import HiddenFit, HiddenPass, HiddenRows, HiddenSettings, fit_hidden
+from motif.fitting.objective import FitResult, PassRecord
+from motif.learning.fit_settings import FitSettings
+from motif.learning.heads import HEAD, rows_of_head
+from motif.learning.rows import ClassRows, rows_where
+from motif.parameters import ParameterSet
+from motif.runtime.errors import FitError
+from motif.runtime.parallel import worker_count
+from motif.runtime.progress import Stopwatch, progress
+
+METHOD = "adam"
+
+
+class HiddenWeights(NamedTuple):
+    """What a fit with hidden layers leaves, by class."""
+
+    classes: dict[str, dict[str, HeadWeights]]
+    patterns: dict[str, Patterns]
+    results: dict[tuple[str, str], FitResult]
+    """By class and `HEAD`: how the errors of the equity fell."""
+
+
+def fit_hidden_classes(
+    rows: Mapping[str, ClassRows],
+    parameters: ParameterSet,
+    settings: FitSettings,
+    *,
+    name: str,
+    jobs: int | None = None,
+    checkpoints: Path | None = None,
+) -> HiddenWeights:
+    """Fit the chances of every class, one class after the other.
+
+    Each class uses all processors; the weights are the same for any number of `jobs`.  In the folder
+    `checkpoints` each class keeps its state after every pass, and an interrupted fit goes on from there.
+    Raises `FitError` for a class without positions to train on.
+    """
+    fitted = HiddenWeights({}, {}, {})
+    with progress(f"fitting {name}", len(rows) * settings.hidden_passes) as advance:
+        for class_name, part in rows.items():
+            watch = Stopwatch()
+            own = _rows(part, settings)
+            if not own.training:
+                raise FitError(f"no {class_name} positions to train on")
+            fit = fit_hidden(
+                own,
+                HiddenSettings(
+                    settings.hidden,
+                    settings.hidden_passes,
+                    settings.hidden_rate,
+                    settings.hidden_ranking,
+                    settings.seed,
+                ),
+                jobs=worker_count(jobs),
+                checkpoint=None if checkpoints is None else checkpoints / f"{class_name}.npz",
+                on_pass=lambda _: advance(1),
+            )
+            fitted.classes[class_name] = {head: _rounded(of) for head, of in fit.heads.items()}
+            fitted.patterns[class_name] = _named(fit.hidden, parameters, class_name)
+            fitted.results[class_name, HEAD] = _result(fit, watch.seconds)
+    return fitted
+
+
+def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:
+    """The positions of a class that weights are to value."""
+    use = rows_of_head(part.boards, OUTPUTS[0], settings)
+    return HiddenRows(
+        rows_where(part.features, use),
+        rows_where(part.boards, use),
+        np.ascontiguousarray(rows_where(part.labels, use)[:, : len(OUTPUTS)]),
+        rows_where(part.decisions, use),
+        int(np.count_nonzero(use[: part.training])),
+    )
+
+
+def _rounded(head: HeadWeights) -> HeadWeights:
+    """The weights with the digits that a file shows."""
+    bias = float(to_digits(np.array([head.bias]))[0])
+    return replace(head, bias=bias, linear=to_digits(head.linear), quadratic=to_digits(head.quadratic))
+
+
+def _named(hidden: Patterns, parameters: ParameterSet, class_name: str) -> Patterns:
+    """The units with the digits that a file shows, and names that say what each is about."""
+    assert hidden.outputs is not None
+    short = replace(
+        hidden,
+        bias=to_digits(hidden.bias),
+        inputs=to_digits(hidden.inputs),
+        points=to_digits(hidden.points),
+        outputs=to_digits(hidden.outputs),
+    )
+    return replace(short, names=pattern_names(short, parameters, typical_boards(class_name)))
+
+
+def _result(fit: HiddenFit, seconds: float) -> FitResult:
+    """How a class was fitted, in the form that reports read."""
+    heads = [np.concatenate([[of.bias], of.linear, of.quadratic]) for of in fit.heads.values()]
+    hidden = fit.hidden
+    assert hidden.outputs is not None
+    units = (hidden.bias, hidden.inputs, hidden.points, hidden.outputs)
+    weights = np.concatenate([*heads, *(each.ravel() for each in units)]).astype(np.float64)
+    best = _best(fit.history)
+    return FitResult(
+        METHOD,
+        weights,
+        tuple(
+            PassRecord(each.number, each.error, each.training, each.validation, each.seconds)
+            for each in fit.history
+        ),
+        "pass limit",
+        best.training,
+        best.validation,
+        seconds,
+    )
+
+
+def _best(history: tuple[HiddenPass, ...]) -> HiddenPass:
+    """The pass whose weights are kept."""
+    return min(history, key=lambda each: (each.between_plays or 0.0, -each.number))

@@ -105,9 +105,8 @@ class AnalysisStore:
                     "SELECT id FROM analyses WHERE game = ? AND number IS ?", (source.game, source.number)
                 ).fetchone()
                 known = found and found[0]
-            name = known or secrets.token_urlsafe(_ID_BYTES)
-            kept = connection.execute("SELECT made FROM analyses WHERE id = ?", (name,)).fetchone()
-            made = kept[0] if kept else int(time.time())
+            kept = connection.execute("SELECT id, made FROM analyses WHERE id = ?", (known,)).fetchone()
+            name, made = kept or (secrets.token_urlsafe(_ID_BYTES), int(time.time()))
             content = json.dumps({"content": source.content, "fast": source.is_fast})
             row = (
                 name,

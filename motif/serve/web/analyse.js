@@ -2,7 +2,7 @@
 
 import { Analysis } from "./analysis.js";
 import { get, post, remove } from "./api.js";
-import { undoable } from "./dialog.js";
+import { say, undoable } from "./dialog.js";
 import { figure, h, show } from "./dom.js";
 import { nameOf, retried, when } from "./start.js";
 import { t } from "./texts.js";
@@ -62,7 +62,7 @@ export function analysisList(analyses) {
       h("a", { href: `#/analyse/${one.analysis}` }, titleOf(one), h("small", {}, when(one.made), own?.pr ? ` \u00b7 PR ${figure(own.pr, 1)}` : "", one.players ? "" : ` \u00b7 ${t("unfinished")}`)),
       h("button", { type: "button", class: "small", "aria-label": t("delete analysis", { name: titleOf(one) }), onclick: () => {
         line.hidden = true;
-        undoable(t("analysis deleted"), () => remove(`/api/v1/analyses/${one.analysis}`).catch(() => {}), () => { line.hidden = false; });
+        undoable(t("analysis deleted"), () => remove(`/api/v1/analyses/${one.analysis}`).catch((error) => say(error.message)), () => { line.hidden = false; });
       } }, t("delete")));
     return line;
   }));

@@ -89,7 +89,7 @@ export class Analysis {
     this.bottom = this.seat ?? 0;
     if (match.analysis) {
       this.name = match.analysis;
-      history.replaceState(null, "", `#/analyse/${match.analysis}`);
+      history[location.hash.startsWith("#/analyse/") ? "replaceState" : "pushState"](null, "", `#/analyse/${match.analysis}`);
     }
     this.progress = h("progress", { max: match.rolls, value: 0, "aria-label": t("analyse head") });
     this.count = h("span", {});

@@ -43,7 +43,7 @@ async function open(focus = true) {
     await VIEWS[name](view, rest);
   } catch (error) {
     // A module that cannot be loaded: the server is away.
-    if (!(error instanceof TypeError)) throw error;
+    if (!/module|import/i.test(error.message)) throw error;
     show(view, h("p", { class: "fault", role: "alert" }, t("server away")), h("button", { type: "button", onclick: () => location.reload() }, t("try now")));
   }
   if (focus && number === visit && document.activeElement === document.body) view.focus({ preventScroll: true });

@@ -8,7 +8,9 @@ import { figure, h, s, saveAs, show, signed } from "./dom.js";
 import { gameList, retried, when } from "./start.js";
 import { knows, t } from "./texts.js";
 
-const CHART = { height: 190, left: 36, right: 10, top: 12, bottom: 24 };
+const CHART = { height: 230, left: 36, right: 10, top: 12, bottom: 64 };
+/** The strip under the ratings in which luck is drawn. */
+const STRIP = 40;
 
 export async function showHistory(view) {
   const place = h("div", { class: "text" });
@@ -36,12 +38,19 @@ function ratings(own) {
   const x = (k) => left + (width - left - right) * (figures.length === 1 ? 0.5 : k / (figures.length - 1));
   const y = (pr) => top + (height - top - bottom) * Math.min(pr / most, 1);
   const mean = figures.reduce((sum, one) => sum + one.pr * one.players[one.seat].overall.decisions, 0) / figures.reduce((sum, one) => sum + one.players[one.seat].overall.decisions, 0);
+  const widest = Math.max(0.5, ...figures.map((one) => Math.abs(one.luck)));
+  const middle = height - STRIP / 2 - 4;
+  const bars = figures.map((one, k) => {
+    const size = STRIP / 2 * Math.abs(one.luck) / widest;
+    return s("rect", { x: x(k) - 3, y: one.luck > 0 ? middle - size : middle, width: 6, height: size, class: one.luck > 0 ? "lucky" : "unlucky" });
+  });
   const luck = figures.reduce((sum, one) => sum + one.luck, 0) / figures.length;
   const words = t("pr in all", { pr: figure(mean, 1), word: prWord(mean), count: figures.length, luck: signed(luck, 2) });
   return h("section", {}, h("h2", {}, t("pr over time")), h("p", {}, words),
     h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": t("pr over time") },
       s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": words },
         [0, 0.5, 1].map((share) => [s("line", { x1: left, x2: width - right, y1: y(share * most), y2: y(share * most), class: "axis" }), s("text", { x: 4, y: y(share * most) + 4 }, figure(share * most, 0))]),
+        s("line", { x1: left, x2: width - right, y1: middle, y2: middle, class: "axis" }), s("text", { x: 2, y: middle + 4 }, t("luck")), bars,
         s("path", { d: figures.map((one, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(one.pr).toFixed(1)}`).join("") }),
         figures.map((one, k) => s("a", { href: `#/analyse/${one.analysis}` }, s("circle", { cx: x(k), cy: y(one.pr), r: 5, class: "dot own" }, s("title", {}, `${when(one.made)}: PR ${figure(one.pr, 1)}, ${t("luck")} ${signed(one.luck, 2)}`)))))));
 }

@@ -3,7 +3,7 @@
 import { movesOf, playName, showCube, showHint, attempt } from "./advice.js";
 import { get, post, remove, text, Problem } from "./api.js";
 import { Board, offCounts, pipCounts } from "./board.js";
-import { confirmed, undoable } from "./dialog.js";
+import { confirmed, say, undoable } from "./dialog.js";
 import { announce, h, percent, saveAs, show } from "./dom.js";
 import { turned, unmoved } from "./drawing.js";
 import { useKeys } from "./keys.js";
@@ -555,7 +555,7 @@ class Game {
   /** Deletes the game, unless the reader takes that back. */
   forget() {
     const { game } = this.state;
-    undoable(t("game deleted"), () => remove(`/api/v1/games/${game}`).catch(() => {}), () => { location.hash = `#/play/${game}`; });
+    undoable(t("game deleted"), () => remove(`/api/v1/games/${game}`).catch((error) => say(error.message)), () => { location.hash = `#/play/${game}`; });
     this.leave();
   }
 }

@@ -2,7 +2,7 @@
 
 import { get, post, remove } from "./api.js";
 import { Board } from "./board.js";
-import { dialog, undoable } from "./dialog.js";
+import { dialog, say, undoable } from "./dialog.js";
 import { figure, h, show } from "./dom.js";
 import { useKeys } from "./keys.js";
 import { START } from "./telling.js";
@@ -95,7 +95,7 @@ export function gameList(games) {
         h("small", {}, ` ${one.asks === "nothing" ? t("over") : ""} ${when(one.changed)}`)),
       h("button", { type: "button", class: "small", "aria-label": t("delete this", { name: nameOf(one.opponent) }), onclick: () => {
         line.hidden = true;
-        undoable(t("game deleted"), () => remove(`/api/v1/games/${one.game}`).catch(() => {}), () => { line.hidden = false; });
+        undoable(t("game deleted"), () => remove(`/api/v1/games/${one.game}`).catch((error) => say(error.message)), () => { line.hidden = false; });
       } }, t("delete")));
     return line;
   }));

@@ -10,10 +10,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from motif.serve.analysis_store import UnknownAnalysis
 from motif.serve.bodies import BodyRoute, desk_of, json_answer
 from motif.serve.desk import Desk
 from motif.serve.game_database import GameWentOn, NoRoomError, StorageError, UnknownGame
 from motif.serve.game_store import GameStore, new_settings
+from motif.serve.levels import levels
 from motif.session.kept_game import opponents
 from motif.session.session import LONGEST_MATCH, SessionRules
 
@@ -26,6 +28,7 @@ PROBLEMS: dict[type[Exception], int] = {
     GameWentOn: 409,
     NoRoomError: 503,
     StorageError: 503,
+    UnknownAnalysis: 404,
 }
 """Errors with a status of their own; the others are bad requests."""
 
@@ -85,7 +88,7 @@ async def games(request: Request) -> Response:
 @router.get("/opponents")
 async def all_opponents() -> Response:
     """Whom one can play against."""
-    return json_answer({"opponents": opponents()})
+    return json_answer({"levels": levels(), "opponents": opponents()})
 
 
 @router.post("")

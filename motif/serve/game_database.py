@@ -45,7 +45,8 @@ _LARGEST_FILE = 16_000_000
 """Bytes of a file of an earlier version; a thousand games have about two million."""
 _SECONDS_TO_WAIT = 30.0
 """For another process that is writing."""
-_NANOSECONDS_A_DAY = 86_400 * 10**9
+_NANOSECONDS = 10**9
+_NANOSECONDS_A_DAY = 86_400 * _NANOSECONDS
 _COLUMNS = "id, revision, document, is_over, changed"
 _TABLE = """CREATE TABLE games (
     id TEXT PRIMARY KEY,
@@ -204,7 +205,18 @@ class GameDatabase:
 
     def ids(self) -> list[str]:
         """List all games, the one changed last first."""
-        return [str(game) for (game,) in self._read("SELECT id FROM games ORDER BY changed DESC")]
+        return [game for game, _ in self.changes()]
+
+    def changes(self) -> list[tuple[str, int]]:
+        """List all games, the one changed last first, with the time in seconds since 1970."""
+        rows = self._read("SELECT id, changed FROM games ORDER BY changed DESC")
+        return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
+
+    def delete_all(self) -> int:
+        """Keep no game; return how many there were."""
+        if not self._is_there():
+            return 0
+        return self._write(lambda connection: connection.execute("DELETE FROM games").rowcount)
 
     def unsettled(self, most: int) -> list[GameRow]:
         """Give up to `most` games that may be over or not, the one changed longest ago first."""

@@ -8,11 +8,13 @@ is accepted, in whatever servers they are made (`motif.serve.game_database`).
 import json
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text, parse_mat
 from motif.runtime.errors import MotifError, RecordError, SettingError, plain_text
 from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
@@ -194,6 +196,43 @@ class GameStore:
         self._remember(kept)
         return text
 
+    def mats(self) -> list[dict[str, str]]:
+        """Write every game that can be read as the text of a .mat file."""
+        texts = []
+        for name in self._database.ids():
+            with suppress(MotifError):
+                texts.append({"game": name, "mat": self.mat(name)})
+        return texts
+
+    def record(self, name: str, number: int | None = None) -> tuple[MatchRecord, int]:
+        """Give the games that were played, and which of the players the person is.
+
+        Parameters
+        ----------
+        name : str
+            The session.
+        number : int | None
+            The game, counted from 1, whose actions alone are given; the others then have none.
+        """
+        kept = self._read(name)
+        record, seat = kept.game.session.record(), kept.game.settings.seat
+        self._remember(kept)
+        if number is None:
+            return record, seat
+        if not 1 <= number <= len(record.games):
+            raise RecordError(f"number must be 1 to {len(record.games)}, not {number}")
+        games = (
+            one if k == number else replace(one, actions=(), result=None)
+            for k, one in enumerate(record.games, 1)
+        )
+        return replace(record, games=tuple(games)), seat
+
+    def forget_all(self) -> int:
+        """Remove every game; return how many there were."""
+        with self._lock:
+            self._remembered.clear()
+        return self._database.delete_all()
+
     def rolls(self, name: str) -> dict[str, Any]:
         """List every roll of the games that have ended, and how often each fell."""
         kept = self._read(name)
@@ -204,7 +243,7 @@ class GameStore:
     def listed(self) -> list[dict[str, Any]]:
         """List the games that were changed last, the last one first, without damaged ones."""
         games: list[dict[str, Any]] = []
-        for name in self._database.ids():
+        for name, changed in self._database.changes():
             if len(games) == _LISTED:
                 break
             try:
@@ -220,6 +259,7 @@ class GameStore:
                     "length": settings.rules.length,
                     "score": own_first(session.score, settings.seat),
                     "day": settings.day,
+                    "changed": changed,
                     "asks": kept.game.asks,
                 }
             )

@@ -49,6 +49,7 @@ def game_view(
         "name": settings.name,
         "rules": settings.to_dict()["rules"],
         "seed": settings.seed,
+        "seat": seat,
         "number": session.games + (session.result is None),
         "score": own_first(session.score, seat),
         "crawford": state.crawford,
@@ -64,7 +65,9 @@ def game_view(
         },
         "id": identifier,
         "xgid": xgid(position, state),
-        "tree": _tree(session.position, session.roll, session.plays) if asks == "play" else None,
+        "tree": tree_view(session.position, session.roll, session.plays)
+        if asks == "play" and session.roll
+        else None,
         "result": _result(session.record(), seat) if asks in ("next", "nothing") and game.events else None,
         "winner": None if session.match_winner is None else _who(session.match_winner, seat),
         "log": [_logged(action, seat) for action in _actions(session.record())],
@@ -96,9 +99,8 @@ def own_first(pair: tuple[int, int], seat: int) -> list[int]:
     return [pair[seat], pair[1 - seat]]
 
 
-def _tree(position: Position, roll: tuple[int, int] | None, plays: list[Play]) -> dict[str, Any]:
+def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> dict[str, Any]:
     """`play_tree` for JSON: of each step its start, end, die and node; of each node the play it is."""
-    assert roll is not None
     nodes = play_tree(position, roll, plays)
     return {
         "steps": [[[step.start, step.end, step.die, step.node] for step in node.steps] for node in nodes],

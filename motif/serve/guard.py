@@ -20,7 +20,7 @@ _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
 """What curl calls a body where it is told nothing, and what it is here: no route takes forms of that type."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
 """Methods that change nothing."""
-_COSTLY = ("/move", "/eval", "/api/v1/games")
+_COSTLY = ("/move", "/eval", "/api/v1/games", "/api/v1/analyses", "/api/v1/everything", "/api/v1/learn")
 """Paths, or the beginnings of paths, of what computes though its method is safe."""
 _OWN_SITE = (b"same-origin", b"none")
 """What browsers say, in Sec-Fetch-Site, of requests by the server's own pages and by the address bar."""

@@ -71,6 +71,7 @@ HEADERS = {
             f"style-src 'self' 'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'",
             "img-src 'self' blob: data:",
             "connect-src 'self'",
+            "manifest-src 'self'",
             "base-uri 'none'",
             "form-action 'none'",
             "frame-ancestors 'none'",

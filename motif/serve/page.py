@@ -1,8 +1,13 @@
 """The page at ``/``: its files, and what it alone asks: IDs, drawings, and matches decision by decision."""
 
+import gzip
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,16 +26,20 @@ from motif.board.notation import find_play
 from motif.board.outcome import outcome
 from motif.board.parsing import parse_position
 from motif.board.position import Position
+from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError, PlayError
 from motif.runtime.files import state_root
 from motif.runtime.progress import heard_by
-from motif.serve import game_api
+from motif.serve import analysis_api, game_api
+from motif.serve.analysis_store import AnalysisStore, Source
 from motif.serve.bodies import BodyRoute, desk_of, encoded, json_answer
 from motif.serve.costs import Ask
 from motif.serve.desk import Desk
+from motif.serve.game_database import StorageError
 from motif.serve.game_store import GameStore
 from motif.serve.questions import HintQuestion, Id, Player
 from motif.serve.serve_settings import ServeSettings
+from motif.serve.themes import is_theme, theme_of
 from motif.serve.upload import Upload, rolls_of
 
 FILES = Path(__file__).with_name("web")
@@ -38,6 +47,10 @@ FILES = Path(__file__).with_name("web")
 _SHORT_MATCH = b64encode(b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n").decode()
 _WIDEST = 2000
 _PLACES = 26
+_TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
+"""Types of files that a system may not know."""
+_MOST_THEMES = 40
+"""Errors of an analysis, the largest, whose themes are found."""
 router = APIRouter(prefix="/api/v1", route_class=BodyRoute)
 
 
@@ -48,7 +61,19 @@ class _Files(StaticFiles):
         """Return what answers a request for the file of that name."""
 
         async def answer(request: Request) -> Response:
-            return await self.get_response(name, request.scope)
+            if "gzip" not in request.headers.get("accept-encoding", ""):
+                return await self.get_response(name, request.scope)
+            path = FILES / name
+            content, tag = _compressed(path, path.stat().st_mtime_ns)
+            headers = {
+                "content-encoding": "gzip",
+                "vary": "accept-encoding",
+                "cache-control": "no-cache",
+                "etag": tag,
+            }
+            if request.headers.get("if-none-match") == tag:
+                return Response(status_code=304, headers=headers)
+            return Response(content, headers=headers, media_type=guess_type(name)[0] or _TYPES[path.suffix])
 
         return answer
 
@@ -69,11 +94,20 @@ class PlacedQuestion(HintQuestion):
     ] = None
 
 
+@lru_cache(maxsize=128)
+def _compressed(path: Path, changed: int) -> tuple[bytes, str]:
+    """Return a file of the page, changed at that time, compressed, and a tag for its content."""
+    content = gzip.compress(path.read_bytes(), mtime=0)
+    return content, f'"{sha256(content).hexdigest()[:20]}"'
+
+
 def add_page(app: FastAPI, settings: ServeSettings) -> None:
     """Let `app` keep games and serve the page."""
     folder = Path(settings.games) if settings.games else state_root() / "games"
     app.state.games = GameStore(folder)
+    app.state.analyses = AnalysisStore(folder)
     app.include_router(game_api.router)
+    app.include_router(analysis_api.router)
     app.include_router(router)
     for error in game_api.PROBLEMS:
         app.add_exception_handler(error, game_api.problem)
@@ -126,7 +160,11 @@ class ReviewQuestion(BaseModel):
         extra="forbid", frozen=True, json_schema_extra={"examples": [{"content": _SHORT_MATCH}]}
     )
     name: Annotated[str, Field(max_length=200, description="The file's name, for messages.")] = "the file"
-    content: Annotated[str, Field(description="The content of the file, in base64.")]
+    content: Annotated[str, Field(description="The content of the file, in base64.")] = ""
+    game: Annotated[str | None, Field(max_length=40, description="A session of the page, not a file.")] = None
+    number: Annotated[int | None, Field(ge=1, description="The only game of that session.")] = None
+    keep: Annotated[bool, Field(description="Keep the analysis among those of the page.")] = False
+    analysis: Annotated[str | None, Field(max_length=40, description="One that is made again.")] = None
     player: Player = None
     fast: bool = False
 
@@ -136,27 +174,86 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
     """Yield a match decision by decision as they are judged, a JSON object per line, then the totals."""
     desk = desk_of(request)
     _, evaluator = await desk.compute(desk.judge, question.player, question.fast, False)
-    upload = Upload("", question.content.encode(), question.name, in_base64=True)
-    _, record = await desk.read_upload(upload)
+    source = Source(question.name, question.content, question.game, question.number, is_fast=question.fast)
+    if question.game is None:
+        upload = Upload("", question.content.encode(), question.name, in_base64=True)
+        _, record = await desk.read_upload(upload)
+    else:
+        record, seat = await desk.compute(request.app.state.games.record, question.game, question.number)
+        source = source._replace(seat=seat)
     cost = desk.cost(Ask.REVIEW, question.player, question.fast, count=rolls_of(record))
     one = await desk.compute(Review, record, evaluator)
-    return StreamingResponse(_told(one, desk, cost), media_type="application/x-ndjson")
+    kept = _KeptReview(request.app.state.analyses, source, question.analysis) if question.keep else None
+    return StreamingResponse(_told(one, desk, cost, kept), media_type="application/x-ndjson")
 
 
-async def _told(review: Review, desk: Desk, cost: float) -> AsyncIterator[bytes]:
+class _KeptReview:
+    """A review that is kept while it is told; a database that cannot be written does not stop it."""
+
+    def __init__(self, store: AnalysisStore, source: Source, known: str | None) -> None:
+        self._store, self._source, self._known = store, source, known
+        self._decisions: list[dict[str, Any]] = []
+        self._id: str | None = None
+
+    def begin(self, heading: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the heading with the ID of the analysis, which is null where nothing can be kept."""
+        with suppress(StorageError):
+            self._id = self._store.begin(self._source, dict(heading), self._known)
+        return {**heading, "analysis": self._id, "seat": self._source.seat}
+
+    def add(self, decisions: Sequence[dict[str, Any]]) -> None:
+        """Note decisions as they are told."""
+        self._decisions += decisions
+
+    def finish(self, players: Sequence[dict[str, Any]]) -> None:
+        """Keep all that was told."""
+        if self._id is not None:
+            with suppress(StorageError):
+                self._store.finish(self._id, self._decisions, players)
+
+    def theme_lines(self, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
+        """Tell of the errors, one by one, what they were about; they are kept at the end."""
+        themes: dict[int, str] = {}
+        errors = [k for k, one in enumerate(self._decisions) if is_theme(one)]
+        for number in sorted(errors, key=lambda k: -self._decisions[k]["error"])[:_MOST_THEMES]:
+            if theme := theme_of(self._decisions[number], evaluator):
+                themes[number] = theme
+            yield {"themes": themes}
+        if self._id is not None and themes:
+            with suppress(StorageError):
+                self._store.note_themes(self._id, themes)
+
+
+async def _told(review: Review, desk: Desk, cost: float, kept: _KeptReview | None) -> AsyncIterator[bytes]:
     """Lines of the answer; the work, of such a `cost` in all, ends with the connection."""
     parts = review.parts()
 
     def decisions() -> bytes | None:
         with heard_by(lambda what, done, total: None):  # the page sees by the decisions how far it is
             part = next(parts, None)
-        return None if part is None else _line({"decisions": review.told(part)})
+        if part is None:
+            return None
+        told = review.told(part)
+        if kept is not None:
+            kept.add(told)
+        return _line({"decisions": told})
 
-    yield _line({"match": review.heading()})
+    def players() -> bytes:
+        both = review.players()
+        if kept is not None:
+            kept.finish(both)
+        return _line({"players": both})
+
+    heading = review.heading()
+    yield _line({"match": heading if kept is None else await desk.compute(kept.begin, heading)})
     try:
         while (line := await desk.compute(decisions, cost=cost)) is not None:
             yield line
-        yield await desk.compute(lambda: _line({"players": review.players()}))
+        yield await desk.compute(players)
+        if kept is not None:
+            lines = kept.theme_lines(review.evaluator)
+            while (themes := await desk.compute(next, lines, None, cost=cost)) is not None:
+                yield _line(themes)
     except MotifError as error:
         yield _line({"message": str(error)})
 

@@ -1,5 +1,6 @@
 """The page's files, texts and what it alone asks: IDs, drawings, a match decision by decision."""
 
+import gzip
 import json
 import re
 from base64 import b64encode
@@ -20,8 +21,8 @@ from motif.serve.page import FILES
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
-LARGEST = 300_000
-"""Bytes of the page with all its texts."""
+LARGEST, LARGEST_SENT = 260_000, 100_000
+"""Bytes of the page with all its texts, and of the same as it is sent, compressed."""
 KEY = re.compile(r"""\bt\(\s*"([^"]+)\"""")
 
 
@@ -45,11 +46,17 @@ def texts(language):
 def test_the_page_is_served_whole_and_needs_nothing_from_elsewhere(client):
     files = [path for path in FILES.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < LARGEST
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < LARGEST_SENT
     assert client.get("/").text == (FILES / "index.html").read_text(encoding="utf-8")
     for path in files:
         answer = client.get(f"/{path.relative_to(FILES).as_posix()}")
         assert answer.content == path.read_bytes()
         assert answer.headers["cache-control"] == "no-cache"
+        assert answer.headers["content-encoding"] == "gzip"
+        again = client.get(answer.url.path, headers={"if-none-match": answer.headers["etag"]})
+        assert again.status_code == 304
+        plain = client.get(answer.url.path, headers={"accept-encoding": "identity"})
+        assert plain.content == path.read_bytes()
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/", "")
         assert not re.search(r"https?://", text), path
     named = re.findall(r'(?:src|href)="([^"#]+)"', client.get("/").text)
@@ -74,6 +81,12 @@ def test_every_language_says_the_same_with_the_same_places():
             for part in other[key].split(" | "):
                 assert sorted(re.findall(r"\{\w+\}", part)) == sorted(places), (path, key)
             assert len(other[key].split(" | ")) == len(text.split(" | ")), (path, key)
+
+
+def test_the_service_worker_keeps_every_file():
+    named = set(re.findall(r'"([\w./-]+\.\w+)"', (FILES / "sw.js").read_text(encoding="utf-8")))
+    files = {path.relative_to(FILES).as_posix() for path in FILES.rglob("*") if path.is_file()}
+    assert named == files - {"index.html", "sw.js"}
 
 
 def test_every_text_that_is_asked_for_is_there():

@@ -1,5 +1,6 @@
 """A server of its own, and a Chromium that looks at its page; skipped with a word where either is missing."""
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+PREFER = """if (location.protocol === "http:" && !localStorage.getItem("motif-preferences"))
+    localStorage.setItem("motif-preferences", '%s');"""
+"""Nobody waits for checkers to fly, unless that is what is tested."""
 NARROW, MIDDLE, WIDE = (390, 844), (820, 1180), (1440, 900)
 
 
@@ -75,14 +79,14 @@ def _browser() -> Iterator[object]:
 
 @pytest.fixture(name="new_page")
 def _new_page(browser) -> Iterator[object]:
-    """Makes pages of a fresh visitor; whatever the browser complains of fails the test."""
+    """Make pages of a fresh visitor; whatever the browser complains of fails the test."""
     contexts, faults = [], []
 
-    def made(size=WIDE, look="light", language="en-GB", **more):
-        context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce", color_scheme=look,
-            locale=language, **more,
-        )  # fmt: skip
+    def made(size=WIDE, look="light", language="en-GB", speed="off", **more):
+        how = {"reduced_motion": "reduce", "color_scheme": look, "locale": language, **more}
+        context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **how)
+        if speed is not None:
+            context.add_init_script(PREFER % json.dumps({"speed": speed}))
         contexts.append(context)
         context.set_default_timeout(60_000)
         page = context.new_page()

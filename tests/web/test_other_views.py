@@ -99,7 +99,7 @@ def _analysed(page, server, tmp_path):
 def test_a_match_of_gnubg_is_analysed(analysed):
     page, path = analysed
     report = commanded("analyse", str(path))
-    rates = page.locator("#players tbody tr").first.locator("td").all_text_contents()
+    rates = page.locator("#players tbody tr:nth-child(2) td").all_text_contents()
     assert rates == [f"{one['error_rate']:.1f}" for one in report["players"]]
     page.select_option("#which", "marked")
     marked = sum(sum(one["marks"].values()) for one in report["players"])
@@ -109,7 +109,7 @@ def test_a_match_of_gnubg_is_analysed(analysed):
     page.click("#next")
     assert page.text_content(".decision-words") != first
     page.click("#explain")
-    page.wait_for_selector(".hint, .cube-panel")
+    page.wait_for_selector(".why-panel, .hint, .cube-panel")
     assert "match" in page.get_attribute(".curve", "aria-label")
     page.locator(".curve").click(position={"x": 400, "y": 60})
     assert page.locator("#decisions tr[aria-current]").count() == 1
@@ -126,9 +126,10 @@ def test_what_is_no_match_says_so(page, server, tmp_path):
 def test_german(new_page, server):
     page = new_page(language="de-DE")
     page.goto(server.address)
-    page.wait_for_selector("#opponent")
+    page.wait_for_selector("#start")
     assert page.get_attribute("html", "lang") == "de"
     assert "Spielen" in page.text_content("nav")
+    page.click("#settings")
     page.select_option("#languages", "en")
     page.wait_for_selector("nav:has-text('Play')")
     page.reload()
@@ -136,10 +137,20 @@ def test_german(new_page, server):
 
 
 def views(page, server, path):
-    """Every view and panel, by name, one after the other."""
+    """Show every view and panel, by name, one after the other."""
+    yield from views_of_play(page, server)
+    yield from views_of_analysis(page, server, path)
+    yield from views_of_learning(page, server)
+
+
+def views_of_play(page, server):
     page.goto(f"{server.address}/")
-    page.wait_for_selector("#opponent")
+    page.wait_for_selector("#start")
     yield "start"
+    page.click("#new-game")
+    page.wait_for_selector(".level")
+    yield "new game"
+    page.keyboard.press("Escape")
     begin(page, server, opponent="pubeval", length=5, seed=4)
     yield "game"
     page.click("#hint-button")
@@ -162,6 +173,9 @@ def views(page, server, path):
     page.click("#cube-button")
     page.wait_for_selector(".cube-panel")
     yield "cube"
+
+
+def views_of_analysis(page, server, path):
     page.goto(f"{server.address}/#/position/{XGID}")
     page.wait_for_selector("#save-svg")
     page.click("#setup-hint")
@@ -174,8 +188,30 @@ def views(page, server, path):
     page.set_input_files("#match-file", path)
     page.wait_for_selector("#players")
     page.click("#explain")
-    page.wait_for_selector(".hint .chances, .cube-panel")
+    page.wait_for_selector(".why-panel, .hint .chances, .cube-panel")
     yield "analysed"
+
+
+def views_of_learning(page, server):
+    page.goto(f"{server.address}/#/learn")
+    page.wait_for_selector("#learn-opening")
+    yield "learn"
+    page.click("#learn-opening")
+    page.wait_for_selector("#ok")
+    yield "quiz"
+    page.goto(f"{server.address}/#/history")
+    page.wait_for_selector("#export")
+    yield "history"
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog.help")
+    yield "help"
+    page.keyboard.press("Escape")
+    page.click("#settings")
+    page.wait_for_selector("#prefer-speed")
+    yield "settings"
+    page.goto(f"{server.address}/#/from/{XGID}")
+    page.wait_for_selector(".practice #ok")
+    yield "practice"
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])

@@ -151,7 +151,7 @@ def test_the_server_is_killed_and_started_again(page, server):
     before, shown = revision(page), board(page)
     server.kill()
     page.click("#ok")
-    page.wait_for_selector(".notice:has-text('does not answer')")
+    page.wait_for_selector(".notice:has-text('reach motif')")
     assert board(page) == shown
     server.start()
     page.wait_for_function("() => document.querySelector('.notice').textContent === ''")
@@ -177,7 +177,7 @@ def test_a_second_tab_is_told_that_the_game_went_on(page, server):
 
 def test_a_game_that_is_not_kept_any_more(page, server):
     page.goto(f"{server.address}/#/play/AAAAAAAAAAAA")
-    page.wait_for_selector("#opponent")
+    page.wait_for_selector("#start")
     assert "not kept any more" in page.text_content(".fault")
 
 
@@ -212,7 +212,7 @@ def test_the_tutor_objects_and_can_be_overruled(page, server):
     page.click("#ok")
     page.wait_for_selector("#anyway")
     assert revision(page) == before
-    assert re.search(r"That costs 0\.\d{3} points\. Better: ", page.text_content(".tutor"))
+    assert re.search(r"This gives up 0\.\d{3}\. Better: ", page.text_content(".tutor"))
     page.click("#tutor-why")
     page.wait_for_selector(".tutor .why-panel")
     page.click("#think-again")
@@ -243,7 +243,7 @@ def test_cube_advice_says_what_the_command_says(page, server):
 def test_resigning_ends_the_game(page, server):
     begin(page, server, opponent="random", length=1, seed=7)
     page.select_option("#resign", "single")
-    decide(page, "#yes-resign")
+    decide(page, "#yes")
     assert asks(page) == "nothing"
     assert "random wins 1 point (resigned)" in page.text_content("#message")
 
@@ -256,9 +256,11 @@ def test_a_saved_match_is_gone_on_with(page, server, tmp_path):
         page.click("#save")
     shown, path = board(page), tmp_path / "match.mat"
     download.value.save_as(path)
+    page.goto(f"{server.address}/#/start")
+    page.wait_for_selector(".kept a")
     page.click("#new-game")
-    page.wait_for_selector("#load")
-    assert page.locator(".kept a").count() > 0
+    page.wait_for_selector(".level")
+    page.select_option("#opponent", "pubeval", force=True)
     page.set_input_files("#load", path)
     page.wait_for_selector(".table[data-asks]")
     assert board(page) == shown

@@ -9,15 +9,23 @@ from tests.web.conftest import ROOT
 
 
 def begin(page, server, *, opponent="random", length=0, seed=4, jacoby=None):
-    """Begin a game by the form of the page."""
-    page.goto(f"{server.address}/#/play")
-    page.wait_for_selector("#opponent")
+    """Begin a game by the dialog of the page."""
+    page.goto(f"{server.address}/#/start")
+    page.wait_for_selector("#start")
+    choose(page, opponent=opponent, length=length, seed=seed, jacoby=jacoby)
+
+
+def choose(page, *, opponent, length, seed, jacoby=None):
+    """Open the dialog for a new game, fill it in, and wait for the game."""
+    page.click("#new-game")
+    page.wait_for_selector(".level")
+    page.click("#more summary")
     page.select_option("#opponent", opponent)
     page.select_option("#length", str(length))
     if jacoby is not None:
         page.set_checked("[name=jacoby]", jacoby)
     page.fill("#seed", str(seed))
-    page.click("button:has-text('Begin')")
+    page.click("#begin")
     page.wait_for_selector(".table[data-asks]")
 
 
@@ -32,6 +40,28 @@ def revision(page) -> int:
 def press(page, place: int) -> None:
     """Click on a point."""
     page.click(f'[data-place="{place}"]')
+
+
+def walk(page, place: int) -> None:
+    """Go to a point with the arrow keys."""
+    page.keyboard.press("ArrowLeft")
+    for _ in range(40):
+        here = int(page.evaluate("document.activeElement.dataset.place"))
+        if here == place:
+            return
+        is_top, goal_is_top = 12 < here < 25, 12 < place < 25
+        if is_top != goal_is_top:
+            page.keyboard.press("ArrowUp" if goal_is_top else "ArrowDown")
+            continue
+        page.keyboard.press("ArrowRight" if _column(place) > _column(here) else "ArrowLeft")
+    raise AssertionError(f"no way to {place}")
+
+
+def _column(place: int) -> float:
+    """From the left; the bar is between two points."""
+    if place == 25:
+        return 6.5
+    return place - 12 if place > 12 else 13 - place
 
 
 def move(page) -> None:

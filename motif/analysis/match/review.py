@@ -81,7 +81,7 @@ class Review:
     def __init__(self, record: MatchRecord, evaluator: Evaluator) -> None:
         """Raise `RecordError` for nothing to analyse."""
         self.record = record
-        self._evaluator, self._confirm = evaluator, confirming_rollout(evaluator)
+        self.evaluator, self._confirm = evaluator, confirming_rollout(evaluator)
         self._walk = walk(record)
         if not self._walk.rolls:
             raise RecordError("nothing to analyse: the record has no roll")
@@ -93,7 +93,7 @@ class Review:
         return {
             "names": list(self.record.players),
             "length": self.record.length,
-            "player": self._evaluator.name,
+            "player": self.evaluator.name,
             "rolls": len(self._walk.rolls),
         }
 
@@ -118,12 +118,12 @@ class Review:
         """Figures of both players, for JSON, when all `parts` are judged; see `PlayerAnalysis.to_dict`."""
         record = self.record
         both = both_players(
-            record.players, self._evaluator.name, self._decisions, self._lucks, result_of(record)
+            record.players, self.evaluator.name, self._decisions, self._lucks, result_of(record)
         )
         return [player.to_dict(bool(record.length)) for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
-        evaluator = self._evaluator
+        evaluator = self.evaluator
         played = [roll for roll in rolls if roll.play is not None]
         judgements = judge_plays(played, evaluator, confirm=self._confirm, jobs=1)
         units = [stakes_of(roll.state).unit for roll in played]
@@ -138,7 +138,7 @@ class Review:
             yield ReviewedRoll(luck, decision, _chance(roll, static))
 
     def _cube(self, chance: CubeChance) -> list[ReviewedCube]:
-        acts = judge_cube([chance], self._evaluator, confirm=self._confirm)
+        acts = judge_cube([chance], self.evaluator, confirm=self._confirm)
         decisions = match_decisions((), (), (), acts)
         self._decisions += decisions
         action = acts[0].decision.action

@@ -8,14 +8,14 @@ const SHOWN = 8;
 /** A chance from which on something would be done that is never reached. */
 const NEVER = 0.9995;
 
-/** The moves [from, to] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
+/** The moves [from, to, hit] of a play as it is written, such as "bar/20*\/14 8/5(2)"; hits on the way are stops. */
 export function movesOf(play) {
-  const place = (word) => (word === "bar" ? 25 : word === "off" ? 0 : Number(word));
+  const place = (word) => (word === "bar" ? 25 : word === "off" ? 0 : Number.parseInt(word, 10));
   return play.split(" ").filter(Boolean).flatMap((part) => {
     const [, chain, count] = /^(.*?)(?:\((\d)\))?$/.exec(part);
-    const stops = chain.replaceAll("*", "").split("/").map(place);
-    const moves = stops.slice(1).map((end, k) => [stops[k], end]);
-    return Array.from({ length: Number(count ?? 1) }, () => moves).flat();
+    const stops = chain.split("/");
+    return Array.from({ length: Number(count ?? 1) }, (_, n) => stops.slice(1).map((end, k) =>
+      [place(stops[k]), place(end), end.endsWith("*") && n === 0])).flat();
   });
 }
 
@@ -23,9 +23,9 @@ export function playName(play) {
   return play || t("no move");
 }
 
-/** A decision to ask about: an ID, dice where the ID holds none. */
-function question(about) {
-  return about.dice ? { id: about.id, dice: about.dice } : { id: about.id };
+/** A decision to ask about: an ID, dice where the ID holds none, and who judges where that is not the usual one. */
+function question({ id, dice, player }) {
+  return { id, ...(dice ? { dice } : {}), ...(player ? { player } : {}) };
 }
 
 export function working(place) {
@@ -124,8 +124,10 @@ export function whyPanel(answer) {
     : [h("p", {}, answer.summary), groupBars(answer.groups ?? []),
        h("ul", { class: "sentences" }, (answer.sentences ?? []).map((one) => h("li", {}, one)))];
   const replies = answer.replies?.sentences ?? [];
+  const total = reasons.length > 0 && reasons.reduce((sum, one) => sum + (one.play === "better" ? one.amount : -one.amount), 0);
   return h("section", { class: "why-panel" },
     h("h3", {}, t("why head", { better, worse })), parts,
+    total !== false && h("p", { class: "total" }, t("reasons in all", { total: signed(total) })),
     answer.grid && rollGrid(answer.grid, better, worse),
     replies.length > 0 && h("details", {}, h("summary", {}, t("looking ahead")), replies.map((one) => h("p", {}, one))));
 }
@@ -182,10 +184,11 @@ export function actionWords(action) {
   return words[0].toUpperCase() + words.slice(1);
 }
 
-/** The decision on a double: what is right, equities, take point and window. */
-export async function showCube(place, about, extra = {}) {
+/** The decision on a double: what is right, equities, take point and window; without the equities where they `are
+ *  known`, from an analysis. */
+export async function showCube(place, about, extra = {}, areKnown = false) {
   await attempt(place, async () => {
-    const answer = await post("/api/v1/cube", { id: about.id, ...extra });
+    const answer = await post("/api/v1/cube", { ...question({ ...about, dice: null }), ...extra });
     const rows = [["no double", answer.no_double, answer.mwc_no_double],
       ["double, take", answer.double_take, answer.mwc_double_take],
       ["double, pass", answer.double_pass, answer.mwc_double_pass]].filter(([, equity]) => equity !== null);
@@ -196,9 +199,9 @@ export async function showCube(place, about, extra = {}) {
       [t("wins"), percent(answer.win), percent(answer.win_gammon), percent(answer.win_backgammon)],
       [t("loses"), percent(1 - answer.win), percent(answer.lose_gammon), percent(answer.lose_backgammon)]];
     show(place, h("section", { class: "cube-panel" },
-      h("h3", {}, actionWords(answer.action)),
-      language === "en" && h("p", {}, answer.words),
-      table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
+      !areKnown && h("h3", {}, actionWords(answer.action)),
+      !areKnown && language === "en" && h("p", {}, answer.words),
+      !areKnown && table(t("cube table"), heads, rows.map(([name, equity, mwc]) => [actionWords(name), signed(equity),
         Math.abs(equity - value) < 0.0005 ? "" : signed(equity - value), ...(inMatch ? [percent(mwc, 2)] : [])])),
       answer.take_point !== null && answer.double_take !== null && h("p", {},
         t("take point", { percent: percent(answer.take_point) }), " ", t("opponent chance", { percent: percent(1 - answer.win) })),

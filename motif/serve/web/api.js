@@ -49,7 +49,9 @@ export async function stream(path, body, read, signal) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch((error) => {
+      throw error.name === "AbortError" ? error : new Problem(t("server away"), 0);
+    });
     rest += value ?? "";
     const lines = rest.split("\n");
     rest = lines.pop();

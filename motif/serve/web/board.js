@@ -1,73 +1,15 @@
-// The board as one SVG drawing, like those of motif's reports: the reader's checkers are light and move to the
-// 1 point at the bottom right.  A board is 26 numbers: 1 to 24 the points, 25 the reader's bar, 0 the
-// opponent's; the reader's checkers are positive.  Light checkers have a dark rim, dark ones a light ring.
+// The board that is shown and played on: one SVG drawing, the areas that can be pressed, and flights of checkers.
 
 import { h, s } from "./dom.js";
+import {
+  areas, BAR, checker, checkers, direction, drawnArrows, drawnCube, drawnDice, emptyBoard, HEIGHT, mark, moved, OFF,
+  offCounts, OPPONENT_BAR, pipCounts, placeAt, RADIUS, ROWS, seenSlot, slot, trayArea, turned, WIDTH,
+} from "./drawing.js";
+import { isShown, mayMove, pause, timeOf } from "./pace.js";
+import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
 
-export const BAR = 25, OFF = 0, OPPONENT_BAR = -1;
-const COLUMN = 46, RADIUS = 20, STEP = 41, ROWS = 5, SLAB = 13;
-const LEFT = 78, MIDDLE_BAR = 354, RIGHT = 400, TRAY = 686, TRAY_WIDTH = 58, CUBE_X = 41;
-const TOP = 24, BOTTOM = 498, MIDDLE = (TOP + BOTTOM) / 2, WIDTH = 758, HEIGHT = 522;
-const PIPS = { 1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi" };
-const quiet = matchMedia("(prefers-reduced-motion: reduce)");
-
-function middleOf(point) {
-  const column = point > 12 ? (point - 13) % 12 : 12 - point;
-  return (column < 6 ? LEFT : RIGHT) + ((column % 6) + 0.5) * COLUMN;
-}
-
-function slot(place, number) {
-  if (place === BAR || place === OPPONENT_BAR) {
-    const way = 30 + number * STEP;
-    return [MIDDLE_BAR + COLUMN / 2, MIDDLE + (place === BAR ? way : -way)];
-  }
-  if (place === OFF) return [TRAY + TRAY_WIDTH / 2, BOTTOM - 40];
-  const way = RADIUS + 1 + number * STEP;
-  return [middleOf(place), place > 12 ? TOP + way : BOTTOM - way];
-}
-
-function checker(x, y, mine, classes = "") {
-  return s("g", { class: `checker ${mine ? "light" : "dark"} ${classes}`, transform: `translate(${x} ${y})` },
-    s("circle", { r: mine ? RADIUS - 1 : RADIUS }), !mine && s("circle", { r: RADIUS - 5, class: "ring" }));
-}
-
-export function offCounts(board) {
-  let mine = 15, theirs = 15;
-  for (const count of board) {
-    if (count > 0) mine -= count;
-    else theirs += count;
-  }
-  return [mine, theirs];
-}
-
-export function pipCounts(board) {
-  let mine = 0, theirs = 0;
-  board.forEach((count, place) => {
-    if (count > 0) mine += count * place;
-    else theirs -= count * (25 - place);
-  });
-  return [mine, theirs];
-}
-
-/** `board` after one checker of the reader's moved; what it hits goes to the bar. */
-export function moved(board, start, end) {
-  const after = [...board];
-  after[start] -= 1;
-  if (end !== OFF) {
-    if (after[end] < 0) {
-      after[end] = 0;
-      after[0] -= 1;
-    }
-    after[end] += 1;
-  }
-  return after;
-}
-
-/** `board` seen by the other side. */
-export function turned(board) {
-  return board.map((_, place) => -board[25 - place] || 0);
-}
+export { BAR, moved, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
 
 function described(board) {
   const side = (counts, key) => {
@@ -86,13 +28,14 @@ function described(board) {
 let boards = 0;
 
 export class Board {
-  /** `pressed(place, event)` is told of a click or Enter; `dragged(from, to)` of a checker that was dragged;
-   *  `lands(place)` gives the places to which a checker from there can go, to be marked. */
-  constructor({ pressed, dragged, lands = () => [], diced } = {}) {
+  /** `pressed(place, event)` hears of a click or Enter; `dragged(from, to)` of a checker that was dragged; `diced`
+   *  and `cubed` of presses on dice and cube; `lands(place)` gives the places to which a checker from there can go. */
+  constructor({ pressed, dragged, lands = () => [], diced = () => {}, cubed = () => {} } = {}) {
     this.pressed = pressed;
     this.dragged = dragged;
     this.lands = lands;
     this.diced = diced;
+    this.cubed = cubed;
     this.shown = { board: new Array(26).fill(0) };
     this.focused = 24;
     const name = `board-text-${++boards}`;
@@ -101,32 +44,44 @@ export class Board {
       viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "board", role: "group",
       "aria-label": t("board"), "aria-describedby": name,
     });
-    this.element = h("div", { class: "board-place" }, this.drawing, this.words);
+    this.bannerPlace = h("div", { class: "banner-place", "aria-hidden": "true" });
+    this.element = h("div", { class: "board-place" }, this.drawing, this.bannerPlace, this.words);
     if (pressed) {
+      this.drawing.classList.add("playable");
+      this.drawing.addEventListener("click", (event) => {
+        if (event.target.closest(".die")) this.diced(event);
+        else if (event.target.closest(".cube")) this.cubed(event);
+      });
       this.drawing.addEventListener("keydown", (event) => this.onKey(event));
       this.drawing.addEventListener("pointerdown", (event) => this.onDown(event));
     }
   }
 
-  /** Draws: board, cube {value, owner, offered}, dice [{value, used}], by ("me" | "opponent"), arrows, movable. */
+  /** Draws: board, cube {value, owner, offered}, canDouble, dice [{value, used}], by ("me" | "opponent"), movable,
+   *  arrows [{moves, board, mine, kind}], marks, and how many checkers are `lifted`. */
   show(shown) {
     this.shown = shown;
-    const { board, arrows = [], movable = [], cube, dice, by, marks = [] } = shown;
+    const { board, arrows = [], movable = [], cube, canDouble, dice, by, marks = [], lifted } = shown;
     const active = document.activeElement;
     const hadFocus = active && this.drawing.contains(active);
     this.drawing.replaceChildren(
       ...emptyBoard(),
-      ...(cube ? [drawnCube(cube)] : []),
-      ...checkers(board, new Set(movable)),
+      ...checkers(board, new Set(movable), lifted),
       this.hints = s("g", { class: "lands" }),
-      ...drawnArrows(board, arrows),
+      ...arrows.flatMap(drawnArrows),
       ...marks.map((place) => mark(place, board)),
       ...(this.pressed ? this.targets(board, new Set(movable)) : []),
+      ...(cube ? [drawnCube(cube, canDouble)] : []),
       ...(dice ? drawnDice(dice, by) : []),
-      this.flying = s("g"),
+      this.flying = s("g", {}),
     );
     this.words.textContent = described(board);
     if (hadFocus) this.target(this.focused)?.focus();
+  }
+
+  /** Words over the board; none takes them away. */
+  banner(words = "") {
+    this.bannerPlace.replaceChildren(...(words ? [h("div", { class: "banner" }, words)] : []));
   }
 
   target(place) {
@@ -134,20 +89,13 @@ export class Board {
   }
 
   targets(board, movable) {
-    const area = (place, x, y, width, height) => s("rect", {
+    const list = areas(this.shown.bothBars).map(([place, x, y, width, height]) => s("rect", {
       x, y, width, height, class: `target${movable.has(place) ? " movable" : ""}`, "data-place": place, role: "button",
       tabindex: place === this.focused ? 0 : -1, "aria-label": this.label(place, board, movable),
       onclick: (event) => this.clicked(place, event),
       onfocus: () => this.mark(place), onblur: () => this.mark(null),
       onpointerenter: () => this.drag || this.mark(place), onpointerleave: () => this.drag || this.mark(null),
-    });
-    const points = Array.from({ length: 24 }, (_, k) => k + 1);
-    const half = (BOTTOM - TOP) / 2;
-    const list = points.map((point) => area(
-      point, middleOf(point) - COLUMN / 2, point > 12 ? TOP : TOP + half, COLUMN, half));
-    list.push(area(BAR, MIDDLE_BAR, TOP + half, COLUMN, half));
-    list.push(area(OFF, TRAY, TOP + half, TRAY_WIDTH, half));
-    if (this.shown.bothBars) list.push(area(OPPONENT_BAR, MIDDLE_BAR, TOP, COLUMN, half));
+    }));
     if (!list.some((target) => target.getAttribute("tabindex") === "0")) list[0].setAttribute("tabindex", 0);
     return list;
   }
@@ -166,7 +114,7 @@ export class Board {
     this.hints.replaceChildren(...ends.map((end) => {
       const [x, y] = slot(end, Math.min(Math.max(this.shown.board[end] ?? 0, 0), ROWS - 1));
       return end === OFF
-        ? s("rect", { x: TRAY + 3, y: MIDDLE + 4, width: TRAY_WIDTH - 6, height: BOTTOM - MIDDLE - 8, rx: 6 })
+        ? s("rect", trayArea())
         : s("circle", { cx: x, cy: y, r: RADIUS - 2 });
     }));
   }
@@ -204,8 +152,9 @@ export class Board {
   }
 
   point(event) {
-    const box = this.drawing.getBoundingClientRect();
-    return [(event.clientX - box.left) * WIDTH / box.width, (event.clientY - box.top) * HEIGHT / box.height];
+    const matrix = this.drawing.getScreenCTM().inverse();
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
+    return [x, y];
   }
 
   onDown(event) {
@@ -232,7 +181,12 @@ export class Board {
     if (!this.drag.far && Math.hypot(x - start[0], y - start[1]) < 9) return;
     if (!this.drag.far) {
       this.drag.far = true;
+      const lifted = [...this.shown.board];
+      lifted[place] -= 1;
+      this.resting = this.shown;
+      this.show({ ...this.shown, board: lifted, lifted: { mine: 1 }, arrows: [], movable: [] });
       this.mark(place);
+      this.drawing.setPointerCapture?.(event.pointerId);
       this.drawing.classList.add("dragging");
     }
     this.flying.replaceChildren(checker(x, y, true, "flying"));
@@ -243,8 +197,7 @@ export class Board {
     this.drag = null;
     if (!far) return;
     this.drawing.classList.remove("dragging");
-    this.flying.replaceChildren();
-    this.mark(null);
+    this.show(this.resting);
     this.skipClick = true;
     setTimeout(() => { this.skipClick = false; }, 0);
     if (event.type === "pointercancel") return;
@@ -252,46 +205,63 @@ export class Board {
     if (end !== null && end !== place) this.dragged(place, end);
   }
 
-  /** Moves checkers one after the other, seen by the reader; `mine` says whose.  Ends with the board shown. */
+  /** Moves checkers [from, to, hit] one after the other, seen by who moves: `mine` or not.  Where nothing may fly,
+   *  each move is an arrow instead. */
   async animate(board, moves, mine) {
     let now = board;
+    const seen = (view) => (mine ? view : turned(view));
     for (const [start, end] of moves) {
-      const view = mine ? now : turned(now);
-      const lifted = [...view];
-      lifted[start] -= 1;
+      const view = seen(now);
       const after = moved(view, start, end);
-      if (!quiet.matches && document.visibilityState === "visible") {
-        this.show({ ...this.shown, board: mine ? lifted : turned(lifted), arrows: [], movable: [] });
-        await this.fly(start, end, view[start] - 1, Math.max(after[end] - 1, 0), mine);
+      const hits = end !== OFF && view[end] < 0;
+      if (mayMove()) {
+        const lifted = [...view];
+        lifted[start] -= 1;
+        this.show({ ...this.shown, board: seen(lifted), lifted: mine ? { mine: 1 } : { theirs: 1 }, arrows: [], movable: [] });
+        await this.fly([start, view[start] - 1], [end, after[end] - 1], mine, "move");
+        sound(hits ? "hit" : "checker");
+        if (hits) await this.flyOff(after, end, mine);
+      } else if (isShown()) {
+        this.show({ ...this.shown, board: seen(after), arrows: [{ moves: [[start, end]], board: now, mine, kind: "last" }], movable: [] });
+        await pause("dice");
       }
-      now = mine ? after : turned(after);
+      now = seen(after);
     }
+    this.show({ ...this.shown, board: now, lifted: undefined, arrows: [], movable: [] });
     return now;
   }
 
-  async fly(start, end, from, to, mine) {
-    const at = (place, number) => {
-      const seen = mine ? place : place === BAR ? OPPONENT_BAR : place === OFF ? OFF : 25 - place;
-      const [x, y] = slot(seen, Math.min(number, ROWS - 1));
-      return !mine && place === OFF ? [x, TOP + 40] : [x, y];
-    };
-    const [[x1, y1], [x2, y2]] = [at(start, from), at(end, to)];
+  /** The checker that was hit flies to the bar. */
+  async flyOff(after, end, mine) {
+    const waiting = [...after];
+    waiting[0] += 1;
+    this.show({ ...this.shown, board: mine ? waiting : turned(waiting), lifted: mine ? { theirs: 1 } : { mine: 1 }, arrows: [] });
+    await this.fly([25 - end, 0], [BAR, -after[0] - 1], !mine, "hit");
+  }
+
+  async fly([start, from], [end, to], mine, step) {
+    const [[x1, y1], [x2, y2]] = [seenSlot(start, from, mine), seenSlot(end, to, mine)];
     const piece = checker(0, 0, mine, "flying");
     this.flying.replaceChildren(piece);
-    const flight = piece.animate(
+    piece.animate(
       [{ transform: `translate(${x1}px, ${y1}px)` }, { transform: `translate(${x2}px, ${y2}px)` }],
-      { duration: 260, easing: "ease-in-out" });
-    await flight.finished.catch(() => {});
+      { duration: timeOf(step), easing: "ease-in-out", fill: "forwards" });
+    await pause(step);
     this.flying.replaceChildren();
   }
 }
 
+/** The points from left to right, as they are drawn. */
+function rows() {
+  const top = [13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24];
+  const bottom = [12, 11, 10, 9, 8, 7, BAR, 6, 5, 4, 3, 2, 1, OFF];
+  return direction.mirrored ? [bottom.toReversed(), top.toReversed()] : [bottom, top];
+}
+
 function beside(place, way) {
-  const row = place === BAR || place === OFF || place === OPPONENT_BAR ? 0 : place > 12 ? 1 : 0;
-  const order = row
-    ? [13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24]
-    : [12, 11, 10, 9, 8, 7, BAR, 6, 5, 4, 3, 2, 1, OFF];
-  const k = order.indexOf(place);
+  const [bottom, top] = rows();
+  const order = place > 12 && place !== BAR ? top : bottom;
+  const k = order.indexOf(place === OPPONENT_BAR ? BAR : place);
   return order[Math.min(Math.max(k + way, 0), order.length - 1)];
 }
 
@@ -300,101 +270,4 @@ function above(place, up) {
   if (place === BAR) return up ? 18 : BAR;
   if (place === OPPONENT_BAR) return up ? OPPONENT_BAR : BAR;
   return up ? (place > 12 ? place : 25 - place) : (place > 12 ? 25 - place : place);
-}
-
-function placeAt(x, y) {
-  if (x >= TRAY && x <= TRAY + TRAY_WIDTH) return OFF;
-  if (x >= MIDDLE_BAR && x < RIGHT) return BAR;
-  const column = x < MIDDLE_BAR ? Math.floor((x - LEFT) / COLUMN) : 6 + Math.floor((x - RIGHT) / COLUMN);
-  if (column < 0 || column > 11 || y < 0 || y > HEIGHT) return null;
-  return y < MIDDLE ? 13 + column : 12 - column;
-}
-
-function emptyBoard() {
-  const depth = BOTTOM - TOP;
-  const parts = [s("rect", { width: WIDTH, height: HEIGHT, rx: 8, class: "frame" })];
-  for (const [x, width, name] of [
-    [MIDDLE_BAR, COLUMN, "bar"], [LEFT, 6 * COLUMN, "field"], [RIGHT, 6 * COLUMN, "field"],
-    [TRAY, TRAY_WIDTH, "tray"], [CUBE_X - 27, 54, "tray"]]) {
-    parts.push(s("rect", { x, y: TOP, width, height: depth, class: name }));
-  }
-  for (let point = 1; point <= 24; point++) {
-    const x = middleOf(point), top = point > 12;
-    const [rim, tip] = top ? [TOP, TOP + ROWS * STEP] : [BOTTOM, BOTTOM - ROWS * STEP];
-    parts.push(s("path", { d: `M${x - COLUMN / 2} ${rim}H${x + COLUMN / 2}L${x} ${tip}Z`, class: point % 2 ? "odd" : "even" }));
-    parts.push(s("text", { x, y: top ? TOP - 7 : BOTTOM + 17, class: "number" }, String(point)));
-  }
-  return parts;
-}
-
-function checkers(board, movable) {
-  const parts = [];
-  board.forEach((signed, place) => {
-    const count = Math.abs(signed), mine = signed > 0;
-    const where = place === 0 ? OPPONENT_BAR : place;
-    for (let k = 0; k < Math.min(count, ROWS); k++) {
-      const last = k === Math.min(count, ROWS) - 1;
-      parts.push(checker(...slot(where, k), mine, mine && last && movable.has(place) ? "movable" : ""));
-    }
-    if (count > ROWS) {
-      const [x, y] = slot(where, ROWS - 1);
-      parts.push(s("text", { x, y: y + 6, class: `count ${mine ? "on-light" : "on-dark"}` }, String(count)));
-    }
-  });
-  const [mine, theirs] = offCounts(board);
-  for (let k = 0; k < mine; k++) {
-    parts.push(s("rect", { x: TRAY + 4, y: BOTTOM - (k + 1) * SLAB, width: TRAY_WIDTH - 8, height: SLAB, rx: 3, class: "slab light" }));
-  }
-  for (let k = 0; k < theirs; k++) {
-    parts.push(s("rect", { x: TRAY + 4, y: TOP + k * SLAB, width: TRAY_WIDTH - 8, height: SLAB, rx: 3, class: "slab dark" }));
-  }
-  if (mine) parts.push(s("text", { x: TRAY + TRAY_WIDTH / 2, y: BOTTOM - mine * SLAB - 7, class: "off" }, t("board off count", { count: mine })));
-  if (theirs) parts.push(s("text", { x: TRAY + TRAY_WIDTH / 2, y: TOP + theirs * SLAB + 17, class: "off" }, t("board off count", { count: theirs })));
-  return parts;
-}
-
-function drawnCube({ value, owner, offered }) {
-  const y = offered ? MIDDLE : { opponent: TOP + 30, centre: MIDDLE, me: BOTTOM - 30 }[owner];
-  const shown = String(offered ? 2 * value : value);
-  return s("g", { class: `cube${offered ? " offered" : ""}` },
-    s("rect", { x: CUBE_X - 21, y: y - 21, width: 42, height: 42, rx: 6 }),
-    s("text", { x: CUBE_X, y: y + 7, "font-size": shown.length < 3 ? 22 : 14 }, shown));
-}
-
-function drawnDice(dice, by) {
-  const middle = (by === "me" ? RIGHT : LEFT) + 3 * COLUMN;
-  const left = middle - (dice.length * 46 - 8) / 2;
-  return dice.map(({ value, used }, k) => s("g", { class: `die${by === "me" ? "" : " theirs"}${used ? " used" : ""}`, transform: `translate(${left + 46 * k} ${MIDDLE - 19})` },
-    s("rect", { width: 38, height: 38, rx: 7 }),
-    [...PIPS[value]].map((letter) => {
-      const n = letter.charCodeAt(0) - 97;
-      return s("circle", { cx: 9 + 10 * (n % 3), cy: 9 + 10 * Math.floor(n / 3), r: 3.6 });
-    })));
-}
-
-function mark(place, board) {
-  const [x, y] = slot(place, Math.min(Math.max(Math.abs(board[place]) - 1, 0), ROWS - 1));
-  return s("circle", { cx: x, cy: y, r: RADIUS + 2, class: "mark" });
-}
-
-function drawnArrows(board, moves) {
-  const counts = board.map((count) => Math.max(count, 0));
-  counts[0] = 0;
-  return moves.map(([start, end]) => {
-    counts[start] = Math.max(counts[start] - 1, 0);
-    const [x1, y1] = slot(start, Math.min(counts[start], ROWS - 1));
-    let [x2, y2] = slot(end, Math.min(counts[end] ?? 0, ROWS - 1));
-    const ghost = end !== OFF && s("circle", { cx: x2, cy: y2, r: RADIUS - 1, class: "ghost" });
-    if (end !== OFF) counts[end] += 1;
-    return s("g", { class: "arrow" }, ghost, arrow(x1, y1, x2, y2));
-  });
-}
-
-function arrow(x1, y1, x2, y2) {
-  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-  const ux = (x2 - x1) / length, uy = (y2 - y1) / length;
-  const xb = x2 - 15 * ux, yb = y2 - 15 * uy;
-  const line = `M${x1 + RADIUS * ux} ${y1 + RADIUS * uy}L${xb} ${yb}`;
-  const head = `M${x2} ${y2}L${xb - 9 * uy} ${yb + 9 * ux}L${xb + 9 * uy} ${yb - 9 * ux}Z`;
-  return [s("path", { d: line, class: "case" }), s("path", { d: head, class: "head" }), s("path", { d: line, class: "line" })];
 }

@@ -1,6 +1,6 @@
 // A roll that is being played: the server's tree of what may be moved, and how far the reader has come in it.
 
-import { moved, OFF } from "./board.js";
+import { isRace, moved, OFF } from "./drawing.js";
 
 export class Turn {
   constructor(board, roll, tree) {
@@ -96,5 +96,31 @@ export class Turn {
 
   back() {
     return this.path.pop();
+  }
+
+  /** Every complete play, as the steps that lead to it. */
+  get plays() {
+    const ways = new Map([[0, []]]);
+    for (const node of ways.keys()) {
+      for (const step of this.stepsAt(node)) {
+        if (!ways.has(step.node)) ways.set(step.node, [...ways.get(node), step]);
+      }
+    }
+    return [...ways].filter(([node]) => this.tree.plays[node] !== null);
+  }
+
+  /** Makes all moves of a play as it is written. */
+  take(notation) {
+    const [, path] = this.plays.find(([node]) => this.tree.plays[node] === notation) ?? [0, []];
+    this.path = path;
+  }
+
+  /** In a race with all checkers at home, the play that bears off most, where no other bears off as many; else null. */
+  get bearoff() {
+    if (!isRace(this.start) || this.start.some((count, place) => count > 0 && place > 6)) return null;
+    const off = (path) => path.filter((step) => step.end === OFF).length;
+    const most = Math.max(...this.plays.map(([, path]) => off(path)));
+    const best = this.plays.filter(([, path]) => off(path) === most);
+    return best.length === 1 && most > 0 ? this.tree.plays[best[0][0]] : null;
   }
 }

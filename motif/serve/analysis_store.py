@@ -1,0 +1,371 @@
+"""Analyses that the server keeps beside the games, and the questions that people learn from.
+
+An analysis is kept from its beginning on, with the file that it is made of, so that one that was cut short
+can be made again.  A card is a question that has been asked: an error of an analysis, or a position of a
+trainer; it comes again after days that grow with every right answer, as in a card index with boxes.
+
+References
+----------
+https://en.wikipedia.org/wiki/Leitner_system
+"""
+
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from motif.runtime.errors import FileError, MotifError, plain_text
+from motif.runtime.files import make_folder
+from motif.serve.game_database import StorageError
+
+DATABASE = "analyses.sqlite3"
+"""Name of the file in the folder of games."""
+MOST_ANALYSES = 1000
+DAYS = (0, 1, 3, 7, 14, 30, 90)
+"""Days until a card comes again, by its box."""
+LEAST_ERROR = 20.0
+"""Millipoints from which on an error becomes a card."""
+_AGAIN_SECONDS = 600
+"""After a wrong answer."""
+_DAY = 86_400
+_SECONDS_TO_WAIT = 30.0
+_ID_BYTES = 9
+_VERSION = 1
+_TABLES = """
+CREATE TABLE analyses (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, made INTEGER NOT NULL, game TEXT, number INTEGER, seat INTEGER,
+    heading TEXT NOT NULL, content TEXT, decisions TEXT, players TEXT, themes TEXT
+);
+CREATE TABLE cards (
+    key TEXT PRIMARY KEY, kind TEXT NOT NULL, analysis TEXT, question TEXT NOT NULL,
+    box INTEGER NOT NULL, due INTEGER NOT NULL, asked INTEGER NOT NULL, known INTEGER NOT NULL
+);
+CREATE INDEX cards_due ON cards (kind, due);
+"""
+_CARD = "key, kind, analysis, question, box, due, asked, known"
+
+Record = dict[str, Any]
+
+
+class UnknownAnalysis(MotifError):  # noqa: N818
+    """An analysis or a card that is not kept, or not any more."""
+
+
+class Source(NamedTuple):
+    """What an analysis is made of."""
+
+    name: str
+    content: str = ""
+    """The file in base64; empty for games of the page."""
+    game: str | None = None
+    number: int | None = None
+    """The only game of the session that is judged; None for all."""
+    seat: int | None = None
+    """Which of the two players the reader is, where that is known."""
+    is_fast: bool = False
+
+
+class AnalysisStore:
+    """The analyses and cards in a folder; any number of threads and processes may use it.
+
+    Every method raises `StorageError` where the database cannot be read or written.
+    """
+
+    def __init__(self, folder: Path, most: int = MOST_ANALYSES) -> None:
+        self._path, self._most = folder / DATABASE, most
+        self._lock = Lock()
+
+    # --- Analyses
+
+    def begin(self, source: Source, heading: Record, known: str | None = None) -> str:
+        """Keep an analysis that begins.
+
+        Parameters
+        ----------
+        source : Source
+            What it is made of.
+        heading : dict[str, Any]
+            Of the review: names, length, player, rolls.
+        known : str | None
+            The ID of one that is made again.
+
+        Returns
+        -------
+        str
+            Its ID.
+        """
+        with self._begun() as connection:
+            if known is None and source.game is not None:
+                found = connection.execute(
+                    "SELECT id FROM analyses WHERE game = ? AND number IS ?", (source.game, source.number)
+                ).fetchone()
+                known = found and found[0]
+            kept = connection.execute("SELECT id, made FROM analyses WHERE id = ?", (known,)).fetchone()
+            name, made = kept or (secrets.token_urlsafe(_ID_BYTES), int(time.time()))
+            content = json.dumps({"content": source.content, "fast": source.is_fast})
+            row = (
+                name,
+                source.name,
+                made,
+                source.game,
+                source.number,
+                source.seat,
+                json.dumps(heading),
+                content,
+            )
+            connection.execute("DELETE FROM analyses WHERE id = ?", (name,))
+            connection.execute(
+                "INSERT INTO analyses (id, name, made, game, number, seat, heading, content) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+            connection.execute(
+                "DELETE FROM analyses WHERE id IN "
+                "(SELECT id FROM analyses ORDER BY made DESC LIMIT -1 OFFSET ?)",
+                (self._most,),
+            )
+            return name
+
+    def finish(self, analysis: str, decisions: Sequence[Record], players: Sequence[Record]) -> None:
+        """Keep what an analysis has come to; one of a whole session takes the place of those of its games."""
+        with self._begun() as connection:
+            connection.execute(
+                "UPDATE analyses SET decisions = ?, players = ? WHERE id = ?",
+                (json.dumps(decisions), json.dumps(players), analysis),
+            )
+            row = connection.execute(
+                "SELECT game, number, seat FROM analyses WHERE id = ?", (analysis,)
+            ).fetchone()
+            if row is None:
+                return
+            game, number, seat = row
+            if game is not None and number is None:
+                singles = "SELECT id FROM analyses WHERE game = ? AND number IS NOT NULL"
+                connection.execute(f"DELETE FROM cards WHERE analysis IN ({singles})", (game,))
+                connection.execute("DELETE FROM analyses WHERE game = ? AND number IS NOT NULL", (game,))
+            if seat is not None:
+                _make_cards(connection, analysis, decisions, seat)
+
+    def note_themes(self, analysis: str, themes: dict[int, str]) -> None:
+        """Note of errors, by their numbers, what they were about."""
+        with self._begun() as connection:
+            connection.execute("UPDATE analyses SET themes = ? WHERE id = ?", (json.dumps(themes), analysis))
+
+    def read(self, analysis: str) -> Record:
+        """Give an analysis; raises `UnknownAnalysis`.  One that was cut short has its ``content`` instead."""
+        with self._begun() as connection:
+            row = connection.execute(
+                "SELECT id, name, made, game, number, seat, heading, content, decisions, players, themes "
+                "FROM analyses WHERE id = ?",
+                (analysis,),
+            ).fetchone()
+        if row is None:
+            raise UnknownAnalysis("this analysis is not kept any more, or never was")
+        *facts, heading, content, decisions, players, themes = row
+        record = dict(zip(("analysis", "name", "made", "game", "number", "seat"), facts, strict=True))
+        record |= {"match": json.loads(heading), "themes": json.loads(themes or "{}")}
+        if players is None:
+            return record | json.loads(content)
+        return record | {"decisions": json.loads(decisions), "players": json.loads(players)}
+
+    def listed(self) -> list[Record]:
+        """List all analyses without their decisions, the latest first."""
+        with self._begun() as connection:
+            rows = connection.execute(
+                "SELECT id, name, made, game, number, seat, heading, players, themes, decisions "
+                "FROM analyses ORDER BY made DESC"
+            ).fetchall()
+        return [_summary(*row) for row in rows]
+
+    def take_seat(self, analysis: str, seat: int) -> None:
+        """Note which player the reader is, whose errors become cards; raises `UnknownAnalysis`."""
+        decisions = self.read(analysis).get("decisions", ())
+        with self._begun() as connection:
+            connection.execute("UPDATE analyses SET seat = ? WHERE id = ?", (seat, analysis))
+            connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
+            _make_cards(connection, analysis, decisions, seat)
+
+    def delete(self, analysis: str) -> None:
+        """Keep an analysis and its cards no longer; raises `UnknownAnalysis`."""
+        with self._begun() as connection:
+            connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
+            if not connection.execute("DELETE FROM analyses WHERE id = ?", (analysis,)).rowcount:
+                raise UnknownAnalysis("this analysis is not kept any more, or never was")
+
+    def delete_all(self) -> None:
+        """Keep nothing."""
+        with self._begun() as connection:
+            connection.execute("DELETE FROM analyses")
+            connection.execute("DELETE FROM cards")
+
+    # --- Cards
+
+    def next_card(self, kind: str, analysis: str | None = None, skip: Sequence[str] = ()) -> Record | None:
+        """Give the card of a `kind` that is due first; of one `analysis` also those that are not due yet."""
+        where, values = "kind = ? AND due <= ?", [kind, int(time.time())]
+        if analysis is not None:
+            where, values = "analysis = ?", [analysis]
+        places = ", ".join("?" * len(skip))
+        with self._begun() as connection:
+            row = connection.execute(
+                f"SELECT {_CARD} FROM cards WHERE {where} AND key NOT IN ({places}) "
+                "ORDER BY due, key LIMIT 1",
+                (*values, *skip),
+            ).fetchone()
+        return None if row is None else _card(row)
+
+    def knows_card(self, key: str) -> bool:
+        """Whether a question has been asked before."""
+        with self._begun() as connection:
+            return connection.execute("SELECT 1 FROM cards WHERE key = ?", (key,)).fetchone() is not None
+
+    def answer(self, key: str, kind: str, question: Record, is_right: bool) -> Record:
+        """Note an answer to a question, and return its card: when it comes again."""
+        now = int(time.time())
+        with self._begun() as connection:
+            row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
+            card: Record = {
+                "kind": kind,
+                "analysis": None,
+                "question": question,
+                "box": 0,
+                "asked": 0,
+                "known": 0,
+            }
+            card = _card(row) if row else card
+            box = min(card["box"] + 1, len(DAYS) - 1) if is_right else 0
+            due = now + (DAYS[box] * _DAY if is_right else _AGAIN_SECONDS)
+            connection.execute(
+                f"INSERT OR REPLACE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    key,
+                    card["kind"],
+                    card["analysis"],
+                    json.dumps(card["question"]),
+                    box,
+                    due,
+                    card["asked"] + 1,
+                    card["known"] + is_right,
+                ),
+            )
+        return {"key": key, "box": box, "due": due, "days": DAYS[box] if is_right else 0}
+
+    def progress(self) -> dict[str, Record]:
+        """Count cards, those due, and right answers, by kind."""
+        with self._begun() as connection:
+            rows = connection.execute(
+                "SELECT kind, count(*), sum(due <= ?), sum(asked), sum(known), sum(box >= 3) "
+                "FROM cards GROUP BY kind",
+                (int(time.time()),),
+            ).fetchall()
+        names = ("cards", "due", "asked", "known", "learned")
+        return {kind: dict(zip(names, counts, strict=True)) for kind, *counts in rows}
+
+    # --- The database
+
+    @contextmanager
+    def _begun(self) -> Iterator[sqlite3.Connection]:
+        """Open the database for one transaction."""
+        with self._lock:
+            try:
+                connection = self._connected()
+                try:
+                    with connection:
+                        connection.execute("BEGIN IMMEDIATE")
+                        yield connection
+                finally:
+                    connection.close()
+            except sqlite3.Error as error:
+                raise StorageError(f"analyses cannot be read or written: {plain_text(str(error))}") from None
+
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            make_folder(self._path.parent)
+        except FileError:
+            raise StorageError("analyses cannot be kept: their folder cannot be made") from None
+        try:
+            return _opened(self._path)
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (
+                sqlite3.SQLITE_CORRUPT,
+                sqlite3.SQLITE_NOTADB,
+            ):
+                raise
+        for suffix in ("", "-wal", "-shm"):
+            old = self._path.with_name(self._path.name + suffix)
+            with suppress(FileNotFoundError):
+                old.rename(old.with_name(f"damaged-{int(time.time())}-{old.name}"))
+        return _opened(self._path)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        ((version,),) = connection.execute("PRAGMA user_version")
+        if version > _VERSION:
+            raise StorageError("the analyses here were kept by a newer version of motif")
+        if version == 0:
+            path.chmod(0o600)
+            connection.execute("BEGIN EXCLUSIVE")
+            ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
+            if not tables:
+                for statement in _TABLES.split(";"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {_VERSION}")
+            connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def is_card(decision: Record, seat: int) -> bool:
+    """Whether a decision of a review is an error that its player should try again."""
+    return decision["counts"] and decision["decider"] == seat and decision["error"] >= LEAST_ERROR
+
+
+def _make_cards(
+    connection: sqlite3.Connection, analysis: str, decisions: Sequence[Record], seat: int
+) -> None:
+    """Make cards of the errors of a player; those that have been answered keep their boxes."""
+    for number, decision in enumerate(decisions):
+        if is_card(decision, seat):
+            row = (f"{analysis}:{number}", "error", analysis, json.dumps(decision), int(time.time()))
+            connection.execute(f"INSERT OR IGNORE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, 0, ?, 0, 0)", row)
+
+
+def _card(row: tuple[Any, ...]) -> Record:
+    card = dict(zip(_CARD.split(", "), row, strict=True))
+    return card | {"question": json.loads(card["question"])}
+
+
+def _summary(*row: Any) -> Record:
+    *facts, heading, players, themes, decisions = row
+    record = dict(zip(("analysis", "name", "made", "game", "number", "seat"), facts, strict=True))
+    record |= {"match": json.loads(heading), "themes": _theme_costs(themes, decisions, record["seat"])}
+    kept = ("name", "pr", "error_rate", "overall", "luck", "luck_adjusted_result")
+    both = None if players is None else [{key: one[key] for key in kept} for one in json.loads(players)]
+    return record | {"players": both}
+
+
+def _theme_costs(themes: str | None, decisions: str | None, seat: int | None) -> dict[str, Record]:
+    """Count errors of the reader by their themes, with what they cost in millipoints."""
+    costs: dict[str, Record] = {}
+    if themes is None or decisions is None or seat is None:
+        return costs
+    all_decisions = json.loads(decisions)
+    for number, theme in json.loads(themes).items():
+        decision = all_decisions[int(number)]
+        if decision["decider"] == seat:
+            cost = costs.setdefault(theme, {"count": 0, "cost": 0.0})
+            cost["count"] += 1
+            cost["cost"] += decision["error"]
+    return costs

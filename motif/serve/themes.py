@@ -1,0 +1,46 @@
+"""Themes of errors: which reason for the better play a player has missed."""
+
+from typing import Any
+
+from motif.analysis.explain import explain_choice
+from motif.analysis.explain.reasons import BEYOND
+from motif.analysis.judge import MatchOptions, for_match
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.board.parsing import parse_decision
+from motif.evaluators import Evaluator
+from motif.runtime.errors import MotifError
+
+CUBE = "cube"
+"""The theme of errors with the cube."""
+_LEAST = 20.0
+"""Millipoints."""
+
+
+def is_theme(decision: dict[str, Any]) -> bool:
+    """Whether a decision of a review is an error that has a theme."""
+    return bool(decision["counts"]) and decision["error"] >= _LEAST
+
+
+def theme_of(decision: dict[str, Any], evaluator: Evaluator) -> str | None:
+    """Return the concept that speaks most for the better play; None where nothing on the board does."""
+    if not decision["is_play"]:
+        return CUBE
+    position, match, roll = parse_decision(decision["id"])
+    if match is None or roll is None:
+        return None
+    plays = legal_plays(position, roll)
+    try:
+        context, _ = for_match(evaluator, MatchOptions(), match)
+        explanation = explain_choice(
+            evaluator.without_lookahead,
+            position,
+            roll,
+            find_play(decision["best"], plays),
+            find_play(decision["done"], plays),
+            context=context,
+        )
+    except MotifError:
+        return None
+    told = [one for one in explanation.reasons if one.play == "better" and one.concept not in BEYOND]
+    return told[0].concept if told else None

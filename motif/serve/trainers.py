@@ -1,0 +1,123 @@
+"""Questions of the page's trainers: opening rolls and replies, bearoffs, and doubles.
+
+Positions come from motif itself: replies follow its best plays of the opening roll, and bearoffs and doubles
+arise in games that its weights play against themselves.
+"""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from motif.board.identifiers import gnubg_id
+from motif.board.match_state import MatchState, match_id
+from motif.board.moves import legal_plays
+from motif.board.outcome import outcome
+from motif.board.position import Position
+from motif.cube.decision import cube_decision_by
+from motif.evaluators.named import default_player
+from motif.players import load
+from motif.players.player import Player
+
+KINDS = ("opening", "reply", "bearoff", "cube")
+_DICE = random.SystemRandom()
+_NEAR = 0.15
+"""A double is a question where the right action is better by less than this."""
+_HOME = 6
+
+Question = dict[str, Any]
+
+
+def new_question(kind: str) -> tuple[str, Question]:
+    """Give a question of a trainer.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    tuple[str, dict[str, Any]]
+        Its key, which is the same for the same question, and the position as ``id`` with the ``dice``; a
+        question about a double has none.
+    """
+    match kind:
+        case "opening":
+            high, low = _two_different()
+            return f"opening:{high}{low}", _question(Position.start(), (high, low))
+        case "reply":
+            first, second = _two_different(), _roll()
+            after = _best(Position.start(), first)
+            return "reply:{}{}:{}{}".format(*first, *second), _question(after, second)
+        case "bearoff":
+            position, roll = next(_bearoffs())
+            return "bearoff:{}:{}{}".format(gnubg_id(position), *roll), _question(position, roll)
+        case _:
+            position = next(_doubles())
+            return f"cube:{gnubg_id(position)}", _question(position, None)
+
+
+def _question(position: Position, roll: tuple[int, int] | None) -> Question:
+    state = MatchState(dice=roll)
+    return {
+        "id": f"{gnubg_id(position)}:{match_id(state)}",
+        "dice": None if roll is None else list(roll),
+        "board": position.board.tolist(),
+        "is_play": roll is not None,
+    }
+
+
+@cache
+def _player() -> Player:
+    return load(default_player())
+
+
+def _roll() -> tuple[int, int]:
+    first, second = _DICE.randint(1, 6), _DICE.randint(1, 6)
+    return max(first, second), min(first, second)
+
+
+def _two_different() -> tuple[int, int]:
+    low, high = sorted(_DICE.sample(range(1, 7), 2))
+    return high, low
+
+
+def _best(position: Position, roll: tuple[int, int]) -> Position:
+    """Return the position after the best play, seen by the next player."""
+    return _player().choose(position, roll, 0).position
+
+
+def _played() -> Iterator[tuple[Position, tuple[int, int]]]:
+    """Yield the positions of a game that motif plays against itself, with the rolls that fell."""
+    position, roll = Position.start(), _two_different()
+    while not outcome(position):
+        yield position, roll
+        position, roll = _best(position, roll), _roll()
+
+
+def _bearoffs() -> Iterator[tuple[Position, tuple[int, int]]]:
+    """Yield rolls of bearoffs in which there is something to choose."""
+    while True:
+        for position, roll in _played():
+            board = position.board
+            at_home = not (board[_HOME + 1 :] > 0).any()
+            if at_home and 0 < position.own_off < 12 and len(legal_plays(position, roll)) > 2:
+                yield position, roll
+
+
+def _doubles() -> Iterator[Position]:
+    """Yield positions in which it is not plain whether to double, or to take."""
+    evaluator = _player().evaluator
+    assert evaluator is not None
+    while True:
+        for position, _ in _played():
+            win = evaluator.evaluate(position).win
+            if not 0.55 < win < 0.9:
+                continue
+            decision = cube_decision_by(evaluator, position, evaluator.evaluate(position), MatchState())
+            taken, passed = decision.double_take, decision.double_pass
+            if taken is None or passed is None:
+                continue
+            if min(abs(decision.no_double - min(taken, passed)), abs(taken - passed)) < _NEAR:
+                yield position

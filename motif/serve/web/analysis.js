@@ -1,0 +1,360 @@
+// A match that was played: every decision with what it cost, the luck of the rolls, and who was ahead.  One side
+// is at the bottom throughout, and every number is the judge's, where it stands in the list, the verdict and the
+// table of plays.
+
+import { actionWords, movesOf, playName, showCube, showHint, showWhy, sourceWords } from "./advice.js";
+import { stream } from "./api.js";
+import { Board } from "./board.js";
+import { drawCurve } from "./curve.js";
+import { announce, figure, h, percent, show, signed, table } from "./dom.js";
+import { turned } from "./drawing.js";
+import { useKeys } from "./keys.js";
+import { rolloutButton } from "./rollout.js";
+import { diceOf } from "./telling.js";
+import { nameOf } from "./start.js";
+import { t } from "./texts.js";
+import { takeSeat, titleOf } from "./analyse.js";
+
+const FILTERS = { errors: null, marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"], all: null };
+const MILLI = 1000;
+/** Less than this many millipoints would be written 0.000. */
+const LEAST = 0.5;
+/** Millipoints from which on an error is tried again. */
+const TRIED = 20;
+/** PR below which a player is called so, as eXtreme Gammon does. */
+const PR_WORDS = [[2.5, "world champion"], [5, "world class"], [7.5, "expert"], [12.5, "advanced"], [17.5, "intermediate"], [22.5, "casual player"], [30, "beginner"]];
+
+export function prWord(pr) {
+  return t(`rating ${PR_WORDS.find(([limit]) => pr < limit)?.[1] ?? "distracted"}`);
+}
+
+export class Analysis {
+  /** `fault` is where it is said that nothing can be made of a file. */
+  constructor(view, fault = h("p", { class: "fault", role: "alert" })) {
+    this.view = view;
+    this.fault = fault;
+    this.decisions = [];
+    this.at = null;
+  }
+
+  /** Judges games of the page or a file, and keeps the analysis. */
+  async begin(asked) {
+    this.stopping = new AbortController();
+    this.asked = asked;
+    show(this.fault);
+    const waiting = h("p", { class: "working", role: "status" }, t("thinking"));
+    (this.fault.isConnected ? this.fault : this.view).append(waiting);
+    try {
+      await stream("/api/v1/review", { ...asked, keep: true }, (line) => this.read(line), this.stopping.signal);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!this.fault.isConnected) this.view.prepend(this.fault);
+      show(this.fault, error.message, this.match && h("button", { type: "button", class: "small", onclick: () => this.begin({ ...asked, analysis: this.name }) }, t("try now")));
+      this.bar?.remove();
+    } finally {
+      waiting.remove();
+    }
+  }
+
+  /** Shows an analysis that was kept; one that was cut short is made again. */
+  reopen(kept, number) {
+    this.name = kept.analysis;
+    if (!kept.decisions) {
+      const { name, game, content, fast } = kept;
+      return this.begin(game ? { game, number: kept.number, analysis: kept.analysis } : { name, content, fast, analysis: kept.analysis });
+    }
+    this.open({ ...kept.match, analysis: kept.analysis, seat: kept.seat, number: kept.number }, kept.themes);
+    this.decisions = kept.decisions;
+    this.finish(kept.players);
+    if (number !== null && this.decisions[number]) this.select(number);
+    return this;
+  }
+
+  read(line) {
+    if (line.match) this.open(line.match);
+    else if (line.decisions) this.add(line.decisions);
+    else if (line.players) this.finish(line.players);
+    else if (line.themes) this.themes = line.themes;
+    else show(this.fault, t("analysis unfit", { reason: line.message }));
+  }
+
+  /** The frame of a match that is being judged. */
+  open(match, themes = {}) {
+    this.match = match;
+    this.themes = themes;
+    this.decisions = [];
+    this.at = null;
+    this.rolls = 0;
+    this.seat = match.seat ?? null;
+    this.bottom = this.seat ?? 0;
+    if (match.analysis) {
+      this.name = match.analysis;
+      history[location.hash.startsWith("#/analyse/") ? "replaceState" : "pushState"](null, "", `#/analyse/${match.analysis}`);
+    }
+    this.progress = h("progress", { max: match.rolls, value: 0, "aria-label": t("analyse head") });
+    this.count = h("span", {});
+    this.bar = h("div", { class: "analysing", role: "status" }, this.progress, this.count, h("button", { type: "button", class: "small", onclick: () => this.stop() }, t("stop")));
+    this.totals = h("section", {});
+    this.curve = h("div", {});
+    this.list = h("tbody", {});
+    this.board = new Board();
+    this.otherBar = h("div", { class: "side-bar opponent" });
+    this.ownBar = h("div", { class: "side-bar own" });
+    this.heading = h("p", { class: "last" });
+    this.words = h("div", { class: "decision-words", "aria-live": "polite" });
+    this.table = h("div", {});
+    this.advice = h("div", { class: "advice", "aria-live": "polite" });
+    this.filter = h("select", { id: "which", onchange: () => this.fill() }, Object.keys(FILTERS).map((one) => h("option", { value: one }, t(`show ${one}`))));
+    this.whom = h("select", { id: "whom", onchange: () => this.fill() }, h("option", { value: "" }, t("of both")), match.names.map((name, k) => h("option", { value: k }, this.nameOf(k))));
+    this.seats = h("select", { id: "my-seat", onchange: () => this.sit(Number(this.seats.value)) }, h("option", { value: "", hidden: true }, t("nobody chosen")), [0, 1].map((k) => h("option", { value: k, selected: k === this.seat }, this.nameOf(k))));
+    this.learn = h("span", {});
+    const step = (key, by) => h("button", { type: "button", id: key, "aria-label": t(key), title: t(key), onclick: () => this.step(by) }, by < 0 ? "\u25c2" : "\u25b8");
+    show(this.view, h("h1", { class: "unseen" }, titleOf({ match, number: match.number })), this.fault,
+      h("div", { class: "game analysis" },
+        h("section", { class: "table", "aria-label": t("board") }, this.otherBar, this.board.element, this.ownBar, this.heading, this.words,
+          h("div", { class: "actions" }, step("previous", -1), step("next", 1), h("button", { type: "button", id: "explain", class: "primary", onclick: () => this.explain() }, t("why")),
+            h("button", { type: "button", id: "all-plays", onclick: () => this.hint() }, t("all plays")), this.setUp = h("a", { class: "button", href: "#/position" }, t("set up decision")))),
+        h("div", { class: "panel", tabindex: 0, role: "region", "aria-label": t("decisions") },
+          h("section", {}, h("div", { class: "match-head" }, h("h2", {}, titleOf({ match, number: match.number })), h("a", { class: "button small", href: "#/analyse" }, t("another match"))), this.bar, this.curve,
+            h("div", { class: "buttons" }, h("label", { class: "inline" }, t("i am"), " ", this.seats), this.learn)),
+          h("section", { class: "card" }, this.table, this.advice),
+          h("section", {}, h("h2", {}, t("decisions")),
+            h("div", { class: "buttons" }, h("label", { class: "inline" }, t("show which"), " ", this.filter), h("label", { class: "inline" }, t("of whom"), " ", this.whom)),
+            h("div", { class: "wide decisions", tabindex: 0, role: "group", "aria-label": t("decisions") },
+              h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")),
+                h("thead", {}, h("tr", {}, ["number", "what", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(`column ${one}`))))), this.list)), this.sum = h("p", { class: "source", role: "status" })),
+          this.totals)));
+    useKeys((key) => this.key(key));
+  }
+
+  nameOf(k) {
+    const name = this.match.names[k];
+    return name === "You" ? t("you") : nameOf(name);
+  }
+
+  key(key) {
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (way) this.select(Math.min(Math.max((this.at ?? 0) + way, 0), this.decisions.length - 1));
+    else if (key === "ArrowUp") this.step(-1);
+    else if (key === "ArrowDown") this.step(1);
+    else if (key === "Enter" || key === "w") this.explain();
+    else if (key === "h") this.hint();
+    else return false;
+    return true;
+  }
+
+  add(decisions) {
+    const start = this.decisions.length;
+    this.decisions.push(...decisions);
+    this.rolls += decisions.filter((one) => one.is_play).length;
+    this.progress.value = this.rolls;
+    show(this.count, t("analysing", { done: this.rolls, all: this.match.rolls }));
+    this.fill();
+    this.drawCurve();
+    if (this.at === null && this.decisions.length) this.select(start);
+  }
+
+  finish(players) {
+    this.bar.remove();
+    this.players = players;
+    const inMatch = this.match.length > 0;
+    const lost = (one) => `${figure(one.total, 3)} (${inMatch ? percent(one.mwc, 2) : figure(one.points, 2)})`;
+    const dash = "\u2013";
+    const rows = [
+      ["PR", ...players.map((one) => (one.pr === null ? dash : `${figure(one.pr, 1)} (${prWord(one.pr)})`))],
+      [t("error rate"), ...players.map((one) => (one.error_rate === null ? dash : figure(one.error_rate, 1)))],
+      [t("decisions count"), ...players.map((one) => String(one.overall.decisions))],
+      [t("blunders"), ...players.map((one) => String(one.overall.blunders))],
+      [t("lost plays"), ...players.map((one) => lost(one.chequer))], [t("lost cube"), ...players.map((one) => lost(one.cube))],
+      [t("luck"), ...players.map((one) => signed(one.luck.total))],
+      [t("luck adjusted"), ...players.map((one) => (one.luck_adjusted_result === null ? dash : inMatch ? `${signed(100 * one.luck_adjusted_result, 1)}\u00a0%` : signed(one.luck_adjusted_result, 2)))]];
+    show(this.totals, h("h2", {}, t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
+      h("p", { class: "source" }, t("judged by", { player: this.match.player })));
+    this.fill();
+    const numbers = this.numbers();
+    if (numbers.length) this.select(numbers[0]);
+    else if (this.decisions.length) this.select(0);
+    this.drawCurve();
+    this.showLearn();
+    announce(t("players table"));
+  }
+
+  /** Takes the seat of a player: the errors are the reader's, whose side is at the bottom. */
+  async sit(seat) {
+    this.seat = this.bottom = seat;
+    this.select(this.at);
+    try {
+      await takeSeat(this.name, seat);
+      this.showLearn();
+    } catch (error) {
+      show(this.fault, error.message);
+    }
+  }
+
+  showLearn() {
+    const count = this.decisions.filter((one) => one.counts && one.decider === this.seat && one.error >= TRIED).length;
+    show(this.learn, count > 0 && this.players && h("a", { class: "button", id: "try-again", href: `#/learn/analysis/${this.name}` }, t("try again", { count })));
+  }
+
+  stop() {
+    this.stopping.abort();
+    this.bar.remove();
+  }
+
+  /** Whether it is one of the errors that the totals are made of. */
+  isError(one) {
+    return one.counts && one.error > 0;
+  }
+
+  passes(one) {
+    if (this.whom.value !== "" && Number(this.whom.value) !== one.decider) return false;
+    if (this.filter.value === "errors") return this.isError(one) && one.error >= LEAST;
+    return FILTERS[this.filter.value]?.includes(one.mark) ?? true;
+  }
+
+  whatOf(one) {
+    return one.is_play ? `${one.dice.join("-")} ${one.done === null ? "" : playName(one.done)}` : t(`did ${one.done}`);
+  }
+
+  row(one, number) {
+    return h("tr", { "data-number": number, "aria-current": number === this.at ? "true" : null },
+      h("td", {}, `${one.game}.${one.move}`),
+      h("td", {}, h("button", { type: "button", class: "plain", onclick: () => this.select(number) }, `${this.nameOf(one.decider)}: ${this.whatOf(one)}`)),
+      h("td", {}, one.counts && one.error >= LEAST ? `${signed(-one.error / MILLI)} ` : "", one.mark && h("span", { class: `markword ${one.mark}` }, t(`mark ${one.mark}`))),
+      h("td", {}, one.is_play ? signed(one.luck, 2) : "", one.luck_mark && h("span", { class: "markword" }, ` ${t(`luck ${one.luck_mark}`)}`)));
+  }
+
+  fill() {
+    const shown = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => this.passes(one));
+    if (this.filter.value === "errors") shown.sort((a, b) => b.one.error - a.one.error);
+    const cost = figure(shown.reduce((sum, { one }) => sum + (one.counts ? one.error : 0), 0) / MILLI, 3);
+    show(this.sum, this.filter.value !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");
+    show(this.list, shown.length ? shown.map(({ one, number }) => this.row(one, number)) : h("tr", {}, h("td", { colspan: 4 }, t("nothing to show"))));
+    if (this.players) {
+      const numbers = this.numbers();
+      if (numbers.length && !numbers.includes(this.at)) this.select(numbers[0]);
+    }
+  }
+
+  numbers() {
+    return [...this.list.querySelectorAll("[data-number]")].map((row) => Number(row.dataset.number));
+  }
+
+  step(by) {
+    const numbers = this.numbers();
+    const next = numbers[Math.min(Math.max(numbers.indexOf(this.at) + by, 0), numbers.length - 1)];
+    if (next !== undefined) this.select(next);
+  }
+
+  select(number) {
+    if (number === null) return;
+    this.at = number;
+    const one = this.decisions[number];
+    for (const row of this.list.children) row.toggleAttribute("aria-current", false);
+    const row = this.list.querySelector(`[data-number="${number}"]`);
+    row?.setAttribute("aria-current", "true");
+    const frame = row?.closest(".decisions");
+    if (frame) frame.scrollTop = Math.max(0, row.offsetTop - frame.clientHeight / 2);
+    show(this.advice);
+    this.draw();
+    this.showBars(one);
+    show(this.heading, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${t("rolled", { roll: one.dice.join("-") })}` : ""}`);
+    show(this.words, h("p", {}, this.verdict(one)));
+    this.showTable(one);
+    this.setUp.href = `#/position/${encodeURIComponent(one.xgid)}`;
+    if (this.name) history.replaceState(null, "", `#/analyse/${this.name}/${number}`);
+    this.drawCurve();
+  }
+
+  showBars(one) {
+    const scores = one.on_roll === 0 ? one.score : one.score.toReversed();
+    const bar = (k, light) => [h("span", { class: `chip ${light ? "light" : "dark"}`, "aria-hidden": "true" }), h("strong", {}, this.nameOf(k)),
+      h("span", { class: "score" }, this.match.length ? t("score of", { score: scores[k], length: this.match.length }) : t("points", { count: scores[k] }))];
+    show(this.otherBar, bar(1 - this.bottom, false));
+    show(this.ownBar, bar(this.bottom, true));
+  }
+
+  costOf(one) {
+    return `${figure(one.error / MILLI, 3)}${one.error_se === null ? "" : ` \u00b1 ${figure(one.error_se / MILLI, 3)}`}`;
+  }
+
+  verdict(one) {
+    const name = this.nameOf(one.decider), done = one.done === null ? "" : t(`did ${one.done}`);
+    if (!one.is_play) {
+      if (one.too_close) return t("cube too close", { name, done });
+      return t(one.error < LEAST ? "cube right" : "cube decision", { name, done, action: actionWords(one.action), cost: this.costOf(one) });
+    }
+    const luck = t("was lucky", { luck: signed(one.luck) });
+    if (one.done === null) return luck;
+    if (!one.counts) return `${playName(one.done)} (${t("forced")}). ${luck}`;
+    const shown = (play, kind) => [h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), h("button", { type: "button", class: "plain play", id: kind, onclick: () => this.draw([[play, kind]]) }, playName(play))];
+    if (one.best === one.done || one.error < LEAST) return `${t("made best", { made: playName(one.done) })} ${luck}`;
+    const [before, middle, rest] = t("made and better", { made: "\u0001", better: "\u0001", cost: this.costOf(one) }).split("\u0001");
+    return [before, shown(one.done, "played"), middle, shown(one.best, "better"), rest, `${one.mark ? "" : ` ${t("unmarked")}`} ${luck}`];
+  }
+
+  /** What could be done, with the judge's equities; the play that was made is marked. */
+  showTable(one) {
+    const candidates = one.candidates ?? [];
+    if (!one.counts || !candidates.length) return show(this.table);
+    const best = candidates[0].equity;
+    const rows = candidates.map((each, k) => {
+      const made = one.is_play ? each.done === one.done : false;
+      const name = one.is_play ? h("button", { type: "button", class: "plain play", onclick: () => this.draw([[each.done, made ? "played" : "hint"]]) }, playName(each.done)) : actionWords(each.done);
+      return { class: made ? "made" : "", cells: [[name, made && h("small", {}, ` ${t("played")}`)], signed(each.equity), k ? signed(each.equity - best) : "", sourceWords(each)] };
+    });
+    return show(this.table, table(t("hint table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }));
+  }
+
+  /** Draws the decision, seen by the player at the bottom; of an error both the played and the better play. */
+  draw(plays = null) {
+    const one = this.decisions[this.at];
+    const mine = one.on_roll === this.bottom;
+    const board = mine ? one.board : turned(one.board);
+    const owner = mine || one.owner === "centre" ? one.owner : { me: "opponent", opponent: "me" }[one.owner];
+    const drawn = plays ?? (one.is_play && one.done !== null ? [[one.done, "played"], ...(one.best !== one.done && one.error >= LEAST && one.counts ? [[one.best, "better"]] : [])] : []);
+    if (!plays && drawn.length === 1) drawn[0][1] = "better";
+    this.board.show({
+      board, cube: { value: one.cube, owner, offered: ["take", "pass"].includes(one.done) }, by: mine ? "me" : "opponent",
+      dice: one.is_play ? diceOf(one.dice, mine ? "me" : "opponent") : null,
+      arrows: drawn.map(([play, kind]) => ({ moves: movesOf(play), board, mine, kind })),
+    });
+  }
+
+  /** The question of a decision, for who has judged it. */
+  about(one) {
+    return { id: one.id, player: this.match.player };
+  }
+
+  /** Why the better play is better, or the cube decision with its window. */
+  explain() {
+    const one = this.decisions[this.at];
+    if (!one) return null;
+    this.advice.scrollIntoView({ block: "nearest" });
+    if (!one.is_play) return showCube(this.advice, this.about(one), {}, Boolean(one.candidates?.length));
+    if (one.best && one.done && one.best !== one.done) return showWhy(this.advice, this.about(one), one.best, one.done);
+    return this.hint();
+  }
+
+  hint() {
+    const one = this.decisions[this.at];
+    if (!one) return null;
+    if (!one.is_play) return this.explain();
+    const extra = h("div", {});
+    const place = h("div", {});
+    show(this.table);
+    show(this.advice, place, rolloutButton(extra, () => ({ id: one.id }), true), extra);
+    return showHint(place, this.about(one), {
+      point: (play) => this.draw(play ? [[play.notation, play.notation === one.done ? "played" : "hint"]] : null),
+      pick: (play) => this.draw([[play.notation, "hint"]]), made: one.done, known: one.candidates ?? [],
+    });
+  }
+
+  /** The chance of the player at the bottom before each roll. */
+  drawCurve() {
+    drawCurve(this.curve, {
+      decisions: this.decisions, match: this.match, bottom: this.bottom, at: this.at, select: (number) => this.select(number),
+      words: (one) => `${this.nameOf(one.decider)}: ${this.whatOf(one)}, ${signed(-one.error / MILLI)}`,
+    });
+  }
+}

@@ -1,0 +1,52 @@
+// Who was ahead in a match, roll by roll, with a dot for every error: pressing one shows its decision.
+
+import { h, percent, s, show } from "./dom.js";
+import { t } from "./texts.js";
+
+const SIZE = { height: 170, left: 44, right: 10, top: 12, bottom: 22 };
+const LABEL = 46;
+const RADII = { "": 3, doubtful: 4, bad: 5, "very bad": 6.5 };
+
+/** Draws the chance of player `bottom` before each roll into `place`.  `words(decision)` is said of an error,
+ *  `select(number)` shows a decision, `at` is the one that is shown. */
+export function drawCurve(place, { decisions, match, bottom, at, words, select }) {
+  const rolls = decisions.map((one, k) => ({ ...one, k })).filter((one) => one.is_play);
+  if (!rolls.length) return show(place);
+  const { height, left, right, top, bottom: below } = SIZE;
+  const width = Math.max(place.clientWidth, 280);
+  const chance = (one) => (bottom === 0 ? one.chance : 1 - one.chance);
+  const x = (k) => left + (width - left - right) * k / Math.max(match.rolls - 1, 1);
+  const y = (share) => top + (height - top - below) * (1 - share);
+  const begins = (k) => !k || rolls[k - 1].game !== rolls[k].game;
+  const line = rolls.map((one, k) => `${k && (match.length || !begins(k)) ? "L" : "M"}${x(k).toFixed(1)} ${y(chance(one)).toFixed(1)}`).join("");
+  const chances = rolls.map(chance);
+  const caption = t(match.length ? "curve match" : "curve game", { name: match.names[bottom] });
+  const range = t("curve words", { first: percent(chances[0]), last: percent(chances.at(-1)), low: percent(Math.min(...chances)), high: percent(Math.max(...chances)) });
+  let written = -LABEL;
+  const label = (one, k) => {
+    if (!begins(k) || x(k) - written < LABEL) return null;
+    written = x(k);
+    return s("text", { x: x(k) + 3, y: height - 6 }, t("game short", { number: one.game }));
+  };
+  const place_of = (number) => {
+    const k = rolls.findIndex((one) => one.k >= number);
+    return k < 0 ? rolls.length - 1 : k;
+  };
+  const dots = decisions.map((one, number) => ({ one, number })).filter(({ one }) => one.counts && one.mark).map(({ one, number }) => {
+    const k = place_of(number);
+    return s("circle", { cx: x(k), cy: y(chances[k]), r: RADII[one.mark], class: `dot ${one.decider === bottom ? "own" : "other"} ${one.mark}`, onclick: (event) => { event.stopPropagation(); select(number); } },
+      s("title", {}, words(one)));
+  });
+  const here = at === null ? null : place_of(at);
+  const drawing = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "curve", role: "img", "aria-label": `${caption}. ${range}` },
+    [0, 0.5, 1].map((share) => [s("line", { x1: left, x2: width - right, y1: y(share), y2: y(share), class: "axis" }), s("text", { x: 4, y: y(share) + 4 }, `${100 * share} %`)]),
+    rolls.map((one, k) => (k && begins(k) ? s("line", { x1: x(k - 0.5), x2: x(k - 0.5), y1: top, y2: height - below, class: "game" }) : null)),
+    rolls.map(label), s("path", { d: line }), here !== null && s("line", { x1: x(here), x2: x(here), y1: top, y2: height - below, class: "here" }), dots);
+  drawing.addEventListener("click", (event) => {
+    const box = drawing.getBoundingClientRect();
+    const share = ((event.clientX - box.left) * width / box.width - left) / (width - left - right);
+    const one = rolls[Math.round(share * (match.rolls - 1))];
+    if (one) select(one.k);
+  });
+  return show(place, h("figure", { class: "chance" }, h("figcaption", {}, caption), drawing));
+}

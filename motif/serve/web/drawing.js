@@ -1,0 +1,246 @@
+// What the board is drawn of: its geometry, checkers, dice, cube and arrows, as SVG.  A board is 26 numbers: 1 to
+// 24 the points, 25 the reader's bar, 0 the opponent's; the reader's checkers are positive.  Light checkers have
+// a dark rim, dark ones a light ring.
+
+import { s } from "./dom.js";
+import { preference } from "./preferences.js";
+import { t } from "./texts.js";
+
+export const BAR = 25, OFF = 0, OPPONENT_BAR = -1;
+export const COLUMN = 46, RADIUS = 20, STEP = 41, ROWS = 5, SLAB = 13;
+export const LEFT = 78, MIDDLE_BAR = 354, RIGHT = 400, TRAY = 686, TRAY_WIDTH = 58, CUBE_X = 41;
+export const TOP = 24, BOTTOM = 498, MIDDLE = (TOP + BOTTOM) / 2, WIDTH = 758, HEIGHT = 522;
+const PIPS = { 1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi" };
+const DIE = 46;
+
+/** Which way the reader's checkers move home: to the right, or mirrored to the left. */
+export const direction = { get mirrored() { return preference("home") === "left"; } };
+
+function across(x) {
+  return direction.mirrored ? WIDTH - x : x;
+}
+
+/** The left edge of what is `width` wide. */
+function edge(x, width) {
+  return direction.mirrored ? WIDTH - x - width : x;
+}
+
+function middleOf(point) {
+  const column = point > 12 ? (point - 13) % 12 : 12 - point;
+  return across((column < 6 ? LEFT : RIGHT) + ((column % 6) + 0.5) * COLUMN);
+}
+
+export function slot(place, number) {
+  if (place === BAR || place === OPPONENT_BAR) {
+    const way = 30 + number * STEP;
+    return [across(MIDDLE_BAR + COLUMN / 2), MIDDLE + (place === BAR ? way : -way)];
+  }
+  if (place === OFF) return [across(TRAY + TRAY_WIDTH / 2), BOTTOM - 40];
+  const way = RADIUS + 1 + number * STEP;
+  return [middleOf(place), place > 12 ? TOP + way : BOTTOM - way];
+}
+
+/** Where a checker of the player who moves lies; places are numbered as that player sees them. */
+export function seenSlot(place, number, mine) {
+  const row = Math.min(Math.max(number, 0), ROWS - 1);
+  if (mine) return slot(place, row);
+  const [x, y] = slot(place === BAR ? OPPONENT_BAR : place === OFF ? OFF : 25 - place, row);
+  return place === OFF ? [x, TOP + 40] : [x, y];
+}
+
+/** The place of the board under a point of the drawing; null outside. */
+export function placeAt(shownX, y) {
+  const x = across(shownX);
+  if (x >= TRAY && x <= TRAY + TRAY_WIDTH) return OFF;
+  if (x >= MIDDLE_BAR && x < RIGHT) return BAR;
+  const column = x < MIDDLE_BAR ? Math.floor((x - LEFT) / COLUMN) : 6 + Math.floor((x - RIGHT) / COLUMN);
+  if (column < 0 || column > 11 || y < 0 || y > HEIGHT) return null;
+  return y < MIDDLE ? 13 + column : 12 - column;
+}
+
+/** The areas that can be pressed: [place, x, y, width, height]. */
+export function areas(bothBars) {
+  const half = (BOTTOM - TOP) / 2;
+  const list = Array.from({ length: 24 }, (_, k) => k + 1).map((point) => [
+    point, middleOf(point) - COLUMN / 2, point > 12 ? TOP : TOP + half, COLUMN, half]);
+  list.push([BAR, edge(MIDDLE_BAR, COLUMN), TOP + half, COLUMN, half]);
+  list.push([OFF, edge(TRAY, TRAY_WIDTH), TOP + half, TRAY_WIDTH, half]);
+  if (bothBars) list.push([OPPONENT_BAR, edge(MIDDLE_BAR, COLUMN), TOP, COLUMN, half]);
+  return list;
+}
+
+export function trayArea() {
+  return { x: edge(TRAY, TRAY_WIDTH) + 3, y: MIDDLE + 4, width: TRAY_WIDTH - 6, height: BOTTOM - MIDDLE - 8, rx: 6 };
+}
+
+export function checker(x, y, mine, classes = "") {
+  return s("g", { class: `checker ${mine ? "light" : "dark"} ${classes}`, transform: `translate(${x} ${y})` },
+    s("circle", { r: mine ? RADIUS - 1 : RADIUS }), s("circle", { r: RADIUS - 5, class: mine ? "inlay" : "ring" }));
+}
+
+export function offCounts(board) {
+  let mine = 15, theirs = 15;
+  for (const count of board) {
+    if (count > 0) mine -= count;
+    else theirs += count;
+  }
+  return [mine, theirs];
+}
+
+export function pipCounts(board) {
+  let mine = 0, theirs = 0;
+  board.forEach((count, place) => {
+    if (count > 0) mine += count * place;
+    else theirs -= count * (25 - place);
+  });
+  return [mine, theirs];
+}
+
+/** `board` after one checker of the reader's moved; what it hits goes to the bar. */
+export function moved(board, start, end) {
+  const after = [...board];
+  after[start] -= 1;
+  if (end !== OFF) {
+    if (after[end] < 0) {
+      after[end] = 0;
+      after[0] -= 1;
+    }
+    after[end] += 1;
+  }
+  return after;
+}
+
+/** `board` before the `moves` [from, to, hit] that led to it, by the player at whose points it is counted. */
+export function unmoved(board, moves) {
+  const before = [...board];
+  for (const [start, end, hit] of moves.toReversed()) {
+    if (end !== OFF) before[end] -= 1;
+    if (hit) {
+      before[end] -= 1;
+      before[0] += 1;
+    }
+    before[start] += 1;
+  }
+  return before;
+}
+
+/** `board` seen by the other side. */
+export function turned(board) {
+  return board.map((_, place) => -board[25 - place] || 0);
+}
+
+/** Whether no checker can meet another any more. */
+export function isRace(board) {
+  let back = 0, front = 25;
+  board.forEach((count, place) => {
+    if (count > 0) back = Math.max(back, place);
+    else if (count < 0) front = Math.min(front, place);
+  });
+  return back < front;
+}
+
+export function emptyBoard() {
+  const depth = BOTTOM - TOP;
+  const parts = [s("rect", { width: WIDTH, height: HEIGHT, rx: 8, class: "frame" })];
+  for (const [x, width, name] of [
+    [MIDDLE_BAR, COLUMN, "bar"], [LEFT, 6 * COLUMN, "field"], [RIGHT, 6 * COLUMN, "field"],
+    [TRAY, TRAY_WIDTH, "tray"], [CUBE_X - 27, 54, "tray"]]) {
+    parts.push(s("rect", { x: edge(x, width), y: TOP, width, height: depth, class: name }));
+  }
+  for (let point = 1; point <= 24; point++) {
+    const x = middleOf(point), top = point > 12;
+    const [rim, tip] = top ? [TOP, TOP + ROWS * STEP] : [BOTTOM, BOTTOM - ROWS * STEP];
+    parts.push(s("path", { d: `M${x - COLUMN / 2} ${rim}H${x + COLUMN / 2}L${x} ${tip}Z`, class: point % 2 ? "odd" : "even" }));
+    parts.push(s("text", { x, y: top ? TOP - 7 : BOTTOM + 17, class: "number" }, String(point)));
+  }
+  return parts;
+}
+
+/** All checkers; of those that are `lifted` {mine, theirs} none is shown as borne off. */
+export function checkers(board, movable, lifted = {}) {
+  const parts = [];
+  board.forEach((signed, place) => {
+    const count = Math.abs(signed), mine = signed > 0;
+    const where = place === 0 ? OPPONENT_BAR : place;
+    for (let k = 0; k < Math.min(count, ROWS); k++) {
+      const last = k === Math.min(count, ROWS) - 1;
+      parts.push(checker(...slot(where, k), mine, mine && last && movable.has(place) ? "movable" : ""));
+    }
+    if (count > ROWS) {
+      const [x, y] = slot(where, ROWS - 1);
+      parts.push(s("text", { x, y: y + 6, class: `count ${mine ? "on-light" : "on-dark"}` }, String(count)));
+    }
+  });
+  const [allMine, allTheirs] = offCounts(board);
+  const mine = allMine - (lifted.mine ?? 0), theirs = allTheirs - (lifted.theirs ?? 0);
+  const x = edge(TRAY, TRAY_WIDTH);
+  for (let k = 0; k < mine; k++) {
+    parts.push(s("rect", { x: x + 4, y: BOTTOM - (k + 1) * SLAB, width: TRAY_WIDTH - 8, height: SLAB, rx: 3, class: "slab light" }));
+  }
+  for (let k = 0; k < theirs; k++) {
+    parts.push(s("rect", { x: x + 4, y: TOP + k * SLAB, width: TRAY_WIDTH - 8, height: SLAB, rx: 3, class: "slab dark" }));
+  }
+  if (mine > 0) parts.push(s("text", { x: x + TRAY_WIDTH / 2, y: BOTTOM - mine * SLAB - 7, class: "off" }, t("board off count", { count: mine })));
+  if (theirs > 0) parts.push(s("text", { x: x + TRAY_WIDTH / 2, y: TOP + theirs * SLAB + 17, class: "off" }, t("board off count", { count: theirs })));
+  return parts;
+}
+
+/** The cube; in the middle it shows 64, as a real one does, until somebody has doubled. */
+export function drawnCube({ value, owner, offered }, can) {
+  const y = offered ? MIDDLE : { opponent: TOP + 30, centre: MIDDLE, me: BOTTOM - 30 }[owner];
+  const x = across(CUBE_X);
+  const shown = String(offered ? 2 * value : value === 1 ? 64 : value);
+  return s("g", { class: `cube${offered ? " offered" : ""}${can ? " can" : ""}` },
+    s("rect", { x: x - 27, y: y - 27, width: 54, height: 54, class: "reach" }),
+    s("rect", { x: x - 21, y: y - 21, width: 42, height: 42, rx: 6, class: "face" }),
+    s("text", { x, y: y + 7, "font-size": shown.length < 3 ? 22 : 14 }, shown));
+}
+
+/** Dice [{value, used, by}]; those of the opponent lie on the other half. */
+export function drawnDice(dice, by) {
+  return ["me", "opponent"].flatMap((who) => {
+    const own = dice.filter((die) => (die.by ?? by) === who);
+    const middle = across((who === "me" ? RIGHT : LEFT) + 3 * COLUMN);
+    const left = middle - (own.length * DIE - 8) / 2;
+    return own.map(({ value, used }, k) => s("g", { class: `die${who === "me" ? "" : " theirs"}${used ? " used" : ""}`, transform: `translate(${left + DIE * k} ${MIDDLE - 19})` },
+      s("rect", { x: -4, y: -4, width: DIE, height: DIE, class: "reach" }),
+      s("rect", { width: 38, height: 38, rx: 7, class: "face" }),
+      [...PIPS[value]].map((letter) => {
+        const n = letter.charCodeAt(0) - 97;
+        return s("circle", { cx: 9 + 10 * (n % 3), cy: 9 + 10 * Math.floor(n / 3), r: 3.6 });
+      })));
+  });
+}
+
+export function mark(place, board) {
+  const [x, y] = slot(place, Math.min(Math.max(Math.abs(board[place]) - 1, 0), ROWS - 1));
+  return s("circle", { cx: x, cy: y, r: RADIUS + 2, class: "mark" });
+}
+
+/** A play as arrows: its moves, of the reader's or not, from a board on.  Of a play that was made the ghosts are
+ *  where the checkers came from, else where they would go. */
+export function drawnArrows({ moves, board, mine = true, kind = "hint" }) {
+  const view = mine ? board : turned(board);
+  const counts = view.map((count) => Math.max(count, 0));
+  counts[0] = 0;
+  const shift = { played: -5, better: 5 }[kind] ?? 0;
+  return moves.map(([start, end]) => {
+    counts[start] = Math.max(counts[start] - 1, 0);
+    const from = seenSlot(start, counts[start], mine);
+    const to = seenSlot(end, end === OFF ? 0 : counts[end] ?? 0, mine);
+    const [x, y] = kind === "last" ? from : to;
+    const ghost = (kind === "last" || end !== OFF) && s("circle", { cx: x, cy: y, r: RADIUS - (kind === "better" ? 4 : 1), class: "ghost" });
+    if (end !== OFF) counts[end] += 1;
+    return s("g", { class: `arrow ${kind}` }, ghost, arrow(...from, ...to, shift));
+  });
+}
+
+function arrow(fromX, fromY, toX, toY, shift) {
+  const length = Math.hypot(toX - fromX, toY - fromY) || 1;
+  const ux = (toX - fromX) / length, uy = (toY - fromY) / length;
+  const [x1, y1, x2, y2] = [fromX - uy * shift, fromY + ux * shift, toX - uy * shift, toY + ux * shift];
+  const xb = x2 - 15 * ux, yb = y2 - 15 * uy;
+  const line = `M${x1 + RADIUS * ux} ${y1 + RADIUS * uy}L${xb} ${yb}`;
+  const head = `M${x2} ${y2}L${xb - 9 * uy} ${yb + 9 * ux}L${xb + 9 * uy} ${yb - 9 * ux}Z`;
+  return [s("path", { d: line, class: "case" }), s("path", { d: head, class: "head" }), s("path", { d: line, class: "line" })];
+}

@@ -1,0 +1,27 @@
+// Keys that work wherever the focus is, and the list of them that `?` shows.
+
+let handler = null;
+
+/** `handle(key, event)` gets the keys that nothing else on the page uses, until another view takes over. */
+export function useKeys(handle) {
+  handler = handle;
+}
+
+function isTyping(target) {
+  return target.closest("textarea, select, input:not([type=checkbox], [type=radio])");
+}
+
+addEventListener("keydown", (event) => {
+  if (document.querySelector("dialog[open]") || event.defaultPrevented || isTyping(event.target)) return;
+  const undo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
+  if (!undo && (event.ctrlKey || event.metaKey || event.altKey)) return;
+  if (event.key === "?") {
+    event.preventDefault();
+    dispatchEvent(new CustomEvent("help"));
+    return;
+  }
+  const presses = event.key === "Enter" || event.key === " ";
+  if (presses && event.target.closest("button, a, summary, input, [role=button]")) return;
+  const key = undo ? "ctrl-z" : event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (handler?.(key, event)) event.preventDefault();
+});

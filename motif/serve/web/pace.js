@@ -1,0 +1,32 @@
+// How fast things are shown: each kind of step has its time, and the reader's speed makes it longer or shorter.
+
+import { preference } from "./preferences.js";
+
+const SPEEDS = { slow: 1.7, normal: 1, fast: 0.5, off: 0 };
+/** Milliseconds at normal speed. */
+const STEPS = { dice: 650, move: 320, hit: 240, rest: 350, banner: 1250, opening: 1500 };
+/** A banner has to be read, at whatever speed. */
+const LEAST = { banner: 1000, opening: 1000 };
+const quiet = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** What waits; a test may put another clock here. */
+export const clock = { wait: (time) => new Promise((done) => { setTimeout(done, time); }) };
+
+/** Whether steps are shown at all. */
+export function isShown() {
+  return preference("speed") !== "off" && document.visibilityState === "visible";
+}
+
+/** Whether checkers may fly. */
+export function mayMove() {
+  return isShown() && !quiet.matches;
+}
+
+export function timeOf(step) {
+  const speed = SPEEDS[preference("speed")] ?? 1;
+  return speed === 0 ? 0 : Math.max(STEPS[step] * speed, LEAST[step] ?? 0);
+}
+
+export async function pause(step) {
+  if (isShown()) await clock.wait(timeOf(step));
+}

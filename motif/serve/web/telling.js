@@ -1,0 +1,94 @@
+// What has happened since the reader decided, shown step by step: dice before checkers, and words over the board
+// for what moves no checker.
+
+import { playName } from "./advice.js";
+import { announce } from "./dom.js";
+import { isShown, pause } from "./pace.js";
+import { play as sound } from "./sound.js";
+import { t } from "./texts.js";
+
+export const START = [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0];
+
+/** The dice of a roll as they lie on the board. */
+export function diceOf(roll, by) {
+  const values = roll[0] === roll[1] ? Array(4).fill(roll[0]) : roll;
+  return values.map((value) => ({ value, used: false, by }));
+}
+
+/** The cube after something was done with it. */
+function turnedCube(cube, { do: word, who }) {
+  switch (word) {
+    case "double": case "raccoon": return { ...cube, offered: true };
+    case "take": return { value: 2 * cube.value, owner: who, offered: false };
+    case "beaver": return { value: 4 * cube.value, owner: who, offered: false };
+    default: return cube;
+  }
+}
+
+/** Shows `events` on a board that showed `before` and a `cube` (null: there is none); `names(who)` calls the
+ *  players, `message(words)` shows what is said.  Resolves when all is shown. */
+export async function tell(board, events, { before, cube, names, message }) {
+  let shown = before;
+  let dice = null;
+  const draw = (more = {}) => board.show({ board: shown, cube, dice, by: "opponent", ...more });
+  const banner = async (words, step = "banner") => {
+    message(words);
+    if (!isShown()) return;
+    board.banner(words);
+    await pause(step);
+    board.banner();
+  };
+  for (const [k, one] of events.entries()) {
+    const name = names(one.who);
+    switch (one.do) {
+      case "begin": {
+        const [mine, theirs] = one.dice;
+        shown = one.board;
+        dice = [{ value: mine, used: false, by: "me" }, { value: theirs, used: false, by: "opponent" }];
+        draw();
+        sound("dice");
+        const words = t("told begin", { opponent: names("opponent"), mine, theirs });
+        announce(words);
+        await banner(`${words} ${t(mine > theirs ? "you begin" : "opponent begins", { opponent: names("opponent") })}`, "opening");
+        break;
+      }
+      case "roll": {
+        const next = events[k + 1];
+        dice = diceOf(one.dice, one.who);
+        if (one.who === "opponent" || next?.do === "play") {
+          draw();
+          sound("dice");
+          message(t("told roll", { who: name, roll: one.dice.join("-") }));
+          await pause("dice");
+        }
+        break;
+      }
+      case "play":
+        if (one.who === "opponent" || one.forced) {
+          dice = diceOf(one.roll, one.who);
+          draw();
+          const words = t(one.forced && one.who === "me" ? "told forced" : "told play", { who: name, roll: one.roll.join("-"), play: playName(one.play) });
+          announce(words);
+          if (!one.moves.length) {
+            await banner(t("banner dance", { who: name, roll: one.roll.join("-") }));
+          } else {
+            message(words);
+            if (events[k - 1]?.do === "begin") await pause("dice");
+            await board.animate(shown, one.moves, one.who === "me");
+            await pause("rest");
+          }
+        }
+        break;
+      case "undo":
+        dice = null;
+        break;
+      default:
+        if (cube) cube = turnedCube(cube, one);
+        if (one.do === "double" || one.do === "take") sound("cube");
+        draw();
+        announce(`${name}: ${t(`did ${one.do}`)}.`);
+        if (one.who === "opponent") await banner(t(`banner ${one.do}`, { who: name, cube: cube ? (one.do === "double" ? 2 : 1) * cube.value : 1 }));
+    }
+    shown = one.board;
+  }
+}

@@ -1,0 +1,212 @@
+"""Analyses that are kept, and questions that are learned from."""
+
+import json
+import sqlite3
+from base64 import b64encode
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra serve is not installed")
+
+from motif.board.mat_file import mat_text
+from motif.serve.analysis_store import DATABASE, DAYS, AnalysisStore, Source, UnknownAnalysis
+from motif.serve.game_database import StorageError
+from motif.serve.levels import LEVELS
+from motif.serve.trainers import KINDS, new_question
+from motif.session.kept_game import check_opponent
+from tests.serve.conftest import ROOT
+from tests.serve.page_client import opened
+from tests.session.test_kept_game import SessionRules, begun, play_on
+
+
+@pytest.fixture(name="content", scope="module")
+def _content():
+    game = begun(SessionRules(length=1), seed=6)
+    play_on(game)
+    return b64encode(mat_text(game.session.record()).encode()).decode()
+
+
+@pytest.fixture(name="client")
+def _client(tmp_path):
+    with opened(tmp_path) as client:
+        yield client
+
+
+@pytest.fixture(name="store")
+def _store(tmp_path):
+    return AnalysisStore(tmp_path)
+
+
+def reviewed(client, **question):
+    asked = {"fast": True, "keep": True, **question}
+    answer = client.post("/api/v1/review", json=asked)
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def decision(error=50.0, decider=0, counts=True):
+    return {"error": error, "decider": decider, "counts": counts, "done": "8/5 6/5"}
+
+
+def kept(store, *decisions, seat=0, game=None, number=None):
+    name = store.begin(Source("a.mat", "eA==", game, number, seat), {"names": ["A", "B"], "rolls": 1})
+    player = dict.fromkeys(("name", "pr", "error_rate", "overall", "luck", "luck_adjusted_result"))
+    store.finish(name, decisions, [player, player])
+    return name
+
+
+def test_a_review_is_kept_and_reopened(client, content):
+    lines = reviewed(client, content=content)
+    name = lines[0]["match"]["analysis"]
+    decisions = [one for line in lines if "decisions" in line for one in line["decisions"]]
+    (players,) = (line["players"] for line in lines if "players" in line)
+    again = client.get(f"/api/v1/analyses/{name}").json()
+    assert again["decisions"] == decisions
+    assert again["players"] == players
+    (listed,) = client.get("/api/v1/analyses").json()["analyses"]
+    assert (listed["analysis"], listed["seat"]) == (name, None)
+    assert client.delete(f"/api/v1/analyses/{name}").status_code == 200
+    assert client.get(f"/api/v1/analyses/{name}").status_code == 404
+
+
+def test_a_review_that_is_not_to_be_kept_is_not(client, content):
+    assert "analysis" not in reviewed(client, content=content, keep=False)[0]["match"]
+    assert client.get("/api/v1/analyses").json() == {"analyses": []}
+
+
+def test_whose_errors_they_are_makes_cards_and_themes(client, content):
+    lines = reviewed(client, content=content)
+    name, themes = lines[0]["match"]["analysis"], lines[-1].get("themes", {})
+    decisions = [one for line in lines if "decisions" in line for one in line["decisions"]]
+    own = [one for one in decisions if one["counts"] and one["decider"] == 1 and one["error"] >= 20]
+    assert own
+    assert client.post(f"/api/v1/analyses/{name}", json={"seat": 1}).status_code == 200
+    assert client.get("/api/v1/learn").json()["progress"]["error"]["cards"] == len(own)
+    (listed,) = client.get("/api/v1/analyses").json()["analyses"]
+    counted = sum(one["count"] for one in listed["themes"].values())
+    assert counted == sum(decisions[int(number)]["decider"] == 1 for number in themes)
+
+
+def test_a_game_of_the_page_is_judged_for_its_player(client):
+    state = client.post("/api/v1/games", json={"opponent": "random", "length": 1, "seed": 4}).json()
+    path = f"/api/v1/games/{state['game']}"
+    while state["asks"] == "play":
+        play = next(one for one in state["tree"]["plays"] if one is not None)
+        state = client.post(path, json={"revision": state["revision"], "do": "play", "play": play}).json()
+    lines = reviewed(client, game=state["game"], number=1)
+    assert lines[0]["match"]["seat"] == state["seat"]
+    again = reviewed(client, game=state["game"], number=1)
+    assert again[0]["match"]["analysis"] == lines[0]["match"]["analysis"]
+    whole = reviewed(client, game=state["game"])
+    names = [one["analysis"] for one in client.get("/api/v1/analyses").json()["analyses"]]
+    assert names == [whole[0]["match"]["analysis"]]
+    faulty = client.post("/api/v1/review", json={"game": state["game"], "number": 2})
+    assert (faulty.status_code, "number must be 1 to 1" in faulty.json()["message"]) == (400, True)
+    assert client.post("/api/v1/review", json={"game": "AAAAAAAAAAAA"}).status_code == 404
+
+
+def test_one_that_was_cut_short_has_its_file(store):
+    name = store.begin(Source("a.mat", "eA==", is_fast=True), {"names": ["A", "B"]})
+    assert store.read(name) | {"made": 0} == {
+        "analysis": name,
+        "name": "a.mat",
+        "made": 0,
+        "game": None,
+        "number": None,
+        "seat": None,
+        "match": {"names": ["A", "B"]},
+        "themes": {},
+        "content": "eA==",
+        "fast": True,
+    }
+    assert store.listed()[0]["players"] is None
+
+
+def test_only_errors_of_the_reader_become_cards(store):
+    name = kept(store, decision(), decision(decider=1), decision(counts=False), decision(error=19.9))
+    card = store.next_card("error")
+    assert card["key"] == f"{name}:0"
+    assert store.next_card("error", skip=[card["key"]]) is None
+    store.delete(name)
+    assert store.next_card("error") is None
+
+
+def test_right_answers_come_again_later_and_later(store, monkeypatch):
+    now = 1_000_000
+    monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: now)
+    days = [store.answer("opening:31", "opening", {"id": "x"}, True)["days"] for _ in range(len(DAYS))]
+    assert days == [*DAYS[1:], DAYS[-1]]
+    missed = store.answer("opening:31", "opening", {"id": "x"}, False)
+    assert (missed["box"], missed["days"]) == (0, 0)
+    assert store.next_card("opening") is None
+    now += 601
+    assert store.next_card("opening")["asked"] == len(DAYS) + 1
+    assert store.progress()["opening"] == {"cards": 1, "due": 1, "asked": 8, "known": 7, "learned": 0}
+
+
+def test_the_oldest_analyses_make_room(tmp_path, monkeypatch):
+    store = AnalysisStore(tmp_path, most=2)
+    times = iter(range(100))
+    monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: next(times))
+    first, *others = [kept(store, game=f"g{k}") for k in range(3)]
+    assert {one["analysis"] for one in store.listed()} == set(others)
+    with pytest.raises(UnknownAnalysis):
+        store.read(first)
+
+
+def test_a_damaged_database_is_set_aside(tmp_path):
+    store = AnalysisStore(tmp_path)
+    kept(store)
+    (tmp_path / DATABASE).write_bytes(b"no database, by far" * 100)
+    assert store.listed() == []
+    assert list(tmp_path.glob("damaged-*"))
+
+
+def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
+    store = AnalysisStore(tmp_path)
+    kept(store)
+    with sqlite3.connect(tmp_path / DATABASE) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(StorageError, match="newer version"):
+        store.listed()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trainer_asks_what_can_be_answered(client, kind):
+    card = client.post("/api/v1/learn/next", json={"kind": kind}).json()["card"]
+    question = card["question"]
+    if question["is_play"]:
+        turn = client.post("/api/v1/turn", json={"id": question["id"]}).json()
+        assert turn["board"] == question["board"]
+        assert turn["roll"] == question["dice"]
+        assert any(turn["tree"]["plays"])
+    else:
+        assert client.post("/api/v1/cube", json={"id": question["id"]}).status_code == 200
+    answer = {"key": card["key"], "kind": kind, "question": question, "right": True}
+    assert client.post("/api/v1/learn", json=answer).json()["days"] == 1
+    assert client.get("/api/v1/learn").json()["progress"][kind]["known"] == 1
+
+
+def test_openings_are_fifteen():
+    keys = {new_question("opening")[0] for _ in range(400)}
+    assert len(keys) <= 15
+
+
+def test_everything_is_exported_and_deleted(client, content):
+    reviewed(client, content=content)
+    client.post("/api/v1/games", json={"opponent": "random"})
+    kept = client.get("/api/v1/everything").json()
+    assert (len(kept["games"]), len(kept["analyses"])) == (1, 1)
+    assert client.delete("/api/v1/everything").json() == {"games": 1}
+    assert client.get("/api/v1/games").json() == {"games": []}
+    assert client.get("/api/v1/everything").json()["analyses"] == []
+
+
+def test_levels_are_as_strong_as_was_measured():
+    measured = json.loads((ROOT / "docs" / "reference" / "players.json").read_text())["players"]
+    assert [one.error_rate for one in LEVELS] == sorted((one.error_rate for one in LEVELS), reverse=True)
+    for one in LEVELS:
+        check_opponent(one.player)
+        if one.player in measured:
+            rate = measured[one.player]["error_rates"]["contact"]["er"]
+            assert one.error_rate == pytest.approx(rate, abs=0.06)

@@ -1,0 +1,223 @@
+"""Analyses that are kept and reopened, questions to learn from, history; and views without their server."""
+
+import re
+
+import pytest
+
+from tests.board.test_mat_file import BY_GNUBG
+from tests.web.conftest import MIDDLE, NARROW, WIDE
+from tests.web.test_other_views import XGID
+from tests.web.visits import asked, begin, board, move, play_on
+
+SIZES = [NARROW, (844, 390), MIDDLE, (1366, 657), WIDE, (1920, 1080)]
+SMALL = """() => [...document.querySelectorAll("button, a, select, input, summary, textarea")]
+    .filter((one) => {
+        const box = (one.closest("label") ?? one).getBoundingClientRect();
+        return box.width && !one.closest(".unseen") && (box.width < 43.5 || box.height < 43.5);
+    }).map((one) => one.outerHTML.slice(0, 90))"""
+
+
+@pytest.fixture(name="analysed")
+def _analysed(page, server, tmp_path):
+    path = tmp_path / "gnubg.mat"
+    path.write_text(BY_GNUBG)
+    page.goto(f"{server.address}/#/analyse")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector("#players")
+    return page
+
+
+def test_an_analysis_is_reopened_by_its_address_after_a_restart(analysed, server):
+    page = analysed
+    page.select_option("#which", "all")
+    page.click("#next")
+    shown = page.url, page.text_content(".decision-words"), page.text_content("#players")
+    server.stop()
+    server.start()
+    page.goto("about:blank")
+    page.goto(shown[0])
+    page.wait_for_selector("#players")
+    assert (page.url, page.text_content(".decision-words"), page.text_content("#players")) == shown
+    page.goto(f"{server.address}/#/analyse")
+    page.click(".kept a >> nth=0")
+    page.wait_for_selector("#players")
+
+
+def test_every_error_is_listed_and_they_sum_up_to_the_totals(analysed):
+    page = analysed
+    costs = [
+        float(cell.split()[0].replace("\u2212", "-"))
+        for cell in page.locator("#decisions tr[data-number] td:nth-child(3)").all_text_contents()
+    ]
+    assert costs == sorted(costs)
+    lost = [
+        float(cell.split()[0])
+        for row in (5, 6)
+        for cell in page.locator(f"#players tbody tr:nth-child({row}) td").all_text_contents()
+    ]
+    assert sum(lost) == pytest.approx(-sum(costs), abs=0.004)
+
+
+def test_sides_stay_where_they_are(analysed):
+    page = analysed
+    page.select_option("#which", "all")
+    names = set()
+    for _ in range(page.locator("#decisions tr[data-number]").count()):
+        names.add((page.text_content(".side-bar.opponent strong"), page.text_content(".side-bar.own strong")))
+        page.keyboard.press("ArrowRight")
+    assert names == {("bob", "Ann Lee")}
+
+
+def test_the_played_and_the_better_play_are_drawn_in_two_colours(page, server):
+    begin(page, server, opponent="pubeval", length=1, seed=4)
+    play_on(page)
+    page.click("#analyse")
+    page.wait_for_selector("#players")
+    page.select_option("#whom", "0")
+    for number in page.eval_on_selector_all(
+        "#decisions tr[data-number]", "rows => rows.map(row => row.dataset.number)"
+    ):
+        page.click(f'#decisions tr[data-number="{number}"] button')
+        if page.query_selector("#better"):
+            break
+    assert page.locator(".board .arrow.played").count() > 0
+    assert page.locator(".board .arrow.better").count() > 0
+    colours = page.eval_on_selector_all(
+        ".board .arrow .line", "lines => [...new Set(lines.map(line => getComputedStyle(line).stroke))]"
+    )
+    assert len(colours) == 2
+    error = re.search(r"by (\d\.\d{3})", page.text_content(".decision-words"))[1]
+    row = page.text_content(".candidates tr.made td:nth-child(3)")
+    assert row.strip("\u2212") == error
+    page.click("#explain")
+    page.wait_for_selector(".why-panel")
+    assert f"by {error} points" in page.text_content(".why-panel")
+    assert page.text_content(".why-panel .total") == f"In all: +{error}"
+
+
+def test_errors_of_a_game_are_tried_again(page, server):
+    begin(page, server, opponent="random", length=1, seed=4)
+    play_on(page)
+    page.click("#try-again")
+    page.wait_for_selector(".quiz #ok, .quiz #answer-double, .quiz #answer-take")
+    while not page.query_selector(".quiz #ok"):
+        page.click(".quiz .actions button >> nth=0")
+        page.click("#next-question")
+        page.wait_for_selector(".quiz #ok, .quiz #answer-double, .quiz #answer-take, #quiz-done")
+    move(page)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#next-question")
+    assert page.locator("h2.right, h2.wrong").count() == 1
+    progress = asked(server, "/api/v1/learn")["progress"]["error"]
+    assert progress["asked"] > 0
+    assert progress["cards"] >= progress["asked"]
+    page.goto(f"{server.address}/#/history")
+    page.wait_for_selector("#themes li")
+    assert "PR" in page.text_content("main")
+    assert page.locator(".curve .dot").count() > 0
+
+
+@pytest.mark.parametrize("kind", ["opening", "reply", "bearoff"])
+def test_a_trainer_of_plays(page, server, kind):
+    page.goto(f"{server.address}/#/learn")
+    page.click(f"#learn-{kind}")
+    page.wait_for_selector("#ok")
+    move(page)
+    page.click("#ok")
+    page.wait_for_selector("#next-question")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#ok")
+
+
+def test_a_trainer_of_doubles(page, server):
+    page.goto(f"{server.address}/#/learn/cube")
+    page.click("#answer-double-take")
+    page.wait_for_selector("#next-question")
+    assert page.locator("h2.right, h2.wrong").count() == 1
+
+
+def test_a_position_is_found_in_what_xg_copies(page, server):
+    page.goto(f"{server.address}/#/position")
+    page.wait_for_selector("#save-svg")
+    page.fill("#id", f"{XGID}\nX:Ann   O:Bob\nScore is X:2 O:1 5 pt.(s) match.\n +13-14-15--+")
+    page.click("#show-id")
+    page.wait_for_function("() => location.hash.includes('31')")
+    page.fill("#set-own", "7")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#match-fault:has-text('7 points is not less than the match length, 5.')")
+
+
+def test_a_position_is_rolled_out_and_played_from(page, server):
+    page.goto(f"{server.address}/#/position/{XGID}")
+    page.wait_for_selector("#save-svg")
+    page.click(".roll-out")
+    page.wait_for_selector(".rolled table")
+    assert "\u00b1" in page.text_content(".rolled table")
+    page.click(".rolled button:has-text('Stop')")
+    page.wait_for_selector(".rolled progress", state="detached")
+    page.click("#play-here")
+    page.wait_for_selector(".practice #ok")
+    before = board(page)
+    move(page)
+    page.click("#ok")
+    page.wait_for_selector("#roll, #take")
+    assert board(page) != before
+
+
+def test_all_is_deleted_only_when_that_is_sure(page, server):
+    begin(page, server, opponent="random", seed=4)
+    page.goto(f"{server.address}/#/history")
+    page.click("#delete-all")
+    page.keyboard.press("Escape")
+    assert asked(server, "/api/v1/games")["games"]
+    with page.expect_download() as download:
+        page.click("#export")
+    assert '"games"' in download.value.path().read_text()
+    page.click("#delete-all")
+    page.click("#yes")
+    page.wait_for_function("() => !document.querySelector('.kept')")
+    assert not asked(server, "/api/v1/games")["games"]
+
+
+@pytest.mark.parametrize(
+    "address", ["play", "start", "position", "analyse", "learn", "learn/opening", "history"]
+)
+def test_a_view_without_its_server_says_so_and_recovers(page, server, address):
+    begin(page, server, opponent="random", seed=4)
+    page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+    page.reload()
+    page.goto("about:blank")
+    server.kill()
+    page.goto(f"{server.address}/#/{address}")
+    try:
+        if address == "start":
+            page.wait_for_selector("#start")
+            page.click("#start")
+        page.wait_for_selector("main:has-text('reach motif')")
+    finally:
+        server.start()
+    if address == "start":
+        page.click("#start")
+    wanted = (
+        ".table[data-asks], .kept, .trainers h2, #ok, #save-svg, #export, main p:has-text('analysed yet')"
+    )
+    page.wait_for_selector(wanted)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
+def test_what_is_to_be_pressed_is_large_and_in_the_window(new_page, server, size):
+    page = new_page(size=size)
+    begin(page, server, opponent="pubeval", seed=4)
+    for selector in (".board", "#ok", "#undo", "#swap", "#hint-button"):
+        box = page.locator(selector).bounding_box()
+        assert box["y"] >= 0, selector
+        assert box["y"] + box["height"] <= size[1] + 1, selector
+        assert box["x"] + box["width"] <= size[0] + 1, selector
+    page.click("#hint-button")
+    page.wait_for_selector(".hint .chances")
+    assert not page.evaluate(SMALL)
+    assert page.evaluate("document.documentElement.scrollHeight") <= size[1]
+    for address in ("position", "analyse", "learn", "history", "start"):
+        page.goto(f"{server.address}/#/{address}")
+        page.wait_for_selector("#save-svg, #match-file, .trainers h2, #export, #start")
+        assert not page.evaluate(SMALL), address

@@ -86,6 +86,7 @@ PLAYERS = (
     Entry("motif-v11", "the next, by lookahead of `motif-v10`", _MOST),
     Entry("motif-v12", "`motif-v11`, corrected by rollouts to the end", _MOST),
     Entry("motif-v13", "the next, by lookahead of `motif-v12`", _MOST),
+    Entry("motif-v14", "the next, by lookahead of `motif-v13`: pairs and one hidden layer", _MOST),
     Entry("motif-v8-plain", "`motif-v8` without patterns: linear and second-degree terms, plans", _MOST),
     Entry("motif-v6@1", "`motif-v6`, looking one ply ahead", _SOME),
     _known("wildbg"),

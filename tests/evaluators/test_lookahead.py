@@ -176,7 +176,7 @@ def test_by_a_weight_files_name(tmp_path):
 
 
 KNOWN = (
-    "there are pubeval, simple, bras, bras:FILE.yaml, phase, latest, .*motif-v0 to motif-v13, .*FILE.yaml, "
+    "there are pubeval, simple, bras, bras:FILE.yaml, phase, latest, .*motif-v0 to motif-v14, .*FILE.yaml, "
     ".*, each also with @1 or @2, and random, .*"
 )
 

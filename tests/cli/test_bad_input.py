@@ -53,7 +53,6 @@ def fault(motif):
         (("rollout",), "ID"),
         (("rollout", START, "--trials", "0"), "--trials must be at least 1, not 0"),
         (("rollout", START, "--cut", "-1"), "--cut must be at least 0, not -1"),
-        (("rollout", START, "--player", "pubeval@1"), "without lookahead, not by 'pubeval@1'"),
         (("rollout", START, "--se", "-1"), "--se must be at least 0 and finite, not -1.0"),
         (("rollout", START, "--scoring", "chess"), "--scoring must be money, dmp or no-gammons, not 'chess'"),
         (("rollout", START, "--luck-plies", "some"), "--luck-plies must be a number of plies or all"),

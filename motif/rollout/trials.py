@@ -165,9 +165,7 @@ def rollout(
     evaluator = as_evaluator(evaluator)
     if isinstance(positions, Position | str):
         positions = [positions]
-    elif (isinstance(positions, np.ndarray) and positions.ndim == 1) or (
-        isinstance(positions, np.ndarray) and positions.ndim == 1
-    ):
+    elif isinstance(positions, np.ndarray) and positions.ndim == 1:
         positions = positions[None]
     packed = pack_many(as_boards(positions))
 

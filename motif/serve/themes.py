@@ -10,16 +10,15 @@ from motif.board.notation import find_play
 from motif.board.parsing import parse_decision
 from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError
+from motif.serve.analysis_store import LEAST_ERROR
 
 CUBE = "cube"
 """The theme of errors with the cube."""
-_LEAST = 20.0
-"""Millipoints."""
 
 
 def is_theme(decision: dict[str, Any]) -> bool:
     """Whether a decision of a review is an error that has a theme."""
-    return bool(decision["counts"]) and decision["error"] >= _LEAST
+    return bool(decision["counts"]) and decision["error"] >= LEAST_ERROR
 
 
 def theme_of(decision: dict[str, Any], evaluator: Evaluator) -> str | None:

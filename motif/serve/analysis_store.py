@@ -13,15 +13,12 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any, NamedTuple
 
-from motif.runtime.errors import FileError, MotifError, plain_text
-from motif.runtime.files import make_folder
-from motif.serve.game_database import StorageError
+from motif.runtime.errors import MotifError
+from motif.serve.database import DamagedError, Database
 
 DATABASE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
@@ -33,9 +30,7 @@ LEAST_ERROR = 20.0
 _AGAIN_SECONDS = 600
 """After a wrong answer."""
 _DAY = 86_400
-_SECONDS_TO_WAIT = 30.0
 _ID_BYTES = 9
-_VERSION = 1
 _TABLES = """
 CREATE TABLE analyses (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, made INTEGER NOT NULL, game TEXT, number INTEGER, seat INTEGER,
@@ -47,6 +42,7 @@ CREATE TABLE cards (
 );
 CREATE INDEX cards_due ON cards (kind, due);
 """
+_ANALYSIS = "id, name, made, game, number, seat, heading, content, decisions, players, themes"
 _CARD = "key, kind, analysis, question, box, due, asked, known"
 
 Record = dict[str, Any]
@@ -70,15 +66,34 @@ class Source(NamedTuple):
     is_fast: bool = False
 
 
-class AnalysisStore:
+class AnalysisStore(Database):
     """The analyses and cards in a folder; any number of threads and processes may use it.
 
     Every method raises `StorageError` where the database cannot be read or written.
     """
 
+    KEPT = "analyses"
+    FILE = DATABASE
+
     def __init__(self, folder: Path, most: int = MOST_ANALYSES) -> None:
-        self._path, self._most = folder / DATABASE, most
-        self._lock = Lock()
+        super().__init__(folder)
+        self._most = most
+
+    def prepare(self, connection: sqlite3.Connection, version: int) -> None:
+        """See `Database.prepare`."""
+        ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
+        if version == 0 and tables == 0:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _TABLES.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {self.VERSION}")
+            connection.execute("COMMIT")
+            return
+        try:
+            connection.execute(f"SELECT {_ANALYSIS} FROM analyses LIMIT 0")
+            connection.execute(f"SELECT {_CARD} FROM cards LIMIT 0")
+        except sqlite3.OperationalError as error:
+            raise DamagedError(str(error)) from None
 
     # --- Analyses
 
@@ -99,7 +114,7 @@ class AnalysisStore:
         str
             Its ID.
         """
-        with self._begun() as connection:
+        with self.transaction() as connection:
             if known is None and source.game is not None:
                 found = connection.execute(
                     "SELECT id FROM analyses WHERE game = ? AND number IS ?", (source.game, source.number)
@@ -133,7 +148,7 @@ class AnalysisStore:
 
     def finish(self, analysis: str, decisions: Sequence[Record], players: Sequence[Record]) -> None:
         """Keep what an analysis has come to; one of a whole session takes the place of those of its games."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "UPDATE analyses SET decisions = ?, players = ? WHERE id = ?",
                 (json.dumps(decisions), json.dumps(players), analysis),
@@ -153,17 +168,13 @@ class AnalysisStore:
 
     def note_themes(self, analysis: str, themes: dict[int, str]) -> None:
         """Note of errors, by their numbers, what they were about."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             connection.execute("UPDATE analyses SET themes = ? WHERE id = ?", (json.dumps(themes), analysis))
 
     def read(self, analysis: str) -> Record:
         """Give an analysis; raises `UnknownAnalysis`.  One that was cut short has its ``content`` instead."""
-        with self._begun() as connection:
-            row = connection.execute(
-                "SELECT id, name, made, game, number, seat, heading, content, decisions, players, themes "
-                "FROM analyses WHERE id = ?",
-                (analysis,),
-            ).fetchone()
+        with self.transaction() as connection:
+            row = connection.execute(f"SELECT {_ANALYSIS} FROM analyses WHERE id = ?", (analysis,)).fetchone()
         if row is None:
             raise UnknownAnalysis("this analysis is not kept any more, or never was")
         *facts, heading, content, decisions, players, themes = row
@@ -175,7 +186,9 @@ class AnalysisStore:
 
     def listed(self) -> list[Record]:
         """List all analyses without their decisions, the latest first."""
-        with self._begun() as connection:
+        if not self.is_there():
+            return []
+        with self.transaction() as connection:
             rows = connection.execute(
                 "SELECT id, name, made, game, number, seat, heading, players, themes, decisions "
                 "FROM analyses ORDER BY made DESC"
@@ -185,21 +198,23 @@ class AnalysisStore:
     def take_seat(self, analysis: str, seat: int) -> None:
         """Note which player the reader is, whose errors become cards; raises `UnknownAnalysis`."""
         decisions = self.read(analysis).get("decisions", ())
-        with self._begun() as connection:
+        with self.transaction() as connection:
             connection.execute("UPDATE analyses SET seat = ? WHERE id = ?", (seat, analysis))
             connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
             _make_cards(connection, analysis, decisions, seat)
 
     def delete(self, analysis: str) -> None:
         """Keep an analysis and its cards no longer; raises `UnknownAnalysis`."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
             if not connection.execute("DELETE FROM analyses WHERE id = ?", (analysis,)).rowcount:
                 raise UnknownAnalysis("this analysis is not kept any more, or never was")
 
     def delete_all(self) -> None:
         """Keep nothing."""
-        with self._begun() as connection:
+        if not self.is_there():
+            return
+        with self.transaction() as connection:
             connection.execute("DELETE FROM analyses")
             connection.execute("DELETE FROM cards")
 
@@ -211,7 +226,7 @@ class AnalysisStore:
         if analysis is not None:
             where, values = "analysis = ?", [analysis]
         places = ", ".join("?" * len(skip))
-        with self._begun() as connection:
+        with self.transaction() as connection:
             row = connection.execute(
                 f"SELECT {_CARD} FROM cards WHERE {where} AND key NOT IN ({places}) "
                 "ORDER BY due, key LIMIT 1",
@@ -221,13 +236,13 @@ class AnalysisStore:
 
     def knows_card(self, key: str) -> bool:
         """Whether a question has been asked before."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             return connection.execute("SELECT 1 FROM cards WHERE key = ?", (key,)).fetchone() is not None
 
     def answer(self, key: str, kind: str, question: Record, is_right: bool) -> Record:
         """Note an answer to a question, and return its card: when it comes again."""
         now = int(time.time())
-        with self._begun() as connection:
+        with self.transaction() as connection:
             row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
             card: Record = {
                 "kind": kind,
@@ -257,7 +272,9 @@ class AnalysisStore:
 
     def progress(self) -> dict[str, Record]:
         """Count cards, those due, and right answers, by kind."""
-        with self._begun() as connection:
+        if not self.is_there():
+            return {}
+        with self.transaction() as connection:
             rows = connection.execute(
                 "SELECT kind, count(*), sum(due <= ?), sum(asked), sum(known), sum(box >= 3) "
                 "FROM cards GROUP BY kind",
@@ -265,66 +282,6 @@ class AnalysisStore:
             ).fetchall()
         names = ("cards", "due", "asked", "known", "learned")
         return {kind: dict(zip(names, counts, strict=True)) for kind, *counts in rows}
-
-    # --- The database
-
-    @contextmanager
-    def _begun(self) -> Iterator[sqlite3.Connection]:
-        """Open the database for one transaction."""
-        with self._lock:
-            try:
-                connection = self._connected()
-                try:
-                    with connection:
-                        connection.execute("BEGIN IMMEDIATE")
-                        yield connection
-                finally:
-                    connection.close()
-            except sqlite3.Error as error:
-                raise StorageError(f"analyses cannot be read or written: {plain_text(str(error))}") from None
-
-    def _connected(self) -> sqlite3.Connection:
-        try:
-            make_folder(self._path.parent)
-        except FileError:
-            raise StorageError("analyses cannot be kept: their folder cannot be made") from None
-        try:
-            return _opened(self._path)
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (
-                sqlite3.SQLITE_CORRUPT,
-                sqlite3.SQLITE_NOTADB,
-            ):
-                raise
-        for suffix in ("", "-wal", "-shm"):
-            old = self._path.with_name(self._path.name + suffix)
-            with suppress(FileNotFoundError):
-                old.rename(old.with_name(f"damaged-{int(time.time())}-{old.name}"))
-        return _opened(self._path)
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        ((version,),) = connection.execute("PRAGMA user_version")
-        if version > _VERSION:
-            raise StorageError("the analyses here were kept by a newer version of motif")
-        if version == 0:
-            path.chmod(0o600)
-            connection.execute("BEGIN EXCLUSIVE")
-            ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
-            if not tables:
-                for statement in _TABLES.split(";"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-            connection.execute("COMMIT")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def is_card(decision: Record, seat: int) -> bool:

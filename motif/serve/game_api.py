@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from motif.serve.analysis_store import UnknownAnalysis
 from motif.serve.bodies import BodyRoute, desk_of, json_answer
+from motif.serve.database import StorageError
 from motif.serve.desk import Desk
-from motif.serve.game_database import GameWentOn, NoRoomError, StorageError, UnknownGame
+from motif.serve.game_database import GameWentOn, NoRoomError, UnknownGame
 from motif.serve.game_store import GameStore, new_settings
 from motif.serve.levels import levels
 from motif.session.kept_game import opponents

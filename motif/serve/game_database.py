@@ -13,23 +13,17 @@ https://www.sqlite.org/wal.html, https://www.sqlite.org/howtocorrupt.html
 """
 
 import json
-import os
 import re
 import sqlite3
-import sys
 import time
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain, count
 from pathlib import Path
-from threading import Lock
 from typing import NamedTuple, TypeVar
 
-from filelock import FileLock, Timeout
-
-from motif.runtime.errors import FileError, MotifError, plain_text
-from motif.runtime.files import make_folder, reason
+from motif.runtime.errors import MotifError
+from motif.runtime.files import reason
+from motif.serve.database import DamagedError, Database, free_path, lenient_text, say
 
 DATABASE = "games.sqlite3"
 """Name of the file in the folder of games."""
@@ -39,12 +33,8 @@ IDLE_DAYS = 30
 """Days without a change, after which a game in progress may make room for a new one."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{12}")
-_VERSION = 1
-"""Of the tables; stands in the file as its ``user_version``."""
 _LARGEST_FILE = 16_000_000
 """Bytes of a file of an earlier version; a thousand games have about two million."""
-_SECONDS_TO_WAIT = 30.0
-"""For another process that is writing."""
 _NANOSECONDS = 10**9
 _NANOSECONDS_A_DAY = 86_400 * _NANOSECONDS
 _COLUMNS = "id, revision, document, is_over, changed"
@@ -56,7 +46,6 @@ _TABLE = """CREATE TABLE games (
     changed INTEGER NOT NULL
 )"""
 """``is_over`` is NULL where nobody has looked yet; ``changed`` counts nanoseconds since 1970."""
-_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 _Result = TypeVar("_Result")
 
@@ -78,10 +67,6 @@ class NoRoomError(MotifError):
     """A new game where all that are kept are in progress."""
 
 
-class StorageError(MotifError):
-    """Games that cannot be read or written at the moment: a full disk, say, or a folder that is read-only."""
-
-
 class GameRow(NamedTuple):
     """One game as the database has it."""
 
@@ -91,27 +76,7 @@ class GameRow(NamedTuple):
     """JSON, unless it is damaged."""
 
 
-class _OpenFile:
-    """The connection of a database, while there is one, and the file that it has open."""
-
-    def __init__(self) -> None:
-        self.connection: sqlite3.Connection | None = None
-        self.file: tuple[int, int] | None = None
-        """Its device and number."""
-
-    def close(self) -> None:
-        """Close the connection; what was not committed is undone."""
-        connection, self.connection, self.file = self.connection, None, None
-        if connection is not None:
-            with suppress(sqlite3.Error):
-                connection.close()
-
-
-class _DamagedError(sqlite3.DatabaseError):
-    """A database that can be opened, but is not sound."""
-
-
-class GameDatabase:
+class GameDatabase(Database):
     """The games in a folder; any number of threads and processes may use it.
 
     Parameters
@@ -126,12 +91,12 @@ class GameDatabase:
     Every method raises `StorageError` where the database cannot be read or written.
     """
 
+    KEPT = "games"
+    FILE = DATABASE
+
     def __init__(self, folder: Path, most: int) -> None:
-        self._folder, self._most = folder, most
-        self._path = folder / DATABASE
-        self._lock = Lock()
-        self._open = _OpenFile()
-        weakref.finalize(self, self._open.close)
+        super().__init__(folder)
+        self._most = most
 
     def insert(self, game: str, document: str, is_over: bool) -> int:
         """Keep a new game.
@@ -200,7 +165,7 @@ class GameDatabase:
         def work(connection: sqlite3.Connection) -> int:
             return connection.execute("DELETE FROM games WHERE id = ?", (game,)).rowcount
 
-        if not self._is_there() or not self._write(work):
+        if not self.is_there() or not self._write(work):
             raise UnknownGame("this game is not kept any more, or never was")
 
     def ids(self) -> list[str]:
@@ -214,7 +179,7 @@ class GameDatabase:
 
     def delete_all(self) -> int:
         """Keep no game; return how many there were."""
-        if not self._is_there():
+        if not self.is_there():
             return 0
         return self._write(lambda connection: connection.execute("DELETE FROM games").rowcount)
 
@@ -253,95 +218,28 @@ class GameDatabase:
 
     def _read(self, query: str, values: tuple[object, ...] = ()) -> list[tuple]:
         """Return what `query` gives; nothing where no game was ever kept, and then no file is made."""
-        if not self._is_there():
+        if not self.is_there():
             return []
-        return self._done(lambda connection: connection.execute(query, values).fetchall(), "BEGIN")
+        return self.done(lambda connection: connection.execute(query, values).fetchall(), "BEGIN")
 
     def _write(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        return self._done(work, "BEGIN IMMEDIATE")
+        return self.done(work, "BEGIN IMMEDIATE")
 
-    def _is_there(self) -> bool:
-        try:
-            return self._open.connection is not None or self._path.exists() or any(self._old_files())
-        except OSError as error:
-            raise StorageError(f"games cannot be read: {reason(error)}") from None
+    def prepare(self, connection: sqlite3.Connection, version: int) -> None:
+        """See `Database.prepare`."""
+        _check_table(connection, version)
 
-    def _done(self, work: Callable[[sqlite3.Connection], _Result], begin: str) -> _Result:
-        """Do `work` in a transaction of its own; a database that proves damaged is renewed first."""
-        with self._lock, _refusals():
-            try:
-                return self._in_transaction(work, begin)
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
-                    raise
-                self._open.close()  # to be examined when it is opened again
-                return self._in_transaction(work, begin)
-
-    def _in_transaction(self, work: Callable[[sqlite3.Connection], _Result], begin: str) -> _Result:
-        connection = self._begun(begin)
-        try:
-            result = work(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-            raise
-        return result
-
-    def _begun(self, begin: str) -> sqlite3.Connection:
-        """Return a connection in a transaction, to the file that has the name now.
-
-        Another process may have set the database aside, or somebody removed it: what is written to a file
-        without that name would be lost.
-        """
-        while True:
-            connection = self._open.connection or self._connected()
-            connection.execute(begin)
-            if _file_at(self._path) == self._open.file:
-                return connection
-            self._open.close()
-
-    def _connected(self) -> sqlite3.Connection:
-        """Open the database; one process at a time makes, renews and fills it."""
-        try:
-            make_folder(self._folder.parent)
-        except FileError:
-            raise StorageError("games cannot be kept: their folder cannot be made") from None
-        with suppress(FileExistsError):
-            self._folder.mkdir(mode=0o700)
-        with _alone(self._folder / ".games.lock"):
-            try:
-                connection = _opened(self._path)
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
-                    raise
-                connection = self._renewed()
-            try:
-                self._import_files(connection)
-            except BaseException:
-                connection.close()
-                raise
-            self._open.connection, self._open.file = connection, _file_at(self._path)
-            return connection
-
-    def _renewed(self) -> sqlite3.Connection:
-        """Set the damaged database aside and begin a new one with the games that can be read."""
-        aside = _free(self._path.with_name("games.damaged.sqlite3"))
-        with _held(self._path):
-            for suffix in ("", "-wal", "-shm"):
-                with suppress(FileNotFoundError):
-                    self._path.with_name(self._path.name + suffix).rename(
-                        aside.with_name(aside.name + suffix)
-                    )
-        connection = _opened(self._path)
-        rows = list(_rows_of(aside))
+    def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
+        """See `Database.recover`."""
+        rows = list(_rows_of(damaged))
         _insert_unknown(connection, rows)
-        found = _counted(len(rows), "game")
-        _say(f"{self._path} was damaged: it is now {aside.name}, and {found} of it could be read")
-        return connection
+        return _counted(len(rows), "game")
 
-    def _import_files(self, connection: sqlite3.Connection) -> None:
+    def has_former(self) -> bool:
+        """See `Database.has_former`."""
+        return any(self._old_files())
+
+    def fill(self, connection: sqlite3.Connection) -> None:
         """Take in the files in which earlier versions kept games, damaged ones as they are.
 
         A process that dies on the way leaves files for the next one, which finds their games there already.
@@ -358,46 +256,16 @@ class GameDatabase:
         if not rows:
             return
         _insert_unknown(connection, rows)
-        imported = self._folder / IMPORTED
+        imported = self.folder / IMPORTED
         imported.mkdir(mode=0o700, exist_ok=True)
         for path in read:
             with _skipped(path):
-                path.rename(_free(imported / path.name))
+                path.rename(free_path(imported / path.name))
         found = _counted(len(read), "game")
-        _say(f"{found} of an earlier version went into {self._path}, the files to {IMPORTED}")
+        say(f"{found} of an earlier version went into {self._path}, the files to {IMPORTED}")
 
     def _old_files(self) -> list[Path]:
-        return sorted(path for path in self._folder.glob("*.json") if _ID.fullmatch(path.stem))
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """Return a connection to the database at `path`, which is made where it is not there.
-
-    Raises `sqlite3.DatabaseError` where it is damaged, or no database of games.
-    """
-    # A file that is there is not opened: to close it would end the locks of this process's other connections.
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    if path.stat().st_mode & 0o077:
-        path.chmod(0o600)
-    connection = sqlite3.connect(
-        path, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.text_factory = _text
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")  # what was answered stays when the power goes
-        ((version,),) = connection.execute("PRAGMA user_version")
-        if version > _VERSION:
-            raise StorageError("the games here were kept by a newer version of motif")
-        ((soundness,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
-        if soundness != "ok":
-            raise _DamagedError(soundness)
-        _check_table(connection, version)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        return sorted(path for path in self.folder.glob("*.json") if _ID.fullmatch(path.stem))
 
 
 def _insert_unknown(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
@@ -408,18 +276,18 @@ def _insert_unknown(connection: sqlite3.Connection, rows: Sequence[tuple[object,
 
 
 def _check_table(connection: sqlite3.Connection, version: int) -> None:
-    """Make the table in a database that is empty; raises `_DamagedError` for one with others."""
+    """Make the table in a database that is empty; raises `DamagedError` for one with others."""
     ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
     if version == 0 and tables == 0:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(_TABLE)
-        connection.execute(f"PRAGMA user_version = {_VERSION}")
+        connection.execute(f"PRAGMA user_version = {GameDatabase.VERSION}")
         connection.execute("COMMIT")
         return
     try:
         connection.execute(f"SELECT {_COLUMNS} FROM games LIMIT 0")
     except sqlite3.OperationalError as error:
-        raise _DamagedError(str(error)) from None
+        raise DamagedError(str(error)) from None
 
 
 def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
@@ -428,7 +296,7 @@ def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.Error):
             connection = sqlite3.connect(damaged, isolation_level=None)
-            connection.text_factory = _text
+            connection.text_factory = lenient_text
             try:
                 for row in connection.execute(f"SELECT {_COLUMNS} FROM games ORDER BY rowid {order}"):
                     if row[0] not in seen:
@@ -438,78 +306,9 @@ def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
                 connection.close()
 
 
-def _text(octets: bytes) -> str:
-    """Return what a damaged row may hold is text in any case."""
-    return octets.decode("utf-8", "replace")
-
-
-@contextmanager
-def _held(damaged: Path) -> Iterator[None]:
-    """Let nobody write to a damaged database in the block, as far as it still has locks.
-
-    Who waits to write to it finds, when the lock is free, that the file has another name.
-    """
-    if os.name != "posix":  # Windows renames no file that is open
-        yield
-        return
-    connection = sqlite3.connect(damaged, timeout=_SECONDS_TO_WAIT, isolation_level=None)
-    try:
-        with suppress(sqlite3.Error):
-            connection.execute("BEGIN IMMEDIATE")
-        yield
-    finally:
-        connection.close()
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock at `path`, which no other process or thread holds at a time."""
-    lock = FileLock(path, timeout=_SECONDS_TO_WAIT, mode=0o600, thread_local=False, fallback_to_soft=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise StorageError("games cannot be opened: another server is at it; try again later") from None
-    except NotImplementedError:
-        raise StorageError("games cannot be kept: the file system of their folder has no locks") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Make of what SQLite and the system refuse a `StorageError`, which names no path."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StorageError(f"games cannot be read or written: {plain_text(str(error))}") from None
-    except OSError as error:
-        raise StorageError(f"games cannot be read or written: {reason(error)}") from None
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite says more exactly
-    return isinstance(error, _DamagedError) or code in _DAMAGE
-
-
 def _check_id(game: str) -> None:
     if not _ID.fullmatch(game):
         raise UnknownGame("there is no such game")
-
-
-def _file_at(path: Path) -> tuple[int, int] | None:
-    try:
-        facts = path.stat()
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
-
-
-def _free(path: Path) -> Path:
-    """`path`, or where that is taken one with a number in its name."""
-    others = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
-    return next(one for one in chain((path,), others) if not one.exists())
 
 
 @contextmanager
@@ -518,7 +317,7 @@ def _skipped(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        _say(f"{path}: this game of an earlier version is left there: {reason(error)}")
+        say(f"{path}: this game of an earlier version is left there: {reason(error)}")
 
 
 def _revision(document: str) -> int:
@@ -527,10 +326,6 @@ def _revision(document: str) -> int:
         return len(json.loads(document)["events"])
     except Exception:  # whatever is wrong with a damaged file, it is found out by who reads the game
         return 0
-
-
-def _say(what: str) -> None:
-    print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)
 
 
 def _counted(number: int, what: str) -> str:

@@ -34,8 +34,8 @@ from motif.serve import analysis_api, game_api
 from motif.serve.analysis_store import AnalysisStore, Source
 from motif.serve.bodies import BodyRoute, desk_of, encoded, json_answer
 from motif.serve.costs import Ask
+from motif.serve.database import StorageError
 from motif.serve.desk import Desk
-from motif.serve.game_database import StorageError
 from motif.serve.game_store import GameStore
 from motif.serve.questions import HintQuestion, Id, Player
 from motif.serve.serve_settings import ServeSettings

@@ -18,7 +18,7 @@ from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, MotifError
 from motif.runtime.files import write_text
 from motif.runtime.kernel_cache import kept_kernels, kernel_folder, load_or_make
-from motif.serve.game_database import StorageError
+from motif.serve.database import StorageError
 from motif.serve.game_store import GameStore
 from tests.evaluators.made_weights import made_weights
 from tests.faults.made_runs import TINY, bootstrapping, check_readable, sampling, temporaries, unlike

@@ -9,9 +9,10 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.board.mat_file import mat_text
+from motif.evaluators.named import own_name
 from motif.serve.analysis_store import DATABASE, DAYS, AnalysisStore, Source, UnknownAnalysis
-from motif.serve.game_database import StorageError
-from motif.serve.levels import LEVELS
+from motif.serve.database import StorageError
+from motif.serve.levels import levels
 from motif.serve.trainers import KINDS, new_question
 from motif.session.kept_game import check_opponent
 from tests.serve.conftest import ROOT
@@ -159,7 +160,7 @@ def test_a_damaged_database_is_set_aside(tmp_path):
     kept(store)
     (tmp_path / DATABASE).write_bytes(b"no database, by far" * 100)
     assert store.listed() == []
-    assert list(tmp_path.glob("damaged-*"))
+    assert list(tmp_path.glob("analyses.damaged*"))
 
 
 def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
@@ -167,8 +168,8 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
     kept(store)
     with sqlite3.connect(tmp_path / DATABASE) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(StorageError, match="newer version"):
-        store.listed()
+    with pytest.raises(StorageError, match="the analyses here were kept by a newer version"):
+        AnalysisStore(tmp_path).listed()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -204,9 +205,19 @@ def test_everything_is_exported_and_deleted(client, content):
 
 def test_levels_are_as_strong_as_was_measured():
     measured = json.loads((ROOT / "docs" / "reference" / "players.json").read_text())["players"]
-    assert [one.error_rate for one in LEVELS] == sorted((one.error_rate for one in LEVELS), reverse=True)
-    for one in LEVELS:
-        check_opponent(one.player)
-        if one.player in measured:
-            rate = measured[one.player]["error_rates"]["contact"]["er"]
-            assert one.error_rate == pytest.approx(rate, abs=0.06)
+    rates = [one["error_rate"] for one in levels()]
+    assert rates == sorted(rates, reverse=True)
+    for one, rate in zip(levels(), rates, strict=True):
+        check_opponent(one["name"])
+        player = own_name(one["name"])
+        if player in measured:
+            assert rate == pytest.approx(measured[player]["error_rates"]["contact"]["er"], abs=0.06)
+
+
+def test_what_is_kept_is_for_this_user_alone(tmp_path):
+    folder = tmp_path / "kept"
+    assert AnalysisStore(folder).listed() == []
+    assert not folder.exists()
+    kept(AnalysisStore(folder))
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / DATABASE).stat().st_mode & 0o777 == 0o600

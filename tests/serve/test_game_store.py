@@ -15,13 +15,13 @@ import pytest
 
 from motif.runtime.errors import MotifError, PlayerError, RecordError
 from motif.serve import game_store
+from motif.serve.database import StorageError
 from motif.serve.game_database import (
     DATABASE,
     IMPORTED,
     GameDatabase,
     GameWentOn,
     NoRoomError,
-    StorageError,
     UnknownGame,
 )
 from motif.serve.game_store import GameStore

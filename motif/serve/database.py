@@ -1,0 +1,304 @@
+"""SQLite files that any number of servers share: made for this user alone, opened with care, renewed.
+
+A file that is damaged is set aside under another name, by one process at a time, and a new one begun; what is
+read and written goes to the file that has the name now.
+
+References
+----------
+https://www.sqlite.org/wal.html, https://www.sqlite.org/howtocorrupt.html
+"""
+
+import os
+import sqlite3
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain, count
+from pathlib import Path
+from threading import Lock
+from typing import ClassVar, TypeVar
+
+from filelock import FileLock, Timeout
+
+from motif.runtime.errors import FileError, MotifError, plain_text
+from motif.runtime.files import make_folder, reason
+
+_SECONDS_TO_WAIT = 30.0
+"""For another process that is writing."""
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_Result = TypeVar("_Result")
+
+
+class StorageError(MotifError):
+    """What is kept cannot be read or written at the moment: a full disk, say, or a read-only folder."""
+
+
+class _OpenFile:
+    """The connection of a database, while there is one, and the file that it has open."""
+
+    def __init__(self) -> None:
+        self.connection: sqlite3.Connection | None = None
+        self.file: tuple[int, int] | None = None
+        """Its device and number."""
+
+    def close(self) -> None:
+        """Close the connection; what was not committed is undone."""
+        connection, self.connection, self.file = self.connection, None, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+
+class DamagedError(sqlite3.DatabaseError):
+    """A database that can be opened, but is not sound."""
+
+
+class Database:
+    """The connection of a file of games, say, in a folder; any number of threads and processes may use it.
+
+    A subclass says what is `KEPT` there, under which `FILE` name and in which `VERSION` of the tables, and
+    makes or checks these in `prepare`.  Everything raises `StorageError` where the database cannot be read or
+    written.
+    """
+
+    KEPT: ClassVar[str]
+    FILE: ClassVar[str]
+    VERSION: ClassVar[int] = 1
+    """Of the tables; stands in the file as its ``user_version``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._path = folder / self.FILE
+        self._lock = Lock()
+        self._open = _OpenFile()
+        weakref.finalize(self, self._open.close)
+
+    def prepare(self, connection: sqlite3.Connection, version: int) -> None:
+        """Make the tables of a new file, whose `version` is 0; raise `DamagedError` for others."""
+        raise NotImplementedError
+
+    def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
+        """Take into a new file what can be read of a damaged one; return how much that is, for people."""
+        return "nothing"
+
+    def fill(self, connection: sqlite3.Connection) -> None:
+        """Take in what was kept before there was a database; called whenever it is opened."""
+
+    def has_former(self) -> bool:
+        """Whether `fill` has something to take in."""
+        return False
+
+    def is_there(self) -> bool:
+        """Whether anything was ever kept; where nothing was, reading need not make a file."""
+        try:
+            return self._open.connection is not None or self._path.exists() or self.has_former()
+        except OSError as error:
+            raise StorageError(f"{self.KEPT} cannot be read: {reason(error)}") from None
+
+    def done(self, work: Callable[[sqlite3.Connection], _Result], begin: str = "BEGIN IMMEDIATE") -> _Result:
+        """Do `work` in a transaction of its own; a database that proves damaged is renewed first."""
+        with self._lock, self._refusals():
+            try:
+                return self._in_transaction(work, begin)
+            except sqlite3.DatabaseError as error:
+                if not is_damage(error):
+                    raise
+                self._open.close()  # to be examined when it is opened again
+                return self._in_transaction(work, begin)
+
+    def _in_transaction(self, work: Callable[[sqlite3.Connection], _Result], begin: str) -> _Result:
+        connection = self._begun(begin)
+        try:
+            result = work(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            raise
+        return result
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Provide a connection in a transaction, which ends with the block."""
+        with self._lock, self._refusals():
+            connection = self._sound()
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                raise
+
+    def _sound(self) -> sqlite3.Connection:
+        """Return a connection in a transaction; a database that proves damaged is renewed first."""
+        try:
+            return self._begun("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            self._open.close()
+            return self._begun("BEGIN IMMEDIATE")
+
+    def _begun(self, begin: str) -> sqlite3.Connection:
+        """Return a connection in a transaction, to the file that has the name now.
+
+        Another process may have set the database aside, or somebody removed it: what is written to a file
+        without that name would be lost.
+        """
+        while True:
+            connection = self._open.connection or self._connected()
+            connection.execute(begin)
+            if _file_at(self._path) == self._open.file:
+                return connection
+            self._open.close()
+
+    def _connected(self) -> sqlite3.Connection:
+        """Open the database; one process at a time makes, renews and fills it."""
+        try:
+            make_folder(self.folder.parent)
+        except FileError:
+            raise StorageError(f"{self.KEPT} cannot be kept: their folder cannot be made") from None
+        with suppress(FileExistsError):
+            self.folder.mkdir(mode=0o700)
+        with self._alone(self.folder / f".{self.KEPT}.lock"):
+            try:
+                connection = self._opened()
+            except sqlite3.DatabaseError as error:
+                if not is_damage(error):
+                    raise
+                connection = self._renewed()
+            try:
+                self.fill(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._open.connection, self._open.file = connection, _file_at(self._path)
+            return connection
+
+    def _renewed(self) -> sqlite3.Connection:
+        """Set the damaged database aside and begin a new one with what can be read of it."""
+        aside = free_path(self._path.with_name(f"{self._path.stem}.damaged{self._path.suffix}"))
+        with _held(self._path):
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    self._path.with_name(self._path.name + suffix).rename(
+                        aside.with_name(aside.name + suffix)
+                    )
+        connection = self._opened()
+        found = self.recover(connection, aside)
+        say(f"{self._path} was damaged: it is now {aside.name}, and {found} of it could be read")
+        return connection
+
+    def _opened(self) -> sqlite3.Connection:
+        """Return a connection to the database, which is made where it is not there.
+
+        Raises `sqlite3.DatabaseError` where it is damaged, or no such database.
+        """
+        path = self._path
+        # A file that is there is not opened: to close it would end the locks of this process's other
+        # connections.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+        connection = sqlite3.connect(
+            path, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.text_factory = lenient_text
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")  # what was answered stays when the power goes
+            ((version,),) = connection.execute("PRAGMA user_version")
+            if version > self.VERSION:
+                raise StorageError(f"the {self.KEPT} here were kept by a newer version of motif")
+            ((soundness,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+            if soundness != "ok":
+                raise DamagedError(soundness)
+            self.prepare(connection, version)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _alone(self, path: Path) -> Iterator[None]:
+        """Hold the lock at `path`, which no other process or thread holds at a time."""
+        lock = FileLock(
+            path, timeout=_SECONDS_TO_WAIT, mode=0o600, thread_local=False, fallback_to_soft=False
+        )
+        try:
+            lock.acquire()
+        except Timeout:
+            raise StorageError(
+                f"{self.KEPT} cannot be opened: another server is at it; try again later"
+            ) from None
+        except NotImplementedError:
+            raise StorageError(
+                f"{self.KEPT} cannot be kept: the file system of their folder has no locks"
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """Make of what SQLite and the system refuse a `StorageError`, which names no path."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StorageError(f"{self.KEPT} cannot be read or written: {plain_text(str(error))}") from None
+        except OSError as error:
+            raise StorageError(f"{self.KEPT} cannot be read or written: {reason(error)}") from None
+
+
+def lenient_text(octets: bytes) -> str:
+    """Return what a damaged row may hold is text in any case."""
+    return octets.decode("utf-8", "replace")
+
+
+@contextmanager
+def _held(damaged: Path) -> Iterator[None]:
+    """Let nobody write to a damaged database in the block, as far as it still has locks.
+
+    Who waits to write to it finds, when the lock is free, that the file has another name.
+    """
+    if os.name != "posix":  # Windows renames no file that is open
+        yield
+        return
+    connection = sqlite3.connect(damaged, timeout=_SECONDS_TO_WAIT, isolation_level=None)
+    try:
+        with suppress(sqlite3.Error):
+            connection.execute("BEGIN IMMEDIATE")
+        yield
+    finally:
+        connection.close()
+
+
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether an error says that the file is damaged, or no database."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite says more exactly
+    return isinstance(error, DamagedError) or code in _DAMAGE
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def free_path(path: Path) -> Path:
+    """`path`, or where that is taken one with a number in its name."""
+    others = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    return next(one for one in chain((path,), others) if not one.exists())
+
+
+def say(what: str) -> None:
+    """Tell the operator of the server, in a line."""
+    print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)

@@ -156,10 +156,12 @@ def test_the_oldest_analyses_make_room(tmp_path, monkeypatch):
 
 
 def test_a_damaged_database_is_set_aside(tmp_path):
-    store = AnalysisStore(tmp_path)
-    kept(store)
+    kept(AnalysisStore(tmp_path))
     (tmp_path / DATABASE).write_bytes(b"no database, by far" * 100)
+    store = AnalysisStore(tmp_path)
     assert store.listed() == []
+    kept(store)
+    assert len(store.listed()) == 1
     assert list(tmp_path.glob("analyses.damaged*"))
 
 

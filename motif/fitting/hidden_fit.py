@@ -41,7 +41,7 @@ from motif.evaluators.weight_file import HeadWeights, Patterns, linear_head
 from motif.fitting.problem import decision_starts
 from motif.fitting.terms import PLACES, POINT_COLUMNS, POINT_SHAPE, STEPS, IntArray, fill_step_columns
 from motif.runtime.files import replacing
-from motif.runtime.jit import fast_kernel, kernel
+from motif.runtime.jit import fast_kernel, inline_kernel, kernel
 from motif.runtime.parallel import one_thread
 
 Single = npt.NDArray[np.float32]
@@ -118,6 +118,8 @@ class HiddenFit(NamedTuple):
     """By the name of the head: bias, linear and second-degree weights."""
     hidden: Patterns
     """The hidden units, called h1, h2, ...; without any there are none in it."""
+    best: HiddenPass
+    """The pass whose weights these are."""
     history: tuple[HiddenPass, ...]
 
 
@@ -201,7 +203,8 @@ class _State:
         self.scale = scale
         self.means = _Weights(*map(np.zeros_like, weights))
         self.squares = _Weights(*map(np.zeros_like, weights))
-        self.best = _copied(weights)
+        self.best, self.best_pass = _copied(weights), 0
+        """The weights with the least error between plays, and the number of their pass."""
         self.history: list[HiddenPass] = []
         self.step = 0
 
@@ -224,9 +227,9 @@ class _State:
 
     def note(self, done: HiddenPass) -> None:
         """Add a pass to the history, and keep its weights if they are the best so far."""
-        errors = [each.between_plays for each in self.history if each.between_plays is not None]
-        if done.between_plays is None or done.between_plays <= min(errors, default=math.inf):
-            self.best = _copied(self.weights)
+        least = self.history[self.best_pass - 1].between_plays if self.best_pass else None
+        if done.between_plays is None or least is None or done.between_plays <= least:
+            self.best, self.best_pass = _copied(self.weights), done.number
         self.history.append(done)
 
     def result(self) -> HiddenFit:
@@ -244,10 +247,10 @@ class _State:
             np.ascontiguousarray(best.outputs[:, order]),
         )
         heads = {name: _head(best, self.scale, number) for number, name in enumerate(OUTPUTS)}
-        return HiddenFit(heads, hidden, tuple(self.history))
+        return HiddenFit(heads, hidden, self.history[self.best_pass - 1], tuple(self.history))
 
     def save(self, path: Path) -> None:
-        arrays: dict[str, Any] = {"step": np.array(self.step)}
+        arrays: dict[str, Any] = {"step": np.array(self.step), "best_pass": np.array(self.best_pass)}
         for name in ("weights", "means", "squares", "best"):
             arrays |= {f"{name}_{key}": each for key, each in getattr(self, name)._asdict().items()}
         history = [[math.nan if v is None else v for v in vars(each).values()] for each in self.history]
@@ -256,7 +259,7 @@ class _State:
 
     def load(self, path: Path) -> None:
         with np.load(path, allow_pickle=False) as arrays:
-            self.step = int(arrays["step"])
+            self.step, self.best_pass = int(arrays["step"]), int(arrays["best_pass"])
             for name in ("weights", "means", "squares", "best"):
                 setattr(self, name, _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)))
             self.history = [
@@ -449,6 +452,17 @@ def _batches(starts: IntArray, random: np.random.Generator) -> Iterator[list[_Sh
         yield shards
 
 
+@inline_kernel
+def _steps_at(index, signed):
+    """The point terms of `signed` checkers at a place of a board: the number of the one that is 1, or -1
+    without checkers, and that of further checkers with how many these are."""
+    if signed == 0:
+        return -1, -1, np.float32(0)
+    first = (index - 1) * STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * STEPS
+    checkers = min(abs(signed), STEPS - 1)
+    return first + checkers - 1, first + STEPS - 1, np.float32(abs(signed) - checkers)
+
+
 @kernel
 def _add_points(boards, picked, weights, bias, sums):
     """Add to each row of `sums` the bias and the weights (200, units) of its board's point terms."""
@@ -458,19 +472,14 @@ def _add_points(boards, picked, weights, bias, sums):
         for k in range(width):
             total[k] += bias[k]
         for index in range(BOARD_SIZE):
-            signed = np.int64(board[index])
-            if signed == 0:
+            step, further, more = _steps_at(index, np.int64(board[index]))
+            if step < 0:
                 continue
-            first = (index - 1) * STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * STEPS
-            checkers = min(abs(signed), STEPS - 1)
-            weight = weights[first + checkers - 1]
             for k in range(width):
-                total[k] += weight[k]
-            more = np.float32(abs(signed) - checkers)
+                total[k] += weights[step, k]
             if more > 0:
-                weight = weights[first + STEPS - 1]
                 for k in range(width):
-                    total[k] += more * weight[k]
+                    total[k] += more * weights[further, k]
 
 
 @kernel
@@ -480,19 +489,14 @@ def _collect_points(boards, picked, by_sum, by_weights):
     for row in range(picked.shape[0]):
         board, slope = boards[picked[row]], by_sum[row]
         for index in range(BOARD_SIZE):
-            signed = np.int64(board[index])
-            if signed == 0:
+            step, further, more = _steps_at(index, np.int64(board[index]))
+            if step < 0:
                 continue
-            first = (index - 1) * STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * STEPS
-            checkers = min(abs(signed), STEPS - 1)
-            weight = by_weights[first + checkers - 1]
             for k in range(width):
-                weight[k] += slope[k]
-            more = np.float32(abs(signed) - checkers)
+                by_weights[step, k] += slope[k]
             if more > 0:
-                weight = by_weights[first + STEPS - 1]
                 for k in range(width):
-                    weight[k] += more * slope[k]
+                    by_weights[further, k] += more * slope[k]
 
 
 @kernel
@@ -560,7 +564,6 @@ def _spread_out(by_raw, scaled, weighted):
 @kernel
 def _pull(raw, labels, picked, groups, ranking, share, by_raw, sums):
     """Write to `by_raw` how the error rises with each raw sum; add up the errors, and those of the equity."""
-    equity_weights = (2.0, 1.0, 1.0, -1.0, -1.0)
     errors = np.empty(raw.shape[0])
     for group in range(groups.shape[0] - 1):
         first, last = groups[group], groups[group + 1]
@@ -569,7 +572,7 @@ def _pull(raw, labels, picked, groups, ranking, share, by_raw, sums):
             error = 0.0
             for head in range(_HEADS):
                 value = 0.5 * (math.tanh(raw[row, head]) + 1.0)
-                error += equity_weights[head] * (value - labels[picked[row], head])
+                error += EQUITY_WEIGHTS[head] * (value - labels[picked[row], head])
             errors[row] = error
             sums[1] += error * error
             mean += error
@@ -583,7 +586,7 @@ def _pull(raw, labels, picked, groups, ranking, share, by_raw, sums):
                 slope = 2.0 * value * (1.0 - value)
                 error = value - labels[picked[row], head]
                 sums[0] += error * error
-                by_raw[row, head] = share * slope * (error + equity_weights[head] * whole)
+                by_raw[row, head] = share * slope * (error + EQUITY_WEIGHTS[head] * whole)
 
 
 @fast_kernel

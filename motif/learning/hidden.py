@@ -10,7 +10,7 @@ import numpy as np
 from motif.evaluators.pattern_words import pattern_names, typical_boards
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.weight_file import HeadWeights, Patterns, to_digits
-from motif.fitting.hidden_fit import HiddenFit, HiddenPass, HiddenRows, HiddenSettings, fit_hidden
+from motif.fitting.hidden_fit import HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 from motif.fitting.objective import FitResult, PassRecord
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, rows_of_head
@@ -113,7 +113,6 @@ def _result(fit: HiddenFit, seconds: float) -> FitResult:
     assert hidden.outputs is not None
     units = (hidden.bias, hidden.inputs, hidden.points, hidden.outputs)
     weights = np.concatenate([*heads, *(each.ravel() for each in units)]).astype(np.float64)
-    best = _best(fit.history)
     return FitResult(
         METHOD,
         weights,
@@ -122,12 +121,7 @@ def _result(fit: HiddenFit, seconds: float) -> FitResult:
             for each in fit.history
         ),
         "pass limit",
-        best.training,
-        best.validation,
+        fit.best.training,
+        fit.best.validation,
         seconds,
     )
-
-
-def _best(history: tuple[HiddenPass, ...]) -> HiddenPass:
-    """The pass whose weights are kept."""
-    return min(history, key=lambda each: (each.between_plays or 0.0, -each.number))

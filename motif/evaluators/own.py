@@ -31,7 +31,6 @@ from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import measured
 from motif.runtime.errors import PlayerError, plain_text, shown
 
-SUFFIX = ".py"
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
 _RETURNS = f"(n, {len(OUTPUTS)}) probabilities or (n,) equities"
 _LARGEST = 3.0
@@ -200,11 +199,6 @@ def _predicted(
     low, high = (-_LARGEST, _LARGEST) if values.ndim == 1 else (0.0, 1.0)
     # Regression oversteps the bounds a little.
     return np.clip(values, low, high)
-
-
-def is_own(name: str) -> bool:
-    """Return whether `name` is that of a Python file, maybe with the name of an object in it."""
-    return _NAMED.fullmatch(name) is not None
 
 
 class _FromFile(OwnEvaluator):

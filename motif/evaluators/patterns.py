@@ -84,10 +84,8 @@ class PatternRoom(NamedTuple):
     """(TOGETHER, 2 CHECKERS): the rows of the table of places that each picks."""
     met: npt.NDArray[np.int64]
     """(TOGETHER,): how many."""
-    rows: npt.NDArray[np.int64]
-    """(TOGETHER,): the row of amounts that counts for each."""
     slots: npt.NDArray[np.int64]
-    """(TOGETHER,): the slot of each."""
+    """(TOGETHER,): the slot of each, which says whose amounts count."""
     boards: npt.NDArray[np.int64]
     """(TOGETHER,): which boards they are, for whoever fills the room."""
     sums: npt.NDArray[np.float32]
@@ -106,7 +104,6 @@ def new_pattern_room(size: int) -> PatternRoom:
         np.zeros(TOGETHER, np.int64),
         np.zeros(TOGETHER, np.int64),
         np.zeros(TOGETHER, np.int64),
-        np.zeros(TOGETHER, np.int64),
         np.zeros((TOGETHER, MAX_PATTERNS), np.float32),
         np.zeros((TOGETHER + 1, OUTPUT_COUNT)),
         np.zeros(OUTPUT_COUNT),
@@ -118,7 +115,6 @@ def take_in(patterns, room, place, position_class, slot, packed, places, feature
     """Keep at a `place` of the room what the `patterns` of its class see of a board: the `features` measured
     and, of `places`, the masks of occupied places of both sides, the checkers; and whose amounts count."""
     room.slots[place] = slot
-    room.rows[place] = slot if slot < patterns.amounts.shape[0] else position_class
     for k in range(patterns.inputs.shape[1]):
         room.features[place, k] = features[k]
     met = 0
@@ -159,4 +155,6 @@ def sum_patterns(patterns, position_class, room, boards):
             for head in range(OUTPUT_COUNT):
                 room.raws[board, head] += room.added[head]
         else:
-            sums[0] = sum_of_squashed(patterns.amounts[room.rows[board]], sums, count)
+            slot = room.slots[board]
+            row = slot if slot < patterns.amounts.shape[0] else position_class
+            sums[0] = sum_of_squashed(patterns.amounts[row], sums, count)

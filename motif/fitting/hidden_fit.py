@@ -18,6 +18,7 @@ Inputs are measured in their standard deviations, so that all learn alike.  Each
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -169,7 +170,8 @@ def fit_hidden(
     jobs : int
         Threads; the result is the same for any number.
     checkpoint : Path, optional
-        A file that keeps the state after each pass; an interrupted fit goes on from it.
+        A file that keeps the state after each pass; an interrupted fit goes on from it.  One that is damaged
+        is as good as none.
     on_pass : callable, optional
         Called after each pass.
 
@@ -180,7 +182,9 @@ def fit_hidden(
     """
     state = _State(_start(rows, settings), _scale(rows))
     if checkpoint is not None and checkpoint.exists():
-        state.load(checkpoint)
+        # Whatever a torn or foreign file raises.
+        with suppress(Exception):
+            state.load(checkpoint)
     with one_thread(), ThreadPoolExecutor(max(1, min(jobs, _SHARDS))) as pool:
         while len(state.history) < settings.passes:
             started = perf_counter()
@@ -193,6 +197,10 @@ def fit_hidden(
             if on_pass is not None:
                 on_pass(done)
     return state.result()
+
+
+_KEPT = ("weights", "means", "squares", "best")
+"""What a checkpoint holds of a state, beside numbers."""
 
 
 class _State:
@@ -251,21 +259,24 @@ class _State:
 
     def save(self, path: Path) -> None:
         arrays: dict[str, Any] = {"step": np.array(self.step), "best_pass": np.array(self.best_pass)}
-        for name in ("weights", "means", "squares", "best"):
+        for name in _KEPT:
             arrays |= {f"{name}_{key}": each for key, each in getattr(self, name)._asdict().items()}
         history = [[math.nan if v is None else v for v in vars(each).values()] for each in self.history]
         with replacing(path) as temporary, open(temporary, "wb") as file:
             np.savez(file, history=np.array(history), **arrays)
 
     def load(self, path: Path) -> None:
-        with np.load(path, allow_pickle=False) as arrays:
-            self.step, self.best_pass = int(arrays["step"]), int(arrays["best_pass"])
-            for name in ("weights", "means", "squares", "best"):
-                setattr(self, name, _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)))
-            self.history = [
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            kept = {name: _Weights(*(arrays[f"{name}_{key}"] for key in _Weights._fields)) for name in _KEPT}
+            shapes = [[each.shape for each in of] for of in (self.weights, *kept.values())]
+            history = [
                 HiddenPass(int(number), error, training, _known(validation), _known(between), seconds)
                 for number, error, training, validation, between, seconds in arrays["history"].tolist()
             ]
+            step, best_pass = int(arrays["step"]), int(arrays["best_pass"])
+        if any(each != shapes[0] for each in shapes):
+            raise ValueError(path)
+        vars(self).update(kept, history=history, step=step, best_pass=best_pass)
 
 
 def _known(value: float) -> float | None:

@@ -11,6 +11,7 @@ makes the rest of that version anew.
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
@@ -22,7 +23,7 @@ import yaml
 from motif.evaluators import load_static
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
 from motif.evaluators.weight_file import WeightFile
-from motif.learning.fit import FitSettings, fit_dataset
+from motif.learning.fit import NO_TERM_TABLE, FitSettings, fit_dataset
 from motif.learning.fit import rehearse as rehearse_fit
 from motif.players import load
 from motif.players.match import FEWEST_PAIRS, MatchResult, play_match
@@ -48,6 +49,8 @@ from motif.sampling.sample import rehearse as rehearse_sampling
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
 TERMS = "terms.parquet"
+CHECKPOINTS = "fit"
+"""Folder of how far the fit of hidden layers is, from which a run that was stopped goes on."""
 _REFERENCE = "pubeval"
 PREVIOUS = "previous"
 """As the `pattern_start` of a version's fit, or what it corrects: the version before."""
@@ -135,6 +138,8 @@ class BootstrapConfig:
             try:
                 step.sample_settings(self.start, self.step_seed(version)).check()
                 self.fit_settings(version).check()
+                if self.terms and self.fit_settings(version).hidden:
+                    raise SettingError(NO_TERM_TABLE.replace("term_table", "terms", 1))
             except MotifError as error:
                 raise SettingError(f"versions[{version}]: {error}") from None
             check_labels(step.labels, f"versions[{version}]: labels")
@@ -325,9 +330,11 @@ def _make_version(
         parent=_label(config, version - 1),
         term_table=home / TERMS if config.terms else None,
         cross_check=True,
+        checkpoints=home / CHECKPOINTS,
         jobs=jobs,
     )
     finish(fit.weights).save(home / WEIGHTS)
+    shutil.rmtree(home / CHECKPOINTS, ignore_errors=True)
     history = fit.history_rows()
     write_text(home / HISTORY, csv_text(history[0], (row.values() for row in history)))
     seconds["fit"] = stopwatch.seconds

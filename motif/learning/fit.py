@@ -67,6 +67,7 @@ ALL = "all"
 HISTORY_COLUMNS = (
     "class", "head", "pass", "error", "rmse_train", "rmse_validation", "seconds", "label_noise",
 )  # fmt: skip
+NO_TERM_TABLE = "term_table: terms that are fitted together with hidden units have no standard errors"
 _ROWS_AT_ONCE = 1 << 16
 _REHEARSED = 8
 _FILTER_KEEPS = 8
@@ -202,17 +203,21 @@ def fit_dataset(
     parent: str | None = None,
     term_table: Path | None = None,
     cross_check: bool = False,
+    checkpoints: Path | None = None,
     jobs: int | None = None,
 ) -> FittedWeights:
     """Fit a weight file to the datasets in `folders`, pooled.
 
     `term_table` is a file for the table of terms with their standard errors (`motif.fitting.significance`).
-    With `cross_check` SciPy fits one of the heads too, beside the others (`motif.learning.cross_check`).
-    The same data and settings give the same weights for any number of `jobs`.  Raises `DatasetError`
-    for data that cannot be read, `FitError` for data that cannot be fitted, its subclass `FailedFitError`
-    where a head has no usable fit, `FileError` when a file cannot be written.
+    `checkpoints` is a folder in which the fit of hidden layers keeps its state after every pass: the same
+    call goes on from there.  With `cross_check` SciPy fits one of the heads too, beside the others
+    (`motif.learning.cross_check`).  The same data and settings give the same weights for any number of
+    `jobs`.  Raises `DatasetError` for data that cannot be read, `FitError` for data that cannot be fitted,
+    its subclass `FailedFitError` where a head has no usable fit, `FileError` when a file cannot be written.
     """
     settings.check()
+    if settings.hidden and term_table is not None:
+        raise FitError(NO_TERM_TABLE, "term_table", "hidden")
     stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
     start = _known(settings, parameters, "pattern_start")
@@ -221,7 +226,7 @@ def fit_dataset(
         settings = replace(settings, bearoff=known.bearoff)
     with class_rows(folders, parameters, settings.validation, settings.seed) as rows:
         if settings.hidden:
-            made = _with_hidden(rows, parameters, settings, name, jobs)
+            made = _with_hidden(rows, parameters, settings, name, checkpoints, jobs)
         else:
             made = _by_heads(rows, parameters, settings, name, (start, known), cross_check, jobs)
         weights = replace(made.weights, name=name, version=version, parent=parent)
@@ -272,12 +277,13 @@ def _with_hidden(
     parameters: ParameterSet,
     settings: FitSettings,
     name: str,
+    checkpoints: Path | None,
     jobs: int | None,
 ) -> _Made:
     """Weights with a hidden layer in each class."""
     trained = {of: (part,) for of, part in rows.items() if part.training}
     steps = _each(_filter_steps, trained, f"fitting the filter of {name}", jobs)
-    learned = fit_hidden_classes(rows, parameters, settings, name=name, jobs=jobs)
+    learned = fit_hidden_classes(rows, parameters, settings, name=name, jobs=jobs, checkpoints=checkpoints)
     weights = WeightFile(
         "",
         0,

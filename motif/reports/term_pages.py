@@ -143,8 +143,9 @@ def patterns_reading() -> str:
     """How a list of patterns is to be read."""
     return (
         "A pattern is a learned sum of parameters and of checkers on places, squashed to -1 to 1, that adds "
-        "to the raw sum of the equity head. The words say where it is large, by the inputs that tell most of "
-        'it along typical positions; "told" is how much of it they tell. It is on from 0.5, off from -0.5. '
+        "to the raw sum of the equity head, or of each probability. The words say where it is large, by the "
+        'inputs that tell most of it along typical positions; "told" is how much of it they tell. It is on '
+        "from 0.5, off from -0.5. "
         "What it is worth on the tenth of the positions where it is largest, and smallest, is in points, "
         "beside its mean; how far it moves the equity is one standard deviation."
     )

@@ -121,6 +121,17 @@ def test_an_interrupted_fit_goes_on(tmp_path):
     assert bytes_of(fit) == bytes_of(fit_hidden(planted(), SETTINGS))
 
 
+@pytest.mark.parametrize("damage", ["torn", "another fit"])
+def test_a_checkpoint_of_no_use_is_as_good_as_none(tmp_path, damage):
+    path = tmp_path / "state.npz"
+    fit_hidden(planted(), SETTINGS if damage == "torn" else replace(SETTINGS, units=5), checkpoint=path)
+    if damage == "torn":
+        path.write_bytes(path.read_bytes()[:1000])
+    assert bytes_of(fit_hidden(planted(), SETTINGS, checkpoint=path)) == bytes_of(
+        fit_hidden(planted(), SETTINGS)
+    )
+
+
 def test_without_validation_the_last_pass_counts():
     rows = planted()
     fit = fit_hidden(replace(rows, training=len(rows.labels)), SETTINGS)

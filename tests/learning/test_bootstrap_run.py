@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from motif.evaluators import read_weight_file
+from motif.fitting.hidden_fit import _State
 from motif.fitting.significance import read_terms
 from motif.learning import bootstrap_run, run_bootstrap
-from motif.learning.bootstrap_run import PREVIOUS
+from motif.learning.bootstrap_run import CHECKPOINTS, PREVIOUS
 from motif.learning.fit import HISTORY_COLUMNS
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version
@@ -142,6 +143,36 @@ def test_patterns_go_on_from_the_version_before(tmp_path):
     run_bootstrap(tmp_path / "run", replace(TINY, fit={"parameters": "keith"}, versions=steps), jobs=1)
     weights = read_weight_file(tmp_path / "run" / "v1" / "weights.yaml")
     assert weights.fit["pattern_start"] == "tiny-v0"
+
+
+def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):
+    steps = (replace(STEP, fit={"hidden": 3, "hidden_passes": 3}),)
+    config = replace(TINY, fit={"parameters": "keith"}, versions=steps)
+    run_bootstrap(tmp_path / "whole", config, jobs=1)
+    noted, passes = _State.note, []
+
+    def note(state, done):
+        noted(state, done)
+        passes.append(done.number)
+        if len(passes) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(_State, "note", note)
+    with pytest.raises(KeyboardInterrupt):
+        run_bootstrap(tmp_path / "run", config, jobs=1)
+    run_bootstrap(tmp_path / "run", config, jobs=1)
+    # The third pass was not yet kept.
+    assert passes[:5] == [1, 2, 3, 3, 1]
+    kept = [tmp_path / name / "v0" for name in ("whole", "run")]
+    assert kept[0].joinpath("weights.yaml").read_bytes() == kept[1].joinpath("weights.yaml").read_bytes()
+    assert not (kept[1] / CHECKPOINTS).exists()
+
+
+def test_terms_of_hidden_units_have_no_table(tmp_path):
+    steps = (replace(STEP, fit={"hidden": 3}),)
+    config = replace(TINY, fit={"parameters": "keith"}, terms=True, versions=steps)
+    with pytest.raises(SettingError, match="terms: terms that are fitted together with hidden units"):
+        run_bootstrap(tmp_path, config, jobs=1)
 
 
 def test_a_version_corrects_the_one_before(tmp_path):

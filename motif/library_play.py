@@ -71,7 +71,7 @@ def play_matches(
     jacoby
         Money games with a cube: whether gammons count only after a double.
     luck_adjusted
-        Whether the result is told less the luck of the dice, too: by the newest weights, or by a player.
+        Whether the result is adjusted for luck, too: by the newest weights, or by a player.
     until_certain, error_rate
         Whether money games without a cube end as soon as it is certain which player is better, and how
         often that may be wrong.

@@ -188,7 +188,7 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
 
 
 class _KeptReview:
-    """A review that is kept while it is told; a database that cannot be written does not stop it."""
+    """A review that is kept as it is sent; a database that cannot be written does not stop it."""
 
     def __init__(self, store: AnalysisStore, source: Source, known: str | None) -> None:
         self._store, self._source, self._known = store, source, known
@@ -202,7 +202,7 @@ class _KeptReview:
         return {**heading, "analysis": self._id, "seat": self._source.seat}
 
     def add(self, decisions: Sequence[dict[str, Any]]) -> None:
-        """Note decisions as they are told."""
+        """Note decisions as they are sent."""
         self._decisions += decisions
 
     def finish(self, players: Sequence[dict[str, Any]]) -> None:

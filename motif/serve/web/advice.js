@@ -206,7 +206,7 @@ export async function showCube(place, about, extra = {}, areKnown = false) {
       answer.take_point !== null && answer.double_take !== null && h("p", {},
         t("take point", { percent: percent(answer.take_point) }), " ", t("opponent chance", { percent: percent(1 - answer.win) })),
       windowScale(answer),
-      table(t("chances of who is on roll"), ["", t("game"), t("gammon"), t("backgammon")], chances),
+      table(t("chances of the player on roll"), ["", t("game"), t("gammon"), t("backgammon")], chances),
       h("p", { class: "source" }, t("judged by", { player: answer.player }))));
   });
 }

@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 import time
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -186,18 +187,23 @@ def test_bodies_that_never_come_to_their_end_have_a_limit(watched):
     callbacks.seconds = 0.0
     head = b"POST /api/v1/hint HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3999999\r\n\r\n"
     body = head + b'{"id":"' + b"x" * 3_900_000
-    held = [socket.create_connection((asking.base_url.host, asking.base_url.port), 60) for _ in range(20)]
+    held: list[socket.socket] = []
+
+    def hold() -> None:
+        held.append(socket.create_connection((asking.base_url.host, asking.base_url.port), 60))
+        with suppress(ConnectionError):  # refused already
+            held[-1].sendall(body)
+
     try:
-        for one in held:
-            try:
-                one.sendall(body)
-            except ConnectionError:  # refused already
-                continue
+        for _ in range(20):
+            hold()
         with httpx.Client(base_url=asking.base_url, trust_env=False, timeout=60) as another:
             assert another.post("/api/v1/evaluate", json={"id": OPENING}).status_code == 200
-            # Until all that was sent has been read.
+            # Until so much of what was sent has been read; those that were refused meanwhile hold nothing.
             refused = another.get("/")
             while "too many large requests" not in refused.text:
+                assert len(held) < 200
+                hold()
                 refused = another.post(EVALUATE, content=batch("ids", ["x" * 3_900_000]))
             assert refused.status_code == 503
     finally:

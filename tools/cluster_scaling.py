@@ -20,7 +20,7 @@ from motif.evaluators import load_static
 from motif.evaluators.static import filtered
 from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.sampling import SampleSettings, sample
-from motif.sampling.dataset import Part, write_manifest, write_part
+from motif.sampling.dataset import DatasetPart, write_manifest, write_part
 from motif.sampling.sample import sample_games
 from tools.local_cluster import ROOT, Machines, machines
 from tools.marked_page import write_region
@@ -129,7 +129,7 @@ def passed_on(parts: int) -> Measured:
         for _ in run_ordered(partial(_ready, large), [(0,)]):
             before = _processor_seconds(scheduler)
             own, started = time.process_time(), time.monotonic()
-        whole: list[Part] = []
+        whole: list[DatasetPart] = []
         for number, made in enumerate(run_ordered(partial(_ready, large), ((k,) for k in range(parts)))):
             whole.append(write_part(folder, number, made, {}))
             write_manifest(folder, {}, whole, complete=False)

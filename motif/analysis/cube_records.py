@@ -7,11 +7,11 @@ import numpy as np
 
 from motif.analysis.position_records import evaluations
 from motif.board.match_state import MatchState
+from motif.board.moves import check_goes_on
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.cube import CubeDecision, MatchEquityTable, cube_decision_by, match_equity_table
 from motif.cube.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
-from motif.cube.decision import check_somebody_doubles
 from motif.cube.equities import efficiency_class
 from motif.cube.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
@@ -60,7 +60,7 @@ def cube_answers(
     """
     table = table or match_equity_table(DEFAULT_TABLE)
     for position, _ in questions:
-        check_somebody_doubles(position)
+        check_goes_on(position)
     boards = np.array([position.board for position, _ in questions], np.int8).reshape(-1, BOARD_SIZE)
     records = evaluations(boards, evaluator, player, jobs)
     for (position, state), evaluation in zip(questions, records, strict=True):

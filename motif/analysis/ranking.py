@@ -283,12 +283,12 @@ def _set_exact(
     known = np.zeros(len(values), np.bool_)
     if context.state is None or not context.has_cube:
         return known
-    from motif.cube.equities import scale, turned_state
+    from motif.cube.equities import scale
     from motif.cube.exact import exact_equities, prepare_plays
 
     boards = batch.boards
     home = (boards[:, _HOME:] <= 0).all(axis=1) & (boards[:, : 26 - _HOME] >= 0).all(axis=1)
-    opponent, stakes = turned_state(context.state), context.stakes
+    opponent, stakes = context.state.switch_sides(), context.stakes
     prepared = -1
     for row in np.flatnonzero(home).tolist():
         decision = int(batch.decision[row])

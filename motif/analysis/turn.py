@@ -7,10 +7,9 @@ from motif.analysis.judge import MatchOptions, for_match
 from motif.analysis.position_records import SHOWN
 from motif.analysis.ranking import Ranking, rank_plays
 from motif.board.match_state import MatchState
-from motif.board.moves import Play
+from motif.board.moves import Play, check_goes_on
 from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_by
-from motif.cube.decision import check_somebody_doubles
 from motif.evaluators import Evaluator
 from motif.runtime.frames import Tabular
 
@@ -61,7 +60,7 @@ def decide_turn(
         context, _ = for_match(evaluator, options, match)
         ranking = rank_plays(position, roll, evaluator, context, chances_for=SHOWN, name=name)
         return TurnDecision("play", ranking.best, ranking)
-    check_somebody_doubles(position)
+    check_goes_on(position)
     state = options.state_of(match)
     decision = cube_decision_by(evaluator, position, evaluator.evaluate(position), state)
     if match is None or not match.doubled:

@@ -48,20 +48,20 @@ def text_diagram(
     match: MatchState | None = None,
     names: tuple[str, str] = ("player on roll", "opponent"),
     *,
-    turned: bool = False,
+    from_opponent: bool = False,
 ) -> str:
     """`position` in 15 or 16 lines: X is the player on roll, who plays from the 24 to the 1 point.
 
     Beside the board stand the two players' `names`, X first, the checkers borne off, pip counts, and,
-    when `match` is given, score, cube and dice.  With `turned` X, first in `names`, is the opponent of the
-    player on roll, and it is his side that the board is drawn from.
+    when `match` is given, score, cube and dice.  With `from_opponent` the board is drawn from the side of the
+    opponent of the player on roll, who then is X, first in `names`.
     """
     lines = [f" Position ID: {gnubg_id(position)}"]
     if match is not None:
         lines.append(f" Match ID   : {match_id(match)}")
-    if turned:
+    if from_opponent:
         position = position.switch_sides()
-    notes = _notes(position, match, names, turned=turned)
+    notes = _notes(position, match, names, from_opponent=from_opponent)
     rows = [
         _TOP_LINE,
         *(_row(position, row, top=True) for row in range(_ROWS)),
@@ -73,7 +73,7 @@ def text_diagram(
     return "\n".join(lines)
 
 
-def narrowed(diagram: str, width: int | None) -> str:
+def fit_width(diagram: str, width: int | None) -> str:
     """Return a text diagram, its notes below the board where `width` leaves no room beside it."""
     lines = diagram.split("\n")
     if width is None or max(map(len, lines)) <= width:
@@ -143,16 +143,16 @@ def _cell(count: int, row: int) -> str:
 
 
 def _notes(
-    position: Position, match: MatchState | None, names: tuple[str, str], *, turned: bool
+    position: Position, match: MatchState | None, names: tuple[str, str], *, from_opponent: bool
 ) -> list[str]:
-    """Texts to the right of the 13 lines of the board; `turned`, the player on roll is O."""
+    """Texts to the right of the 13 lines of the board; `from_opponent`, the player on roll is O."""
     notes = [""] * (2 * _ROWS + 3)
     middle = len(notes) // 2
     notes[0], notes[-1] = f"O: {names[1]}", f"X: {names[0]}"
     notes[1] = f"pips {position.pip_count_opponent}, off {position.opponent_off}"
     notes[-2] = f"pips {position.pip_count}, off {position.own_off}"
     if match is not None:
-        me, opponent = (0, -1) if turned else (-1, 0)
+        me, opponent = (0, -1) if from_opponent else (-1, 0)
         cube, rules = f" (cube:\xa0{match.cube})", describe_rules(match)
         if match.cube_owner == "centre":
             rules += cube

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from motif.board.marks import Mark
-from motif.board.match_state import LARGEST_CUBE
+from motif.board.match_state import MAX_CUBE
 from motif.board.moves import Play
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
@@ -77,7 +77,7 @@ class MatchRecord:
 
 
 @dataclass(frozen=True)
-class Note:
+class Annotation:
     """What is said of an action, in a file of a game that was analysed."""
 
     text: str
@@ -85,8 +85,8 @@ class Note:
     mark: Mark = ""
 
 
-Notes = Mapping[tuple[int, int], Note]
-"""Notes on actions, by the numbers of game and action, both counted from 0."""
+Annotations = Mapping[tuple[int, int], Annotation]
+"""Annotations on actions, by the numbers of game and action, both counted from 0."""
 
 _JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
 
@@ -206,8 +206,8 @@ class GameProgress:
             self.result = GameResult(turn.player, self.cube * abs(points))
 
     def _raise(self, action: CubeAction) -> None:
-        if self.cube * (2 if self._raised is None else 4) > LARGEST_CUBE:
-            raise RecordError(f"the cube goes up to {LARGEST_CUBE}")
+        if self.cube * (2 if self._raised is None else 4) > MAX_CUBE:
+            raise RecordError(f"the cube goes up to {MAX_CUBE}")
         if action.kind == "double":
             self.check_turn(action.player)
             if self._raised is not None:

@@ -11,27 +11,25 @@ Source: files that gnubg 1.07 wrote, and what it made of files that it was given
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
-from pathlib import Path
 from typing import NamedTuple
 
 from motif.board.game_record import (
     Action,
+    Annotations,
     CubeAction,
     CubeKind,
     GameProgress,
     GameRecord,
     GameResult,
     MatchRecord,
-    Notes,
     Turn,
 )
 from motif.board.identifiers import quoted
-from motif.board.match_state import LARGEST_SCORE
+from motif.board.match_state import MAX_SCORE
 from motif.board.moves import Play, legal_plays, parse_roll
 from motif.board.notation import find_play
 from motif.runtime.errors import MotifError, RecordError
-from motif.runtime.files import content_of, decoded, write_text
-from motif.runtime.limits import GAME_MOVES, MATCH_FILE, MATCH_GAMES, MATCH_LINE, MATCH_LINES, MATCH_MOVES
+from motif.runtime.limits import GAME_MOVES, MATCH_GAMES, MATCH_LINE, MATCH_LINES, MATCH_MOVES
 
 _LONGEST_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
@@ -72,12 +70,7 @@ class NoMatError(RecordError):
     """What is meant as a .mat file begins as none does."""
 
 
-def write_mat(path: Path, record: MatchRecord, notes: Notes | None = None) -> None:
-    """Write `record` to `path`, whole or not at all; raises `FileError`, and `RecordError` as `mat_text`."""
-    write_text(path, mat_text(record, notes))
-
-
-def mat_text(record: MatchRecord, notes: Notes | None = None) -> str:
+def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
     """`record` as the text of a .mat file; `notes` are comments at its beginning.
 
     There they name game and move: between moves gnubg takes a comment for one.  Names are written as
@@ -104,17 +97,11 @@ def mat_name(name: str) -> str:
     return _NOT_IN_NAMES.sub(" ", printable(name)).strip()[:_LONGEST_NAME].strip() or _NAMELESS
 
 
-def read_mat(path: Path) -> MatchRecord:
-    """Return the record in the .mat file at `path`.
-
-    Raises `RecordError` that names file, line, game and move for whatever is no record of legal play, and
-    for a file larger than `motif.runtime.limits` allows.
-    """
-    return parse_mat(decoded(content_of(path, RecordError, MATCH_FILE)), str(path))
-
-
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
-    """Return the record in `text`, which errors call `name`; see `read_mat`."""
+    """Return the record in `text`, which errors call `name`.
+
+    Raises `RecordError` naming file, line, game and move for what is no record of legal play.
+    """
     MATCH_LINES.check(text.count("\n"), name, RecordError)
     numbered = enumerate(text.split("\n"), 1)
     opening = next(((number, line) for number, line in numbered if not _is_aside(line)), None)
@@ -123,8 +110,8 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
         where = f"line {opening[0]}: " if opening else ""
         raise NoMatError(f"{name}: {where}no .mat file: it must begin with a line such as '7 point match'")
     length = int(match[1])
-    if length > LARGEST_SCORE:
-        raise RecordError(f"{name}: line {opening[0]}: a match is to at most {LARGEST_SCORE} points")
+    if length > MAX_SCORE:
+        raise RecordError(f"{name}: line {opening[0]}: a match is to at most {MAX_SCORE} points")
     lines = list(_lines(text, name))
     texts = (_TAG.fullmatch(printable(line.text)) for line in lines)
     tags = [(match[1].strip(), match[2]) for match in texts if match]
@@ -142,11 +129,11 @@ def _is_aside(line: str) -> bool:
     return line.lstrip()[:1] in ("", ";", "#")
 
 
-def _is_game(line: "_Line") -> bool:
+def _is_game(line: "_MatLine") -> bool:
     return bool(_GAME.fullmatch(line.text))
 
 
-def _comments(record: MatchRecord, notes: Notes) -> Iterator[str]:
+def _comments(record: MatchRecord, notes: Annotations) -> Iterator[str]:
     for at, game in enumerate(record.games):
         rows = move_numbers(game.actions)
         for place, (action, row) in enumerate(zip(game.actions, rows, strict=True)):
@@ -202,7 +189,7 @@ def _single_moves(play: Play) -> list[str]:
     return words
 
 
-class _Line(NamedTuple):
+class _MatLine(NamedTuple):
     number: int
     text: str
 
@@ -215,24 +202,24 @@ class _Cell(NamedTuple):
     rest: str
 
 
-def _lines(text: str, name: str) -> Iterator[_Line]:
+def _lines(text: str, name: str) -> Iterator[_MatLine]:
     for number, line in enumerate(text.split("\n"), 1):
         MATCH_LINE.check(len(line), f"{name}: line {number}", RecordError)
         line = line.expandtabs().rstrip()
         glued = _GAME_BEHIND_ROLL.fullmatch(line)
         for part in glued.groups() if glued else (line,):
-            yield _Line(number, part)
+            yield _MatLine(number, part)
 
 
 class _Reader:
     """Reads games, line after line, and knows where it is for the sake of errors."""
 
-    def __init__(self, name: str, length: int, lines: Iterator[_Line]) -> None:
+    def __init__(self, name: str, length: int, lines: Iterator[_MatLine]) -> None:
         self.length = length
         self.players = (mat_name(""), mat_name(""))
         self._name = name
         self._lines = lines
-        self._line = _Line(0, "")
+        self._line = _MatLine(0, "")
         self._game = 0
         self._move = 0
 
@@ -262,14 +249,14 @@ class _Reader:
         if sides is None:
             raise self._error("expected the players, such as 'Ann : 0     Bob : 0'")
         names, scores = sides
-        if max(scores) > LARGEST_SCORE:
-            raise self._error(f"a score is at most {LARGEST_SCORE}")
+        if max(scores) > MAX_SCORE:
+            raise self._error(f"a score is at most {MAX_SCORE}")
         # What follows a comma is a rating.
         first, second = (mat_name(name.partition(",")[0]) for name in names)
         self.players = first, second
         return scores
 
-    def _read_game(self, score: tuple[int, int], rows: list[_Line]) -> GameRecord:
+    def _read_game(self, score: tuple[int, int], rows: list[_MatLine]) -> GameRecord:
         progress, actions = GameProgress(), list[Action]()
         result: GameResult | None = None
         for self._line in rows:

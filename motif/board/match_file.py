@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from motif.board.game_record import MatchRecord, Notes
+from motif.board.game_record import Annotations, MatchRecord
 from motif.board.mat_file import NoMatError, mat_text, parse_mat
 from motif.board.sgf_file import parse_sgf, sgf_text
 from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
@@ -71,7 +71,7 @@ def parse_match(content: bytes, name: str) -> MatchRecord:
         raise RecordError(f"{error}; {_ADVICE.get(suffix, _OTHER_ADVICE)}") from None
 
 
-def write_match(path: Path | str, record: MatchRecord, notes: Notes | None = None) -> None:
+def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None = None) -> None:
     """Write `record` to `path` as the suffix says, .mat or .sgf, whole or not at all.
 
     `notes` are comments on its actions.  Raises `FileError`; `SettingError` for another suffix; `RecordError`

@@ -36,7 +36,7 @@ import re
 import numpy as np
 
 from motif.board.identifiers import quoted
-from motif.board.match_state import LARGEST_CUBE, CubeOwner, GameState, MatchState
+from motif.board.match_state import MAX_CUBE, CubeOwner, GameState, MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.board.position import Position
 from motif.runtime.errors import PositionError
@@ -62,7 +62,7 @@ _OGID_FIELDS = (
     "black's score",
     "length",
 )
-_FEWEST_FIELDS, _MOST_FIELDS = 3, 11
+_MIN_FIELDS, _MAX_FIELDS = 3, 11
 _PLACES = "0123456789abcdefghijklmnop"
 _OFF = "q"
 _SHAPE = re.compile(rf"[{_PLACES}{_OFF}]*:[{_PLACES}{_OFF}]*:[WBND?]\d", re.ASCII)
@@ -110,7 +110,7 @@ def _read_xgid(text: str) -> tuple[Position, MatchState]:
         raise PositionError(f"an XGID has {len(_XGID_FIELDS)} fields ({names}), this has {len(parts)}")
     fields = dict(zip(_XGID_FIELDS, parts, strict=True))
     board = _read_board(fields["board"])
-    cube = _xgid_number(fields, "cube", 0, LARGEST_CUBE.bit_length() - 1)
+    cube = _xgid_number(fields, "cube", 0, MAX_CUBE.bit_length() - 1)
     turn = _xgid_number(fields, "turn", -1, 1)
     if not turn:
         raise PositionError("the turn is '0', not 1 or -1")
@@ -232,17 +232,17 @@ def position_from_ogid(text: str) -> tuple[Position, MatchState]:
 def _read_ogid(text: str) -> tuple[Position, MatchState]:
     """`position_from_ogid` without the prefix; error messages do not repeat `text`."""
     parts = text.split(":")
-    if not _FEWEST_FIELDS <= len(parts) <= _MOST_FIELDS:
+    if not _MIN_FIELDS <= len(parts) <= _MAX_FIELDS:
         names = ":".join(_OGID_FIELDS)
         raise PositionError(
-            f"an OGID has {_FEWEST_FIELDS} to {_MOST_FIELDS} fields ({names}:move:checkers), "
+            f"an OGID has {_MIN_FIELDS} to {_MAX_FIELDS} fields ({names}:move:checkers), "
             f"this has {len(parts)}"
         )
-    if len(parts) == _MOST_FIELDS and parts[-1] != str(CHECKERS):
+    if len(parts) == _MAX_FIELDS and parts[-1] != str(CHECKERS):
         raise PositionError(f"the checkers of a side are {quoted(parts[-1])}, not {CHECKERS}")
-    if len(parts) >= _MOST_FIELDS - 1:
-        _matched(_NUMBER, parts[_MOST_FIELDS - 2], "the number of the move", "a number")
-    fields = dict(zip(_OGID_FIELDS, [*parts, *[""] * _MOST_FIELDS], strict=False))
+    if len(parts) >= _MAX_FIELDS - 1:
+        _matched(_NUMBER, parts[_MAX_FIELDS - 2], "the number of the move", "a number")
+    fields = dict(zip(_OGID_FIELDS, [*parts, *[""] * _MAX_FIELDS], strict=False))
     cube = _matched(_CUBE, fields["cube"], "the cube", "its owner (W, B, N), a power of two and N, O, T or P")
     dice = _ogid_dice(fields["dice"])
     kind = _matched(_STATE, fields["state"], "the state", "letters such as R or IW")[0]
@@ -251,10 +251,8 @@ def _read_ogid(text: str) -> tuple[Position, MatchState]:
     white, black = _ogid_number(fields["white's score"]), _ogid_number(fields["black's score"])
     length = _matched(_LENGTH, fields["length"] or "0", "the length", "a number, and C in the Crawford game")
     power = int(cube["power"])
-    if power >= LARGEST_CUBE.bit_length():
-        raise PositionError(
-            f"the cube is 2 to the power of {power}, not of 0 to {LARGEST_CUBE.bit_length() - 1}"
-        )
+    if power >= MAX_CUBE.bit_length():
+        raise PositionError(f"the cube is 2 to the power of {power}, not of 0 to {MAX_CUBE.bit_length() - 1}")
     owners: dict[str, CubeOwner] = {on_roll: "me", "WB".replace(on_roll, ""): "opponent"}
     dropped = cube["action"] == _PASSED
     state = MatchState(

@@ -9,15 +9,15 @@ Source: gnubg's manual, "A technical description of the match ID", and the IDs t
 prints, whose bit 67 (set when the Jacoby rule is off) the manual does not have.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from motif.board.identifiers import base64_text, octets_from_base64, quoted
 from motif.runtime.errors import PositionError
 
 MATCH_ID_LENGTH = 12
-LARGEST_SCORE = 2**15 - 1
-LARGEST_CUBE = 2**15
+MAX_SCORE = 2**15 - 1
+MAX_CUBE = 2**15
 
 Side = Literal["me", "opponent"]
 CubeOwner = Literal["centre", "me", "opponent"]
@@ -29,6 +29,7 @@ GAME_STATES: tuple[str, ...] = get_args(GameState)
 RESIGNATIONS: tuple[str, ...] = get_args(Resignation)
 """In the order of their codes in a Match ID."""
 
+_OTHER_OWNER: dict[CubeOwner, CubeOwner] = {"centre": "centre", "me": "opponent", "opponent": "me"}
 _CENTRED = 3
 _FIELDS = (
     ("cube_log", 4),
@@ -91,20 +92,33 @@ class MatchState:
         if self.dice is not None:
             object.__setattr__(self, "dice", (max(self.dice), min(self.dice)))
 
+    def switch_sides(self) -> "MatchState":
+        """Return the state before the other player's roll, seen by that player."""
+        return replace(
+            self,
+            own_score=self.opponent_score,
+            opponent_score=self.own_score,
+            cube_owner=_OTHER_OWNER[self.cube_owner],
+            dice=None,
+            doubled=False,
+            decision="me",
+            player=0 if self.player else 1,
+        )
+
 
 def match_faults(state: MatchState) -> list[str]:
     """Every reason why `state` cannot occur; empty when it can."""
     reasons = [
-        f"{name} is {value}, not 0 to {LARGEST_SCORE}"
+        f"{name} is {value}, not 0 to {MAX_SCORE}"
         for name, value in (
             ("the match length", state.length),
             ("my score", state.own_score),
             ("the opponent's score", state.opponent_score),
         )
-        if not 0 <= value <= LARGEST_SCORE
+        if not 0 <= value <= MAX_SCORE
     ]
-    if not 1 <= state.cube <= LARGEST_CUBE or state.cube & (state.cube - 1):
-        reasons.append(f"the cube shows {state.cube}, not a power of two up to {LARGEST_CUBE}")
+    if not 1 <= state.cube <= MAX_CUBE or state.cube & (state.cube - 1):
+        reasons.append(f"the cube shows {state.cube}, not a power of two up to {MAX_CUBE}")
     for name, value, allowed in (
         ("the cube's owner", state.cube_owner, get_args(CubeOwner)),
         ("the decision", state.decision, get_args(Side)),

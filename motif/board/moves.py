@@ -19,7 +19,7 @@ from motif.board.movegen import (
     generate,
     new_play_buffer,
 )
-from motif.board.notation import MOST_MOVES, OFF
+from motif.board.notation import MAX_MOVES, OFF
 from motif.board.outcome import outcome
 from motif.board.packed import (
     BOARD_SIZE,
@@ -83,15 +83,15 @@ class PlayBatch(NamedTuple):
         """(m,): the decision that each play belongs to, from 0."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def some(self, decisions: npt.NDArray[np.integer]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
-        """Return the plays of some of the decisions, by ascending numbers, as a batch, and their rows."""
+    def take(self, decisions: npt.NDArray[np.integer]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
+        """Return a batch of the plays of `decisions`, ascending numbers, and the rows of these plays."""
         lengths = np.diff(self.offsets)[decisions]
         ends = np.cumsum(lengths)
         rows = np.repeat(self.offsets[decisions] - (ends - lengths), lengths) + np.arange(lengths.sum())
         return PlayBatch(np.concatenate([[0], ends]), self.boards[rows], self.paths[rows]), rows
 
-    def only(self, wanted: npt.NDArray[np.bool_]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
-        """Return the `wanted` plays (m,), as a batch of the decisions that have any; and which these are."""
+    def filter(self, wanted: npt.NDArray[np.bool_]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
+        """Return a batch of the `wanted` plays (m,), and the numbers of the decisions that have any."""
         decisions, counts = np.unique(self.decision[wanted], return_counts=True)
         offsets = np.concatenate([[0], np.cumsum(counts)])
         return PlayBatch(offsets, self.boards[wanted], self.paths[wanted]), decisions
@@ -220,7 +220,7 @@ def as_roll(roll: RollLike) -> tuple[int, int]:
     return checked_roll(first, second)
 
 
-class Step(NamedTuple):
+class CheckerMove(NamedTuple):
     """One checker moved with one die, in the mover's numbering: 25 is the bar, 0 is off."""
 
     start: int
@@ -231,16 +231,16 @@ class Step(NamedTuple):
     """Where that leads to."""
 
 
-class Node(NamedTuple):
+class PlayTreeNode(NamedTuple):
     """Where a roll stands when some of it has been played."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[CheckerMove, ...]
     """What may come next, the higher die and the rearmost checker first."""
     play: int | None
     """Which of the legal plays this is; None where more must be played."""
 
 
-def play_tree(position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> list[Node]:
+def play_tree(position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> list[PlayTreeNode]:
     """Every way to come to each of the legal `plays` of `roll`; node 0 is where nothing has been moved.
 
     Nodes that lead to none are left out: the rules on which dice must be played are those of `plays`.
@@ -253,11 +253,11 @@ class _Tree:
         self._results = {
             tuple(play.position.switch_sides().board.tolist()): number for number, play in enumerate(plays)
         }
-        self._nodes: list[Node] = []
+        self._nodes: list[PlayTreeNode] = []
         self._known: dict[tuple[_Places, tuple[int, ...]], int | None] = {}
 
-    def grown(self, board: _Places, roll: tuple[int, ...]) -> list[Node]:
-        dice = roll if roll[0] != roll[1] else roll[:1] * MOST_MOVES
+    def grown(self, board: _Places, roll: tuple[int, ...]) -> list[PlayTreeNode]:
+        dice = roll if roll[0] != roll[1] else roll[:1] * MAX_MOVES
         self._follow(board, dice)
         last = len(self._nodes) - 1  # the root is the last one to be known
         return [
@@ -284,11 +284,11 @@ class _Tree:
                 hits = end != OFF and board[end] < 0
                 node = self._follow(_moved(board, start, end), rest)
                 if node is not None:
-                    steps.append(Step(start, end, die, hits, node))
+                    steps.append(CheckerMove(start, end, die, hits, node))
         play = self._results.get(board) if is_stuck else None
         if not steps and play is None:
             return None
-        self._nodes.append(Node(tuple(steps), play))
+        self._nodes.append(PlayTreeNode(tuple(steps), play))
         return len(self._nodes) - 1
 
 

@@ -17,12 +17,12 @@ from motif.runtime.errors import PlayError
 OFF = 0
 NO_MOVE = "no move"
 """Stands where a play without moves, whose notation is empty, is to be seen."""
-MOST_MOVES = 4
+MAX_MOVES = 4
 """Single-die moves of one play."""
 
 _POINT = r"(?:bar|b|off|o|[0-9]{1,2})"
 _CHECKER = re.compile(
-    rf"(?P<start>{_POINT})(?P<stops>(?:/{_POINT}\*?)+|(?:-{_POINT}\*?)+)(?:\((?P<count>[1-{MOST_MOVES}])\))?",
+    rf"(?P<start>{_POINT})(?P<stops>(?:/{_POINT}\*?)+|(?:-{_POINT}\*?)+)(?:\((?P<count>[1-{MAX_MOVES}])\))?",
     re.IGNORECASE | re.ASCII,
 )
 _NAMED_POINTS = {"bar": OWN_BAR, "b": OWN_BAR, "off": OFF, "o": OFF}
@@ -93,8 +93,8 @@ def parse_moves(text: str) -> list[MarkedMove]:
             wrong = f"{quoted(word)} is not a move such as 8/5, bar/22 or 6/off(2)"
             raise PlayError(f"no play in {quoted(text)}: {wrong}")
         moves += _checker_moves(text, match) * int(match["count"] or 1)
-        if len(moves) > MOST_MOVES:
-            raise PlayError(f"no play in {quoted(text)}: more than {MOST_MOVES} moves")
+        if len(moves) > MAX_MOVES:
+            raise PlayError(f"no play in {quoted(text)}: more than {MAX_MOVES} moves")
     return moves
 
 

@@ -15,17 +15,16 @@ and read.
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from motif.board.game_record import (
     Action,
+    Annotations,
     CubeAction,
     GameProgress,
     GameRecord,
     GameResult,
     MatchRecord,
-    Notes,
     Turn,
     crawford_game,
     jacoby_rule,
@@ -33,13 +32,12 @@ from motif.board.game_record import (
 from motif.board.identifiers import quoted
 from motif.board.marks import Mark
 from motif.board.mat_file import mat_name
-from motif.board.match_state import LARGEST_SCORE
+from motif.board.match_state import MAX_SCORE
 from motif.board.moves import legal_plays, parse_roll
 from motif.board.notation import OFF, find_play
 from motif.board.packed import OWN_BAR, POINTS
 from motif.runtime.errors import MotifError, RecordError, plain_text
-from motif.runtime.files import content_of, decoded, write_text
-from motif.runtime.limits import GAME_MOVES, MATCH_FILE, MATCH_GAMES, MATCH_MOVES, SGF_PARTS
+from motif.runtime.limits import GAME_MOVES, MATCH_GAMES, MATCH_MOVES, SGF_PARTS
 from motif.runtime.package import VERSION
 
 _COLOURS = "WB"
@@ -63,12 +61,7 @@ _MARKS: dict[Mark, str] = {"doubtful": "DO[]", "bad": "BM[1]", "very bad": "BM[2
 """As gnubg marks moves."""
 
 
-def write_sgf(path: Path, record: MatchRecord, notes: Notes | None = None) -> None:
-    """Write `record` to `path`, whole or not at all; raises `FileError`, and `RecordError` as `sgf_text`."""
-    write_text(path, sgf_text(record, notes))
-
-
-def sgf_text(record: MatchRecord, notes: Notes | None = None) -> str:
+def sgf_text(record: MatchRecord, notes: Annotations | None = None) -> str:
     """`record` as the text of an .sgf file; `notes` are comments on their actions, with gnubg's marks.
 
     Raises `RecordError` for actions in an order that no game has.
@@ -79,17 +72,11 @@ def sgf_text(record: MatchRecord, notes: Notes | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def read_sgf(path: Path) -> MatchRecord:
-    """Return the record in the .sgf file at `path`.
-
-    Raises `RecordError` that names file, line and game for whatever is no record of legal play, and for a
-    file larger than `motif.runtime.limits` allows.
-    """
-    return parse_sgf(decoded(content_of(path, RecordError, MATCH_FILE)), str(path))
-
-
 def parse_sgf(text: str, name: str = "text") -> MatchRecord:
-    """Return the record in `text`, which errors call `name`; see `read_sgf`."""
+    """Return the record in `text`, which errors call `name`.
+
+    Raises `RecordError` naming file, line and game for what is no record of legal play.
+    """
     games: list[GameRecord] = []
     tags: dict[tuple[str, str], None] = {}
     players, length, jacoby = (mat_name(""), mat_name("")), 0, False
@@ -307,8 +294,8 @@ class _GameReader:
 
     def _fact(self, facts: dict[str, str], key: str) -> int:
         number = int(facts.get(key, 0))
-        if number > LARGEST_SCORE:
-            raise self._error(f"MI[{key}:{number}] is more than {LARGEST_SCORE}")
+        if number > MAX_SCORE:
+            raise self._error(f"MI[{key}:{number}] is more than {MAX_SCORE}")
         return number
 
     def _error(self, what: str) -> RecordError:
@@ -366,7 +353,7 @@ def _tag_properties(tags: tuple[tuple[str, str], ...]) -> Iterator[str]:
         yield f"GC[{_escaped(lines)}]"
 
 
-def _nodes(game: GameRecord, number: int, notes: Notes) -> Iterator[str]:
+def _nodes(game: GameRecord, number: int, notes: Annotations) -> Iterator[str]:
     progress = GameProgress()
     for index, action in enumerate(game.actions):
         progress.apply(action)

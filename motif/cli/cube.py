@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer
     from motif.cube import CubeDecision
     from motif.cube.bras_windows import DoublingSet, ScoreWindow
-    from motif.cube.decision import Window
+    from motif.cube.decision import MarketWindow
     from motif.evaluators import Probabilities
 
 
@@ -281,7 +281,7 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
     say(f"{decision.action[0].upper()}{decision.action[1:]}.  {decision.words}")
 
 
-def _window_row(window: "Window") -> tuple[str, ...]:
+def _window_row(window: "MarketWindow") -> tuple[str, ...]:
     name = f"efficiency {window.efficiency:.2f}" if window.name == "efficiency" else f"{window.name} cube"
     points = window.double_point, window.take_point, window.cash_point, window.too_good_point
     return (name, *("never" if point is None or point > _NEVER else percent(point) for point in points))

@@ -88,9 +88,9 @@ def tell(line: str) -> None:
 
 def print_board(position: "Position", match: "MatchState | None") -> None:
     """Draw `position` and leave a line free."""
-    from motif.board.diagram import narrowed, text_diagram
+    from motif.board.diagram import fit_width, text_diagram
 
-    print(narrowed(text_diagram(position, match), columns(sys.stdout)))
+    print(fit_width(text_diagram(position, match), columns(sys.stdout)))
     print()
 
 

@@ -7,7 +7,7 @@ chances to win a match from its scores.  The package is also the function `motif
 """
 
 from motif.cube.decision import CubeDecision, cube_decision, cube_decision_at, cube_decision_by
-from motif.cube.equities import DEFAULT_EFFICIENCY, Efficiency, cubeful_equities, cubeful_equity, turned_state
+from motif.cube.equities import DEFAULT_EFFICIENCY, Efficiency, cubeful_equities, cubeful_equity
 from motif.cube.exact import ExactEquities, exact_equities
 from motif.cube.match_equity import MatchEquityTable, match_equity_table
 from motif.runtime.package import callable_package
@@ -27,5 +27,4 @@ __all__ = [
     "cubeful_equity",
     "exact_equities",
     "match_equity_table",
-    "turned_state",
 ]

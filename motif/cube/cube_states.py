@@ -11,13 +11,13 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
+from motif.board.match_state import MAX_CUBE, CubeOwner, MatchState
 from motif.board.packed import Board, pack_many
 from motif.cube.equities import (
     DEFAULT_EFFICIENCY,
     Efficiency,
+    EquityScale,
     Floats,
-    Scale,
     check_valued,
     model_stakes,
     scale,
@@ -146,13 +146,13 @@ def _model_stakes(
     state: MatchState,
     level: _Level,
     efficiency: float | Efficiency,
-    unit: Scale,
+    unit: EquityScale,
     table: MatchEquityTable | None,
 ) -> Stakes:
     """Return what is at stake with the cube of `level`, in equities of `unit`, or of the cube of `state`."""
     there = replace(state, cube=level[0], cube_owner=_owner(level, 0))
     if not state.length:
-        unit = Scale(half=state.cube / level[0])
+        unit = EquityScale(half=state.cube / level[0])
     return model_stakes(there, table, efficiency, unit=unit)
 
 
@@ -166,7 +166,7 @@ def _money_levels(state: MatchState) -> list[_Level]:
     owners: dict[CubeOwner, int | None] = {"centre": None, "me": 0, "opponent": 1}
     levels: list[_Level] = [(state.cube, owners[state.cube_owner])]
     cube = 2 * state.cube
-    while cube <= LARGEST_CUBE:
+    while cube <= MAX_CUBE:
         levels += [(cube, 0), (cube, 1)]
         cube *= 2
     return levels

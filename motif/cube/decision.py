@@ -11,7 +11,6 @@ import numpy as np
 
 from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState
-from motif.board.moves import check_goes_on
 from motif.board.position import Position
 from motif.cube.cube_states import ALMOST, stakes_of
 from motif.cube.equities import (
@@ -29,7 +28,6 @@ from motif.cube.equities import (
     may_double,
     outcomes,
     scale,
-    turned_state,
 )
 from motif.cube.exact import ExactEquities as Values
 from motif.cube.exact import exact_equities
@@ -57,7 +55,7 @@ _RACCOONS = ("raccoon", "no raccoon")
 
 
 @dataclass(frozen=True)
-class Window:
+class MarketWindow:
     """One player's window at one efficiency, in his chances to win the game; shares of gammons stay."""
 
     name: str
@@ -188,14 +186,16 @@ class CubeDecision(Tabular):
         return BEAVERED * BEAVERED * self.double_take
 
     @cached_property
-    def windows(self) -> tuple[Window, ...]:
+    def windows(self) -> tuple[MarketWindow, ...]:
         """Market windows of the player on roll: dead, at `efficiency`, live; none without use of the cube."""
         return market_windows(self._ends, self.state, self.efficiency, self._table)
 
     @cached_property
-    def opponent_windows(self) -> tuple[Window, ...]:
+    def opponent_windows(self) -> tuple[MarketWindow, ...]:
         """Market windows of the opponent, in his chances."""
-        return market_windows(self._ends.turned(), turned_state(self.state), self.efficiency, self._table)
+        return market_windows(
+            self._ends.switch_sides(), self.state.switch_sides(), self.efficiency, self._table
+        )
 
     @property
     def words(self) -> str:
@@ -270,11 +270,6 @@ def cube_decision(
     """
     x = chosen_efficiency(efficiency, position_class, pips)
     return _decision(outcomes(np.asarray(probabilities)), state, x, table)
-
-
-def check_somebody_doubles(position: Position) -> None:
-    """Raise `PositionError` where the game is over."""
-    check_goes_on(position)
 
 
 def cube_decision_at(
@@ -449,7 +444,7 @@ def _degree(margin: float) -> str:
 
 def market_windows(
     ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None = None
-) -> tuple[Window, ...]:
+) -> tuple[MarketWindow, ...]:
     """Return the player on roll's windows with a dead cube, at efficiency `x` and with a live one.
 
     There are none where no double can be of use to the player.  `ends` holds one position.
@@ -467,7 +462,9 @@ def cash_point(curves: CubeCurves) -> float:
     return 1.0 if point is None else point
 
 
-def _window(name: str, ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None) -> Window:
+def _window(
+    name: str, ends: Outcomes, state: MatchState, x: float, table: MatchEquityTable | None
+) -> MarketWindow:
     curves = cube_curves(ends, state, x, table)
     cash = cash_point(curves)
     beavers = state.beavers and not state.length
@@ -478,7 +475,7 @@ def _window(name: str, ends: Outcomes, state: MatchState, x: float, table: Match
     doubled = _first_reached(places, np.minimum(double_take, curves.double_pass) - no_double)
     late = places >= cash
     good = _first_reached(places[late], no_double[late] - curves.double_pass, ALMOST)
-    return Window(name, x, doubled, cash, good)
+    return MarketWindow(name, x, doubled, cash, good)
 
 
 def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.match_state import CubeOwner, MatchState
+from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
@@ -52,7 +52,6 @@ DOUBLED_WORTH = 2.0
 _LEVELS_BEYOND = 3
 """Levels of the cube from the last one whose double matters: it is doubled, and redoubled at once."""
 _OWNERS = {"me": OWN_CUBE, "centre": CENTRED, "opponent": OPPONENTS_CUBE}
-_OTHER: dict[CubeOwner, CubeOwner] = {"centre": "centre", "me": "opponent", "opponent": "me"}
 
 BEAROFF = "bearoff"
 """A race in which both sides have all their checkers at home; apart from it come `CLASS_NAMES`."""
@@ -134,8 +133,8 @@ class Outcomes(NamedTuple):
     lose_gammons: Floats
     lose_backgammons: Floats
 
-    def turned(self) -> "Outcomes":
-        """Return the ends as the other player sees them."""
+    def switch_sides(self) -> "Outcomes":
+        """Return the ends seen by the other player."""
         return Outcomes(
             1 - self.win,
             self.lose_gammons,
@@ -210,10 +209,10 @@ def cube_curves(
     """Return the curves of `ends` in `state` at efficiency `x`; a match needs no `table` of its own."""
     taken = replace(state, cube=2 * state.cube, cube_owner="opponent") if may_double(state) else None
     if not state.length:
-        now, then, double_pass = Scale(), Scale(half=1 / DOUBLED_WORTH), DOUBLE_PASS
+        now, then, double_pass = EquityScale(), EquityScale(half=1 / DOUBLED_WORTH), DOUBLE_PASS
     else:
         table = table or match_equity_table()
-        now, then, double_pass = Scale(), Scale(), table.after_game(state, state.cube)
+        now, then, double_pass = EquityScale(), EquityScale(), table.after_game(state, state.cube)
     return CubeCurves(
         _curve(ends, model_stakes(state, table, unit=now), x),
         _curve(ends, model_stakes(taken, table, unit=then), x) if taken else None,
@@ -253,8 +252,8 @@ def cubeful_equity(
 ) -> float:
     """Return what a position is worth to the player on roll with the cube as it lies in `state`.
 
-    In units of the current cube for money, normalised (see `Scale`) in a match.  It is the value without
-    a double before this roll.  Raises `SettingError` as `cube_decision` does.
+    In units of the current cube for money, normalised (see `EquityScale`) in a match.  It is the value
+    without a double before this roll.  Raises `SettingError` as `cube_decision` does.
     """
     x = chosen_efficiency(efficiency, position_class, pips)
     return float(cubeful_equities(probabilities, state, x, table)[0])
@@ -271,7 +270,7 @@ def cubeful_equities(
     return np.asarray(scale(state, table).equity(cube_curves(ends, state, x, table).no_double.at(ends.win)))
 
 
-class Scale(NamedTuple):
+class EquityScale(NamedTuple):
     """How match-winning chances become equities: -1 is a single game lost at the current cube, 1 one won.
 
     That is gnubg's normalised money equity (EMG).  For money both are the same."""
@@ -288,25 +287,25 @@ class Scale(NamedTuple):
         return self.middle + self.half * equity
 
 
-LONGEST_VALUED = 128
+MAX_VALUED_LENGTH = 128
 """Points of a match: the cube of a longer one has more states than `motif.evaluators.stakes.MAX_STATES`."""
 
 
 def check_valued(state: MatchState) -> None:
     """Raise `SettingError` for a match that is too long for its cubes to be valued."""
-    if state.length > LONGEST_VALUED:
+    if state.length > MAX_VALUED_LENGTH:
         raise SettingError(
-            f"length: matches of {LONGEST_VALUED} points at most are valued, not of {state.length}"
+            f"length: matches of {MAX_VALUED_LENGTH} points at most are valued, not of {state.length}"
         )
 
 
-def scale(state: MatchState, table: MatchEquityTable | None = None) -> Scale:
+def scale(state: MatchState, table: MatchEquityTable | None = None) -> EquityScale:
     """Return the scale of equities in `state`."""
     if not state.length:
-        return Scale()
+        return EquityScale()
     table = table or match_equity_table()
     win, loss = (table.after_game(state, points) for points in (state.cube, -state.cube))
-    return Scale((win + loss) / 2, (win - loss) / 2)
+    return EquityScale((win + loss) / 2, (win - loss) / 2)
 
 
 def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str, pips: int | None) -> float:
@@ -342,26 +341,12 @@ def cube_is_dead(state: MatchState) -> bool:
     return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
 
 
-def turned_state(state: MatchState) -> MatchState:
-    """`state` as the other player sees it when it is his turn to roll or double."""
-    return replace(
-        state,
-        own_score=state.opponent_score,
-        opponent_score=state.own_score,
-        cube_owner=_OTHER[state.cube_owner],
-        dice=None,
-        doubled=False,
-        decision="me",
-        player=0 if state.player else 1,
-    )
-
-
 def model_stakes(
     state: MatchState,
     table: MatchEquityTable | None = None,
     efficiency: float | Efficiency | None = None,
     *,
-    unit: Scale | None = None,
+    unit: EquityScale | None = None,
 ) -> Stakes:
     """Return what is at stake in `state`, its player on roll being side 0, with the cube where it lies.
 
@@ -383,14 +368,14 @@ def model_stakes(
     return one_state(kind, _OWNERS[state.cube_owner], last, both, played_out, numbers)
 
 
-def _money_worth(state: MatchState, unit: Scale) -> Floats:
+def _money_worth(state: MatchState, unit: EquityScale) -> Floats:
     """Under the Jacoby rule gammons do not count while the cube is in the centre."""
     points = np.arange(-EVEN, EVEN + 1.0)
     now = np.sign(points) if state.jacoby and state.cube_owner == "centre" else points
     return np.asarray(unit.equity(np.stack([now, DOUBLED_WORTH * points])))
 
 
-def _match_worth(state: MatchState, table: MatchEquityTable, levels: range, unit: Scale) -> Floats:
+def _match_worth(state: MatchState, table: MatchEquityTable, levels: range, unit: EquityScale) -> Floats:
     cubes = [state.cube << level for level in levels]
     worth = np.array(
         [[table.after_game(state, points * cube) for points in range(-EVEN, EVEN + 1)] for cube in cubes]

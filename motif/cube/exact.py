@@ -14,7 +14,7 @@ import numpy as np
 from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import CHECKERS, HOME, POINTS, Board
 from motif.board.position import Position
-from motif.cube.equities import DOUBLE_PASS, DOUBLED_WORTH, may_double, turned_state
+from motif.cube.equities import DOUBLE_PASS, DOUBLED_WORTH, may_double
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, number_of, positions_of
 from motif.evaluators.bearoff.two_sided_cubes import (
@@ -138,7 +138,7 @@ class _Values(NamedTuple):
     def place(self, state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> _Place | None:
         """Where the position with these home positions is; None where it is none of these in this `state`."""
         for player in (0, 1):
-            sees = state if player == 0 else turned_state(state)
+            sees = state if player == 0 else state.switch_sides()
             if self.score != _score(sees) or (state.length and self.table is not table):
                 continue
             if state.length and _level(state, player) not in self.levels:
@@ -236,7 +236,7 @@ def cube_levels(state: MatchState) -> dict[_Level, int]:
 
 def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[_Level, int]) -> CubeRules:
     """Return what games are worth at each of `levels` to the first player and the second."""
-    views = state, turned_state(state)
+    views = state, state.switch_sides()
     lost, passed = np.zeros((2, len(levels))), np.zeros((2, len(levels)))
     doubled = np.full((2, len(levels)), -1)
     for player, view in enumerate(views):

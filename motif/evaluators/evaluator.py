@@ -76,7 +76,7 @@ def without_ties(
     tied &= np.bincount(plays.decision[tied], minlength=len(starts))[plays.decision] > 1
     if not tied.any():
         return values
-    some, decisions = plays.only(tied)
+    some, decisions = plays.filter(tied)
     values = values.copy()
     # Downwards: none is worth more than the cube allows.
     values[tied] += _TIED * (evaluator.play_equities(before[decisions], some) - _MOST_POINTS)

@@ -211,7 +211,7 @@ class CubeGames(NamedTuple):
     """(n,): what the rolls gained side 0 in equity, in the opinion of a judge; 0 without one."""
 
 
-class CubeRules(NamedTuple):
+class CubeGameRules(NamedTuple):
     """How games with a cube begin and end."""
 
     doubles_first: bool = False
@@ -226,7 +226,7 @@ class CubeRules(NamedTuple):
     """Take the luck of the first so many rolls off the results."""
 
 
-PLAYED_OUT = CubeRules()
+PLAYED_OUT = CubeGameRules()
 """Games that are played to their end, with no double before the first roll."""
 
 
@@ -408,7 +408,7 @@ def games_with_cube(
     sides: npt.NDArray[np.int64],
     boards: Board,
     dice: Dice,
-    rules: CubeRules = PLAYED_OUT,
+    rules: CubeGameRules = PLAYED_OUT,
     judge: Evaluator | None = None,
 ) -> CubeGames:
     """Play on from `boards` (n, 26), with `sides` (n,) on roll and the cubes in `states` (n,), to the end.
@@ -445,7 +445,7 @@ def games_with_cube(
 
 
 def _end_early(
-    table: _Table, rules: CubeRules, ply: int, contact: npt.NDArray[np.bool_], may_double: bool
+    table: _Table, rules: CubeGameRules, ply: int, contact: npt.NDArray[np.bool_], may_double: bool
 ) -> None:
     """End the games that the `rules` end at this ply; those with `contact` (all games,) had it at first."""
     packed = pack_many(table.boards)

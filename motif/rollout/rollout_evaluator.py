@@ -49,7 +49,8 @@ class RolloutEvaluator(Evaluator):
 
     The dice belong to the position, or for plays to the position before them: so a value does not
     depend on what else is evaluated, and the plays of a decision are compared with the same dice.  With
-    `one_deal` all positions have the same dice, and a play is worth what the position after it is.
+    `common_random_numbers` all positions have the same dice, and a play is worth what the position after it
+    is.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class RolloutEvaluator(Evaluator):
         settings: RolloutSettings,
         candidates: int = 0,
         *,
-        one_deal: bool = False,
+        common_random_numbers: bool = False,
     ) -> None:
         """`candidates` plays of a decision are rolled out, the best by static evaluation; 0: all.
 
@@ -72,7 +73,7 @@ class RolloutEvaluator(Evaluator):
         self.name = name
         self.settings = settings
         self.candidates = candidates
-        self._one_deal = one_deal
+        self._common_random_numbers = common_random_numbers
         self._player = settings.player_of(evaluator)
         self._rules = settings.rules()
         self._judge = valued_for(evaluator, settings.scoring)
@@ -139,7 +140,7 @@ class RolloutEvaluator(Evaluator):
 
     def _items(self, packed: npt.NDArray[np.int8]) -> Items:
         """By which packed boards (n, 64) have their dice: (n,)."""
-        return np.zeros(len(packed), np.int64) if self._one_deal else items_of(packed)
+        return np.zeros(len(packed), np.int64) if self._common_random_numbers else items_of(packed)
 
     def _equities(self, packed: Board, items: Items) -> Values:
         return scored_equities(self._means(packed, items), self.settings.scoring)
@@ -239,13 +240,13 @@ ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
 
 def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:
     """Who values late endings: `evaluator`, playing each of them to its end, with the same dice for all."""
-    return RolloutEvaluator(evaluator.name, evaluator, ENDING, one_deal=True)
+    return RolloutEvaluator(evaluator.name, evaluator, ENDING, common_random_numbers=True)
 
 
 def rolled_by(evaluator: StaticEvaluator, rolled: Rolled) -> RolloutEvaluator:
     """Who rolls out, by `evaluator`, what lookahead has left, with the same dice for all."""
     settings = RolloutSettings(rolled.trials, cut=rolled.cut, stratified=True)
-    return RolloutEvaluator(evaluator.name, evaluator, settings, one_deal=True)
+    return RolloutEvaluator(evaluator.name, evaluator, settings, common_random_numbers=True)
 
 
 DEFAULT_TRIALS = 36

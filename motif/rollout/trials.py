@@ -21,8 +21,8 @@ from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.stakes import Stakes
 from motif.evaluators.static import prepared
 from motif.rollout.games import (
+    CubeGameRules,
     CubePlayer,
-    CubeRules,
     Games,
     Rolls,
     States,
@@ -374,7 +374,7 @@ def _play_with_cube(
     count = len(packed)
     places = np.resize(np.array(cube.first, np.int64), count)
     player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)
-    rules = CubeRules(
+    rules = CubeGameRules(
         cube.doubles_first, settings.cut, settings.stop_at_race, settings.stop_at_bearoff, settings.luck_plies
     )
     games = games_with_cube(

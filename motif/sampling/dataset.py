@@ -43,7 +43,7 @@ class DamagedManifestError(DatasetError):
 
 
 @dataclass(frozen=True)
-class Part:
+class DatasetPart:
     """One whole part, as the manifest names it."""
 
     name: str
@@ -62,7 +62,7 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def write_manifest(folder: Path, settings: dict[str, Any], parts: list[Part], complete: bool) -> None:
+def write_manifest(folder: Path, settings: dict[str, Any], parts: list[DatasetPart], complete: bool) -> None:
     """Write the manifest, whole or not at all; raises `FileError` when it cannot be written."""
     document = {
         "format": FORMAT,
@@ -86,7 +86,7 @@ def is_dataset(folder: Path) -> bool:
     return manifest_of(folder).exists()
 
 
-def read_manifest(folder: Path) -> tuple[dict[str, Any], list[Part], bool]:
+def read_manifest(folder: Path) -> tuple[dict[str, Any], list[DatasetPart], bool]:
     """Return settings, parts and whether the dataset is complete.
 
     Raises `DatasetError` when there is no manifest, or one of another format, and its subclass
@@ -115,10 +115,10 @@ def _of(entry: Entry, kind: type) -> Any:
     return entry.of(kind, wanted=f"of type {kind.__name__}")
 
 
-def _part(entry: Entry) -> Part:
+def _part(entry: Entry) -> DatasetPart:
     entry.mapping(wanted="an object")
     name, rows, sha256 = entry["name"], entry["rows"], entry["sha256"]
-    part = Part(_of(name, str), _of(rows, int), _of(sha256, str))
+    part = DatasetPart(_of(name, str), _of(rows, int), _of(sha256, str))
     if not _PART_NAME.fullmatch(part.name):
         name.fail(f"{shown(part.name)} is not the name of a part")
     if part.rows < 0:
@@ -175,7 +175,7 @@ TEXTS = ("position",)
 """Columns of `SCHEMA` that are texts of any length."""
 
 
-def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: dict[str, Any]) -> Part:
+def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: dict[str, Any]) -> DatasetPart:
     """Write one part whole or not at all; `columns` are arrays by the names of `SCHEMA`.
 
     Raises `FileError` when it cannot be written.
@@ -187,7 +187,7 @@ def write_part(folder: Path, number: int, columns: dict[str, Any], provenance: d
     path = folder / part_name(number)
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
-    return Part(path.name, table.num_rows, checksum(path))
+    return DatasetPart(path.name, table.num_rows, checksum(path))
 
 
 def read_column(folder: Path, name: str) -> npt.NDArray[Any]:
@@ -196,7 +196,7 @@ def read_column(folder: Path, name: str) -> npt.NDArray[Any]:
     return np.concatenate([numbers_of(batch, name) for batch in batches])
 
 
-def whole_parts(folder: Path) -> Iterator[tuple[Path, Part]]:
+def whole_parts(folder: Path) -> Iterator[tuple[Path, DatasetPart]]:
     """Yield the path of each part, and what the manifest says of it; raises `DatasetError` for no rows."""
     _, parts, _ = read_manifest(folder)
     if not any(part.rows for part in parts):
@@ -205,7 +205,7 @@ def whole_parts(folder: Path) -> Iterator[tuple[Path, Part]]:
         yield folder / part.name, part
 
 
-def batches_of(path: Path, part: Part, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one part, a bounded number at a time; all columns, or those named."""
     try:
         if checksum(path) != part.sha256:
@@ -245,7 +245,7 @@ _UNSAID = {"label": ROLLOUTS}
 """Settings that datasets do not say which were made before there was a choice."""
 
 
-def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, Part]:
+def kept_parts(folder: Path, provenance: dict[str, Any], resume: bool) -> dict[str, DatasetPart]:
     """Return the whole parts of an earlier run with the same settings, by name.
 
     Raises `DatasetError` when `folder` holds a dataset and `resume` is not set, when that was made
@@ -284,7 +284,7 @@ def _said(value: Any) -> str:
     return repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SAID else shown(value)
 
 
-def _is_whole(folder: Path, part: Part) -> bool:
+def _is_whole(folder: Path, part: DatasetPart) -> bool:
     path = folder / part.name
     try:
         return checksum(path) == part.sha256
@@ -294,7 +294,9 @@ def _is_whole(folder: Path, part: Part) -> bool:
         raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
 
 
-def _adopted(paths: list[Path], provenance: dict[str, Any], first_games: dict[str, int]) -> dict[str, Part]:
+def _adopted(
+    paths: list[Path], provenance: dict[str, Any], first_games: dict[str, int]
+) -> dict[str, DatasetPart]:
     """Return the parts among `paths` that are whole and made with these settings.
 
     Raises `DatasetError` for a part made with others: it may be the only one of its kind.
@@ -310,7 +312,7 @@ def _adopted(paths: list[Path], provenance: dict[str, Any], first_games: dict[st
         _compare(path, said if isinstance(said, dict) else {}, provenance)
         first = first_games[path.name]
         if games <= set(range(first, first + provenance["games_a_part"])):
-            adopted[path.name] = Part(path.name, rows, checksum(path))
+            adopted[path.name] = DatasetPart(path.name, rows, checksum(path))
     return adopted
 
 

@@ -188,7 +188,7 @@ def _samples(
     )
 
 
-class _Header(NamedTuple):
+class _CsvHeader(NamedTuple):
     """Where the columns of a CSV stand."""
 
     width: int
@@ -249,7 +249,7 @@ def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[
             raise DatasetError(f"{where}: line {number}: no line of a CSV: {error}") from None
 
 
-def _header(where: str, names: Sequence[str]) -> _Header:
+def _header(where: str, names: Sequence[str]) -> _CsvHeader:
     kinds = [_NAMES.get(name.lower()) for name in names]
     places = {kind: place for place, kind in enumerate(kinds) if kind is not None}
     doubled = next((kind for kind in places if kinds.count(kind) > 1), None)
@@ -258,11 +258,11 @@ def _header(where: str, names: Sequence[str]) -> _Header:
     values = [kind for kind in (POSITION, SCORE, CHANCE) if kind in places]
     if len(values) != 1 or OUTCOME not in places:
         raise DatasetError(f"{where}: {quoted(','.join(names))}: {_COLUMNS_RULE}")
-    return _Header(len(names), places)
+    return _CsvHeader(len(names), places)
 
 
 def _read_rows(
-    where: str, header: _Header, lines: Sequence[tuple[int, list[str]]], games: dict[str, int]
+    where: str, header: _CsvHeader, lines: Sequence[tuple[int, list[str]]], games: dict[str, int]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Return the values, the outcomes and the numbers of the games of some lines; `games` learns new ones."""
     for number, words in lines:

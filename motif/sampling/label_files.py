@@ -40,7 +40,7 @@ from motif.runtime.limits import TEXT_LINE, lines_of, pieces_of
 from motif.runtime.package import VERSION
 from motif.sampling.dataset import (
     OUTPUTS,
-    Part,
+    DatasetPart,
     kept_parts,
     read_manifest,
     write_manifest,
@@ -216,7 +216,7 @@ def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = 
     }
     with working_in(folder):
         kept_parts(folder, provenance, resume=False)
-        parts, first, doubtful = list[Part](), 0, 0
+        parts, first, doubtful = list[DatasetPart](), 0, 0
         for rows in _in_parts(chain.from_iterable(map(read_labels, paths)), drop_doubtful):
             kept, out = rows
             doubtful += out

@@ -38,7 +38,7 @@ from motif.runtime.kernel import compile_ahead
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
-from motif.sampling.dataset import ROLLOUTS, Part, kept_parts, part_name, write_manifest, write_part
+from motif.sampling.dataset import ROLLOUTS, DatasetPart, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_labels
 from motif.sampling.recorded_games import (
     RecordedGame,
@@ -47,7 +47,7 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     record_game,
 )
-from motif.sampling.self_play import LabelledPositions, new_record, self_play
+from motif.sampling.self_play import SampledPositions, new_record, self_play
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ def sample(
     stopwatch = Stopwatch()
     with working_in(folder):
         kept = kept_parts(folder, provenance, resume)
-        work = _Work(settings, evaluator, labeller, recorded)
+        work = _SampleWork(settings, evaluator, labeller, recorded)
         parts = _all_parts(work, provenance, folder, kept, jobs)
     seconds = stopwatch.seconds
     positions = sum(part.rows for part in parts)
@@ -329,7 +329,7 @@ def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
     return max(1, int(_TRIALS_A_CALL / (trials * _positions_a_game(settings))))
 
 
-class _Work(NamedTuple):
+class _SampleWork(NamedTuple):
     """What is sampled."""
 
     settings: SampleSettings
@@ -344,8 +344,12 @@ class _Work(NamedTuple):
 
 
 def _all_parts(
-    work: _Work, provenance: dict[str, Any], folder: Path, kept: dict[str, Part], jobs: int | None
-) -> list[Part]:
+    work: _SampleWork,
+    provenance: dict[str, Any],
+    folder: Path,
+    kept: dict[str, DatasetPart],
+    jobs: int | None,
+) -> list[DatasetPart]:
     """Every part in order, made where it is not kept; the manifest follows each one."""
     settings, evaluator, labeller, recorded = work
     together = provenance["games_a_part"]
@@ -364,7 +368,7 @@ def _all_parts(
     what = f"{settings.games} recorded games" if recorded else of_whom
     whole = dict(kept)
 
-    def record(complete: bool) -> list[Part]:
+    def record(complete: bool) -> list[DatasetPart]:
         parts = [whole[name] for name in names if name in whole]
         write_manifest(folder, provenance, parts, complete)
         return parts
@@ -513,7 +517,7 @@ def _labels(labeller: Evaluator, ids: list[str]) -> dict[str, npt.NDArray[np.flo
     }
 
 
-def _stratified_errors(record: LabelledPositions, rows: int, seed: int) -> npt.NDArray[np.float64]:
+def _stratified_errors(record: SampledPositions, rows: int, seed: int) -> npt.NDArray[np.float64]:
     """Return the standard errors (rows,) of the mean equities, whose rollouts had stratified dice."""
     errors = np.empty(rows)
     _, starts = np.unique(record.items[:rows], return_index=True)

@@ -27,7 +27,7 @@ from motif.runtime.package import VERSION
 from motif.runtime.parquet import texts_of
 from motif.runtime.streams import derive_states
 from motif.sampling.dataset import (
-    Part,
+    DatasetPart,
     batches_of,
     kept_parts,
     numbers_of,
@@ -208,7 +208,7 @@ class Dataset:
         provenance = {"source": "python", "games": 0, "games_a_part": 1, "motif": VERSION}
         with working_in(folder):
             kept_parts(folder, provenance, resume=False)
-            parts: list[Part] = []
+            parts: list[DatasetPart] = []
             for start in range(0, len(self), _ROWS_A_PART):
                 piece = self.rows(slice(start, start + _ROWS_A_PART))
                 columns = piece._columns() | {"cls": piece.position_class}

@@ -29,7 +29,7 @@ _EQUITY = COLUMNS - 1
 """The last column; the chances stand before it."""
 
 
-class LabelledPositions(NamedTuple):
+class SampledPositions(NamedTuple):
     """Room for labelled positions; rows 0:n hold them."""
 
     boards: npt.NDArray[np.int8]
@@ -45,12 +45,12 @@ class LabelledPositions(NamedTuple):
     """(rows, trials): the equity of each rollout; (rows, 0) where the sums alone are wanted."""
 
 
-def new_record(rows: int = MAX_ROWS, trials: int = 0) -> LabelledPositions:
+def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
     """Room for `rows` positions: those of one game, or with MAX_PLAYS those of one decision.
 
     With `trials` the equity of each rollout is recorded too.
     """
-    return LabelledPositions(
+    return SampledPositions(
         np.zeros((rows, PACKED_SIZE), np.int8),
         np.zeros(rows, np.int64),
         np.zeros(rows, np.int32),

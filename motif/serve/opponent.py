@@ -9,11 +9,11 @@ from functools import lru_cache
 import numpy as np
 
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, legal_plays
+from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
 from motif.cube import CubeDecision, cube_decision_by
 from motif.cube.cube_states import stakes_of
-from motif.cube.decision import BEAVERED, check_somebody_doubles
+from motif.cube.decision import BEAVERED
 from motif.cube.equities import DOUBLED_WORTH, scale
 from motif.evaluators.named import default_player, entry_of, without_plies
 from motif.evaluators.stakes import EVEN, NO_CUBE, Stakes, without_cube
@@ -99,7 +99,7 @@ class Opponent:
 
     def cube(self, position: Position, state: MatchState) -> CubeDecision:
         """Return what a double by the player on roll, made or not, is worth; `PositionError` when over."""
-        check_somebody_doubles(position)
+        check_goes_on(position)
         before = replace(state, dice=None, doubled=False, decision="me")
         return cube_decision_by(self._cube, position, self._cube.evaluate(position), before)
 

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from motif.board.diagram import narrowed, text_diagram
+from motif.board.diagram import fit_width, text_diagram
 from motif.board.game_record import MatchRecord
-from motif.board.mat_file import write_mat
+from motif.board.mat_file import mat_text
 from motif.runtime.errors import FileError, RecordError
+from motif.runtime.files import write_text
 from motif.runtime.layout import columns, wrapped
 from motif.session.session import GameSession
 
@@ -56,7 +57,7 @@ class Screen:
         from rich.console import Console
         from rich.text import Text
 
-        diagram = narrowed(diagram, columns(self._output))
+        diagram = fit_width(diagram, columns(self._output))
         console = Console(file=self._output, highlight=False)
         if not console.is_terminal:
             self.say("", diagram, "")
@@ -188,7 +189,7 @@ class Asking:
         side = persons[0] if len(persons) == 1 else session.to_decide
         names = session.seats[side].name, session.seats[1 - side].name
         state = session.state() if session.rules.cube or session.rules.length else None
-        self._screen.draw(text_diagram(session.position, state, names, turned=side != session.on_roll))
+        self._screen.draw(text_diagram(session.position, state, names, from_opponent=side != session.on_roll))
         self._drawn = self._to_draw()
 
     def draw_once(self) -> None:
@@ -205,7 +206,7 @@ class Asking:
         if path not in self._written and path.exists():
             raise FileError(f"{path}: is there already; choose another name")
         record = self._session.record()
-        write_mat(path, record)
+        write_text(path, mat_text(record))
         self._written.add(path)
         self._saved = record
 

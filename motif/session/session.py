@@ -25,7 +25,7 @@ from motif.board.game_record import (
     MatchRecord,
     Turn,
 )
-from motif.board.match_state import LARGEST_SCORE, CubeOwner, GameState, MatchState
+from motif.board.match_state import MAX_SCORE, CubeOwner, GameState, MatchState
 from motif.board.movegen import ROLLS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.outcome import finished_points_many
@@ -348,8 +348,8 @@ class GameSession:
         cube_owner: CubeOwner = "centre" if owner is None else "me" if owner == side else "opponent"
         return MatchState(
             length=self.rules.length,
-            own_score=min(self._score[side], LARGEST_SCORE),
-            opponent_score=min(self._score[1 - side], LARGEST_SCORE),
+            own_score=min(self._score[side], MAX_SCORE),
+            opponent_score=min(self._score[1 - side], MAX_SCORE),
             cube=self.cube,
             cube_owner=cube_owner,
             crawford=self._crawford,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from motif.board.game_record import CubeKind, game_facts
 from motif.board.moves import Play, parse_roll
-from motif.board.notation import MOST_MOVES, OFF, MarkedMove, find_play, parse_moves
+from motif.board.notation import MAX_MOVES, OFF, MarkedMove, find_play, parse_moves
 from motif.board.packed import HOME, OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Evaluator
@@ -81,7 +81,7 @@ def _pips(play: Play) -> int:
 def _distances(roll: tuple[int, int]) -> set[int]:
     """How far one checker could go, were nothing in its way."""
     high, low = roll
-    return {high * steps for steps in range(1, MOST_MOVES + 1)} if high == low else {high, low, high + low}
+    return {high * steps for steps in range(1, MAX_MOVES + 1)} if high == low else {high, low, high + low}
 
 
 def _own(board: list[int]) -> list[int]:

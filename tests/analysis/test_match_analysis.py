@@ -13,7 +13,7 @@ from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRec
 from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState
 from motif.board.position import Position
-from motif.cube import cube_decision_at, turned_state
+from motif.cube import cube_decision_at
 from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import RecordError, SettingError
 from tests.analysis import match_analysis_oracle as oracle
@@ -174,11 +174,11 @@ def test_the_first_roll_is_measured_against_the_openings_of_both(state):
     dice = [(high, low) for high in range(2, 7) for low in range(1, high)]
     own, theirs = (
         roll_luck([rolled(start, roll, one, True) for roll in dice], PipsEvaluator(), cube=False)
-        for one in (state, turned_state(state))
+        for one in (state, state.switch_sides())
     )
     assert own.sum() == pytest.approx(theirs.sum())
     values = [oracle.best(start, roll, state) for roll in dice]
-    others = [oracle.best(start, roll, turned_state(state)) for roll in dice]
+    others = [oracle.best(start, roll, state.switch_sides()) for roll in dice]
     assert own == pytest.approx(np.array(values) - (sum(values) - sum(others)) / 30, abs=1e-6)
 
 

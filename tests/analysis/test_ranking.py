@@ -7,7 +7,7 @@ from motif.analysis.ranking import CubeContext, rank_plays
 from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.cube import cube_decision_by, turned_state
+from motif.cube import cube_decision_by
 from motif.evaluators import load_evaluator
 from tests.games import some_decisions
 
@@ -42,7 +42,7 @@ def check_decisions(player: str, count: int, seed: int) -> int:
             after = one.play.position
             if outcome(after):
                 continue
-            decision = cube_decision_by(evaluator, after, evaluator.evaluate(after), turned_state(state))
+            decision = cube_decision_by(evaluator, after, evaluator.evaluate(after), state.switch_sides())
             assert one.equity == pytest.approx(-decision.value, abs=1e-6), (number, str(one), state)
             compared += 1
     return compared

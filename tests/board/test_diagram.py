@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import given, settings
 
-from motif.board.diagram import narrowed, svg_diagram, text_diagram
+from motif.board.diagram import fit_width, svg_diagram, text_diagram
 from motif.board.match_ids import position_from_xgid
 from motif.board.match_state import MatchState
 from motif.board.position import Position
@@ -101,11 +101,11 @@ def test_a_board_fits_into_eighty_columns(state):
     text = text_diagram(Position.start(), state)
     assert max(map(len, text.splitlines())) <= 80
     assert f"(cube: {state.cube})" in text
-    assert narrowed(text, 80) == narrowed(text, None) == text
+    assert fit_width(text, 80) == fit_width(text, None) == text
 
 
 def test_what_stands_beside_a_board_stands_below_it_where_that_is_narrow():
-    lines = narrowed(MATCH_WITH_BARS, 60).splitlines()
+    lines = fit_width(MATCH_WITH_BARS, 60).splitlines()
     beside = [line[49:] for line in MATCH_WITH_BARS.splitlines()[2:] if len(line) > 49]
     assert max(map(len, lines)) < 60
     assert lines[2:15] == [line[:49].rstrip() for line in MATCH_WITH_BARS.splitlines()[2:]]

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motif.board.game_record import CubeAction, GameProgress, GameRecord, GameResult, MatchRecord, Turn
-from motif.board.mat_file import mat_name, mat_text, parse_mat, read_mat, write_mat
+from motif.board.mat_file import mat_name, mat_text, parse_mat
+from motif.board.match_file import read_match, write_match
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
@@ -110,12 +111,12 @@ def test_what_gnubg_puts_behind_a_roll_that_was_not_played():
 def test_files_and_their_letters(tmp_path):
     record = replace(parse_mat(BY_GNUBG), players=("Jörg", "Åsa"))
     path = tmp_path / "games.mat"
-    write_mat(path, record)
-    assert read_mat(path) == record
+    write_match(path, record)
+    assert read_match(path) == record
     path.write_bytes(mat_text(record).encode("latin-1"))
-    assert read_mat(path) == record
+    assert read_match(path) == record
     path.write_bytes(mat_text(record).encode("utf-8-sig"))
-    assert read_mat(path) == record
+    assert read_match(path) == record
 
 
 @pytest.mark.parametrize(
@@ -177,10 +178,10 @@ def test_what_is_wrong_is_named_with_its_place(before, after, said):
 
 def test_files_that_are_not_there_or_empty(tmp_path):
     with pytest.raises(RecordError, match=r"none\.mat: cannot be read: No such file"):
-        read_mat(tmp_path / "none.mat")
+        read_match(tmp_path / "none.mat")
     (tmp_path / "empty.mat").touch()
     with pytest.raises(RecordError, match=r"empty\.mat: no \.mat file"):
-        read_mat(tmp_path / "empty.mat")
+        read_match(tmp_path / "empty.mat")
 
 
 def test_a_gammon_under_the_jacoby_rule_counts_one_point():

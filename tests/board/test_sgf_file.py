@@ -6,9 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Note, Turn, jacoby_rule
+from motif.board.game_record import (
+    Annotation,
+    CubeAction,
+    GameRecord,
+    GameResult,
+    MatchRecord,
+    Turn,
+    jacoby_rule,
+)
 from motif.board.mat_file import mat_text, parse_mat
-from motif.board.sgf_file import parse_sgf, read_sgf, sgf_text, write_sgf
+from motif.board.match_file import read_match, write_match
+from motif.board.sgf_file import parse_sgf, sgf_text
 from motif.runtime.errors import RecordError
 from tests.board.test_mat_file import BY_GNUBG as MAT
 from tests.board.test_mat_file import played
@@ -108,7 +117,10 @@ def test_the_crawford_game_is_told():
 
 def test_notes_are_comments_with_gnubgs_marks():
     record = parse_mat(MAT)
-    notes = {(0, 1): Note("bad [because]\nit runs", "bad"), (1, 1): Note("passing costs more: take")}
+    notes = {
+        (0, 1): Annotation("bad [because]\nit runs", "bad"),
+        (1, 1): Annotation("passing costs more: take"),
+    }
     text = sgf_text(record, notes)
     assert "C[bad [because\\]\nit runs]BM[1]" in text
     assert "C[passing costs more\\: take]" in text
@@ -122,10 +134,10 @@ def test_notes_are_comments_with_gnubgs_marks():
 def test_files_and_their_letters(tmp_path):
     record = replace(parse_mat(MAT), players=("Jörg", "Åsa"))
     path = tmp_path / "games.sgf"
-    write_sgf(path, record)
-    assert read_sgf(path) == record
+    write_match(path, record)
+    assert read_match(path) == record
     path.write_bytes(sgf_text(record).encode("latin-1"))
-    assert read_sgf(path) == record
+    assert read_match(path) == record
 
 
 @pytest.mark.parametrize(

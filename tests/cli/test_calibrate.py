@@ -4,7 +4,7 @@ import pytest
 from matplotlib.image import imread
 
 from motif.board.identifiers import gnubg_ids
-from motif.board.mat_file import write_mat
+from motif.board.match_file import write_match
 from motif.evaluators import read_weight_file
 from motif.sampling.game_results import outcome_samples
 from motif.sampling.recorded_games import finished, read_games
@@ -111,7 +111,7 @@ def test_no_dataset(motif, tmp_path):
 def matches(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matches")
     for seed in range(3):
-        write_mat(folder / f"{seed}.mat", played(seed))
+        write_match(folder / f"{seed}.mat", played(seed))
     return folder
 
 

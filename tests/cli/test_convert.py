@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from motif.board.identifiers import gnubg_id
-from motif.board.mat_file import mat_text, parse_mat, read_mat
+from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import read_match
 from motif.board.position import Position
-from motif.board.sgf_file import read_sgf
 from motif.sampling import read_dataset
 from tests.board.test_mat_file import BY_GNUBG, played
 from tests.board.xg_writer import xg_content
@@ -30,7 +29,7 @@ def mat(tmp_path):
 def test_a_match_there_and_back(motif, motif_json, mat, tmp_path):
     sgf, again = tmp_path / "ann.sgf", tmp_path / "again.mat"
     assert motif_json("convert", mat, sgf) == {"games": 3, "files": 1, "out": str(sgf)}
-    assert read_sgf(sgf) == RECORD
+    assert read_match(sgf) == RECORD
     ending = motif("convert", sgf, again)
     assert (ending.code, ending.out, ending.err) == (0, f"3 games of 1 match in {again}\n", "")
     assert again.read_text() == mat.read_text()
@@ -39,7 +38,7 @@ def test_a_match_there_and_back(motif, motif_json, mat, tmp_path):
 def test_standard_input_into_a_folder(motif_json, mat, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(mat.read_bytes())))
     motif_json("convert", "-", tmp_path / "out", "--to", "sgf")
-    assert read_sgf(tmp_path / "out" / "match.sgf") == RECORD
+    assert read_match(tmp_path / "out" / "match.sgf") == RECORD
 
 
 def test_a_folder_of_matches(motif_json, mat, tmp_path):
@@ -59,7 +58,7 @@ def test_a_folder_of_matches(motif_json, mat, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["one.sgf", "two.sgf"]
     assert read_match(out / "two.sgf").games == finished.games
     motif_json("convert", out / "one.sgf", out / "two.sgf", tmp_path / "back")
-    assert read_mat(tmp_path / "back" / "one.mat") == RECORD
+    assert read_match(tmp_path / "back" / "one.mat") == RECORD
 
 
 @pytest.mark.parametrize("suffix", ["csv", "txt"])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from motif.board.mat_file import write_mat
+from motif.board.match_file import write_match
 from motif.cli.main import app
 from tests.board.test_mat_file import played
 
@@ -125,7 +125,7 @@ def workshop(tmp_path_factory):
     (folder / "small.yaml").write_text(SMALL_RUN)
     (folder / "matches").mkdir()
     for seed in range(3):
-        write_mat(folder / "matches" / f"{seed}.mat", played(seed))
+        write_match(folder / "matches" / f"{seed}.mat", played(seed))
     rows = [f"{40 + row % 20},{int(row % 20 > row % 7 + 6)}" for row in range(400)]
     (folder / "scores.csv").write_text("\n".join(["score,outcome", *rows]))
     return folder

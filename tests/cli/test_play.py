@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from motif.board.mat_file import read_mat
+from motif.board.match_file import read_match
 from motif.cli.main import main
 from tests.cli.robot import COLOURS, Robot
 
@@ -64,7 +64,7 @@ def test_whole_games_by_typing_what_is_offered(robot_plays):
     assert code == 0
     assert kinds(robot) == AT_A_DECISION | {"yes", "no", "back", "backgammon"}
     assert robot.games_begun == 3
-    record = read_mat(file)
+    record = read_match(file)
     assert record.players == ("human", "pubeval")
     first, second = record.games[:2]
     assert first.result is not None
@@ -80,7 +80,7 @@ def test_two_people_with_dice_of_their_own(robot_plays):
     )  # fmt: skip
     assert code == 0
     assert kinds(robot) >= AT_A_DECISION | {"two dice", "yes", "no", "back", "backgammon"}
-    assert read_mat(file).players == ("Ann", "Bob")
+    assert read_match(file).players == ("Ann", "Bob")
     assert (
         "Bob, do you accept? [yes, no]: " in robot.screen or "Ann, do you accept? [yes, no]" in robot.screen
     )
@@ -138,7 +138,7 @@ def test_whole_games_in_a_real_terminal(tmp_path):
         process.kill()
         os.close(terminal)
     assert kinds(robot) >= AT_A_DECISION
-    games = read_mat(tmp_path / "all.mat").games
+    games = read_match(tmp_path / "all.mat").games
     assert [bool(game.result) for game in games] == [True, True, False]
     assert not games[0].result.resigned
 
@@ -173,7 +173,7 @@ def test_interruptions_save_what_was_played(tmp_path, number):
         os.close(terminal)
     said = shown.replace("\r", "").rpartition("\nmotif: ")[2]
     assert " ".join(said.split()) == f"interrupted; the games so far are in {path}"
-    (game,) = read_mat(path).games
+    (game,) = read_match(path).games
     assert len(game.actions) >= 3
     assert game.result is None
     assert list(tmp_path.iterdir()) == [path]
@@ -184,7 +184,7 @@ def test_the_end_of_the_input_saves_too(typing, tmp_path):
     ending = typing(["1", "2"], *OPPONENT, "--save", path)
     assert (ending.code, ending.err) == (0, "")
     assert ending.out.endswith(f"Saved to {path}\n")
-    assert len(read_mat(path).games[0].actions) >= 4
+    assert len(read_match(path).games[0].actions) >= 4
 
 
 def test_json_has_the_result_alone_on_stdout(typing):
@@ -225,7 +225,7 @@ def test_the_same_seed_gives_the_same_games(typing):
 def test_undo_brings_no_new_luck(typing, tmp_path):
     def rolls(name, *lines):
         typing(lines, *OPPONENT, "--save", tmp_path / name)
-        return [turn.roll for turn in read_mat(tmp_path / name).games[0].actions]
+        return [turn.roll for turn in read_match(tmp_path / name).games[0].actions]
 
     plain = rolls("plain.mat", "1", "1", "1")
     again = rolls("again.mat", "1", "undo", "2", "1", "undo", "1")
@@ -241,7 +241,7 @@ def test_players_alone_give_a_demonstration(motif, tmp_path):
     assert "[" not in ending.err
     assert ending.err.count("Position ID:") > 40
     document = json.loads(ending.out)
-    record = read_mat(path)
+    record = read_match(path)
     assert [game.result.points for game in record.games] == [game["points"] for game in document["games"]]
     assert record.players == ("pubeval", "simple")
     assert motif("play", "random", "random", "--seed", 3).out.count("begins.") == 1
@@ -306,7 +306,7 @@ def test_a_file_of_somebody_else_is_not_overwritten(typing, tmp_path, monkeypatc
     assert "not saved: mine.mat: is there already; choose another name" in ending.out
     assert ending.out.count("Saved to New.mat") == 2
     assert Path("mine.mat").read_text() == "precious"
-    assert read_mat(Path("New.mat")).games
+    assert read_match(Path("New.mat")).games
     refused = typing([], *OPPONENT, "--save", "mine.mat")
     assert (refused.code, refused.err) == (
         2,
@@ -318,11 +318,11 @@ def test_quit_asks_about_what_would_be_lost(typing, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ending = typing(["1", "quit", "back", "quit", "save a.mat"], *OPPONENT)
     assert ending.out.count("Save what was played? [save FILE, no, back]: ") == 2
-    assert len(read_mat(Path("a.mat")).games[0].actions) >= 2
+    assert len(read_match(Path("a.mat")).games[0].actions) >= 2
     assert typing(["save b.mat", "quit", "1"], *OPPONENT).out.count("to play") == 2
     kept = typing(["1", "quit"], *OPPONENT, "--save", "c.mat")
     assert "Save what was played?" not in kept.out
-    assert len(read_mat(Path("c.mat")).games[0].actions) >= 2
+    assert len(read_match(Path("c.mat")).games[0].actions) >= 2
 
 
 def test_quit_and_help_work_at_every_question(typing, tmp_path):

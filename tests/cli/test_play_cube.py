@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from motif.board.game_record import CubeAction
-from motif.board.mat_file import read_mat
+from motif.board.match_file import read_match
 from motif.cli.main import main
 from motif.evaluators import load_evaluator
 from motif.session.session import GameSession, Seat, SessionRules
@@ -61,7 +61,7 @@ def kinds(robot: Robot) -> set[str]:
 
 def actions(path) -> list[list[tuple[int, str]]]:
     """The cube actions of each game on record."""
-    games = read_mat(path).games
+    games = read_match(path).games
     return [[(act.player, act.kind) for act in game.actions if isinstance(act, CubeAction)] for game in games]
 
 
@@ -72,7 +72,7 @@ def test_a_robot_types_all_that_the_cube_offers(monkeypatch, capsys, tmp_path):
     words = ["human", "human", "--names", "Ann,Bob", "--hint-player", "pubeval", "--seed", "7"]
     assert main(["play", *words, "--beavers", "--no-jacoby", "--save", str(path)]) == 0
     assert kinds(robot) >= {"roll", "double", "take", "pass", "beaver", "undo", "hint", "resign", "yes", "no"}
-    games = read_mat(path).games
+    games = read_match(path).games
     assert [bool(game.result) for game in games] == [True, True, False]
     assert "beaver" in [kind for _, kind in actions(path)[0]]
 
@@ -100,7 +100,7 @@ def test_undo_works_across_a_double(typing, tmp_path):
     out = typing(["double", "undo", "", "17", "undo", "undo", "17"], *OPPONENT, "--save", path).out
     assert out.count("human doubles to 2.") == 1
     assert actions(path) == [[]]
-    assert [turn.roll for turn in read_mat(path).games[0].actions[:2]] == [(5, 4), (4, 3)]
+    assert [turn.roll for turn in read_match(path).games[0].actions[:2]] == [(5, 4), (4, 3)]
 
 
 def test_hints_at_a_cube_decision(typing):
@@ -153,7 +153,7 @@ def test_a_match_to_its_end(person, tmp_path):
     assert code == 0
     assert "human against pubeval: a 3-point match. " in shown
     assert "Another game?" not in shown
-    record = read_mat(path)
+    record = read_match(path)
     score = [0, 0]
     for game in record.games:
         assert game.score == tuple(score)

@@ -6,7 +6,7 @@ import re
 import pytest
 import typer
 
-from motif.board.mat_file import read_mat
+from motif.board.match_file import read_match
 from motif.cli.options import optional_value
 from motif.players import load
 
@@ -67,7 +67,7 @@ def test_wrong_cube_actions_are_objected_to(typing, tmp_path):
     assert re.search(r"motif-v1: to double costs \d\.\d{3} points\.\nDouble anyway\? \[yes, no, why", out)
     assert re.search(r"A .* no double: doubling costs \d\.\d{3}\.", out)
     assert "human doubles" not in out
-    assert len(read_mat(path).games[0].actions) >= 2
+    assert len(read_match(path).games[0].actions) >= 2
     people = ("human", "human", "--names", "Ann,Bob", "--seed", "7", "--hint-player", "motif-v1", *TUTOR)
     out = typing(["1", "yes", "double", "yes", "pass", "no", "take"], *people, "--tutor-limit", "0.1").out
     assert re.search(r"motif-v1: to pass costs \d\.\d{3} points\.\nPass anyway\? \[", out)

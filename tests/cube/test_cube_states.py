@@ -11,7 +11,7 @@ from motif.board.moves import play_batches
 from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.cube import cube_decision_at, cube_decision_by, turned_state
+from motif.cube import cube_decision_at, cube_decision_by
 from motif.cube.cube_states import decided_ahead, stakes_of
 from motif.cube.exact import exact_equities
 from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, load_evaluator
@@ -52,7 +52,7 @@ def test_players_decide_as_the_cube_that_looks_ahead(boards, root, doubler, side
     """From the `root`, where `doubler` has doubled once or nobody has, for the `side` on roll then."""
     cubes = stakes_of(root)
     state = 0 if doubler is None else int(cubes.doubled[0, doubler])
-    seen = root if side == 0 else turned_state(root)
+    seen = root if side == 0 else root.switch_sides()
     if doubler is not None:
         seen = replace(seen, cube=2 * root.cube, cube_owner="me")
     chances = JUDGE.evaluate_many(boards).astype(np.float64)
@@ -165,7 +165,7 @@ def test_a_play_is_worth_what_the_cube_says_of_the_position_after_it(boards, sta
         batch = next(play_batches(board[None], roll))
         values = evaluator.staked(stakes_of(state)).play_equities(board[None], batch)
         best = Position(batch.boards[int(np.argmax(values))])
-        opponents = turned_state(state)
+        opponents = state.switch_sides()
         if outcome(best) or exact_equities(best, opponents) is not None:
             continue
         decision = cube_decision_by(evaluator, best, evaluator.evaluate(best), opponents)

@@ -11,7 +11,7 @@ from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at, exact_equities, match_equity_table, turned_state
+from motif.cube import DEFAULT_EFFICIENCY, cube_decision_at, exact_equities, match_equity_table
 from motif.cube.cube_states import MATCH_CHECKERS, cube_maker, stakes_of, without_doubles
 from motif.cube.cubeful_rollout import roll_out_cube
 from motif.cube.equities import scale
@@ -60,7 +60,7 @@ def one_game(position: Position, root: MatchState, trial: int) -> float:
         (batch,) = play_batches(position.board[None], roll[None])
         equities = EVALUATOR.staked(stakes_of(state)).play_equities(position.board[None], batch)
         position = Position(batch.boards[int(np.argmax(equities))])
-        state, first = turned_state(state), not first
+        state, first = state.switch_sides(), not first
     return worth(int(outcome(position)))
 
 

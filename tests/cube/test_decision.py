@@ -16,7 +16,6 @@ from motif.cube import (
     cube_decision_by,
     cubeful_equities,
     cubeful_equity,
-    turned_state,
 )
 from motif.cube.cube_states import stakes_of
 from motif.cube.equities import efficiency_class
@@ -31,7 +30,7 @@ CHANCES = Probabilities(0.7, 0.2, 0.01, 0.1, 0.0)
 @given(probabilities(), STATES, SHARES)
 def test_the_other_players_view(chances, state, x):
     own = cubeful_equity(chances, state, efficiency=x)
-    other = cubeful_equity(chances.turned(), turned_state(state), efficiency=x)
+    other = cubeful_equity(chances.turned(), state.switch_sides(), efficiency=x)
     assert own == pytest.approx(-other, abs=1e-9)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from motif.board.match_state import MatchState
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.cube import cube_decision_at, cube_decision_by, match_equity_table, turned_state
+from motif.cube import cube_decision_at, cube_decision_by, match_equity_table
 from motif.cube import exact as exact_cubes
 from motif.cube.exact import exact_equities
 from motif.cube.match_equity import aways
@@ -68,7 +68,7 @@ def match_chance(own, opponent, state: MatchState, may_double: bool = True) -> f
     if not any(opponent):
         return table.after_game(state, -state.cube)
     best = {
-        roll: max(1 - match_chance(opponent, left, turned_state(state)) for left in exact.after(own, roll))
+        roll: max(1 - match_chance(opponent, left, state.switch_sides()) for left in exact.after(own, roll))
         for roll in exact.THROWS
     }
     waits = sum(times * best[roll] for roll, times in exact.THROWS.items()) / 36
@@ -113,7 +113,7 @@ def test_what_was_worked_out_serves_the_positions_that_follow(monkeypatch):
     state = MatchState(length=5, own_score=1, opponent_score=2)
     after = exact_equities(position_of((2, 0, 0, 1, 0, 0), (1, 0, 1, 0, 0, 0)), state)
     taken = replace(state, cube=2, cube_owner="opponent")
-    next_turn = turned_state(taken)
+    next_turn = taken.switch_sides()
     later = position_of((1, 0, 0, 0, 0, 0), (2, 0, 0, 1, 0, 0))
     exact_cubes._recent.clear()
     alone = exact_equities(later, next_turn)

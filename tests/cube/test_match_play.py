@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from motif.board.match_state import MatchState
-from motif.cube import cube_decision, cubeful_equity, match_equity_table, turned_state
+from motif.cube import cube_decision, cubeful_equity, match_equity_table
 from motif.cube.equities import cash_points, cube_is_dead, outcomes
 from motif.evaluators import Probabilities
 from tests.cube.chances import match_states, probabilities
@@ -137,14 +137,14 @@ def test_a_dead_cube_is_worth_the_average_of_the_ends(chances, where):
 
 def test_states_turn():
     where = state(7, 2, 5, cube=2, cube_owner="me", player=0)
-    turned = turned_state(where)
+    turned = where.switch_sides()
     assert (turned.own_score, turned.opponent_score, turned.cube_owner, turned.player) == (
         2,
         5,
         "opponent",
         1,
     )
-    assert turned_state(turned) == where
+    assert turned.switch_sides() == where
 
 
 def test_long_matches_are_like_money():

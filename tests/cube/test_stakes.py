@@ -11,7 +11,7 @@ from motif.board.match_state import MatchState
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.cube import DEFAULT_EFFICIENCY, cube_decision, cubeful_equity, turned_state
+from motif.cube import DEFAULT_EFFICIENCY, cube_decision, cubeful_equity
 from motif.cube.cube_states import stakes_of
 from motif.cube.equities import EFFICIENCY_CLASSES, cube_is_useful, efficiency_classes, scale
 from motif.cube.match_equity import match_equity_table
@@ -50,7 +50,7 @@ def test_the_player_on_roll_has_the_value_of_the_cube_decision(state, row, x):
 @given(STATES, probabilities(), st.floats(0, 1))
 def test_what_one_side_wins_the_other_loses(state, row, x):
     """Side 1 on roll has what it would have at the root; without doubles side 0 there has the opposite."""
-    stakes, other = (stakes_of(root, efficiency=x) for root in (state, turned_state(state)))
+    stakes, other = (stakes_of(root, efficiency=x) for root in (state, state.switch_sides()))
     assert staked(stakes, 1, row)[0] == pytest.approx(staked(other, 0, row)[0], abs=1e-9)
     own = pair(stakes, 1, row)
     assert own == pytest.approx(pair(other, 0, row), abs=1e-9)
@@ -62,7 +62,7 @@ def test_nobody_has_more_than_the_opponents_cash_allows(state, row):
     """After a play the opponent may double: so its player has at most what a take leaves, or loses a cube."""
     stakes = stakes_of(state)
     value = staked(stakes, 1, row)[0]
-    decision = cube_decision(row, turned_state(state))
+    decision = cube_decision(row, state.switch_sides())
     assert value >= min(decision.double_take, decision.double_pass) - 1e-9
     assert value >= decision.no_double - 1e-9
 
@@ -120,7 +120,7 @@ def test_gammons_at_the_scores_where_they_matter_most_and_least():
     gammon_go = stakes_of(MatchState(5, 3, 4, crawford=True))
     assert staked(gammon_go, 0, lost)[0] == pytest.approx(staked(gammon_go, 0, plain)[0])
     assert staked(gammon_go, 0, gammons)[0] > staked(stakes_of(MatchState()), 0, gammons)[0]
-    gammon_save = stakes_of(turned_state(MatchState(5, 3, 4, crawford=True)))
+    gammon_save = stakes_of(MatchState(5, 3, 4, crawford=True).switch_sides())
     assert staked(gammon_save, 0, gammons)[0] == pytest.approx(staked(gammon_save, 0, plain)[0])
     assert staked(gammon_save, 0, lost)[0] < staked(gammon_save, 0, plain)[0]
 

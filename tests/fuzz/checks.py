@@ -27,7 +27,7 @@ from motif.board.identifiers import (
     position_from_key,
     position_key,
 )
-from motif.board.mat_file import mat_text, parse_mat, read_mat, write_mat
+from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import WRITTEN_SUFFIXES, read_match, write_match
 from motif.board.match_ids import ogid, position_from_ogid, position_from_xgid, xgid
 from motif.board.match_state import match_id, match_state_from_id
@@ -36,7 +36,6 @@ from motif.board.notation import find_play, format_moves, parse_moves
 from motif.board.packed import BOARD_SIZE
 from motif.board.parsing import parse_position
 from motif.board.position import Position, faults
-from motif.board.sgf_file import read_sgf, write_sgf
 from motif.board.xg_file import parse_bgf, parse_xg
 from motif.evaluators.bras import load_bras
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
@@ -147,9 +146,9 @@ def play_check(given: tuple[str, tuple[int, int], str], folder: Path) -> None:
 def mat_check(content: bytes, folder: Path) -> None:
     path = folder / "games.mat"
     path.write_bytes(content)
-    record = read_mat(path)
-    write_mat(path, record)
-    assert read_mat(path) == record
+    record = read_match(path)
+    write_match(path, record)
+    assert read_match(path) == record
 
 
 def sgf_check(content: bytes, folder: Path) -> None:
@@ -177,8 +176,8 @@ def _match_check(path: Path, content: bytes) -> None:
         again = path.with_suffix(suffix)
         write_match(again, record)
         assert read_match(again).games == record.games
-    write_sgf(path, record)
-    assert read_sgf(path) == record
+    write_match(path, record)
+    assert read_match(path) == record
 
 
 class _Games:

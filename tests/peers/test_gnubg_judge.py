@@ -15,7 +15,7 @@ from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_decision
 from motif.board.position import Position
-from motif.cube import cube_decision_by, turned_state
+from motif.cube import cube_decision_by
 from motif.cube.equities import may_double
 from motif.evaluators import load_evaluator
 from motif.parameters.position_class import RACE, classify_many
@@ -143,7 +143,7 @@ def test_best_plays_are_worth_what_gnubg_says(gnubg):
         assert mean <= MOST_FROM_GNUBG[name], worst
     judge = load_evaluator(JUDGE)
     for one in compared:
-        opponent = turned_state(one.state)
+        opponent = one.state.switch_sides()
         after = one.ranking.best.position
         if may_double(opponent) and not outcome(after):
             decision = cube_decision_by(judge, after, judge.evaluate(after), opponent)

@@ -7,7 +7,7 @@ import pytest
 
 from motif.board.game_record import GameRecord, MatchRecord, Turn
 from motif.board.identifiers import gnubg_id
-from motif.board.mat_file import read_mat, write_mat
+from motif.board.match_file import read_match, write_match
 from motif.board.position import Position
 from motif.cli.main import main
 from motif.players import load
@@ -51,12 +51,12 @@ def imported(gnubg, path: Path, copy: Path) -> str:
 
 def assert_read_by_gnubg(gnubg, record: MatchRecord, folder: Path) -> None:
     path, copy = folder / "motif.mat", folder / "gnubg.mat"
-    write_mat(path, record)
+    write_match(path, record)
     said = imported(gnubg, path, copy)
     for complaint in ("WARNING", "Unrecognised", "not a valid", "had errors", "doesn't follow"):
         assert complaint not in said
     assert lines(copy) == lines(path)
-    assert read_mat(copy).games == record.games
+    assert read_match(copy).games == record.games
     ids = [line.split()[-1] for line in said.splitlines() if "Position ID:" in line]
     position = final_position(record)
     assert {gnubg_id(position), gnubg_id(position.switch_sides())} & set(ids)
@@ -88,7 +88,7 @@ def test_sessions_of_players(gnubg, tmp_path):
 def test_unfinished_games(gnubg, tmp_path, turns):
     game = next(game for game in played(3).games if len(game.actions) > turns)
     record = MatchRecord(("Ann", "rollout:pubeval,cut=7"), 7, (GameRecord((2, 5), game.actions[:turns]),))
-    write_mat(tmp_path / "motif.mat", record)
+    write_match(tmp_path / "motif.mat", record)
     said = imported(gnubg, tmp_path / "motif.mat", tmp_path / "gnubg.mat")
     assert "WARNING" not in said
     assert lines(tmp_path / "gnubg.mat") == lines(tmp_path / "motif.mat")
@@ -105,14 +105,14 @@ def test_a_game_in_the_terminal_is_read_back(gnubg, tmp_path, monkeypatch, capsy
     said = imported(gnubg, path, copy)
     assert "WARNING" not in said
     assert lines(copy) == lines(path)
-    assert [bool(game.result) for game in read_mat(copy).games] == [True, True, False]
+    assert [bool(game.result) for game in read_match(copy).games] == [True, True, False]
 
 
 @pytest.mark.parametrize(("session", "seed"), [("new match 5", 5), ("new match 3", 6), ("new match 9", 7)])
 def test_matches_of_gnubg_are_read(gnubg, tmp_path, session, seed):
     theirs, ours = tmp_path / "gnubg.mat", tmp_path / "motif.mat"
     gnubg._run([*GNUBG_PLAYS_GNUBG, f"set seed {seed}", session, f"export match mat {theirs}"])
-    record = read_mat(theirs)
+    record = read_match(theirs)
     assert record.length == int(session.split()[-1])
     assert all(game.result is not None for game in record.games)
     totals = list(record.games[-1].score)
@@ -122,5 +122,5 @@ def test_matches_of_gnubg_are_read(gnubg, tmp_path, session, seed):
         score = list(before.score)
         score[before.result.winner] += before.result.points
         assert tuple(score) == after.score
-    write_mat(ours, record)
-    assert read_mat(ours) == record
+    write_match(ours, record)
+    assert read_match(ours) == record

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from motif.board.mat_file import read_mat, write_mat
+from motif.board.match_file import read_match, write_match
 from motif.cli.main import main
 from motif.session.session import GameSession, Seat, SessionRules
 from tests.cli.robot import PROMPT
@@ -37,7 +37,7 @@ def test_games_left_at_a_cube_action(gnubg, tmp_path, acts):
     session.play(session.plays[0])
     for act in acts:
         session.double() if act == "double" else session.answer(act)
-    write_mat(tmp_path / "motif.mat", session.record())
+    write_match(tmp_path / "motif.mat", session.record())
     said = imported(gnubg, tmp_path / "motif.mat", tmp_path / "gnubg.mat")
     assert "WARNING" not in said
     assert lines(tmp_path / "gnubg.mat") == lines(tmp_path / "motif.mat")
@@ -51,11 +51,11 @@ def test_a_match_against_the_newest_player(gnubg, tmp_path, monkeypatch, capsys)
     path, copy = tmp_path / "motif.mat", tmp_path / "gnubg.mat"
     monkeypatch.setattr("sys.stdin", Keyboard(answer, capsys))
     assert main(["play", "latest", "--length", "3", "--seed", "7", "--save", str(path)]) == 0
-    record = read_mat(path)
+    record = read_match(path)
     last = record.games[-1]
     assert record.length == 3
     assert last.score[last.result.winner] + last.result.points >= 3
     said = imported(gnubg, path, copy)
     assert "WARNING" not in said
     assert lines(copy) == lines(path)
-    assert read_mat(copy).games == record.games
+    assert read_match(copy).games == record.games

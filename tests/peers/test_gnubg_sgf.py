@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from motif.board.game_record import CubeAction, GameProgress, GameRecord, MatchRecord, Note, Turn
-from motif.board.mat_file import mat_text, parse_mat, read_mat, write_mat
+from motif.board.game_record import Annotation, CubeAction, GameProgress, GameRecord, MatchRecord, Turn
+from motif.board.mat_file import mat_text, parse_mat
+from motif.board.match_file import read_match, write_match
 from motif.board.moves import legal_plays
-from motif.board.sgf_file import parse_sgf, read_sgf, sgf_text, write_sgf
+from motif.board.sgf_file import parse_sgf, sgf_text
 from tests.board.test_mat_file import played
 from tests.peers.test_gnubg_mat import GNUBG_PLAYS_GNUBG, ONLY_READ
 
@@ -27,32 +28,32 @@ def loaded(gnubg, path: Path, *copies: Path) -> str:
 def test_random_games_with_the_cube(gnubg, tmp_path, seed):
     record = played(seed)
     path, sgf, mat = (tmp_path / name for name in ("motif.sgf", "gnubg.sgf", "gnubg.mat"))
-    write_sgf(path, record)
+    write_match(path, record)
     said = loaded(gnubg, path, sgf, mat)
     assert not [complaint for complaint in COMPLAINTS if complaint in said]
-    assert read_sgf(sgf).games == record.games
-    assert read_mat(mat).games == record.games
+    assert read_match(sgf).games == record.games
+    assert read_match(mat).games == record.games
 
 
 def test_notes_are_no_obstacle(gnubg, tmp_path):
     record = played(2)
     notes = {
-        (number, place): Note("a comment: [with brackets]\nand a second line", "very bad")
+        (number, place): Annotation("a comment: [with brackets]\nand a second line", "very bad")
         for number, game in enumerate(record.games)
         for place in range(0, len(game.actions), 3)
     }
     path, copy = tmp_path / "motif.sgf", tmp_path / "gnubg.sgf"
-    write_sgf(path, record, notes)
+    write_match(path, record, notes)
     said = loaded(gnubg, path, copy)
     assert not [complaint for complaint in COMPLAINTS if complaint in said]
-    assert read_sgf(copy).games == record.games
+    assert read_match(copy).games == record.games
     text = copy.read_text("utf-8")
     assert text.count("and a second line") == len(notes)
     path, copy = tmp_path / "motif.mat", tmp_path / "gnubg.mat"
-    write_mat(path, record, notes)
+    write_match(path, record, notes)
     said = gnubg._run([*ONLY_READ, f"import mat {path}", f"export match mat {copy}"])
     assert not [complaint for complaint in COMPLAINTS if complaint in said]
-    assert read_mat(copy).games == record.games
+    assert read_match(copy).games == record.games
 
 
 def test_beavers(gnubg, tmp_path):
@@ -73,10 +74,10 @@ def test_beavers(gnubg, tmp_path):
         actions.append(action)
     record = MatchRecord(("a", "b"), 0, (GameRecord((0, 0), tuple(actions)),))
     path, copy = tmp_path / "motif.sgf", tmp_path / "gnubg.sgf"
-    write_sgf(path, record)
+    write_match(path, record)
     said = loaded(gnubg, path, copy)
     assert not [complaint for complaint in COMPLAINTS if complaint in said]
-    assert read_sgf(copy).games == record.games
+    assert read_match(copy).games == record.games
 
 
 @pytest.mark.parametrize(("session", "seed"), [("new match 5", 5), ("new match 1", 6), ("new match 9", 7)])
@@ -84,11 +85,11 @@ def test_matches_of_gnubg(gnubg, tmp_path, session, seed):
     sgf, mat, copy = (tmp_path / name for name in ("gnubg.sgf", "gnubg.mat", "again.mat"))
     saved = [f"save match {sgf}", f"export match mat {mat}"]
     gnubg._run([*GNUBG_PLAYS_GNUBG, f"set seed {seed}", session, *saved])
-    record = read_mat(mat)
-    assert read_sgf(sgf) == record
+    record = read_match(mat)
+    assert read_match(sgf) == record
     again = parse_sgf(sgf_text(record))
     assert parse_mat(mat_text(again)) == record
     ours = tmp_path / "motif.sgf"
-    write_sgf(ours, record)
+    write_match(ours, record)
     loaded(gnubg, ours, copy)
-    assert replace(read_mat(copy), tags=()) == replace(record, tags=())
+    assert replace(read_match(copy), tags=()) == replace(record, tags=())

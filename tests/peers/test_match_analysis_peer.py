@@ -7,7 +7,7 @@ import pytest
 
 from motif.analysis.match import MatchAnalysis, analyse_match
 from motif.board.game_record import MatchRecord
-from motif.board.mat_file import read_mat
+from motif.board.match_file import read_match
 from motif.evaluators import load_evaluator
 from motif.players import load
 from motif.rollout.games import SeededDice
@@ -30,7 +30,7 @@ def played_by_gnubg(gnubg, path: Path, plies: tuple[int, int], length: int, seed
     ]
     play = [f"set seed {seed}", "set threads 1", f"new match {length}", f"export match mat {path}"]
     gnubg._run([*GNUBG_PLAYS_GNUBG, *settings, *play])
-    return read_mat(path)
+    return read_match(path)
 
 
 def statistics(gnubg, path: Path) -> list[dict[str, list[float]]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from motif.board.game_record import GameProgress, GameRecord, MatchRecord, Turn
-from motif.board.mat_file import read_mat
+from motif.board.match_file import read_match
 from motif.board.moves import legal_plays
 from motif.serve.gnubg_server import GnubgServer
 from motif.serve.opponent import Opponent
@@ -93,7 +93,7 @@ def check_dances(record: MatchRecord) -> None:
 @pytest.mark.parametrize(("side", "length", "number"), SESSIONS)
 def test_whole_games(gnubg, tmp_path, server, side, length, number, capsys):
     paths = play(gnubg.path, tmp_path, server, side, length, number)
-    records = [read_mat(path) for path in paths]
+    records = [read_match(path) for path in paths]
     games = [game for record in records for game in record.games]
     assert all(game.result is not None for game in games)
     assert length or len(games) == number

@@ -289,7 +289,7 @@ def test_a_short_rollout_has_its_share_in_what_lookahead_says():
     assert 0 < race.sum() < 40
     contact = boards[~race]
     trials = RolloutSettings(72, cut=4, stratified=True)
-    player = RolloutEvaluator("trials", static, trials, one_deal=True)
+    player = RolloutEvaluator("trials", static, trials, common_random_numbers=True)
     expected = 0.4 * plain.equity_many(contact) + 0.6 * player.equity_many(contact)
     np.testing.assert_allclose(evaluator.equity_many(contact), expected, atol=1e-12)
     chances = 0.4 * plain.evaluate_many(contact) + 0.6 * player.evaluate_many(contact)
@@ -329,7 +329,10 @@ def test_rollouts_after_lookahead_know_the_score():
     boards = some_boards("pubeval", 20, seed=4)
     boards = boards[classify_many(pack_many(boards)) != RACE]
     player = RolloutEvaluator(
-        "trials", load_static("motif-v1"), RolloutSettings(72, cut=4, stratified=True), one_deal=True
+        "trials",
+        load_static("motif-v1"),
+        RolloutSettings(72, cut=4, stratified=True),
+        common_random_numbers=True,
     )
     plain = load_evaluator("motif-v1@1")
     expected = 0.4 * plain.staked_equities(boards, stakes, 0) + 0.6 * player.staked_equities(

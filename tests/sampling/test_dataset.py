@@ -16,7 +16,7 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.package import VERSION
 from motif.sampling import dataset_fingerprint, read_dataset, read_manifest_positions, read_parts
-from motif.sampling.dataset import SCHEMA, Part, checksum, read_manifest, write_manifest, write_part
+from motif.sampling.dataset import SCHEMA, DatasetPart, checksum, read_manifest, write_manifest, write_part
 from tests.sampling.folders import QUICK, files, made, on_call
 
 
@@ -129,7 +129,7 @@ def replaced_part(folder, table) -> str:
     path = folder / parts[0].name
     pq.write_table(table, path)
     write_manifest(
-        folder, settings, [Part(path.name, parts[0].rows, checksum(path)), *parts[1:]], complete=True
+        folder, settings, [DatasetPart(path.name, parts[0].rows, checksum(path)), *parts[1:]], complete=True
     )
     return refusal(folder).removeprefix(f"{path}: ")
 

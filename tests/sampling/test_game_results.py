@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from motif.board.identifiers import gnubg_ids
-from motif.board.mat_file import write_mat
+from motif.board.match_file import write_match
 from motif.runtime import limits
 from motif.runtime.errors import DatasetError, RecordError, SettingError
 from motif.runtime.limits import Limit
@@ -25,7 +25,7 @@ START = "4HPwATDgc/ABMA"
 def _matches(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matches")
     for seed in range(3):
-        write_mat(folder / f"{seed}.mat", played(seed))
+        write_match(folder / f"{seed}.mat", played(seed))
     return folder
 
 

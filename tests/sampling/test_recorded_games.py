@@ -7,7 +7,7 @@ import pytest
 
 from motif.board.game_record import GameRecord, GameResult, Turn
 from motif.board.identifiers import gnubg_id
-from motif.board.mat_file import write_mat
+from motif.board.match_file import write_match
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.packed import unpack_many
@@ -28,7 +28,7 @@ BY_OUTCOME = SampleSettings(player="motif-v1", label="outcome")
 def _files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matches")
     for seed in range(3):
-        write_mat(folder / f"{seed}.mat", played(seed))
+        write_match(folder / f"{seed}.mat", played(seed))
     return folder
 
 

@@ -359,7 +359,7 @@ def play_values(
     for decision, one in enumerate(stakes):
         groups.setdefault(id(one), []).append(decision)
     for decisions in groups.values():
-        part, rows = plays.some(np.array(decisions))
+        part, rows = plays.take(np.array(decisions))
         one = stakes[decisions[0]]
         at_stake = evaluator.staked(one.stakes, one.side)
         values[rows] = at_stake.play_equities(before[decisions], part)
@@ -405,7 +405,7 @@ def _estimates(
     for decision, roll in enumerate(rolls):
         groups.setdefault(context_of(roll.state, cube), []).append(decision)
     for context, decisions in groups.items():
-        part, rows = batch.some(np.array(decisions))
+        part, rows = batch.take(np.array(decisions))
         values[rows], sources[rows] = estimate_plays(
             before[decisions], part, evaluator, context, asked=asked[rows]
         )

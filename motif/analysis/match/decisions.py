@@ -25,7 +25,7 @@ from motif.analysis.match.decision_errors import (
 from motif.analysis.match.record_walk import Moment, PlayedRoll
 from motif.analysis.ranking import ROLLOUT
 from motif.benchmark.losses import MILLIPOINTS
-from motif.board.game_record import Note
+from motif.board.game_record import Annotation
 from motif.board.identifiers import gnubg_id
 from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, SIGNS, Mark, mark_of, rating
 from motif.board.match_ids import xgid
@@ -301,15 +301,17 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
     )
 
 
-def notes_of(decisions: Iterable[MatchDecision], rolls: Iterable[RollLuck]) -> dict[tuple[int, int], Note]:
-    """Note for the actions of a match's record: what was decided there, and whether the roll was lucky."""
-    notes: dict[tuple[int, int], Note] = {}
+def notes_of(
+    decisions: Iterable[MatchDecision], rolls: Iterable[RollLuck]
+) -> dict[tuple[int, int], Annotation]:
+    """Annotate the actions of a match's record: what was decided there, and whether the roll was lucky."""
+    notes: dict[tuple[int, int], Annotation] = {}
 
     def say(moment: Moment, lines: Sequence[str], mark: Mark = "") -> None:
         place = moment.game - 1, moment.action
-        before = notes.get(place, Note(""))
+        before = notes.get(place, Annotation(""))
         worse = max(before.mark, mark, key=_RANKS.index)
-        notes[place] = Note("\n".join(filter(None, [before.text, *lines])), worse)
+        notes[place] = Annotation("\n".join(filter(None, [before.text, *lines])), worse)
 
     for one in decisions:
         if not one.counts:

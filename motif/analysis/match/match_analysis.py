@@ -33,7 +33,7 @@ from motif.analysis.match.decisions import (
 from motif.analysis.match.record_walk import Moment, PlayedRoll, walk
 from motif.analysis.ranking import CubeContext
 from motif.benchmark.losses import MILLIPOINTS
-from motif.board.game_record import MatchRecord, Note, crawford_game, jacoby_rule
+from motif.board.game_record import Annotation, MatchRecord, crawford_game, jacoby_rule
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
@@ -265,7 +265,7 @@ class MatchAnalysis(Tabular):
         own = [one for one in wrong if player is None or one.player == player]
         return sorted(own, key=lambda one: -one.error)
 
-    def notes(self) -> dict[tuple[int, int], Note]:
+    def notes(self) -> dict[tuple[int, int], Annotation]:
         """Comments for the actions of the record, to be written into a file of it."""
         return notes_of(self.decisions, self.lucks)
 

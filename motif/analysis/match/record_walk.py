@@ -12,7 +12,7 @@ from motif.board.game_record import (
     jacoby_rule,
 )
 from motif.board.mat_file import move_numbers
-from motif.board.match_state import LARGEST_CUBE, CubeOwner, MatchState
+from motif.board.match_state import MAX_CUBE, CubeOwner, MatchState
 from motif.board.moves import Play
 from motif.board.position import Position
 from motif.runtime.errors import PositionError, RecordError
@@ -118,7 +118,7 @@ class _GameWalk:
 
     def _may_double(self, player: int) -> bool:
         progress = self._progress
-        if self._crawford or progress.cube_owner not in (None, player) or 2 * progress.cube > LARGEST_CUBE:
+        if self._crawford or progress.cube_owner not in (None, player) or 2 * progress.cube > MAX_CUBE:
             return False
         return not self._length or self._game.score[player] + progress.cube < self._length
 

@@ -12,8 +12,9 @@ from motif.board.match_file import write_match
 from motif.board.moves import Play, RollLike, as_roll
 from motif.board.notation import find_play
 from motif.board.position import Position
+from motif.board.rules import RESIGNATIONS
 from motif.runtime.errors import PlayError, SettingError, did_you_mean, shown
-from motif.session.session import RESIGNATIONS, GameSession, Seat, SessionRules
+from motif.session.session import GameSession, Seat, SessionRules
 
 _CUBE_WORDS = ("double", "take", "pass", "beaver", "raccoon")
 

@@ -20,6 +20,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
 from motif.board.packed import Board
 from motif.board.position import Position
+from motif.board.rules import gammons_count
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
 from motif.evaluators.probabilities import turned, turned_equities
@@ -59,7 +60,7 @@ class CubeContext(NamedTuple):
         if self.has_cube:
             return stakes_of(state)
         # Without a cube only a match, and the Jacoby rule, make a game anything else than money.
-        plain = not state.length and not (state.jacoby and state.cube_owner == "centre")
+        plain = not state.length and gammons_count(state)
         return NO_CUBE if plain else without_cube(stakes_of(state))
 
 

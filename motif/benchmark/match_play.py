@@ -19,6 +19,7 @@ import numpy as np
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
+from motif.board.rules import MAX_MATCH_LENGTH, is_crawford_game, match_winner
 from motif.cube.cube_states import decided_ahead, stakes_of, without_doubles
 from motif.cube.equities import scale
 from motif.evaluators import Evaluator
@@ -50,9 +51,7 @@ from motif.rollout.rollout_settings import check_count
 from motif.runtime.errors import SettingError, check_seed
 from motif.runtime.frames import Tabular
 
-LONGEST = 64
-"""Points of the longest match."""
-_MOST_GAMES = 2 * LONGEST
+_MOST_GAMES = 2 * MAX_MATCH_LENGTH
 """Games of a match: fewer, since each brings a point."""
 
 
@@ -97,8 +96,8 @@ def play_match_play(
 
     The `adviser` turns the cube for a player without chances of his own.  A `judge` tells what is left
     without the luck of the dice (see `play_match`).  The same `seed` gives the same matches for any number of
-    `jobs`.  Raises `SettingError` for fewer than 2 matches, for a length that is not 1 to `LONGEST`, and for
-    a seed that is none.
+    `jobs`.  Raises `SettingError` for fewer than 2 matches, for a length that is not 1 to `MAX_MATCH_LENGTH`,
+    and for a seed that is none.
     """
     check_seed(seed)
     check_count("games", matches, 2)
@@ -110,8 +109,8 @@ def play_match_play(
 
 
 def _check_length(length: int) -> None:
-    if not 1 <= length <= LONGEST:
-        raise SettingError(f"a match is to 1 to {LONGEST} points, not {length}", "length")
+    if not 1 <= length <= MAX_MATCH_LENGTH:
+        raise SettingError(f"a match is to 1 to {MAX_MATCH_LENGTH} points, not {length}", "length")
 
 
 def play_match_tournament(
@@ -214,8 +213,7 @@ class _Match:
     @property
     def winner(self) -> int | None:
         """The player who has won; None while it goes on."""
-        best = max(self.score)
-        return self.score.index(best) if best >= self.length else None
+        return match_winner(self.length, self.score)
 
     def state(self) -> MatchState:
         """Return the score before the game, seen by the first player."""
@@ -226,8 +224,7 @@ class _Match:
         if points:
             self.score = self.score[0] + max(points, 0), self.score[1] + max(-points, 0)
             self.crawford_is_over |= self.crawford
-            at_match_point = max(self.score) == self.length - 1 > 0
-            self.crawford = at_match_point and not self.crawford_is_over
+            self.crawford = is_crawford_game(self.length, self.score, played=self.crawford_is_over)
         self.games += 1
 
 

@@ -27,6 +27,7 @@ from motif.board.identifiers import quoted
 from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.board.position import Position
+from motif.board.rules import is_crawford_game
 from motif.runtime.errors import PositionError
 
 PREFIX = "board"
@@ -146,7 +147,6 @@ class FibsBoard:
         scores = self.your_score, self.opponent_score
         own_score, opponent_score = scores if self.turn == first else scores[::-1]
         length = 0 if self.length == UNLIMITED else self.length
-        at_match_point = length - 1 in scores
         is_offered = self.doubled and not self.raised
         cube = self.cube >> raises if self.raised else self.cube
         return MatchState(
@@ -155,7 +155,7 @@ class FibsBoard:
             opponent_score=opponent_score,
             cube=cube,
             cube_owner=self._owner_of(cube),
-            crawford=bool(length) and at_match_point and not (self.did_crawford or self.redoubles),
+            crawford=is_crawford_game(length, scores, played=bool(self.did_crawford or self.redoubles)),
             doubled=is_offered,
             jacoby=jacoby and not length,
             beavers=beavers and not length,

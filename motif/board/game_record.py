@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from motif.board.marks import Mark
-from motif.board.match_state import MAX_CUBE
 from motif.board.moves import Play
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
+from motif.board.rules import MAX_CUBE, is_match_point
 from motif.runtime.errors import RecordError
 
 CubeKind = Literal["double", "beaver", "raccoon", "take", "drop"]
@@ -112,7 +112,7 @@ def _lost_gammon_counts_one(game: GameRecord) -> bool:
 def crawford_game(record: MatchRecord) -> int | None:
     """Index of the Crawford game: the first at match point, unless somebody doubled in it."""
     for index, game in enumerate(record.games):
-        if record.length > 1 and record.length - 1 in game.score:
+        if is_match_point(record.length, game.score):
             both = game.score[0] == game.score[1]
             has_cube_action = any(isinstance(action, CubeAction) for action in game.actions)
             return None if both or has_cube_action else index

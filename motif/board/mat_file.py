@@ -25,9 +25,9 @@ from motif.board.game_record import (
     Turn,
 )
 from motif.board.identifiers import quoted
-from motif.board.match_state import MAX_SCORE
 from motif.board.moves import Play, legal_plays, parse_roll
 from motif.board.notation import find_play
+from motif.board.rules import MAX_SCORE
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.limits import GAME_MOVES, MATCH_GAMES, MATCH_LINE, MATCH_LINES, MATCH_MOVES
 

@@ -36,9 +36,10 @@ import re
 import numpy as np
 
 from motif.board.identifiers import quoted
-from motif.board.match_state import MAX_CUBE, CubeOwner, GameState, MatchState
+from motif.board.match_state import CubeOwner, GameState, MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.board.position import Position
+from motif.board.rules import MAX_CUBE
 from motif.runtime.errors import PositionError
 
 XGID_PREFIX = "XGID="

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from motif.board.identifiers import base64_text, octets_from_base64, quoted
+from motif.board.rules import MAX_CUBE, MAX_SCORE
 from motif.runtime.errors import PositionError
 
 MATCH_ID_LENGTH = 12
-MAX_SCORE = 2**15 - 1
-MAX_CUBE = 2**15
 
 Side = Literal["me", "opponent"]
 CubeOwner = Literal["centre", "me", "opponent"]

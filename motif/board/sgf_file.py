@@ -32,10 +32,10 @@ from motif.board.game_record import (
 from motif.board.identifiers import quoted
 from motif.board.marks import Mark
 from motif.board.mat_file import mat_name
-from motif.board.match_state import MAX_SCORE
 from motif.board.moves import legal_plays, parse_roll
 from motif.board.notation import OFF, find_play
 from motif.board.packed import OWN_BAR, POINTS
+from motif.board.rules import MAX_SCORE, is_match_point
 from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.runtime.limits import GAME_MOVES, MATCH_GAMES, MATCH_MOVES, SGF_PARTS
 from motif.runtime.package import VERSION
@@ -310,7 +310,7 @@ def _opening(record: MatchRecord, number: int) -> str:
     rules = []
     if record.length:
         crawford = crawford_game(record)
-        at_match_point = any(record.length - 1 in one.score for one in record.games)
+        at_match_point = any(is_match_point(record.length, one.score) for one in record.games)
         rules = ["Crawford"] * (crawford is not None or not at_match_point)
         rules += ["CrawfordGame"] * (crawford == number)
     elif jacoby_rule(record):

@@ -11,8 +11,9 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.match_state import MAX_CUBE, CubeOwner, MatchState
+from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import Board, pack_many
+from motif.board.rules import MAX_CUBE
 from motif.cube.equities import (
     DEFAULT_EFFICIENCY,
     Efficiency,

@@ -15,9 +15,10 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import pack_many
 from motif.board.position import Position
+from motif.board.rules import may_double
 from motif.cube.cube_states import cube_maker
 from motif.cube.decision import best_action
-from motif.cube.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, may_double, scale
+from motif.cube.equities import DEFAULT_EFFICIENCY, DOUBLE_PASS, Efficiency, scale
 from motif.evaluators import Evaluator
 from motif.rollout.games import NO_DOUBLE
 from motif.rollout.rollout_settings import RolloutSettings

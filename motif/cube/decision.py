@@ -12,6 +12,7 @@ import numpy as np
 from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState
 from motif.board.position import Position
+from motif.board.rules import is_double_useful, may_double
 from motif.cube.cube_states import ALMOST, stakes_of
 from motif.cube.equities import (
     DOUBLE_PASS,
@@ -23,9 +24,7 @@ from motif.cube.equities import (
     check_valued,
     chosen_efficiency,
     cube_curves,
-    cube_is_useful,
     efficiency_class,
-    may_double,
     outcomes,
     scale,
 )
@@ -396,7 +395,7 @@ def best_action(
     beavers = takes and state.beavers and not state.length and double_take < 0
     double = "redouble" if state.cube_owner == "me" else "double"
     answer = "beaver" if beavers else "take" if takes else "pass"
-    if not cube_is_useful(state):
+    if not is_double_useful(state):
         return f"no {double}, dead cube", False, takes, False
     doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
     # Without gammons nothing is won by playing on: what seems to be is the model's rounding.
@@ -449,7 +448,7 @@ def market_windows(
 
     There are none where no double can be of use to the player.  `ends` holds one position.
     """
-    if not cube_is_useful(state):
+    if not is_double_useful(state):
         return ()
     efficiencies = (("dead", 0.0), ("efficiency", x), ("live", 1.0))
     return tuple(_window(name, ends, state, value, table) for name, value in efficiencies)

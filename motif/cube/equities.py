@@ -19,6 +19,7 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
+from motif.board.rules import gammons_count, is_cube_dead, may_double
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
 from motif.evaluators.probabilities import OUTPUTS, Probabilities, turned_equities
 from motif.evaluators.stakes import (
@@ -315,32 +316,6 @@ def chosen_efficiency(efficiency: float | Efficiency | None, position_class: str
     return (efficiency or DEFAULT_EFFICIENCY).of(position_class, pips)
 
 
-def may_double(state: MatchState) -> bool:
-    """Return whether the rules let the player on roll double.
-
-    That takes access to the cube, and no Crawford game.
-    """
-    return state.cube_owner != "opponent" and not state.crawford
-
-
-def cube_is_useful(state: MatchState) -> bool:
-    """Return whether a double can be of use to the player on roll.
-
-    In a match the player must need more points than the cube shows.
-    """
-    return may_double(state) and not (state.length and aways(state)[0] <= state.cube)
-
-
-def cube_is_dead(state: MatchState) -> bool:
-    """Return whether nobody can use the cube in a match.
-
-    That is in the Crawford game, where both need no more than the cube shows, and at 2 away each, where
-    the game is played for the match as soon as either doubles.
-    """
-    own, opponent = aways(state)
-    return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
-
-
 def model_stakes(
     state: MatchState,
     table: MatchEquityTable | None = None,
@@ -360,7 +335,7 @@ def model_stakes(
     if not state.length:
         worth, kind, last, played_out = _money_worth(state, unit), MONEY, 0, np.zeros(2, np.int64)
     else:
-        kind = DEAD if cube_is_dead(state) else MATCH
+        kind = DEAD if is_cube_dead(state) else MATCH
         last, played_out = _last_level(state)
         levels = range(last + _LEVELS_BEYOND)
         worth = _match_worth(state, table or match_equity_table(), levels, unit)
@@ -371,7 +346,7 @@ def model_stakes(
 def _money_worth(state: MatchState, unit: EquityScale) -> Floats:
     """Under the Jacoby rule gammons do not count while the cube is in the centre."""
     points = np.arange(-EVEN, EVEN + 1.0)
-    now = np.sign(points) if state.jacoby and state.cube_owner == "centre" else points
+    now = points if gammons_count(state) else np.sign(points)
     return np.asarray(unit.equity(np.stack([now, DOUBLED_WORTH * points])))
 
 

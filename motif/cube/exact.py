@@ -14,7 +14,8 @@ import numpy as np
 from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import CHECKERS, HOME, POINTS, Board
 from motif.board.position import Position
-from motif.cube.equities import DOUBLE_PASS, DOUBLED_WORTH, may_double
+from motif.board.rules import can_use_double, may_double
+from motif.cube.equities import DOUBLE_PASS, DOUBLED_WORTH
 from motif.cube.match_equity import MatchEquityTable, aways, match_equity_table
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, number_of, positions_of
 from motif.evaluators.bearoff.two_sided_cubes import (
@@ -244,7 +245,8 @@ def _match_rules(state: MatchState, table: MatchEquityTable, levels: dict[_Level
             lost[player, number] = table.after_game(view, -cube)
             passed[player, number] = table.after_game(view, cube)
             # A double is of no use to whom the cube already wins the match.
-            if owner in (None, player) and not state.crawford and aways(view)[0] > cube:
+            has_access = owner in (None, player) and not state.crawford
+            if has_access and can_use_double(cube, aways(view)[0]):
                 doubled[player, number] = levels[2 * cube, 1 - player]
     return CubeRules(
         whole=1.0, unit=1.0, lost=lost, passed=passed, doubled=doubled, turned=np.arange(len(levels))

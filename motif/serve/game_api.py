@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from motif.board.rules import MAX_MATCH_LENGTH
 from motif.serve.analysis_store import UnknownAnalysis
 from motif.serve.bodies import BodyRoute, desk_of, json_answer
 from motif.serve.database import StorageError
@@ -18,7 +19,7 @@ from motif.serve.game_database import GameWentOn, NoRoomError, UnknownGame
 from motif.serve.game_store import GameStore, new_settings
 from motif.serve.levels import levels
 from motif.session.kept_game import opponents
-from motif.session.session import LONGEST_MATCH, SessionRules
+from motif.session.session import SessionRules
 
 router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
 _LONGEST_FILE = 2_000_000
@@ -45,7 +46,7 @@ class NewGame(_Wish):
     """A game that is to begin."""
 
     opponent: Opponent
-    length: Annotated[int, Field(ge=0, le=LONGEST_MATCH, description="Points of the match; 0: money.")] = 0
+    length: Annotated[int, Field(ge=0, le=MAX_MATCH_LENGTH, description="Points of the match; 0: money.")] = 0
     cube: bool = True
     jacoby: bool = False
     beavers: bool = False

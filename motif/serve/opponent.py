@@ -11,6 +11,7 @@ import numpy as np
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
+from motif.board.rules import gammons_count
 from motif.cube import CubeDecision, cube_decision_by
 from motif.cube.cube_states import stakes_of
 from motif.cube.decision import BEAVERED
@@ -123,8 +124,7 @@ class Opponent:
     def resignation(self, position: Position, roll: tuple[int, int] | None, state: MatchState) -> str | None:
         """Return the certain loss that the opponent, on roll, resigns (see `certain_loss`), or None."""
         loss = certain_loss(position, roll)
-        gammons_count = state.length or not state.jacoby or state.cube_owner != "centre"
-        return loss if loss is None or gammons_count else "single"
+        return loss if loss is None or gammons_count(state) else "single"
 
     def agrees(self, position: Position, state: MatchState, points: int) -> bool:
         """Whether the other player should be content when he, on roll, offers to lose `points` cubes."""

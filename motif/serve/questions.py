@@ -10,6 +10,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
+from motif.board.rules import MAX_CUBE, MAX_SCORE
 from motif.rollout import RolloutSettings
 from motif.runtime.errors import PlayError, SettingError
 
@@ -36,7 +37,7 @@ Dice = Annotated[
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 _FIRST_FAULT = Field(fail_fast=True)
 """Of the items of a list only the first fault is looked for: there may be as many as items."""
-Points = Annotated[int, Field(ge=0, le=2**15 - 1)]
+Points = Annotated[int, Field(ge=0, le=MAX_SCORE)]
 
 
 class _Question(BaseModel):
@@ -71,7 +72,7 @@ class _Match(_Question):
         tuple[Points, Points] | Annotated[str, Field(max_length=20)] | None,
         Field(description="Points won by the player on roll and by the opponent: [3, 5] or '3-5'."),
     ] = None
-    cube: Annotated[int | None, Field(ge=1, le=2**15, description="What the cube shows.")] = None
+    cube: Annotated[int | None, Field(ge=1, le=MAX_CUBE, description="What the cube shows.")] = None
     owner: Annotated[
         Literal["me", "you", "none"] | None, Field(description="Who has the cube: me is the player on roll.")
     ] = None

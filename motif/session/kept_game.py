@@ -19,12 +19,13 @@ from motif.analysis.match.record_walk import jacoby_rule
 from motif.board.game_record import CubeAction, CubeKind, GameRecord, MatchRecord, Turn
 from motif.board.moves import Play
 from motif.board.notation import find_play
+from motif.board.rules import RESIGNATIONS
 from motif.evaluators.named import Kind, own_name, roster, without_plies
 from motif.players import load
 from motif.players.player import Player
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayerError, PlayError, RecordError, SettingError, shown
-from motif.session.session import RESIGNATIONS, GameSession, Seat, SessionRules, is_accepted, record_tags
+from motif.session.session import GameSession, Seat, SessionRules, is_accepted, record_tags
 from motif.session.tutor import Counsel, cube_counsel
 
 Event = list[Any]

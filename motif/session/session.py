@@ -25,12 +25,23 @@ from motif.board.game_record import (
     MatchRecord,
     Turn,
 )
-from motif.board.match_state import MAX_SCORE, CubeOwner, GameState, MatchState
+from motif.board.match_state import CubeOwner, GameState, MatchState
 from motif.board.movegen import ROLLS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
+from motif.board.rules import (
+    MAX_CUBE_PLAYED,
+    MAX_MATCH_LENGTH,
+    MAX_SCORE,
+    RESIGNATIONS,
+    gammons_count,
+    is_crawford_game,
+    is_double_useful,
+    is_match_point,
+    match_winner,
+)
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.players.player import Player
@@ -113,12 +124,6 @@ class GameHistory:
         return choice
 
 
-LONGEST_MATCH = 64
-"""What gnubg reads."""
-HIGHEST_CUBE = 4096
-"""What gnubg's cube goes up to."""
-
-
 @dataclass(frozen=True)
 class SessionRules:
     """Rules of a session: money or a match, with the cube or without it.
@@ -137,8 +142,8 @@ class SessionRules:
     """Money play: whoever is beavered may double once more; the cube stays with the other player."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.length <= LONGEST_MATCH:
-            raise SettingError(f"a match is to 1 to {LONGEST_MATCH} points (0: money), not {self.length}")
+        if not 0 <= self.length <= MAX_MATCH_LENGTH:
+            raise SettingError(f"a match is to 1 to {MAX_MATCH_LENGTH} points (0: money), not {self.length}")
         if self.raccoons and not self.beavers:
             raise SettingError("raccoons answer beavers, which are not allowed")
         for name, rule in (("the Jacoby rule", self.jacoby), ("beavers", self.beavers)):
@@ -154,8 +159,6 @@ def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
     return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
 
 
-RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
-"""What can be lost, and its points."""
 _LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
 _ROUNDING = 1e-6
 """Probabilities are float32: a lost single game may seem to be worth a little more than a point."""
@@ -267,8 +270,7 @@ class GameSession:
     @property
     def match_winner(self) -> int | None:
         """Who has won the match; None while it goes on, and in money play always."""
-        best = max(self._score)
-        return self._score.index(best) if self.rules.length and best >= self.rules.length else None
+        return match_winner(self.rules.length, self._score)
 
     @property
     def on_roll(self) -> int:
@@ -316,30 +318,29 @@ class GameSession:
 
         A cube is dead to whom its points win the match already.
         """
-        history, rules, progress = self._history, self.rules, self._history.progress
-        before_roll = self._result is None and not self.plays and history.cube_kind is None and self.ply > 0
-        alive = not rules.length or self._score[self.on_roll] + progress.cube < rules.length
-        has_access = progress.cube_owner in (None, self.on_roll) and 2 * progress.cube <= HIGHEST_CUBE
-        return before_roll and rules.cube and has_access and alive and not self._crawford
+        before_roll = self._result is None and not self.plays and self.ply > 0
+        if not (before_roll and self.rules.cube and self._history.cube_kind is None):
+            return False
+        return 2 * self.cube <= MAX_CUBE_PLAYED and is_double_useful(self.state())
 
     @property
     def answers(self) -> tuple[CubeKind, ...]:
         """What may be said to the double that is on offer; nothing where none is."""
         if not self.doubled:
             return ()
-        may_beaver = self.rules.beavers and 4 * self.cube <= HIGHEST_CUBE
+        may_beaver = self.rules.beavers and 4 * self.cube <= MAX_CUBE_PLAYED
         return ("take", "drop", "beaver") if may_beaver else ("take", "drop")
 
     @property
     def can_raccoon(self) -> bool:
         """Whether the player on roll, who was beavered, may double once more."""
         was_beavered = not self.plays and self._history.cube_kind == "beaver"
-        return self.rules.raccoons and was_beavered and 2 * self.cube <= HIGHEST_CUBE
+        return self.rules.raccoons and was_beavered and 2 * self.cube <= MAX_CUBE_PLAYED
 
     @property
     def gammons_count(self) -> bool:
         """Whether a gammon is worth more than a single game: not with the Jacoby rule before a double."""
-        return not self.rules.jacoby or self._history.progress.cube_owner is not None
+        return gammons_count(self.state())
 
     def state(self) -> MatchState:
         """Score, cube and dice, seen as `position` is."""
@@ -378,9 +379,9 @@ class GameSession:
         if roll[0] == roll[1]:
             raise RecordError("equal dice start no game: both throw again")
         self._history, self._result = GameHistory(int(dice[1] > dice[0])), None
-        # The Crawford game is the first at match point; a match to one point has none: its cube is dead.
-        at_match_point, before = self.rules.length - 1, (max(game.score) for game in self._finished)
-        self._crawford = at_match_point > 0 and max(self._score) == at_match_point > max(before, default=0)
+        length = self.rules.length
+        played = any(is_match_point(length, game.score) for game in self._finished)
+        self._crawford = is_crawford_game(length, self._score, played=played)
         self.throw(roll)
 
     def throw(self, roll: tuple[int, int]) -> None:

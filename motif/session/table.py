@@ -15,11 +15,12 @@ from motif.board.moves import Play, parse_roll
 from motif.board.notation import MAX_MOVES, OFF, MarkedMove, find_play, parse_moves
 from motif.board.packed import HOME, OWN_BAR
 from motif.board.position import Position
+from motif.board.rules import RESIGNATIONS
 from motif.evaluators import Evaluator
 from motif.rollout.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError
 from motif.session.asking import Asking, Screen
-from motif.session.session import RESIGNATIONS, GameSession, expected_loss, is_accepted
+from motif.session.session import GameSession, expected_loss, is_accepted
 from motif.session.tutor import Counsel, Tutor, cube_counsel, decision_lines
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from motif.benchmark.match_play import (
-    LONGEST,
     _Match,
     match_side,
     play_match_play,
@@ -14,6 +13,7 @@ from motif.benchmark.match_play import (
     play_money_play,
     play_money_tournament,
 )
+from motif.board.rules import MAX_MATCH_LENGTH
 from motif.cli.main import main
 from motif.evaluators import load_static
 from motif.players import load
@@ -66,7 +66,11 @@ def test_the_crawford_game_is_the_first_at_match_point():
 
 
 def test_refusals():
-    for matches, length, reason in ((1, 5, "games must be"), (2, 0, "1 to 64"), (2, LONGEST + 1, "1 to 64")):
+    for matches, length, reason in (
+        (1, 5, "games must be"),
+        (2, 0, "1 to 64"),
+        (2, MAX_MATCH_LENGTH + 1, "1 to 64"),
+    ):
         with pytest.raises(SettingError, match=reason):
             played("random", "random", length, matches)
 

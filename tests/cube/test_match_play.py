@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 
 from motif.board.match_state import MatchState
+from motif.board.rules import is_cube_dead
 from motif.cube import cube_decision, cubeful_equity, match_equity_table
-from motif.cube.equities import cash_points, cube_is_dead, outcomes
+from motif.cube.equities import cash_points, outcomes
 from motif.evaluators import Probabilities
 from tests.cube.chances import match_states, probabilities
 
@@ -121,7 +122,7 @@ def test_chances_to_win_the_match_are_chances(chances, where):
 
 @given(probabilities(), match_states())
 def test_a_dead_cube_is_worth_the_average_of_the_ends(chances, where):
-    if not cube_is_dead(where):
+    if not is_cube_dead(where):
         return
     ends = [
         (chances.win - chances.win_gammon, 1),

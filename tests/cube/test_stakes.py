@@ -11,9 +11,10 @@ from motif.board.match_state import MatchState
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
+from motif.board.rules import is_double_useful
 from motif.cube import DEFAULT_EFFICIENCY, cube_decision, cubeful_equity
 from motif.cube.cube_states import stakes_of
-from motif.cube.equities import EFFICIENCY_CLASSES, cube_is_useful, efficiency_classes, scale
+from motif.cube.equities import EFFICIENCY_CLASSES, efficiency_classes, scale
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Probabilities
 from motif.evaluators.probabilities import certain, turned
@@ -40,7 +41,7 @@ def test_the_player_on_roll_has_the_value_of_the_cube_decision(state, row, x):
     held, taken = pair(stakes, 0, row)
     assert held == pytest.approx(cubeful_equity(row, state, efficiency=x), abs=1e-12)
     assert held == pytest.approx(decision.no_double, abs=1e-12)
-    if decision.double_take is not None and cube_is_useful(state):
+    if decision.double_take is not None and is_double_useful(state):
         assert taken == pytest.approx(decision.double_take, abs=1e-12)
     value = staked(stakes, 0, row)[0]
     assert value == pytest.approx(decision.value, abs=1e-9)

@@ -10,8 +10,8 @@ import pytest
 
 from motif.board.match_state import MatchState
 from motif.board.position import Position
+from motif.board.rules import is_double_useful
 from motif.cube import DEFAULT_EFFICIENCY, CubeDecision, cube_decision_at
-from motif.cube.equities import cube_is_useful
 from motif.evaluators import Probabilities
 from tests.peers.games import decisions
 from tests.peers.test_gnubg_bearoff import FOLDERS
@@ -119,7 +119,7 @@ def match_states(number: int, seed: int) -> list[MatchState]:
         cube = 1 << int(random.integers(0, 4))
         owner = "me" if cube > 1 else "centre"
         state = MatchState(length, own, opponent, cube, owner)
-        if cube_is_useful(state):
+        if is_double_useful(state):
             found.append(state)
     return found
 

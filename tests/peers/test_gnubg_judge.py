@@ -15,8 +15,8 @@ from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.parsing import parse_decision
 from motif.board.position import Position
+from motif.board.rules import may_double
 from motif.cube import cube_decision_by
-from motif.cube.equities import may_double
 from motif.evaluators import load_evaluator
 from motif.parameters.position_class import RACE, classify_many
 from tests.games import some_decisions

@@ -39,6 +39,7 @@ from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
+from motif.board.rules import is_match_point
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies
@@ -503,7 +504,7 @@ def result_of(record: MatchRecord) -> float | None:
         return table.chance(away[0], away[1], at_match_point and is_over)
 
     played = crawford is not None and record.games[crawford].result is not None
-    started = crawford is None and record.length - 1 in before
+    started = crawford is None and is_match_point(record.length, before)
     return chance(after, played or started) - chance(before, started)
 
 

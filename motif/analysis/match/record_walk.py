@@ -12,9 +12,10 @@ from motif.board.game_record import (
     jacoby_rule,
 )
 from motif.board.mat_file import move_numbers
-from motif.board.match_state import MAX_CUBE, CubeOwner, MatchState
+from motif.board.match_state import CubeOwner, MatchState
 from motif.board.moves import Play
 from motif.board.position import Position
+from motif.board.rules import is_double_useful
 from motif.runtime.errors import PositionError, RecordError
 
 _ANSWERS = ("take", "drop", "beaver")
@@ -99,7 +100,7 @@ class _GameWalk:
             moment = (self._number, line, action.player, progress.position)
             if isinstance(action, Turn):
                 opening = not has_rolled and action.roll[0] != action.roll[1]
-                if has_rolled and not has_doubled and self._may_double(action.player):
+                if has_rolled and not has_doubled and is_double_useful(self._state(action.player)):
                     chances.append(
                         CubeChance(*moment, self._state(action.player), doubled=False, action=place)
                     )
@@ -115,12 +116,6 @@ class _GameWalk:
             elif action.kind in _ANSWERS:
                 chances[-1] = replace(chances[-1], answer=action.kind)
             progress.apply(action)
-
-    def _may_double(self, player: int) -> bool:
-        progress = self._progress
-        if self._crawford or progress.cube_owner not in (None, player) or 2 * progress.cube > MAX_CUBE:
-            return False
-        return not self._length or self._game.score[player] + progress.cube < self._length
 
     def _state(self, player: int) -> MatchState:
         progress, score = self._progress, self._game.score

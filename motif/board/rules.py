@@ -1,0 +1,77 @@
+"""Rules of matches and of the cube: limits, doubles, the Crawford game, gammons, the winner.
+
+Legal plays are in `motif.board.moves`, and what a finished board is worth in `motif.board.outcome`.
+
+Source: the US Backgammon Federation's rules, which gnubg follows too.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from motif.board.match_state import MatchState
+
+MAX_SCORE = 2**15 - 1
+"""Most points of a match, and of a score, that can be written: a Match ID has 15 bits for each."""
+MAX_CUBE = 2**15
+"""Highest value of the cube that can be written: a Match ID has 4 bits for its logarithm."""
+MAX_MATCH_LENGTH = 64
+"""Most points of a match that motif plays: gnubg's ``MAXSCORE``, so that gnubg can read every match."""
+MAX_CUBE_PLAYED = 4096
+"""Highest value of the cube in games that motif plays: gnubg's ``MAX_CUBE``."""
+
+RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
+"""What a player can offer to lose, with its points in units of the cube."""
+
+
+def may_double(state: "MatchState") -> bool:
+    """Return whether the player on roll may double: with access to the cube, and not in the Crawford game."""
+    return state.cube_owner != "opponent" and not state.crawford
+
+
+def can_use_double(cube: int, away: int | None) -> bool:
+    """Return whether a double is of use to a player who may double, and can be written.
+
+    `away` are the points that the player still needs in a match, None in money play: a cube that already wins
+    the match is dead.
+    """
+    return 2 * cube <= MAX_CUBE and (away is None or away > cube)
+
+
+def is_double_useful(state: "MatchState") -> bool:
+    """Return whether the player on roll may double, and can gain by it."""
+    away = state.length - state.own_score if state.length else None
+    return may_double(state) and can_use_double(state.cube, away)
+
+
+def is_cube_dead(state: "MatchState") -> bool:
+    """Return whether neither player of a match can gain by a double.
+
+    That is so in the Crawford game, where both players need no more points than the cube shows, and at 2-away
+    2-away, where either double makes the game decide the match.
+    """
+    own, opponent = state.length - state.own_score, state.length - state.opponent_score
+    return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
+
+
+def gammons_count(state: "MatchState") -> bool:
+    """Return whether gammons count: with the Jacoby rule, in money play, not before a double was taken."""
+    return bool(state.length) or not state.jacoby or state.cube_owner != "centre"
+
+
+def is_match_point(length: int, score: tuple[int, int]) -> bool:
+    """Return whether a player is one point away from winning a match of more than one point."""
+    return length > 1 and length - 1 in score
+
+
+def is_crawford_game(length: int, score: tuple[int, int], *, played: bool) -> bool:
+    """Return whether a game that begins at `score` is the Crawford game: the first one at match point.
+
+    `played` says whether an earlier game of the match was it.
+    """
+    return is_match_point(length, score) and not played
+
+
+def match_winner(length: int, score: tuple[int, int]) -> int | None:
+    """Return the player, 0 or 1, who has won a match; None while it goes on, and in money play."""
+    best = max(score)
+    return score.index(best) if length and best >= length else None

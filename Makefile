@@ -47,7 +47,7 @@ help:
 	@echo "make docs        the site, into build/docs; a warning is an error, and no network is needed"
 	@echo "make docs-links  ask every address on the web that the docs name"
 	@echo "make wheel       build and check what pip installs, and use it in an empty environment"
-	@echo "make lint        ruff and mypy"
+	@echo "make lint        ruff, mypy, and the words of tools/words.yaml"
 	@echo
 	@echo "Each makes $(VENV) first if need be; PYTHON=python3.12 makes it with another Python."
 
@@ -153,6 +153,7 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tools.words
 
 # An environment without pip is given one; a half-made one, as a Python without ensurepip leaves it, is
 # made anew.  uv brings pip in a tenth of the time that ensurepip takes.

@@ -24,7 +24,6 @@ from motif.runtime.package import functions, lazy_names
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
     from motif.analysis.match import MatchAnalysis
-    from motif.analysis.ranking import Ranking
     from motif.analysis.turn import TurnDecision
     from motif.benchmark.match_play import MatchPlayResult, MoneyPlayResult
     from motif.board.match_file import read_match, write_match
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from motif.players import Player
     from motif.players import as_player as load_player
     from motif.players.match import MatchResult
+    from motif.players.ranking import Ranking
     from motif.players.tournament import TournamentResult
     from motif.rollout import Comparison, RolloutResult, RolloutSettings
     from motif.runtime.errors import MotifError
@@ -140,7 +140,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "motif.analysis.explain": ("Explanation",),
     "motif.analysis.match": ("MatchAnalysis",),
-    "motif.analysis.ranking": ("Ranking",),
+    "motif.players.ranking": ("Ranking",),
     "motif.analysis.turn": ("TurnDecision",),
     "motif.benchmark.match_play": ("MatchPlayResult", "MoneyPlayResult"),
     "motif.board.match_file": ("read_match", "write_match"),

@@ -15,13 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.cube_records import cube_answers
-from motif.analysis.explain import Explanation, explain_choice
+from motif.analysis.explain import Explanation, explain_play
 from motif.analysis.judge import JUDGE, MatchOptions, for_match, judge_name
 from motif.analysis.match import MatchAnalysis, analyse_match
 from motif.analysis.match.match_analysis import WORST
 from motif.analysis.phrases import LANGUAGE
 from motif.analysis.position_records import SHOWN
-from motif.analysis.ranking import Ranking, rank_plays
 from motif.analysis.turn import TurnDecision, decide_turn
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
@@ -44,6 +43,7 @@ from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.library_options import ComparedKeywords, MatchKeywords, RolloutKeywords, lists_fields
 from motif.players.player import PlayerLike, as_player
+from motif.players.ranking import Ranking, rank_plays
 from motif.rollout import Comparison, RolloutResult, RolloutSettings
 from motif.rollout import compare_plays as compared
 from motif.rollout.comparison import CANDIDATES
@@ -277,7 +277,7 @@ def explain(
     legal = plays_of(place, dice)
     plays = [find_play(play, legal) if isinstance(play, str) else play for play in (better, versus)]
     context, _ = for_match(evaluator, _options(match), state)
-    return explain_choice(evaluator, place, dice, *plays, context=context, language=language)
+    return explain_play(evaluator, place, dice, *plays, context=context, language=language)
 
 
 @lists_fields(RolloutSettings)

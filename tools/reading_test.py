@@ -13,10 +13,9 @@ from typing import Any
 
 import yaml
 
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import REST
 from motif.analysis.judge import judge_of
-from motif.analysis.ranking import MONEY, CubeContext, rank_plays
 from motif.board.diagram import text_diagram
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
@@ -24,6 +23,7 @@ from motif.board.notation import find_play
 from motif.board.packed import OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Evaluator
+from motif.players.ranking import MONEY, CubeContext, rank_plays
 from motif.runtime.errors import MotifError, PlayerError
 from tools.house import ROOT
 from tools.marked_page import write_region
@@ -195,7 +195,7 @@ def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
         return Reading(decision, chosen, max(-difference, 1e-9), None)
     other = find_play(decision.next_play, plays) if decision.is_compared else None
     try:
-        explanation = explain_choice(
+        explanation = explain_play(
             evaluator, decision.position, decision.roll, chosen, other, context=decision.context
         )
     except PlayerError:

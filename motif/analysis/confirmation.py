@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.ranking import EXACT, ROLLOUT, CubeContext, RankedPlay, Ranking, rank_plays
 from motif.board.match_state import MatchState
 from motif.board.moves import Play
 from motif.board.packed import Board, pack_many
@@ -27,6 +26,7 @@ from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
 from motif.evaluators.kernels import WEIGHTS
 from motif.evaluators.model import Model
 from motif.evaluators.stakes import Stakes
+from motif.players.ranking import EXACT, ROLLOUT, CubeContext, RankedPlay, Ranking, rank_plays
 from motif.rollout.comparison import staked_stage
 from motif.rollout.playout import ROUND
 from motif.rollout.rollout_evaluator import items_of
@@ -85,7 +85,7 @@ class RolledCube(NamedTuple):
         return self.cost if self.cost > CERTAIN * self.se or not self.trials else 0.0
 
 
-class Choice(NamedTuple):
+class ComparedPair(NamedTuple):
     """Two plays of one roll, each with the best estimate there is."""
 
     better: RankedPlay
@@ -127,7 +127,7 @@ def can_roll_out(evaluator: Evaluator) -> bool:
     return isinstance(static, StaticEvaluator) and static.model.kind == WEIGHTS
 
 
-def compare_choice(
+def compare_ranked(
     ranking: Ranking,
     evaluator: Evaluator,
     context: CubeContext,
@@ -135,7 +135,7 @@ def compare_choice(
     worse: Play | None,
     *,
     confirm: RolloutSettings | None,
-) -> Choice:
+) -> ComparedPair:
     """Compare two plays of a `ranking` by the best estimate: rolled out from a difference of `DOUBTFUL` on.
 
     By default the best play is compared with the best of the others.
@@ -146,36 +146,38 @@ def compare_choice(
     )
     is_exact = EXACT in (first.source, second.source)
     if confirm is None or is_exact or abs(first.equity - second.equity) < DOUBTFUL:
-        return Choice(first, second, None)
+        return ComparedPair(first, second, None)
     pair = np.array([[first.play.position.board, second.play.position.board]])
     before = ranking.position.board[None]
     (rolled,) = roll_out_pairs(before, pair, [context.stakes], evaluator, confirm, jobs=1)
-    return Choice(first, second, rolled)
+    return ComparedPair(first, second, rolled)
 
 
 def _same(ranked: RankedPlay, play: Play) -> bool:
     return ranked.play.position == play.position
 
 
-def best_or_choice(ranking: Ranking, evaluator: Evaluator, context: CubeContext, play: Play) -> Choice | None:
+def compare_with_best(
+    ranking: Ranking, evaluator: Evaluator, context: CubeContext, play: Play
+) -> ComparedPair | None:
     """Return the best play of a `ranking` compared with `play`; None where that is the best."""
     if _same(ranking[0], play):
         return None
-    return compare_choice(ranking, evaluator, context, None, play, confirm=confirming_rollout(evaluator))
+    return compare_ranked(ranking, evaluator, context, None, play, confirm=confirming_rollout(evaluator))
 
 
-def choice_of(
+def compare_plays(
     position: Position,
     roll: tuple[int, int],
     evaluator: Evaluator,
     context: CubeContext,
     better: Play | None = None,
     worse: Play | None = None,
-) -> Choice:
-    """Rank the plays of a roll and compare two of them, see `compare_choice`."""
+) -> ComparedPair:
+    """Rank the plays of a roll and compare two of them, see `compare_ranked`."""
     asked = [play for play in (better, worse) if play is not None]
     ranking = rank_plays(position, roll, evaluator, context, asked=asked)
-    return compare_choice(ranking, evaluator, context, better, worse, confirm=confirming_rollout(evaluator))
+    return compare_ranked(ranking, evaluator, context, better, worse, confirm=confirming_rollout(evaluator))
 
 
 def roll_out_pairs(
@@ -232,7 +234,7 @@ def _roll_out(
 
 
 @dataclass(frozen=True)
-class CubeQuestion:
+class JudgedCube:
     """What was done with the cube, and what lookahead says of it."""
 
     position: Position
@@ -249,7 +251,7 @@ class CubeQuestion:
 
 
 def roll_out_cubes(
-    doubtful: Sequence[CubeQuestion],
+    doubtful: Sequence[JudgedCube],
     evaluator: Evaluator,
     settings: RolloutSettings,
     *,
@@ -272,7 +274,7 @@ def roll_out_cubes(
     return rolled
 
 
-def _roll_out_cube(static: StaticEvaluator, settings: RolloutSettings, one: CubeQuestion) -> RolledCube:
+def _roll_out_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
     rolled = _rolled_cube(static, settings, one)
     if not rolled.trials:
         return rolled
@@ -282,7 +284,7 @@ def _roll_out_cube(static: StaticEvaluator, settings: RolloutSettings, one: Cube
     return _rolled_cube(static, replace(more, seed=more.seed + 1), one) if rolled.confirmed else rolled
 
 
-def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: CubeQuestion) -> RolledCube:
+def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
     result = roll_out_cube(one.position, one.state, static, settings, jobs=1)
     if result.double_take is None:  # a cube that is dead: nothing to roll out
         return RolledCube(one.decision, one.decision.cost(one.done), 0.0, 0)

@@ -42,7 +42,7 @@ from motif.runtime.progress import progress
 from motif.sampling import read_parts
 
 FORMAT = "motif-analysis/1"
-MOST_IMPORTANT = 6
+MAX_IMPORTANT = 6
 """Features that the summary names, and whose relation to the value is drawn."""
 HIGH_VIF = 10.0
 """A rule of thumb: from here on a feature's weight cannot be told from those of others."""
@@ -190,7 +190,7 @@ def clusters(matrix: Floats) -> Clusters:
 
 
 @dataclass(frozen=True)
-class Scale:
+class ValueScale:
     """Names and units of what an evaluator computes."""
 
     raw: str
@@ -231,14 +231,14 @@ class Scale:
         return np.asarray(half / self.raw_factor / np.cosh(np.asarray(raw) / self.raw_factor) ** 2)
 
 
-def scale_of(evaluator: StaticEvaluator, head: str) -> Scale:
+def scale_of(evaluator: StaticEvaluator, head: str) -> ValueScale:
     """How the sums of one of an evaluator's heads are shown."""
     if isinstance(evaluator, BrasEvaluator):
-        return Scale("D", evaluator.formula.sigma, "S", "", 0.0, 100.0)
+        return ValueScale("D", evaluator.formula.sigma, "S", "", 0.0, 100.0)
     low, high = bounds(head)
     if head == "equity":
-        return Scale("x", 1.0, "equity", "points", low, high)
-    return Scale("x", 1.0, f"{HEAD_WORDS[head]} chance", "%", _PERCENT * low, _PERCENT * high)
+        return ValueScale("x", 1.0, "equity", "points", low, high)
+    return ValueScale("x", 1.0, f"{HEAD_WORDS[head]} chance", "%", _PERCENT * low, _PERCENT * high)
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ class Judgement:
         """How many positions are of each class, by its name; only classes that occur."""
         return {name: len(rows) for name, rows in rows_of_classes(self.classes).items()}
 
-    def sensitivities(self, scale: Scale) -> Floats:
+    def sensitivities(self, scale: ValueScale) -> Floats:
         """Return what the value, in the unit of `scale`, gains per unit of each feature (n, p)."""
         return np.asarray(self.slopes * scale.steepness(self.raw)[:, None])
 
@@ -293,7 +293,7 @@ class FeatureTable:
 
 
 @dataclass(frozen=True)
-class Analysis:
+class EvaluatorAnalysis:
     """An evaluator's head on some positions."""
 
     name: str
@@ -304,7 +304,7 @@ class Analysis:
     source: str
     """Where the positions are from, for a sentence."""
     parameters: ParameterSet
-    scale: Scale
+    scale: ValueScale
     boards: Board
     judged: Judgement
     values: Floats
@@ -356,7 +356,7 @@ def analysis_of(
     source: str,
     head: str = "win",
     class_name: str | None = None,
-) -> Analysis:
+) -> EvaluatorAnalysis:
     """Analyse one head of an evaluator on `boards` (n, 26), which are all of the class that is named.
 
     `source` says where they are from.  Raises `PlayerError` as `checked_weights` does, `SettingError`
@@ -372,7 +372,7 @@ def analysis_of(
             )
         correlation = correlations(judged.features)
         table = feature_table(judged, judged.sensitivities(scale), variance_inflation(correlation))
-        return Analysis(
+        return EvaluatorAnalysis(
             name=evaluator.name,
             head=head,
             class_name=class_name,
@@ -451,7 +451,7 @@ def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> Featur
     )
 
 
-def features_csv(analysis: Analysis) -> str:
+def features_csv(analysis: EvaluatorAnalysis) -> str:
     """Return a row a feature, in the set's order: its name and the numbers of `FeatureTable`."""
     names = [field.name for field in fields(FeatureTable)]
     columns = [getattr(analysis.table, name) for name in names]
@@ -459,14 +459,14 @@ def features_csv(analysis: Analysis) -> str:
     return _csv(["name", *names], rows)
 
 
-def correlation_csv(analysis: Analysis) -> str:
+def correlation_csv(analysis: EvaluatorAnalysis) -> str:
     """Return the correlations of the features, with their names; empty for a constant feature."""
     names = analysis.parameters.names
     rows = ([name, *row] for name, row in zip(names, analysis.correlation, strict=True))
     return _csv(["name", *names], rows)
 
 
-def components_csv(analysis: Analysis) -> str:
+def components_csv(analysis: EvaluatorAnalysis) -> str:
     """Return a row per principal component: the share that it explains, and its correlations."""
     components = analysis.components
     rows = (
@@ -478,7 +478,7 @@ def components_csv(analysis: Analysis) -> str:
     return _csv(["component", "explained_share", *analysis.parameters.names], rows)
 
 
-def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
+def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, Any]:
     """Return the main numbers, with the names of the `files` that hold the rest; not finite ones are None."""
     table, names, scale = analysis.table, analysis.parameters.names, analysis.scale
     return {
@@ -499,13 +499,13 @@ def summary(analysis: Analysis, files: Sequence[str]) -> dict[str, Any]:
         "patterns": analysis.judged.patterns,
         "most_important": [
             {"name": names[k], "weight": rounded(table.weight[k]), "importance": rounded(table.importance[k])}
-            for k in analysis.by_importance[:MOST_IMPORTANT]
+            for k in analysis.by_importance[:MAX_IMPORTANT]
         ],
         "constant": [names[k] for k in np.flatnonzero(np.isnan(table.vif))],
         "collinear": [names[k] for k in np.flatnonzero(np.isinf(table.vif))],
         "vif_above_10": int((table.vif > HIGH_VIF).sum()),
         "components_for_90_percent": analysis.components.needed(0.9),
-        "explained_shares": [rounded(share) for share in analysis.components.shares[:MOST_IMPORTANT]],
+        "explained_shares": [rounded(share) for share in analysis.components.shares[:MAX_IMPORTANT]],
         "files": list(files),
     }
 

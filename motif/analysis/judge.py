@@ -10,9 +10,9 @@ from motif.evaluators.named import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
 
 if TYPE_CHECKING:
-    from motif.analysis.ranking import CubeContext
     from motif.board.match_state import MatchState
     from motif.evaluators import Evaluator
+    from motif.players.ranking import CubeContext
 
 JUDGE = f"{default_player()}@2"
 """Who judges when nobody is named: as deep as one likes to wait for, see docs/explanation/frontier.md."""
@@ -129,9 +129,9 @@ def for_match(
 ) -> "tuple[CubeContext, dict[str, Any]]":
     """Return what `evaluator` values plays for, by options and an ID's state, and what to say of it."""
     # Only now: they take a while to import.
-    from motif.analysis.ranking import MONEY, CubeContext
     from motif.board.diagram import describe_stakes
     from motif.evaluators.stakes import gammon_values
+    from motif.players.ranking import MONEY, CubeContext
 
     state = options.stakes_state(match)
     if state is None:

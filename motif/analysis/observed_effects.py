@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import Analysis, Floats, Judgement, judgement
+from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, Judgement, judgement
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds
@@ -79,7 +79,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Step:
+class CurveStep:
     """Positions with about the same value of a parameter."""
 
     value: float
@@ -164,7 +164,7 @@ class Observed:
         left = self._left(self.features[:, feature][:, None], self.feature_frame(feature))
         return np.asarray(self.gradient * _least_squares(left, self.features)[0])
 
-    def curve(self, feature: int) -> tuple[Step, ...]:
+    def curve(self, feature: int) -> tuple[CurveStep, ...]:
         """Return the mean value by steps of a feature, as it would be in the same frame."""
         column = self.features[:, feature]
         groups = _groups(column)
@@ -176,7 +176,12 @@ class Observed:
         worth = np.concatenate([[0.0], above])
         worth += self.values.mean() - shares @ worth
         return tuple(
-            map(Step, (member.T @ column / len(column) / shares).tolist(), worth.tolist(), shares.tolist())
+            map(
+                CurveStep,
+                (member.T @ column / len(column) / shares).tolist(),
+                worth.tolist(),
+                shares.tolist(),
+            )
         )
 
     @cached_property
@@ -233,7 +238,7 @@ def observed(weights: WeightFile, boards: Board, head: str) -> Observed:
 
 
 @one_thread()
-def observed_in(analysis: Analysis) -> Observed:
+def observed_in(analysis: EvaluatorAnalysis) -> Observed:
     """Return the positions of an analysis."""
     factor = analysis.scale.raw_factor
     return _observed(analysis.parameters, analysis.head, analysis.boards, analysis.judged, factor)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import Analysis, Floats, rounded, standardised, varying
+from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, rounded, standardised, varying
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.files import csv_text
 from motif.runtime.parallel import one_thread
 
-FEWEST_GROUPS, MOST_GROUPS = 3, 8
+MIN_GROUPS, MAX_GROUPS = 3, 8
 """Two groups would mostly be who is ahead and who is behind, which the score tells already."""
 SAMPLED = 2000
 """Positions of which the tree is made: its distances grow with their square.  The others join the group with
@@ -28,7 +28,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Cluster:
+class PositionCluster:
     """A group of positions with like features."""
 
     number: int
@@ -59,7 +59,7 @@ class PositionClusters:
 
     labels: Numbers
     """(n,) number of each position's group."""
-    groups: tuple[Cluster, ...]
+    groups: tuple[PositionCluster, ...]
     silhouettes: dict[int, float]
     """Mean silhouette by number of groups tried."""
 
@@ -69,7 +69,7 @@ class PositionClusters:
         return max(self.silhouettes.values(), default=0.0)
 
 
-def position_clusters(analysis: Analysis) -> PositionClusters:
+def position_clusters(analysis: EvaluatorAnalysis) -> PositionClusters:
     """Group the positions of an analysis by their features; the same positions give the same groups."""
     free, standard = varying(analysis.judged.features), standardised(analysis.judged.features)
     rows = np.linspace(0, len(standard) - 1, min(len(standard), SAMPLED)).astype(np.int64)
@@ -88,12 +88,12 @@ def _centres(rows: Floats) -> tuple[Floats, dict[int, float]]:
     from scipy.cluster.hierarchy import fcluster, linkage
 
     distinct = np.unique(rows, axis=0)
-    most = min(MOST_GROUPS, len(distinct) - 1)
-    if most < FEWEST_GROUPS:
+    most = min(MAX_GROUPS, len(distinct) - 1)
+    if most < MIN_GROUPS:
         return distinct[:1], {}
     tree = linkage(rows, "ward")
     distances = np.sqrt(_squared_distances(rows, rows))
-    cuts = {count: fcluster(tree, count, "maxclust") - 1 for count in range(FEWEST_GROUPS, most + 1)}
+    cuts = {count: fcluster(tree, count, "maxclust") - 1 for count in range(MIN_GROUPS, most + 1)}
     # Ties in the tree may leave fewer groups than asked for.
     cuts = {count: cut for count, cut in cuts.items() if cut.max() + 1 == count}
     silhouettes = {count: _silhouette(distances, cut) for count, cut in cuts.items()}
@@ -118,14 +118,14 @@ def _squared_distances(rows: Floats, others: Floats) -> Floats:
 
 
 def _cluster(
-    analysis: Analysis, standard: Floats, free: npt.NDArray[np.bool_], labels: Numbers, number: int
-) -> Cluster:
+    analysis: EvaluatorAnalysis, standard: Floats, free: npt.NDArray[np.bool_], labels: Numbers, number: int
+) -> PositionCluster:
     here = np.flatnonzero(labels == number)
     middle = standard[here].mean(axis=0)
     centre = np.zeros(len(free))
     centre[free] = middle
     counts = np.bincount(analysis.judged.classes[here], minlength=len(CLASS_NAMES)).tolist()
-    return Cluster(
+    return PositionCluster(
         number=number,
         positions=len(here),
         share=len(here) / len(labels),
@@ -138,7 +138,7 @@ def _cluster(
     )
 
 
-def clusters_csv(analysis: Analysis, clusters: PositionClusters) -> str:
+def clusters_csv(analysis: EvaluatorAnalysis, clusters: PositionClusters) -> str:
     """Return a row a group: its numbers, its positions by class, and its centre in SD of each feature."""
     names = analysis.parameters.names
     header = ["cluster", "positions", "share", *CLASS_NAMES, "raw", "value", "value_sd", *names]

@@ -14,15 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.judge import MatchOptions, for_match
-from motif.analysis.ranking import (
-    MONEY,
-    CubeContext,
-    Ranking,
-    estimate_plays,
-    probabilities_of,
-    rank_plays,
-    source_words,
-)
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.match_state import MatchState
 from motif.board.moves import PlayBatch, check_goes_on, decode_path, parse_roll, play_batches
@@ -35,6 +26,15 @@ from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.evaluator import best_few, without_ties
 from motif.evaluators.probabilities import turned_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.players.ranking import (
+    MONEY,
+    CubeContext,
+    Ranking,
+    estimate_plays,
+    probabilities_of,
+    rank_plays,
+    source_words,
+)
 from motif.runtime.errors import MotifError, SettingError, plain_text
 from motif.runtime.files import content_of
 from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
@@ -53,7 +53,7 @@ Rolls = npt.NDArray[np.int64]
 _roll = lru_cache(parse_roll)
 
 
-class _Line(NamedTuple):
+class _BatchLine(NamedTuple):
     number: int
     words: list[str]
 
@@ -70,12 +70,12 @@ class _BatchFile:
             self._content = content_of(Path(path), SettingError, BATCH_FILE)
         BATCH_LINES.check(self._content.count(b"\n"), self.name, SettingError)
 
-    def __iter__(self) -> Iterator[_Line]:
+    def __iter__(self) -> Iterator[_BatchLine]:
         content = self._content.removeprefix(_BYTE_ORDER_MARK)
         for number, line in lines_of(pieces_of(BytesIO(content)), TEXT_LINE, self.name, SettingError):
             words = line.decode("utf-8", "replace").split()
             if words and not words[0].startswith(_COMMENT):
-                yield _Line(number, words)
+                yield _BatchLine(number, words)
 
 
 def read_positions(path: str) -> Board:

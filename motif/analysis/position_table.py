@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import Analysis, rounded
+from motif.analysis.evaluator_analysis import EvaluatorAnalysis, rounded
 from motif.board.identifiers import gnubg_ids
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.files import csv_text, replacing, write_text
@@ -28,7 +28,7 @@ _HUNDRED = 100.0
 Column = npt.NDArray[np.generic] | Sequence[str]
 
 
-def position_columns(analysis: Analysis, clusters: npt.NDArray[np.int64]) -> dict[str, Column]:
+def position_columns(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64]) -> dict[str, Column]:
     """Return the columns by their names, n rows each; `clusters` (n,) are the groups' numbers."""
     judged, scale = analysis.judged, analysis.scale
     columns: dict[str, Column] = {
@@ -45,7 +45,7 @@ def position_columns(analysis: Analysis, clusters: npt.NDArray[np.int64]) -> dic
     return {**columns, analysis.head if scale.unit != "%" else f"{analysis.head}_percent": analysis.values}
 
 
-def write_positions(analysis: Analysis, clusters: npt.NDArray[np.int64], folder: Path) -> None:
+def write_positions(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64], folder: Path) -> None:
     """Write the table to `folder`, as CSV and as Parquet; raises `FileError`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -75,7 +75,7 @@ class ValueRange:
     value_sd: float
 
 
-def value_ranges(analysis: Analysis) -> list[ValueRange]:
+def value_ranges(analysis: EvaluatorAnalysis) -> list[ValueRange]:
     """Return the values of the positions by ranges of the raw sum, which begin at multiples of their width.
 
     Ranges without positions are left out.

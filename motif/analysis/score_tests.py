@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import Analysis, judgement
+from motif.analysis.evaluator_analysis import EvaluatorAnalysis, judgement
 from motif.benchmark.losses import rows_of_classes
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import StaticEvaluator
@@ -54,7 +54,7 @@ class ScoreTest:
         return asdict(self)
 
 
-def score_tests(analysis: Analysis, evaluator: StaticEvaluator) -> list[ScoreTest]:
+def score_tests(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> list[ScoreTest]:
     """Test the scores that `evaluator` gives to the positions of `analysis`, which is an analysis of it."""
     weights = evaluator.weights
     if weights is None:
@@ -78,7 +78,7 @@ def _verdict(holds: bool) -> str:
     return HOLDS if holds else FAILS
 
 
-def _bounds(analysis: Analysis) -> Iterator[ScoreTest]:
+def _bounds(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
     features, scale = analysis.judged.features, analysis.scale
     sizes = np.abs(features).max(axis=0)
     beyond = int((np.abs(features) > 1 + _EXACT).sum())
@@ -100,7 +100,7 @@ def _bounds(analysis: Analysis) -> Iterator[ScoreTest]:
     )
 
 
-def _antisymmetry(analysis: Analysis, values: Values) -> Iterator[ScoreTest]:
+def _antisymmetry(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest]:
     scale = analysis.scale
     if scale.value != "S" and analysis.head not in ("win", "equity"):
         # The other side of a chance to win a gammon is another head's.
@@ -121,7 +121,7 @@ def _antisymmetry(analysis: Analysis, values: Values) -> Iterator[ScoreTest]:
     )
 
 
-def _played(analysis: Analysis, evaluator: StaticEvaluator) -> Iterator[ScoreTest]:
+def _played(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> Iterator[ScoreTest]:
     weights = evaluator.weights
     if analysis.head != "win" or weights is None or weights.calibration or weights.bearoff:
         # Calibrated chances and those of the tables are no squashed sums.
@@ -136,7 +136,7 @@ def _played(analysis: Analysis, evaluator: StaticEvaluator) -> Iterator[ScoreTes
     )
 
 
-def _monotone(analysis: Analysis, values: Values) -> Iterator[ScoreTest]:
+def _monotone(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest]:
     """Where a position gets worse and stays legal, BRAS's score claims to fall.
 
     Others need not: a pip more can be worth having, to keep a prime for one roll longer.
@@ -190,7 +190,7 @@ def _hit(boards: Board) -> tuple[npt.NDArray[np.int64], Board]:
     return rows, worse
 
 
-def _hypotheses(analysis: Analysis) -> Iterator[ScoreTest]:
+def _hypotheses(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
     # Imported where they are used: the statistics of SciPy take half a second.
     from scipy.stats import kruskal, normaltest
 

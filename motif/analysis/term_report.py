@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from motif.analysis.evaluator_analysis import FEWEST, dataset_positions, judgement, self_play_positions
-from motif.analysis.observed_effects import Observed, Step, observed
+from motif.analysis.observed_effects import CurveStep, Observed, observed
 from motif.board.packed import Board, pack_many
 from motif.evaluators import WeightFile
 from motif.evaluators.pattern_words import typical_boards
@@ -164,7 +164,7 @@ class ToldEffect:
     expected: bool
     """Whether the sign is the one that every player expects, or nobody expects any, or it is hardly worth
     a word."""
-    curve: tuple[Step, ...]
+    curve: tuple[CurveStep, ...]
     """Values in the parameter's unit, with the value of the head that goes with them."""
 
 

@@ -33,11 +33,11 @@ from motif.runtime.files import check_target
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
-    from motif.analysis.ranking import RankedPlay
     from motif.board.match_state import MatchState
     from motif.board.position import Position
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
     from motif.evaluators.stakes import Stakes
+    from motif.players.ranking import RankedPlay
 
 _START = "4HPwATDgc/ABMA"
 _MOST_TERMS = 15
@@ -369,7 +369,7 @@ def explain(
     largest terms of the weights, with --all the rest of them; all add up exactly.  With a match or a cube,
     from options or from the ID, plays are valued and chosen for it; the terms stay those of money.
     """
-    from motif.analysis.explain import explain_choice
+    from motif.analysis.explain import explain_play
     from motif.board.moves import legal_plays
     from motif.board.notation import find_play
 
@@ -379,7 +379,7 @@ def explain(
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     _, evaluator = judge_of(player, fast, deep)
     context, valued = for_match(evaluator, options, match)
-    explanation = explain_choice(evaluator, position, roll, worse=worse, context=context, language=language)
+    explanation = explain_play(evaluator, position, roll, worse=worse, context=context, language=language)
     if html is not None:
         from motif.reports.term_pages import explanation_page
         from motif.runtime.files import write_text

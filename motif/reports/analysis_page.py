@@ -13,8 +13,8 @@ from motif.analysis.evaluator_analysis import (
     EVERY,
     FEWEST,
     HIGH_VIF,
-    MOST_IMPORTANT,
-    Analysis,
+    MAX_IMPORTANT,
+    EvaluatorAnalysis,
     Floats,
     analysis_of,
     checked_weights,
@@ -27,7 +27,12 @@ from motif.analysis.evaluator_analysis import (
     summary,
 )
 from motif.analysis.observed_effects import observed_in
-from motif.analysis.position_clusters import Cluster, PositionClusters, clusters_csv, position_clusters
+from motif.analysis.position_clusters import (
+    PositionCluster,
+    PositionClusters,
+    clusters_csv,
+    position_clusters,
+)
 from motif.analysis.position_table import (
     POSITIONS_CSV,
     POSITIONS_PARQUET,
@@ -44,7 +49,7 @@ from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player
 from motif.reports.analysis_plots import (
-    MOST_COMPONENTS,
+    MAX_COMPONENTS,
     draw_components,
     draw_correlations,
     draw_effects,
@@ -69,7 +74,7 @@ from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, work
 TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 SUMMARY, REPORT = "summary.json", "report.html"
 EFFECTS, TESTS = "10_effects.png", "tests.html"
-MOST_EFFECTS = 12
+MAX_EFFECTS = 12
 """Parameters of which it is told what more of them is worth."""
 _BRAS = "bras"
 _ARTICLE_RANGES = {-0.5: 45.8, 0.0: 54.1, 1.0: 69.2, 2.0: 81.0}
@@ -124,11 +129,11 @@ def analyse(
         return write_analysis(analysis, score_tests(analysis, evaluator), folder)
 
 
-def write_analysis(analysis: Analysis, tests: Sequence[ScoreTest], folder: Path) -> dict[str, Any]:
+def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], folder: Path) -> dict[str, Any]:
     """Write pictures, tables, summary and pages to `folder`; return the summary."""
     clusters, ranges = position_clusters(analysis), value_ranges(analysis)
     seen = observed_in(analysis)
-    effects = told_effects(seen, MOST_EFFECTS)
+    effects = told_effects(seen, MAX_EFFECTS)
     draw_effects(seen, effects, folder / EFFECTS, title_of(analysis, "what more of it is worth"))
     pictures = list(_draw(analysis, folder))
     of_positions = list(_draw_positions(analysis, clusters, ranges, folder))
@@ -159,7 +164,7 @@ def write_analysis(analysis: Analysis, tests: Sequence[ScoreTest], folder: Path)
     return facts
 
 
-def _group(analysis: Analysis, one: Cluster) -> dict[str, Any]:
+def _group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
     """Return a cluster for the summary."""
     return {
         "number": one.number,
@@ -174,7 +179,7 @@ def _group(analysis: Analysis, one: Cluster) -> dict[str, Any]:
 
 
 def _draw_positions(
-    analysis: Analysis, clusters: PositionClusters, ranges: list[ValueRange], folder: Path
+    analysis: EvaluatorAnalysis, clusters: PositionClusters, ranges: list[ValueRange], folder: Path
 ) -> Iterator[tuple[str, Picture]]:
     """Draw values by range, clusters and the spread of raw sums; yield names and how pages show them."""
     scale = analysis.scale
@@ -215,7 +220,7 @@ def _effect(effect: ToldEffect) -> dict[str, Any]:
     }
 
 
-def _draw(analysis: Analysis, folder: Path) -> Iterator[tuple[str, Picture]]:
+def _draw(analysis: EvaluatorAnalysis, folder: Path) -> Iterator[tuple[str, Picture]]:
     """Draw all pictures; yield their names and how the page shows them."""
 
     def shown(name: str, heading: str, caption: str) -> tuple[str, Picture]:
@@ -231,7 +236,9 @@ def _draw(analysis: Analysis, folder: Path) -> Iterator[tuple[str, Picture]]:
         draw_histograms(analysis, page, folder / name)
         which = "" if len(pages) == 1 else f", page {number} of {len(pages)}"
         yield shown(name, f"How features are spread{which}", features_caption(analysis))
-    single: list[tuple[str, str, Callable[[Analysis, Path], None], Callable[[Analysis], str]]] = [
+    single: list[
+        tuple[str, str, Callable[[EvaluatorAnalysis, Path], None], Callable[[EvaluatorAnalysis], str]]
+    ] = [
         ("03_correlations.png", "Correlations", draw_correlations, correlations_caption),
         ("04_importance.png", "Importance", draw_importance, importance_caption),
         ("05_sensitivity.png", "Sensitivity", draw_sensitivity, sensitivity_caption),
@@ -274,7 +281,7 @@ def new_folder(out: Path) -> Iterator[Path]:
 
 
 def analysis_page(
-    analysis: Analysis,
+    analysis: EvaluatorAnalysis,
     pictures: Sequence[Picture],
     files: Iterable[str],
     effects: Sequence[ToldEffect],
@@ -326,7 +333,7 @@ def analysis_page(
     )  # fmt: skip
 
 
-def _told_group(analysis: Analysis, one: Cluster) -> dict[str, Any]:
+def _told_group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, Any]:
     """Return a cluster for the page: a heading, a sentence and a typical position."""
     scale = analysis.scale
     unit = f" {scale.unit}" if scale.unit else ""
@@ -339,13 +346,13 @@ def _told_group(analysis: Analysis, one: Cluster) -> dict[str, Any]:
     if marks:
         words += f" Features furthest from the average, in SD: {_listed(marks)}."
     return {
-        "heading": f"Cluster {one.number}: {one.share:.0%} of the positions",
+        "heading": f"PositionCluster {one.number}: {one.share:.0%} of the positions",
         "words": words.replace(" -", " \N{MINUS SIGN}"),
         "position": Position(analysis.boards[one.typical]),
     }
 
 
-def tests_page(analysis: Analysis, tests: Sequence[ScoreTest], shown: Picture) -> str:
+def tests_page(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], shown: Picture) -> str:
     """The page of the statistical tests."""
     counts = {verdict: sum(test.verdict == verdict for test in tests) for verdict in (HOLDS, FAILS, REJECTED)}
     properties = counts[HOLDS] + counts[FAILS]
@@ -374,7 +381,7 @@ def _factor(vif: float) -> str:
     return "∞" if np.isinf(vif) else f"{vif:,.1f}"
 
 
-def scores_caption(analysis: Analysis) -> str:
+def scores_caption(analysis: EvaluatorAnalysis) -> str:
     """How raw sums and values are spread."""
     scale = analysis.scale
     low, high = np.percentile(analysis.values, [25, 75])
@@ -392,14 +399,14 @@ def scores_caption(analysis: Analysis) -> str:
     return text
 
 
-def features_caption(analysis: Analysis) -> str:
+def features_caption(analysis: EvaluatorAnalysis) -> str:
     """How often each feature has which value."""
     text = "How often each feature has which value; values are as weights multiply them."
     constant = _names(analysis, np.flatnonzero(np.isnan(analysis.table.vif)))
     return text + (f" Always the same here: {_listed(constant)}." if constant else " All of them vary here.")
 
 
-def correlations_caption(analysis: Analysis) -> str:
+def correlations_caption(analysis: EvaluatorAnalysis) -> str:
     """Which features go together."""
     order = analysis.clusters.order
     pairs = [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
@@ -417,10 +424,10 @@ def correlations_caption(analysis: Analysis) -> str:
     )
 
 
-def importance_caption(analysis: Analysis) -> str:
+def importance_caption(analysis: EvaluatorAnalysis) -> str:
     """Return what moves the raw sum most."""
     table, raw = analysis.table, analysis.scale.raw
-    first = analysis.by_importance[:MOST_IMPORTANT]
+    first = analysis.by_importance[:MAX_IMPORTANT]
     named = [f"{analysis.parameters.names[k]} {table.importance[k]:.3f}" for k in first]
     share = table.importance[first].sum() / max(table.importance.sum(), np.finfo(float).tiny)
     text = f"By how much {raw} changes when a feature changes by its standard deviation: |weight| x SD. "
@@ -446,7 +453,7 @@ def importance_caption(analysis: Analysis) -> str:
     return text
 
 
-def sensitivity_caption(analysis: Analysis) -> str:
+def sensitivity_caption(analysis: EvaluatorAnalysis) -> str:
     """Return what a unit of each feature gains."""
     gains = analysis.table.sensitivity_size
     first = np.argsort(-gains, kind="stable")[:_FEW]
@@ -458,7 +465,7 @@ def sensitivity_caption(analysis: Analysis) -> str:
     )
 
 
-def transform_caption(analysis: Analysis) -> str:
+def transform_caption(analysis: EvaluatorAnalysis) -> str:
     """Return the curve from raw sums to values."""
     scale = analysis.scale
     steepness, most = scale.steepness(analysis.judged.raw), float(scale.steepness(0.0))
@@ -469,10 +476,10 @@ def transform_caption(analysis: Analysis) -> str:
     )
 
 
-def relations_caption(analysis: Analysis) -> str:
+def relations_caption(analysis: EvaluatorAnalysis) -> str:
     """Features against the value."""
     table, gone = analysis.table, []
-    for k in analysis.by_importance[:MOST_IMPORTANT]:
+    for k in analysis.by_importance[:MAX_IMPORTANT]:
         if table.std[k] > 0 and analysis.values.std() > 0:
             r = np.corrcoef(analysis.judged.features[:, k], analysis.values)[0, 1]
             gone += _names(analysis, [k]) if r * np.sign(table.weight[k]) < -_SLIGHT else []
@@ -484,7 +491,7 @@ def relations_caption(analysis: Analysis) -> str:
     )
 
 
-def inflation_caption(analysis: Analysis) -> str:
+def inflation_caption(analysis: EvaluatorAnalysis) -> str:
     """How well other features tell one."""
     vif = analysis.table.vif
     high, endless = int((vif > HIGH_VIF).sum()), _names(analysis, np.flatnonzero(np.isinf(vif)))
@@ -498,7 +505,7 @@ def inflation_caption(analysis: Analysis) -> str:
     return text
 
 
-def components_caption(analysis: Analysis) -> str:
+def components_caption(analysis: EvaluatorAnalysis) -> str:
     """Return the directions in which features vary most."""
     directions = analysis.components
     parts = []
@@ -509,12 +516,12 @@ def components_caption(analysis: Analysis) -> str:
     return (
         "The directions in which standardised features vary most, and how much of all variance each "
         "explains; below, the correlation of each feature with the first "
-        f"{min(MOST_COMPONENTS, len(directions.shares))}. "
+        f"{min(MAX_COMPONENTS, len(directions.shares))}. "
         f"{directions.needed(0.9)} of {len(directions.shares)} explain 90 %; {'; '.join(parts)}."
     )
 
 
-def ranges_caption(analysis: Analysis, ranges: Sequence[ValueRange]) -> str:
+def ranges_caption(analysis: EvaluatorAnalysis, ranges: Sequence[ValueRange]) -> str:
     """Return what the value is on average where the raw sum lies in a range."""
     scale = analysis.scale
     text = (
@@ -545,7 +552,7 @@ def clusters_caption(clusters: PositionClusters) -> str:
     )
 
 
-def normality_caption(analysis: Analysis) -> str:
+def normality_caption(analysis: EvaluatorAnalysis) -> str:
     """How the spread of raw sums compares with a normal distribution."""
     raw = analysis.scale.raw
     return (
@@ -555,7 +562,7 @@ def normality_caption(analysis: Analysis) -> str:
     )
 
 
-def positions_sentence(analysis: Analysis) -> str:
+def positions_sentence(analysis: EvaluatorAnalysis) -> str:
     """How many positions of which class, and where they are from."""
     classes = analysis.judged.classes
     if analysis.class_name:
@@ -564,7 +571,7 @@ def positions_sentence(analysis: Analysis) -> str:
     return f"{len(classes):,} positions ({kinds}) from {analysis.source}."
 
 
-def _names(analysis: Analysis, numbers: Iterable[int]) -> list[str]:
+def _names(analysis: EvaluatorAnalysis, numbers: Iterable[int]) -> list[str]:
     return [analysis.parameters.names[int(k)] for k in numbers]
 
 

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from motif.analysis.evaluator_analysis import HIGH_VIF, MOST_IMPORTANT, Analysis, Floats
+from motif.analysis.evaluator_analysis import HIGH_VIF, MAX_IMPORTANT, EvaluatorAnalysis, Floats
 from motif.analysis.observed_effects import Observed
 from motif.analysis.term_report import ToldEffect
 from motif.evaluators.weight_file import HEAD_NAMES
@@ -43,7 +43,7 @@ _ROW_HEIGHT = 0.185
 _FRAME_HEIGHT = 1.75
 _OWN_LINE = 3
 _BINS = 24
-_MOST_VALUES = 40
+_MAX_VALUES = 40
 
 DRAWN = 8
 """Parameters of a picture at most."""
@@ -52,7 +52,7 @@ _LONG_EFFECT = 24
 _PERCENT = 100
 
 
-def title_of(analysis: Analysis, what: str) -> str:
+def title_of(analysis: EvaluatorAnalysis, what: str) -> str:
     """Return a picture's title."""
     kind = f", {analysis.class_name}" if analysis.class_name else ""
     head = "" if analysis.head == "win" else f", {analysis.head}"
@@ -89,7 +89,7 @@ def bins_of(values: Floats) -> Floats:
         return np.array([known[0] - 0.5, known[0] + 0.5])
     step = np.diff(known).min()
     places = (known - known[0]) / step
-    if places[-1] < _MOST_VALUES and np.allclose(places, np.round(places), atol=1e-3):
+    if places[-1] < _MAX_VALUES and np.allclose(places, np.round(places), atol=1e-3):
         return known[0] + step * (np.arange(round(float(places[-1])) + 2) - 0.5)
     low, high = np.percentile(values, [0.2, 99.8])
     if low == high:
@@ -107,7 +107,7 @@ _SMALL_GROUP = 0.2
 _LONG_NAME = 19
 
 
-def feature_pages(analysis: Analysis) -> Iterator[tuple[int, ...]]:
+def feature_pages(analysis: EvaluatorAnalysis) -> Iterator[tuple[int, ...]]:
     """Numbers of the features, a page of histograms at a time, as even as can be."""
     count = len(analysis.parameters)
     pages = ceil(count / _PANELS_A_PAGE)
@@ -117,7 +117,7 @@ def feature_pages(analysis: Analysis) -> Iterator[tuple[int, ...]]:
         yield tuple(range(first, min(first + per_page, count)))
 
 
-def draw_histograms(analysis: Analysis, features: tuple[int, ...], path: Path) -> None:
+def draw_histograms(analysis: EvaluatorAnalysis, features: tuple[int, ...], path: Path) -> None:
     """Draw the distribution of the features with the numbers `features` to `path`."""
     rows = ceil(len(features) / _COLUMNS)
     columns = min(_COLUMNS, len(features))
@@ -145,10 +145,10 @@ def _draw_histogram(axes: Axes, values: Floats) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(2, integer=True))
 
 
-def draw_relations(analysis: Analysis, path: Path) -> None:
+def draw_relations(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw how the value goes with each of the most important features to `path`."""
     scale = analysis.scale
-    features = [k for k in analysis.by_importance if analysis.table.std[k] > 0][:MOST_IMPORTANT]
+    features = [k for k in analysis.by_importance if analysis.table.std[k] > 0][:MAX_IMPORTANT]
     rows = ceil(len(features) / 2)
     with picture(path, 1.35 + 2.05 * rows, title_of(analysis, f"features and {scale.value}")) as figure:
         grid = figure.subplots(rows, min(2, len(features)), squeeze=False, sharey=True)
@@ -217,7 +217,7 @@ _TAIL = 0.1
 _CURVE_POINTS = 400
 
 
-def draw_scores(analysis: Analysis, path: Path) -> None:
+def draw_scores(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw how raw sums and values are spread, by class, to `path`."""
     scale = analysis.scale
     with picture(path, 6.2, title_of(analysis, "scores")) as figure:
@@ -235,7 +235,7 @@ def draw_scores(analysis: Analysis, path: Path) -> None:
         figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), columnspacing=1.2)
 
 
-def draw_transform(analysis: Analysis, path: Path) -> None:
+def draw_transform(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw the curve from raw sums to values, its slope, and where the positions lie on it, to `path`."""
     scale = analysis.scale
     low, high = _range(analysis.judged.raw)
@@ -267,7 +267,7 @@ def draw_transform(analysis: Analysis, path: Path) -> None:
             axes.axvline(0, color=FAINT, linewidth=1)
 
 
-def _look_of(analysis: Analysis, class_name: str) -> dict[str, Any]:
+def _look_of(analysis: EvaluatorAnalysis, class_name: str) -> dict[str, Any]:
     """Return the look of a class; a single one needs no dashes."""
     return CLASS_LOOKS[class_name] | ({"linestyle": "-"} if analysis.class_name else {})
 
@@ -278,7 +278,7 @@ def _range(raw: Floats) -> tuple[float, float]:
 
 
 def _draw_shares(
-    axes: Axes, analysis: Analysis, values: Floats, edges: Floats, together: bool = False
+    axes: Axes, analysis: EvaluatorAnalysis, values: Floats, edges: Floats, together: bool = False
 ) -> None:
     """Percent of the positions of each class in each bin, or of all of them `together`."""
     classes = analysis.judged.classes
@@ -302,7 +302,7 @@ def _percent(values: Floats, edges: Floats) -> Floats:
     return np.asarray(100 * counts / len(values))
 
 
-def _labels(analysis: Analysis) -> list[tuple[str, str]]:
+def _labels(analysis: EvaluatorAnalysis) -> list[tuple[str, str]]:
     """Classes that occur, with what a legend says of them."""
     labels, scale = [], analysis.scale
     for code in np.unique(analysis.judged.classes):
@@ -317,7 +317,7 @@ def _labels(analysis: Analysis) -> list[tuple[str, str]]:
     return labels
 
 
-MOST_COMPONENTS = 5
+MAX_COMPONENTS = 5
 """Principal components whose loadings are drawn."""
 _STEPS = ((1, 14), (2, 28), (5, 75), (10, 10**9))
 """Every so many columns have a number, up to so many columns."""
@@ -327,7 +327,7 @@ _SCREE = 12
 _SCREE_HEIGHT = 1.9
 
 
-def draw_correlations(analysis: Analysis, path: Path) -> None:
+def draw_correlations(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw the correlations of the features that vary, those that go together side by side, to `path`."""
     order = list(analysis.clusters.order)
     names = [analysis.parameters.names[k] for k in order]
@@ -353,11 +353,11 @@ def draw_correlations(analysis: Analysis, path: Path) -> None:
         _colour_bar(figure, drawn, [cells, tree], "correlation r")
 
 
-def draw_components(analysis: Analysis, path: Path) -> None:
+def draw_components(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw what each principal component explains, and which features it goes with, to `path`."""
     components, free = analysis.components, analysis.clusters.order
     rows = [k for k in range(len(analysis.parameters)) if k in free]
-    count = min(MOST_COMPONENTS, len(components.shares))
+    count = min(MAX_COMPONENTS, len(components.shares))
     height = rows_height(len(rows)) + _SCREE_HEIGHT
     with picture(path, height + 0.3, title_of(analysis, "principal components")) as figure:
         ratio = [_SCREE_HEIGHT, height - _SCREE_HEIGHT]
@@ -400,7 +400,7 @@ _VIF_REACH = 1.5
 """How far beyond the largest finite factor the axis goes, as a multiple."""
 
 
-def draw_importance(analysis: Analysis, path: Path) -> None:
+def draw_importance(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw the importance of each feature and its weight to `path`."""
     table, scale, order = analysis.table, analysis.scale, analysis.by_importance
     pairs = analysis.judged.second_degree or analysis.judged.patterns > 0
@@ -437,7 +437,7 @@ def draw_importance(analysis: Analysis, path: Path) -> None:
         figure.legend(handles=handles, loc="outside lower center", ncols=2)
 
 
-def draw_sensitivity(analysis: Analysis, path: Path) -> None:
+def draw_sensitivity(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw what the value gains a unit of each feature, over positions, to `path`."""
     scale, gains = analysis.scale, analysis.sensitivities()
     quantiles = np.percentile(gains, [5, 25, 50, 75, 95], axis=0)
@@ -460,7 +460,7 @@ def draw_sensitivity(analysis: Analysis, path: Path) -> None:
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
 
 
-def draw_inflation(analysis: Analysis, path: Path) -> None:
+def draw_inflation(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw the variance inflation factor of each feature to `path`."""
     vif, names = analysis.table.vif, analysis.parameters.names
     # Infinite ones first, constants last.

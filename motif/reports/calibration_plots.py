@@ -23,7 +23,7 @@ from motif.sampling import Dataset
 
 BINS = 10
 """Equal parts of the chances from 0 to 1."""
-FEWEST_GAMES = 3
+MIN_GAMES = 3
 """A mean over fewer games says nothing and has no usable error."""
 
 
@@ -72,7 +72,7 @@ def _means(
     fitted: npt.NDArray[np.floating], rollout: npt.NDArray[np.floating], game: npt.NDArray[np.integer]
 ) -> tuple[float, float, float]:
     """Mean fitted chance, mean rollout and its standard error; NaN when the games are too few."""
-    if len(np.unique(game)) < FEWEST_GAMES:
+    if len(np.unique(game)) < MIN_GAMES:
         return math.nan, math.nan, math.nan
     # Positions of a game resemble each other.
     return float(fitted.mean()), float(rollout.mean()), error_over_groups(rollout - fitted, game)
@@ -197,7 +197,7 @@ def _explain(figure: Figure, samples: Dataset) -> None:
         note = (
             f"{len(samples):,} positions that the fit never saw.\n"
             f"Games: {games}.\n"
-            f"Bars: one standard error over games; no point below {FEWEST_GAMES} games.\n"
+            f"Bars: one standard error over games; no point below {MIN_GAMES} games.\n"
             f"Labels are rollouts of {trials} trials; their noise is part of the RMSE."
         )
     figure.supxlabel(note, fontsize=SMALL)
@@ -249,6 +249,6 @@ def _explain_held_out(figure: Figure, calibration: Calibration) -> None:
     note = (
         f"Measured on {len(calibration.held):,} positions of {every.games:,} games;\n"
         f"fitted on {len(calibration.fitted):,} positions of other games.\n"
-        f"Bars: one standard error over games; no point below {FEWEST_GAMES} games."
+        f"Bars: one standard error over games; no point below {MIN_GAMES} games."
     )
     figure.supxlabel(note, fontsize=SMALL)

@@ -60,7 +60,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (
 LOSS, WIN_RATE, IMPROVEMENT = "loss.png", "win-rate.png", "improvement.png"
 
 _EVEN = 50.0
-_LEAST_REACH, _MARGIN = 2.0, 0.05
+_MIN_REACH, _MARGIN = 2.0, 0.05
 """The y axis of games won reaches so many per cent at least either way of 50, and a share of it beyond."""
 
 
@@ -351,7 +351,7 @@ def _plot_shares(
 
     The round `best` is marked; names are shown where there are several.
     """
-    ends = [_EVEN - _LEAST_REACH, _EVEN + _LEAST_REACH]
+    ends = [_EVEN - _MIN_REACH, _EVEN + _MIN_REACH]
     with picture(path, 3.6, title) as figure:
         axes = figure.subplots()
         axes.axhline(_EVEN, color=FAINT, linewidth=1)

@@ -36,7 +36,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ShownAction:
     """One of the actions of a decision."""
 
     number: str
@@ -46,7 +46,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ShownDecision:
     """A decision that cost something, as pages show it."""
 
     heading: str
@@ -56,7 +56,7 @@ class Decision:
     """Captions of its boards, and the moves that arrows show on each."""
     heads: tuple[str, str] = ("", "")
     """What the numbers and the names of the choices are."""
-    choices: Sequence[Choice] = ()
+    choices: Sequence[ShownAction] = ()
     drawn_state: MatchState | None = None
     """What the boards show where it is not `state`, that of the identifiers: a double on offer, say."""
     place: str = ""

@@ -17,7 +17,7 @@ from motif.board.match_file import WRITTEN_SUFFIXES, write_match
 from motif.board.match_state import match_id
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
-from motif.reports.document import Choice, Decision, html_page
+from motif.reports.document import ShownAction, ShownDecision, html_page
 from motif.runtime.errors import SettingError
 from motif.runtime.files import csv_text, replacing, write_text
 
@@ -355,9 +355,9 @@ def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
     return {"": rows}
 
 
-def _play_decision(play: WorstPlay, in_match: bool) -> Decision:
+def _play_decision(play: WorstPlay, in_match: bool) -> ShownDecision:
     drawn = play.played.moves, play.better.moves
-    return Decision(
+    return ShownDecision(
         f"{play.heading}: loses {_unbroken(loss_text(play.error, play.cost, in_match))}",
         play.moment.position,
         play.moment.state,
@@ -367,14 +367,14 @@ def _play_decision(play: WorstPlay, in_match: bool) -> Decision:
     )
 
 
-def _cube_decision(cube: WorstCube, in_match: bool) -> Decision:
-    return Decision(
+def _cube_decision(cube: WorstCube, in_match: bool) -> ShownDecision:
+    return ShownDecision(
         f"{cube.heading}, loses {_unbroken(loss_text(cube.act.error, cube.cost, in_match))}",
         cube.act.chance.position,
         cube.act.chance.state,
         [("", ())],
         ("equity", "action"),
-        [Choice(f"{value:+.3f}", what) for what, value in cube.equities],
+        [ShownAction(f"{value:+.3f}", what) for what, value in cube.equities],
         cube.shown_state,
         words=cube.act.decision.words,
     )

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.ticker import MaxNLocator
 
-from motif.analysis.evaluator_analysis import Analysis, Floats, standardised, varying
+from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, standardised, varying
 from motif.analysis.position_clusters import PositionClusters
 from motif.analysis.position_table import ValueRange
 from motif.analysis.score_tests import moments
@@ -19,7 +19,7 @@ CLUSTER_LOOKS = (
     ("#E69F00", "v"), ("#56B4E9", "P"), (INK, "X"), ("#8c8c00", "*"),
 )  # fmt: skip
 """Colour and marker of each group."""
-MOST_FEATURES = 14
+MAX_FEATURES = 14
 """Features of the picture of clusters at most: those that differ most from group to group."""
 _DRAWN = 3000
 _HEIGHT = 5.6
@@ -30,7 +30,7 @@ _PERCENT = 100
 _QUANTILES = 400
 
 
-def draw_ranges(analysis: Analysis, ranges: list[ValueRange], path: Path) -> None:
+def draw_ranges(analysis: EvaluatorAnalysis, ranges: list[ValueRange], path: Path) -> None:
     """Draw mean and SD of the value in each range of the raw sum, and how many positions lie in it."""
     scale = analysis.scale
     with picture(path, _HEIGHT, title_of(analysis, f"{scale.value} by range of {scale.raw}")) as figure:
@@ -52,7 +52,7 @@ def draw_ranges(analysis: Analysis, ranges: list[ValueRange], path: Path) -> Non
         lower.set_xlim(edges[0], edges[-1])
 
 
-def draw_clusters(analysis: Analysis, clusters: PositionClusters, path: Path) -> None:
+def draw_clusters(analysis: EvaluatorAnalysis, clusters: PositionClusters, path: Path) -> None:
     """Draw the groups: positions on the first two principal components, and the features' means by group."""
     groups = clusters.groups
     shown = _telling(clusters)
@@ -87,10 +87,10 @@ def _telling(clusters: PositionClusters) -> list[int]:
     centres = np.array([one.centre for one in clusters.groups])
     weights = np.array([one.share for one in clusters.groups])
     spread = (weights[:, None] * centres**2).sum(axis=0)
-    return sorted(np.argsort(-spread, kind="stable")[:MOST_FEATURES].tolist())
+    return sorted(np.argsort(-spread, kind="stable")[:MAX_FEATURES].tolist())
 
 
-def _draw_scatter(axes: Axes, analysis: Analysis, clusters: PositionClusters) -> None:
+def _draw_scatter(axes: Axes, analysis: EvaluatorAnalysis, clusters: PositionClusters) -> None:
     places = _projected(analysis)
     rows = np.linspace(0, len(places) - 1, min(len(places), _DRAWN)).astype(np.int64)
     for one, (colour, marker) in zip(clusters.groups, CLUSTER_LOOKS, strict=False):
@@ -111,7 +111,7 @@ def _draw_scatter(axes: Axes, analysis: Analysis, clusters: PositionClusters) ->
         axis.set_major_locator(MaxNLocator(5))
 
 
-def _projected(analysis: Analysis) -> Floats:
+def _projected(analysis: EvaluatorAnalysis) -> Floats:
     """Where the positions lie on the first two principal components (n, 2)."""
     free, standard = varying(analysis.judged.features), standardised(analysis.judged.features)
     loadings = analysis.components.loadings[:2][:, free]
@@ -121,7 +121,7 @@ def _projected(analysis: Analysis) -> Floats:
     return places if places.shape[1] > 1 else np.column_stack([places, np.zeros(len(places))])
 
 
-def draw_normality(analysis: Analysis, path: Path) -> None:
+def draw_normality(analysis: EvaluatorAnalysis, path: Path) -> None:
     """Draw the raw sums beside the normal distribution of the same mean and SD, and quantiles by its own."""
     from scipy.stats import norm
 

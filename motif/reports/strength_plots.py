@@ -14,7 +14,7 @@ from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, picture
 
 _MAX_NUMBERED = 7
 """Versions up to which there is room for numbers below the points."""
-_LETTERS, _FEWEST_LETTERS = 60, 6
+_LETTERS, _MIN_LETTERS = 60, 6
 """What fits on a line below all points together, and what one point gets at least."""
 
 
@@ -49,7 +49,7 @@ def _draw_points(
     points, errors = ([float(summary[key]) for summary in summaries] for key in keys)
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.errorbar(range(len(points)), points, errors, capsize=7, markersize=3.5, **look)
-    letters = max(_LETTERS // len(names), _FEWEST_LETTERS)
+    letters = max(_LETTERS // len(names), _MIN_LETTERS)
     labels = [fill(name, letters) for name in names]
     if len(labels) <= _MAX_NUMBERED:
         numbers = [f"{point:+.3f}\n± {se:.3f}" for point, se in zip(points, errors, strict=True)]

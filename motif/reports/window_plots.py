@@ -20,7 +20,7 @@ _LOW, _HIGH = 25.0, 95.0
 """Scores that are drawn: beyond, no decision switches."""
 _HEIGHT = 6.4
 _PERCENT = 100
-_MOST_D = 6
+_MAX_D = 6
 _WINS: dict[str, Any] = {"color": GREEN, "linestyle": ":", "marker": ""}
 
 
@@ -107,7 +107,7 @@ def _add_raw_axis(axes: Axes, formula: BrasFormula) -> None:
     secondary = axes.secondary_xaxis("top", functions=(raw, squashed))
     low, high = float(raw(_LOW)), float(raw(_HIGH))
     step = next(
-        size for size in (0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0) if (high - low) / size < 2 * _MOST_D
+        size for size in (0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0) if (high - low) / size < 2 * _MAX_D
     )
     secondary.set_xticks(np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step)
     secondary.set_xlabel("D")

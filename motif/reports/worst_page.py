@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from motif.benchmark.choices import ErrorRate, ErrorRates, JudgedPlay, WorstDecision
 from motif.benchmark.losses import LossDistribution
 from motif.board.notation import NO_MOVE
-from motif.reports.document import Choice, Decision, Picture, html_page
+from motif.reports.document import Picture, ShownAction, ShownDecision, html_page
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 from motif.runtime.files import write_text
 
@@ -70,20 +70,20 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
     write_text(path, page)
 
 
-def shown_decision(decision: WorstDecision) -> Decision:
+def shown_decision(decision: WorstDecision) -> ShownDecision:
     """Return a decision of a benchmark file as pages show it."""
     line = "" if decision.line is None else f", line {decision.line}"
     # A play that is not listed may have lost more.
     loss = f"{'' if decision.is_listed else 'at least '}{decision.played.loss:.1f}"
     choices = [
-        Choice(loss if made else f"{play.loss:.1f}", _name(play), made)
+        ShownAction(loss if made else f"{play.loss:.1f}", _name(play), made)
         for play in decision.listed
         for made in [play == decision.played]
     ]
     if not decision.is_listed:
-        choices.append(Choice(loss, _name(decision.played), made=True))
+        choices.append(ShownAction(loss, _name(decision.played), made=True))
     boards = [("Played", decision.played), *(("Best", play) for play in decision.best[:1])]
-    return Decision(
+    return ShownDecision(
         "Rolled {}{}: loses {}".format(*decision.roll, loss),
         decision.position,
         decision.state,

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from motif.analysis.ranking import ALL, MONEY, CubeContext, rank_plays
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
 from motif.board.position import Position
 from motif.evaluators import Probabilities
+from motif.players.ranking import ALL, MONEY, CubeContext, rank_plays
 from motif.runtime.errors import PositionError
 from motif.serve.bodies import BodyRoute, desk_of, json_answer
 from motif.serve.costs import Ask

@@ -14,7 +14,7 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ValidationError
 
 from motif.analysis.cube_records import cube_answers
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match
 from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
@@ -208,7 +208,7 @@ def _explanation(desk: Desk, question: ExplainQuestion) -> Record:
     worse = None if question.versus is None else find_play(question.versus, legal_plays(position, roll))
     _, evaluator = desk.judge(question.player, question.fast, question.deep)
     context, valued = for_match(evaluator, question.options(), match)
-    explanation = explain_choice(
+    explanation = explain_play(
         evaluator, position, roll, worse=worse, context=context, language=question.language
     )
     return {**explanation.to_dict(), **valued}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import BEYOND
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.moves import legal_plays
@@ -31,7 +31,7 @@ def theme_of(decision: dict[str, Any], evaluator: Evaluator) -> str | None:
     plays = legal_plays(position, roll)
     try:
         context, _ = for_match(evaluator, MatchOptions(), match)
-        explanation = explain_choice(
+        explanation = explain_play(
             evaluator.without_lookahead,
             position,
             roll,

@@ -13,11 +13,11 @@ from pydantic import BaseModel, Field
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.judge import MatchOptions
-from motif.analysis.ranking import ALL, CubeContext, rank_plays
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Probabilities
+from motif.players.ranking import ALL, CubeContext, rank_plays
 from motif.runtime.errors import PlayError, PositionError
 from motif.serve.bodies import desk_of, json_answer
 from motif.serve.costs import Ask

@@ -13,7 +13,7 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import Any
 
-from motif.analysis.confirmation import Choice
+from motif.analysis.confirmation import ComparedPair
 from motif.analysis.judge import JUDGE, evaluator_of
 from motif.analysis.match.record_walk import jacoby_rule
 from motif.board.game_record import CubeAction, CubeKind, GameRecord, MatchRecord, Turn
@@ -110,7 +110,7 @@ def judge() -> Counsel:
 class Objection(Exception):  # noqa: N818
     """The tutor's: what was decided costs more than is let pass."""
 
-    def __init__(self, cost: float, better: str, *, choice: Choice | None = None) -> None:
+    def __init__(self, cost: float, better: str, *, choice: ComparedPair | None = None) -> None:
         super().__init__(f"that costs {cost:.3f}; {better} is better")
         self.cost = cost
         """Normalised equity."""

@@ -14,7 +14,6 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.ranking import CubeContext
 from motif.board.game_record import (
     Action,
     CubeAction,
@@ -45,6 +44,7 @@ from motif.board.rules import (
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import turned_equities
 from motif.players.player import Player
+from motif.players.ranking import CubeContext
 from motif.runtime.errors import RecordError, SettingError
 
 

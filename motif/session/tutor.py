@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from motif.analysis.confirmation import (
-    Choice,
-    CubeQuestion,
-    best_or_choice,
+    ComparedPair,
+    JudgedCube,
+    compare_with_best,
     confirming_rollout,
     roll_out_cubes,
 )
 from motif.analysis.match.decision_errors import CubeAct, judge_cube, judge_plays
 from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
 from motif.analysis.match.record_walk import CubeChance, walk
-from motif.analysis.ranking import Ranking, rank_plays
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play
 from motif.evaluators import Evaluator
 from motif.players.player import Player, cube_evaluator
+from motif.players.ranking import Ranking, rank_plays
 from motif.runtime.errors import PlayerError
 from motif.session.asking import Asking
 from motif.session.session import GameSession
@@ -55,12 +55,12 @@ class Counsel:
         assert session.roll is not None
         return rank_plays(session.position, session.roll, self.evaluator, session.context())
 
-    def compared(self, session: GameSession, play: Play) -> Choice | None:
+    def compared(self, session: GameSession, play: Play) -> ComparedPair | None:
         """Return the best play of the roll compared with `play`; None where that is the best."""
         assert session.roll is not None
         context = session.context()
         ranking = rank_plays(session.position, session.roll, self.evaluator, context, asked=[play])
-        return best_or_choice(ranking, self.evaluator, context, play)
+        return compare_with_best(ranking, self.evaluator, context, play)
 
     def cube(self, session: GameSession) -> "CubeDecision":
         """Return the decision on a double that could be made, or was, or on a beaver."""
@@ -72,7 +72,7 @@ class Counsel:
         What lookahead calls an error costs what a rollout confirms.
         """
         chance = self._cube_chance(session)
-        question = CubeQuestion(chance.position, chance.state, self.cube(session), doing)
+        question = JudgedCube(chance.position, chance.state, self.cube(session), doing)
         settings = confirming_rollout(self.evaluator)
         if settings is None or not question.is_doubtful:
             return question.decision, question.decision.cost(doing)
@@ -227,9 +227,9 @@ class Tutor:
             else:
                 self._asking.say("please type one of: yes, no, why")
 
-    def _why(self, choice: Choice) -> None:
+    def _why(self, choice: ComparedPair) -> None:
         """Tell why the one play beats the other: in sentences, or in figures where there are no terms."""
-        from motif.analysis.explain import explain_choice
+        from motif.analysis.explain import explain_play
 
         session, evaluator = self._session, self._counsel.evaluator
         assert session.roll is not None
@@ -237,7 +237,7 @@ class Tutor:
         values = zip(plays, choice.equities, strict=True)
         self._asking.say(*(f"  {play.notation:24} {equity:+.3f}" for play, equity in values))
         try:
-            explanation = explain_choice(
+            explanation = explain_play(
                 evaluator, session.position, session.roll, context=session.context(), choice=choice
             )
         except PlayerError:

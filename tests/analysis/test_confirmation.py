@@ -11,7 +11,7 @@ from motif.analysis.confirmation import (
     DOUBTFUL,
     SHORT,
     can_roll_out,
-    choice_of,
+    compare_plays,
     confirming_rollout,
     roll_out_pairs,
 )
@@ -122,7 +122,7 @@ def test_one_procedure_compares_two_plays():
     evaluator = load_evaluator("latest@1")
     roll = opening((3, 1), "13/9")
     (judged,) = judge_plays([roll], evaluator, confirm=SHORT)
-    choice = choice_of(START, roll.roll, evaluator, context_of(roll.state), worse=roll.play)
+    choice = compare_plays(START, roll.roll, evaluator, context_of(roll.state), worse=roll.play)
     assert choice.source == judged.source == "rollout"
     assert choice.difference == judged.error
     known = {one.number: one for one in judged.candidates}
@@ -131,7 +131,7 @@ def test_one_procedure_compares_two_plays():
     same = judged.choice(roll)
     assert same.equities == choice.equities
     assert (same.better.equity, same.worse.equity) == (choice.better.equity, choice.worse.equity)
-    close = choice_of(START, (6, 4), load_evaluator("latest@2"), context_of(roll.state))
+    close = compare_plays(START, (6, 4), load_evaluator("latest@2"), context_of(roll.state))
     assert 0 <= close.difference < DOUBTFUL
     assert close.source == "2-ply"
 

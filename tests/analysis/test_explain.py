@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.analysis.explain.judged import judged, values_of
 from motif.analysis.explain.split import split
 from motif.board.moves import legal_plays
@@ -118,7 +118,7 @@ def raw_sum(evaluator: StaticEvaluator, position: Position) -> float | None:
 
 
 def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> None:
-    found = explain_choice(evaluator, position, roll, better, worse)
+    found = explain_play(evaluator, position, roll, better, worse)
     assert sum(value for _, value in found.terms) == pytest.approx(found.difference_x, abs=1e-9)
     assert sum(value for _, value in found.groups) == pytest.approx(found.difference_x, abs=1e-9)
     assert len({name for name, _ in found.terms}) == len(found.terms)
@@ -140,7 +140,7 @@ def check_written_out(evaluator: StaticEvaluator, position: Position, roll, bett
     sums = [raw_sum(evaluator, play.position) for play in (better, worse)]
     if None in sums:
         return False
-    found = explain_choice(evaluator, position, roll, better, worse)
+    found = explain_play(evaluator, position, roll, better, worse)
     assert sum(value for _, value in found.terms) == pytest.approx(sums[1] - sums[0], abs=1e-6)
     return True
 
@@ -168,7 +168,7 @@ def test_the_parts_of_1000_decisions_with_patterns_add_up():
     for decision in decisions(1000, seed=13):
         check(evaluator, *decision)
         written += check_written_out(evaluator, *decision)
-        found = explain_choice(evaluator, *decision)
+        found = explain_play(evaluator, *decision)
         assert sum(part.amount for part in found.parts) == pytest.approx(found.equity_difference, abs=1e-6)
     assert written > 500
 
@@ -176,7 +176,7 @@ def test_the_parts_of_1000_decisions_with_patterns_add_up():
 def test_reasons_add_up_with_patterns():
     evaluator = patterned()
     for decision in decisions(25, seed=17):
-        found = explain_choice(evaluator, *decision)
+        found = explain_play(evaluator, *decision)
         assert sum(part.amount for part in found.parts) == pytest.approx(found.equity_difference, abs=1e-9)
 
 
@@ -228,7 +228,7 @@ def test_a_pattern_is_one_term_and_shared_among_its_inputs():
 def test_patterns_are_told_in_words():
     evaluator = patterned()
     plays = legal_plays(START, (3, 1))
-    found = explain_choice(evaluator, START, (3, 1), find_play("8/5 6/5", plays), find_play("24/20", plays))
+    found = explain_play(evaluator, START, (3, 1), find_play("8/5 6/5", plays), find_play("24/20", plays))
     names = [name for name, _ in found.terms if " pattern " in name]
     assert len(names) > 15
     assert set(found.term_words) == set(names)
@@ -250,8 +250,8 @@ def test_the_parts_make_the_difference_of_written_out_sums(name):
 def test_exchanging_the_plays_changes_the_signs(name):
     evaluator = EVALUATORS[name]()
     for position, roll, better, worse in decisions(15, seed=7):
-        one = explain_choice(evaluator, position, roll, better, worse)
-        other = explain_choice(evaluator, position, roll, worse, better)
+        one = explain_play(evaluator, position, roll, better, worse)
+        other = explain_play(evaluator, position, roll, worse, better)
         assert {name: -value for name, value in other.terms} == pytest.approx(dict(one.terms), abs=1e-12)
         assert {name: -value for name, value in other.groups} == pytest.approx(dict(one.groups), abs=1e-9)
 
@@ -261,7 +261,7 @@ def test_a_term_is_weight_times_change():
     evaluator = EVALUATORS["one equity head"]()
     plays = legal_plays(START, (3, 1))
     two = find_play("8/5 6/5", plays), find_play("13/10 6/5", plays)
-    found = dict(explain_choice(evaluator, START, (3, 1), *two).terms)
+    found = dict(explain_play(evaluator, START, (3, 1), *two).terms)
     chosen = evaluator.weights.parameters
     weights = evaluator.weights.classes["contact"]["equity"]
     rows = features(chosen, np.array([play.position.board for play in two])).astype(float)
@@ -274,21 +274,21 @@ def test_a_change_of_plan_is_a_part_of_its_own():
     evaluator = EVALUATORS["plans"]()
     plays = legal_plays(START, (4, 3))
     two = find_play("13/10 13/9", plays), find_play("24/21 13/9", plays)
-    names = [name for name, _ in explain_choice(evaluator, START, (4, 3), *two).terms]
+    names = [name for name, _ in explain_play(evaluator, START, (4, 3), *two).terms]
     assert names[-2:] == ["game plan: bias", "game plan: weights"]
     same = find_play("13/10 13/9", plays), find_play("13/6", plays)
-    assert not any("plan" in name for name, _ in explain_choice(evaluator, START, (4, 3), *same).terms)
+    assert not any("plan" in name for name, _ in explain_play(evaluator, START, (4, 3), *same).terms)
 
 
 def test_the_choice_is_the_players_and_compared_with_the_second_best():
     evaluator = load_static("bras")
-    found = explain_choice(evaluator, START, (3, 1))
+    found = explain_play(evaluator, START, (3, 1))
     plays = legal_plays(START, (3, 1))
     values = sorted((-evaluator.equity_many(play.position.board[None])[0] for play in plays), reverse=True)
     assert found.equities == pytest.approx(values[:2], abs=1e-6)
     assert found.equity_difference >= 0
     best = found.better
-    against_best = explain_choice(evaluator, START, (3, 1), better=plays[0] if plays[0] != best else plays[1])
+    against_best = explain_play(evaluator, START, (3, 1), better=plays[0] if plays[0] != best else plays[1])
     assert against_best.worse.position == best.position
     assert against_best.summary.split(" by ")[0].endswith(f"is worse than {best.notation}")
 
@@ -296,29 +296,29 @@ def test_the_choice_is_the_players_and_compared_with_the_second_best():
 def test_who_has_no_terms_is_told_so():
     for name in ("pubeval", "wildbg"):
         with pytest.raises(PlayerError, match=rf"'{name}' has no named terms to explain; weight files, bras"):
-            explain_choice(load_evaluator(name), START, (3, 1))
+            explain_play(load_evaluator(name), START, (3, 1))
 
 
 def test_plays_that_cannot_be_compared():
     evaluator = load_static("bras")
     plays = legal_plays(START, (3, 1))
     with pytest.raises(PlayError, match="cannot be compared with itself"):
-        explain_choice(evaluator, START, (3, 1), plays[0], plays[0])
+        explain_play(evaluator, START, (3, 1), plays[0], plays[0])
     with pytest.raises(PlayError, match="is not a legal play of this roll"):
-        explain_choice(evaluator, START, (3, 1), legal_plays(START, (6, 4))[0])
+        explain_play(evaluator, START, (3, 1), legal_plays(START, (6, 4))[0])
     shut_out = Position.from_points({25: 1, 6: 14}, {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2, 7: 3})
     with pytest.raises(PlayError, match="no move is the only legal play"):
-        explain_choice(evaluator, shut_out, (3, 1))
+        explain_play(evaluator, shut_out, (3, 1))
 
 
 def test_a_finished_game_and_tables_are_told_in_words():
     evaluator = with_bearoff(made(classes=EQUITY_TOO))
     ending = Position.from_points({2: 1, 1: 1}, {6: 2})
-    found = explain_choice(evaluator, ending, (2, 1))
+    found = explain_play(evaluator, ending, (2, 1))
     assert found.terms == (("end of the game", found.difference_x),)
     assert "You win: a single game, not nothing yet." in found.group_sentences[0]
     assert found.sentences[0] == "Bears off the last checker and wins."
     race = Position.from_points({6: 2, 5: 2, 4: 2, 3: 1}, {6: 2, 5: 2, 4: 2, 2: 1})
-    found = explain_choice(evaluator, race, (4, 1))
+    found = explain_play(evaluator, race, (4, 1))
     assert [name for name, _ in found.groups] == ["bearoff tables"]
     assert "Rolls that you need on average to bear off the rest: " in found.group_sentences[0]

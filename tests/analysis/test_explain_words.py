@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_choice, explain_position
+from motif.analysis.explain import explain_play, explain_position
 from motif.analysis.explain.words import View
 from motif.board.identifiers import position_from_gnubg_id
 from motif.board.moves import legal_plays
@@ -84,7 +84,7 @@ def test_sentences_name_what_is_measured():
     evaluator = motif_v5()
     plays = legal_plays(START, (3, 1))
     better, worse = find_play("8/5 6/5", plays), find_play("24/23 13/10", plays)
-    found = explain_choice(evaluator, START, (3, 1), better, worse)
+    found = explain_play(evaluator, START, (3, 1), better, worse)
     rows = features(MOTIF, np.array([better.position.board, worse.position.board])) / MOTIF.scales
     known = {}
     for k, parameter in enumerate(MOTIF.parameters):
@@ -103,7 +103,7 @@ def test_sentences_name_what_is_measured():
 
 def test_a_hit_is_one_matter():
     position = position_from_gnubg_id("z92DAADNdgEwGA")
-    found = explain_choice(motif_v5(), position, (2, 1))
+    found = explain_play(motif_v5(), position, (2, 1))
     assert (found.better.notation, found.worse.notation) == ("18/15*", "6/3")
     name, contribution = found.groups[0]
     assert name == "hitting"
@@ -117,7 +117,7 @@ def test_a_hit_is_one_matter():
 def test_most_of_the_difference_is_told():
     evaluator = motif_v5()
     for roll in ((3, 1), (6, 4), (5, 5)):
-        found = explain_choice(evaluator, START, roll)
+        found = explain_play(evaluator, START, roll)
         assert 1 <= len(found.group_sentences) <= 6
         heads = [re.match(r"(.+?) [+-]?[\d.]+[.:]", sentence)[1] for sentence in found.group_sentences]
         biggest = [name for name, _ in found.groups][:3]
@@ -173,7 +173,7 @@ class _Page(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_else():
-    found = explain_choice(motif_v5(), START, (6, 4))
+    found = explain_play(motif_v5(), START, (6, 4))
     text = explanation_page(found)
     page = _Page(text)
     assert page.open == []

@@ -10,19 +10,19 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.analysis.explain.board_facts import CONCEPTS
 from motif.analysis.explain.concepts import Event, events_between, hybrid, shapley
 from motif.analysis.explain.explanation import Explanation
 from motif.analysis.explain.reasons import BEYOND, REST
 from motif.analysis.explain.situation import OFF, Situation, own_checkers
 from motif.analysis.phrases import languages
-from motif.analysis.ranking import MONEY, CubeContext
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
+from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.documents import parse_yaml
 from tests.games import some_decisions
 
@@ -81,7 +81,7 @@ def cases(count: int, seed: int, player: str = "motif-v9") -> Iterator[Case]:
 def seen_in(case: Case) -> Iterator[Seen]:
     """What the two plays do that needs no weighing: the other play has nothing to set against it there."""
     boards = tuple(play.position.switch_sides().board for play in (case.better, case.worse))
-    told = explain_choice(NEWEST, case.position, case.roll, case.better, case.worse)
+    told = explain_play(NEWEST, case.position, case.roll, case.better, case.worse)
     is_race = Situation(case.position.board, boards).is_race
     for reason in told.reasons:
         if reason.concept == "shots":
@@ -169,7 +169,7 @@ def test_what_every_player_expects_is_told_so_on_6000_decisions():
 def test_reasons_add_up(player):
     evaluator = load_static(player)
     for case in cases(40, 5):
-        told = explain_choice(evaluator, *case)
+        told = explain_play(evaluator, *case)
         assert sum(reason.contribution for reason in told.reasons) == pytest.approx(
             told.judged_difference, abs=1e-6
         )
@@ -180,7 +180,7 @@ def test_reasons_add_up(player):
 def test_score_lookahead_and_rollout_are_rows_of_their_own():
     context = CubeContext(MatchState(length=3, own_score=1, opponent_score=2, crawford=True))
     for case in cases(12, 9):
-        told = explain_choice(DEEP, *case, context=context)
+        told = explain_play(DEEP, *case, context=context)
         rows = {reason.concept: reason.contribution for reason in told.reasons}
         steps = [told.equities, told.staked, told.ahead, *filter(None, [told.estimate])]
         changes = [(two[0] - two[1]) - (one[0] - one[1]) for one, two in pairwise(steps)]
@@ -196,8 +196,8 @@ def test_score_lookahead_and_rollout_are_rows_of_their_own():
 def test_exchanging_the_plays_exchanges_the_reasons():
     for case in cases(30, 21):
         position, roll, better, worse = case
-        one = explain_choice(NEWEST, position, roll, better, worse).reasons
-        other = explain_choice(NEWEST, position, roll, worse, better).reasons
+        one = explain_play(NEWEST, position, roll, better, worse).reasons
+        other = explain_play(NEWEST, position, roll, worse, better).reasons
         exchanged = {"better": "worse", "worse": "better"}
         assert sorted((exchanged[r.play], r.concept, round(r.amount, 6)) for r in one) == sorted(
             (r.play, r.concept, round(r.amount, 6)) for r in other
@@ -253,7 +253,7 @@ def test_reasons_in_words(decision):
     position = Position.from_id(identifier)
     plays = legal_plays(position, roll)
     better, worse = (find_play(text, plays) for text in two)
-    told = explain_choice(load_static("motif-v6"), position, (int(roll[0]), int(roll[1])), better, worse)
+    told = explain_play(load_static("motif-v6"), position, (int(roll[0]), int(roll[1])), better, worse)
     sentences = [reason.sentence for reason in told.shown_reasons if reason.concept != REST]
     assert sentences[: len(TOLD[decision])] == TOLD[decision]
 
@@ -266,7 +266,7 @@ def test_gammons_are_told_where_they_decide():
 
     def told(length: int, language: str = "en") -> Explanation:
         context = CubeContext(MatchState(length=length)) if length else MONEY
-        return explain_choice(evaluator, position, (5, 3), *two, context=context, language=language)
+        return explain_play(evaluator, position, (5, 3), *two, context=context, language=language)
 
     money = told(0)
     assert money.gammons == "5/off 3/off wins a gammon in 87 of 100 games, 5/2 5/off in 77."
@@ -279,7 +279,7 @@ def test_gammons_are_told_where_they_decide():
 def test_lookahead_tells_which_rolls_hit():
     plays = legal_plays(START, (6, 5))
     better, worse = (find_play(text, plays) for text in ("24/13", "24/18 13/8"))
-    told = explain_choice(LookaheadEvaluator(load_static("motif-v6"), 2), START, (6, 5), better, worse)
+    told = explain_play(LookaheadEvaluator(load_static("motif-v6"), 2), START, (6, 5), better, worse)
     assert told.replies is not None
     hits = told.replies.told(told.replies.of_hits, told.names, told.words)
     assert hits.phrase == "hits"
@@ -293,7 +293,7 @@ def test_before_a_bearoff_against_contact_the_next_rolls_are_told():
     position = Position.from_id("trsDADC2uwMAAA")
     plays = legal_plays(position, (5, 2))
     two = [find_play(text, plays) for text in ("6/4 5/off", "5/off 4/2")]
-    told = explain_choice(LookaheadEvaluator(load_static("motif-v6"), 2), position, (5, 2), *two)
+    told = explain_play(LookaheadEvaluator(load_static("motif-v6"), 2), position, (5, 2), *two)
     assert re.match(
         r"After 5/off 4/2 \d+ of your next 36 rolls leave a shot, after 6/4 5/off only \d+\.",
         told.sentences[0],

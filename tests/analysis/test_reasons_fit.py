@@ -2,7 +2,7 @@
 
 import pytest
 
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import phrases
 from motif.board.moves import legal_plays
@@ -37,7 +37,7 @@ def told(two, roll, better, worse, language="en"):
     dice = int(roll[0]), int(roll[1])
     plays = legal_plays(position, dice)
     pair = (find_play(text, plays) for text in (better, worse))
-    return explain_choice(NEWEST, position, dice, *pair, language=language)
+    return explain_play(NEWEST, position, dice, *pair, language=language)
 
 
 @pytest.mark.parametrize("case", FIRST)

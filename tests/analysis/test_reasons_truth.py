@@ -6,15 +6,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.analysis.explain.board_facts import CONCEPTS
 from motif.analysis.explain.reasons import BEYOND
 from motif.analysis.phrases import phrases
-from motif.analysis.ranking import MONEY, CubeContext
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
+from motif.players.ranking import MONEY, CubeContext
 from tests.analysis import told_truth
 from tests.analysis.told_truth import claims, is_true
 from tests.board.oracle import boards_after
@@ -48,7 +48,7 @@ def explanations(evaluator, count, seed, *, player="motif-v9", contexts=(MONEY,)
         other = order[1] if number % 2 else order[random.integers(1, len(order))]
         context = contexts[number % len(contexts)]
         number += 1
-        yield explain_choice(
+        yield explain_play(
             evaluator, Position(board), tuple(roll), plays[order[0]], plays[other], context=context
         )
     assert number == count

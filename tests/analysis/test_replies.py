@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
@@ -19,7 +19,7 @@ def test_the_rolls_add_up_to_the_difference(plies):
     evaluator = LookaheadEvaluator(NEWEST, plies, "full")
     plays = legal_plays(START, (6, 4))
     one, other = (find_play(text, plays) for text in ("24/14", "24/18 13/9"))
-    told = explain_choice(evaluator, START, (6, 4), one, other)
+    told = explain_play(evaluator, START, (6, 4), one, other)
     assert told.replies is not None
     assert told.ahead is not None
     assert told.replies.difference == pytest.approx(told.ahead[0] - told.ahead[1], abs=1e-6)
@@ -30,7 +30,7 @@ def test_hits_are_those_of_the_best_replies():
     evaluator = LookaheadEvaluator(NEWEST, 1)
     plays = legal_plays(START, (6, 2))
     one, other = (find_play(text, plays) for text in ("24/18 13/11", "24/22 13/7"))
-    told = explain_choice(evaluator, START, (6, 2), one, other)
+    told = explain_play(evaluator, START, (6, 2), one, other)
     assert told.replies is not None
     for play, count in zip((one, other), told.replies.hits, strict=True):
         hits = 0
@@ -52,7 +52,7 @@ def test_where_lookahead_overrules_the_terms_it_says_so():
     evaluator = LookaheadEvaluator(load_static("motif-v6"), 2)
     plays = legal_plays(START, (4, 4))
     one, other = (find_play(text, plays) for text in ("24/20 13/9(3)", "24/20(2) 13/5"))
-    told = explain_choice(evaluator, START, (4, 4), one, other)
+    told = explain_play(evaluator, START, (4, 4), one, other)
     assert told.ahead is not None
     assert told.equity_difference < 0 < told.ahead[0] - told.ahead[1]
     assert "That overrules the terms, by which 24/20(2) 13/5 is better." in told.ahead_in_words[0]
@@ -60,6 +60,6 @@ def test_where_lookahead_overrules_the_terms_it_says_so():
 
 
 def test_without_lookahead_there_are_no_replies():
-    told = explain_choice(NEWEST, START, (3, 1))
+    told = explain_play(NEWEST, START, (3, 1))
     assert (told.ahead, told.replies, told.ahead_in_words, told.overruled) == (None, None, (), False)
     assert "replies" not in told.to_dict()

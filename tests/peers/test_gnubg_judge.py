@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from motif.analysis.ranking import CubeContext, Ranking, rank_plays
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import legal_plays
@@ -19,6 +18,7 @@ from motif.board.rules import may_double
 from motif.cube import cube_decision_by
 from motif.evaluators import load_evaluator
 from motif.parameters.position_class import RACE, classify_many
+from motif.players.ranking import CubeContext, Ranking, rank_plays
 from tests.games import some_decisions
 from tools.text_gnubg import TABLE
 

@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from motif.analysis.explain import explain_choice
+from motif.analysis.explain import explain_play
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
@@ -31,10 +31,8 @@ def test_the_page_has_the_grid_where_somebody_looked_ahead():
     plays = legal_plays(start, (6, 5))
     two = find_play("24/13", plays), find_play("24/18 13/8", plays)
     evaluator = load_static("latest")
-    ahead = explain_choice(LookaheadEvaluator(evaluator, 1), start, (6, 5), *two, language="de")
+    ahead = explain_play(LookaheadEvaluator(evaluator, 1), start, (6, 5), *two, language="de")
     page = explanation_page(ahead)
     assert "<h2>Der nächste Wurf des Gegners</h2>" in page
     assert len(re.findall(r">[+−]\d+</text>|>0</text>", page)) == 36
-    assert "nächste Wurf" not in explanation_page(
-        explain_choice(evaluator, start, (6, 5), *two, language="de")
-    )
+    assert "nächste Wurf" not in explanation_page(explain_play(evaluator, start, (6, 5), *two, language="de"))

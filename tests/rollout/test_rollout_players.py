@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from motif.analysis.ranking import MONEY, estimate_plays
 from motif.benchmark import error_rate
 from motif.benchmark.benchmark_files import BenchmarkFile
 from motif.board.identifiers import position_from_gnubg_id
@@ -21,6 +20,7 @@ from motif.evaluators.stakes import NO_CUBE
 from motif.parameters.position_class import RACE, classify_many
 from motif.players import EvaluatorPlayer, load
 from motif.players.match import play_match
+from motif.players.ranking import MONEY, estimate_plays
 from motif.rollout import RolloutEvaluator, RolloutSettings, load_rollout, rollout
 from motif.rollout.rollout_evaluator import ENDING, items_of
 from motif.runtime.errors import PlayerError, SettingError, WeightFileError

@@ -3,8 +3,8 @@
 from motif.analysis.explain.explanation import (
     Explanation,
     PositionExplanation,
-    explain_choice,
+    explain_play,
     explain_position,
 )
 
-__all__ = ["Explanation", "PositionExplanation", "explain_choice", "explain_position"]
+__all__ = ["Explanation", "PositionExplanation", "explain_play", "explain_position"]

@@ -116,7 +116,7 @@ _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(
 """The points, those first that one would name of several made at once."""
 
 
-class Fact(NamedTuple):
+class BoardFact(NamedTuple):
     """What a play has of an event: a phrase and what fills its places."""
 
     phrase: str
@@ -174,9 +174,9 @@ class Sight:
     counted: tuple[Counted, Counted]
     """What is counted after this play, and after the other."""
     gain: Counted
-    """How much more of it because of the event; see `Part.gain`."""
+    """How much more of it because of the event; see `Contribution.gain`."""
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterator[BoardFact]:
         """Yield what this play has of the event, what matters most first; at least one fact."""
         for kind in kinds_of(self.situation):
             yield from getattr(self, f"_{kind}")()
@@ -206,19 +206,19 @@ class Sight:
         """How many checkers more this play has on the points from `low` to `high`."""
         return int(self._own[low : high + 1].sum() - self._other[low : high + 1].sum())
 
-    def _won(self) -> Iterator[Fact]:
+    def _won(self) -> Iterator[BoardFact]:
         if OFF in self._targets and self._own[OFF] == CHECKERS:
-            yield Fact("win", {})
+            yield BoardFact("win", {})
 
-    def _borne_off(self) -> Iterator[Fact]:
+    def _borne_off(self) -> Iterator[BoardFact]:
         yield from self._won()
         if OFF not in self._targets or self._more(OFF, OFF) < 1:
             return
         if self._had[OFF] == 0 == self._other[OFF] and self.situation.may_lose_gammon:
-            yield Fact("save_gammon", {})
-        yield Fact("bear_off", {"count": self._more(OFF, OFF)})
+            yield BoardFact("save_gammon", {})
+        yield BoardFact("bear_off", {"count": self._more(OFF, OFF)})
 
-    def _hit(self) -> Iterator[Fact]:
+    def _hit(self) -> Iterator[BoardFact]:
         hits = self.event.hits
         if not hits:
             return
@@ -229,50 +229,50 @@ class Sight:
         back = int(np.maximum(-self.board[: HOME + 1], 0).sum())
         made = [here for here in hits if self._own[here] >= 2]
         if made and count <= max(others, 1):
-            yield Fact("hit_and_make", {"point": max(made)})
+            yield BoardFact("hit_and_make", {"point": max(made)})
         elif count <= others:
             yield self._hit_instead(point)
         elif others:
-            yield Fact("hit_more", {"count": count, "others": others})
+            yield BoardFact("hit_more", {"count": count, "others": others})
         elif count > 1:
-            yield Fact("hit_two", {"length": count})
+            yield BoardFact("hit_two", {"length": count})
         elif before:
-            yield Fact("hit_on_bar", {"point": point, "nth": bar})
+            yield BoardFact("hit_on_bar", {"point": point, "nth": bar})
         elif point > HOME:
-            yield Fact("hit", {"point": point, "count": back, "nth": back})
+            yield BoardFact("hit", {"point": point, "count": back, "nth": back})
         else:
-            yield Fact("hit_home", {"point": point})
+            yield BoardFact("hit_home", {"point": point})
 
-    def _hit_instead(self, point: int) -> Fact:
+    def _hit_instead(self, point: int) -> BoardFact:
         """Both plays hit as many, each where the other does not, or this one on fewer points."""
         places = range(1, OWN_BAR)
         before = self.situation.before
         alone = [p for p in places if before[p] < 0 <= self.other_board[p] and self.board[p] < 0]
         if len(alone) == 1 and alone[0] < point:
-            return Fact("hit_rather", {"point": point, "source": alone[0]})
-        return Fact("hit_there", {"point": point})
+            return BoardFact("hit_rather", {"point": point, "source": alone[0]})
+        return BoardFact("hit_there", {"point": point})
 
-    def _closed(self) -> Iterator[Fact]:
+    def _closed(self) -> Iterator[BoardFact]:
         """Yield a made point that lets nobody in."""
         yield from (fact for fact in self._made() if fact.phrase == "close_out")
 
-    def _made(self) -> Iterator[Fact]:
+    def _made(self) -> Iterator[BoardFact]:
         for point in self._points(new=True):
             if (length := self._prime(point)) >= PRIME:
-                yield Fact("prime", {"point": point, "length": length})
+                yield BoardFact("prime", {"point": point, "length": length})
             elif point <= HOME:
                 yield self._home_point(point)
             elif point in (_BAR_POINT, *_BLOCKS) and (rolls := self._held):
                 phrase = "bar_point_contains" if point == _BAR_POINT else "block_contains"
-                yield Fact(phrase, {"point": point, "count": rolls[0], "others": rolls[1]})
+                yield BoardFact(phrase, {"point": point, "count": rolls[0], "others": rolls[1]})
             elif point == _BAR_POINT:
-                yield Fact("bar_point", {})
+                yield BoardFact("bar_point", {})
             elif point in _BLOCKS:
-                yield Fact("block", {"point": point})
+                yield BoardFact("block", {"point": point})
             elif point == _MIDPOINT:
-                yield Fact("midpoint", {})
+                yield BoardFact("midpoint", {})
             else:
-                yield Fact("landing_point" if point < BACK else "anchor", {"point": point})
+                yield BoardFact("landing_point" if point < BACK else "anchor", {"point": point})
 
     @property
     def _held(self) -> tuple[int, int] | None:
@@ -281,32 +281,34 @@ class Sight:
         more = min(self.gain.held, own - other)
         return (THROWS - own, THROWS - other) if more >= _TOLD_HELD and own >= _HELD else None
 
-    def _contained(self) -> Iterator[Fact]:
+    def _contained(self) -> Iterator[BoardFact]:
         primes = any(fact.phrase == "keep_prime" for fact in self._kept())
         if (rolls := self._held) and not primes:
-            yield Fact("contain", {"count": rolls[0], "others": rolls[1]})
+            yield BoardFact("contain", {"count": rolls[0], "others": rolls[1]})
 
-    def _home_point(self, point: int) -> Fact:
+    def _home_point(self, point: int) -> BoardFact:
         homes = [int((own[1 : HOME + 1] >= 2).sum()) for own in (self._own, self._other)]
         entering = [-int(board[OPPONENT_BAR]) for board in (self.board, self.other_board)]
         if entering[0] and homes[0] == HOME:
-            return Fact("close_out", {})
+            return BoardFact("close_out", {})
         if entering[0] and entering[1] and homes[0] > homes[1]:
             rolls, other_rolls = (count**2 for count in homes)
-            return Fact("home_point_against_bar", {"point": point, "rolls": rolls, "others": other_rolls})
+            return BoardFact(
+                "home_point_against_bar", {"point": point, "rolls": rolls, "others": other_rolls}
+            )
         more = homes[0] if homes[0] > homes[1] else 1
-        return Fact("home_point", {"point": point, "count": more, "others": homes[1]})
+        return BoardFact("home_point", {"point": point, "count": more, "others": homes[1]})
 
-    def _kept(self) -> Iterator[Fact]:
+    def _kept(self) -> Iterator[BoardFact]:
         for point in self._points(new=False):
             if (length := self._prime(point)) >= PRIME:
-                yield Fact("keep_prime", {"length": length})
+                yield BoardFact("keep_prime", {"length": length})
             elif point in (_BAR_POINT, _MIDPOINT):
-                yield Fact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
+                yield BoardFact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
             elif point >= BACK:
-                yield Fact("keep_anchor", {"point": point})
+                yield BoardFact("keep_anchor", {"point": point})
             else:
-                yield Fact("keep_home_point" if point <= HOME else "keep_block", {"point": point})
+                yield BoardFact("keep_home_point" if point <= HOME else "keep_block", {"point": point})
 
     def _points(self, *, new: bool) -> list[int]:
         """Return the points that this play alone has of the event, new ones or those that were there."""
@@ -327,7 +329,7 @@ class Sight:
         length = run_at(self._own, point)
         return length if length > max(run_at(self._other, p) for p in range(1, OWN_BAR)) else 0
 
-    def _cleared(self) -> Iterator[Fact]:
+    def _cleared(self) -> Iterator[BoardFact]:
         rear = int(np.flatnonzero(self._had).max())
         if (
             self._contact
@@ -336,15 +338,15 @@ class Sight:
             and self._own[rear] == 0 < self._other[rear]
             and self.event.leaves(rear)
         ):
-            yield Fact("clear", {"point": rear})
+            yield BoardFact("clear", {"point": rear})
 
-    def _escaped(self) -> Iterator[Fact]:
+    def _escaped(self) -> Iterator[BoardFact]:
         yield from self._out(BACK)
 
-    def _far_out(self) -> Iterator[Fact]:
+    def _far_out(self) -> Iterator[BoardFact]:
         yield from self._out(_MIDPOINT - 1)
 
-    def _out(self, least: int) -> Iterator[Fact]:
+    def _out(self, least: int) -> Iterator[BoardFact]:
         """Checkers that this play brings out of the opponent's home board, as far as the point `least`."""
         escaped = {to for at, to in self.ways if at > BACK}
         out = [
@@ -357,23 +359,23 @@ class Sight:
         ]
         more = -self._more(BACK + 1, OWN_BAR)
         if out and more < 1:
-            yield Fact("run_on", {"point": min(out)})
+            yield BoardFact("run_on", {"point": min(out)})
         elif out:
-            yield Fact("escape" if self._contact else "pass", {"point": min(out), "count": more})
+            yield BoardFact("escape" if self._contact else "pass", {"point": min(out), "count": more})
 
-    def _passed(self) -> Iterator[Fact]:
+    def _passed(self) -> Iterator[BoardFact]:
         """Checkers that have met the last of the opponent's here, and have not there."""
         behind = [_behind(own, board) for own, board in self._both]
         last = int(np.flatnonzero(self.board < 0).min(initial=OWN_BAR))
         past = any(OFF < to < last < at for at, to in self.event.moves)
         if past and behind[0] < behind[1]:
-            yield Fact("past", {"count": behind[1] - behind[0]})
+            yield BoardFact("past", {"count": behind[1] - behind[0]})
 
     @property
     def _both(self) -> tuple[tuple[npt.NDArray[np.int64], Board], ...]:
         return (self._own, self.board), (self._other, self.other_board)
 
-    def _shots(self) -> Iterator[Fact]:
+    def _shots(self) -> Iterator[BoardFact]:
         if self.gain.safe >= _TOLD_SHOTS and self.exposures[0].shots < self.exposures[1].shots:
             yield shots_fact(self.exposures)
         for at, to in self.event.moves:
@@ -382,39 +384,39 @@ class Sight:
                 continue
             moved = self._had[at] == 1 and self._own[at] == 0 and at > to > OFF
             if moved and self._own[to] >= 2 and self._own[to] > self._had[to]:
-                yield Fact("to_safety", {"source": at, "point": to})
+                yield BoardFact("to_safety", {"source": at, "point": to})
             elif self.gain.safe > 0:
-                yield Fact("no_blot", {"point": at})
+                yield BoardFact("no_blot", {"point": at})
 
-    def _calmed(self) -> Iterator[Fact]:
+    def _calmed(self) -> Iterator[BoardFact]:
         """Next rolls that leave a shot there, and none here."""
         own, other = (int(counted.calm) for counted in self.counted)
         if min(self.gain.calm, own - other) >= _TOLD_CALM:
-            yield Fact("next_rolls", {"count": THROWS - own, "others": THROWS - other})
+            yield BoardFact("next_rolls", {"count": THROWS - own, "others": THROWS - other})
 
-    def _evened(self) -> Iterator[Fact]:
+    def _evened(self) -> Iterator[BoardFact]:
         """Yield an even number of checkers on the highest point, and an odd one there."""
         point = int(np.flatnonzero(self._own[1:]).max(initial=-1)) + 1
         counts = int(self._own[point]), int(self._other[point])
         highest = point == int(np.flatnonzero(self._other[1:]).max(initial=-1)) + 1
         if point and highest and counts[0] % 2 == 0 and counts[1] % 2 and self.event.leaves(point):
-            yield Fact("even", {"point": point, "count": counts[0], "others": counts[1]})
+            yield BoardFact("even", {"point": point, "count": counts[0], "others": counts[1]})
 
-    def _in_play(self) -> Iterator[Fact]:
+    def _in_play(self) -> Iterator[BoardFact]:
         for at, to in self.event.moves:
             buried = OFF < at <= _DEEP < to and self._other[at] > max(self._had[at], self._own[at])
             if buried and self._own[to] > self._other[to] and self._contact:
-                yield Fact("in_play", {"point": at})
+                yield BoardFact("in_play", {"point": at})
 
-    def _brought(self) -> Iterator[Fact]:
+    def _brought(self) -> Iterator[BoardFact]:
         for at, to in self.event.moves:
             is_new, more = self._own[to] > self._had[to], self._own[to] > self._other[to]
             if to in _BUILDERS and more and self._contact and not (is_new and at < to):
-                yield Fact("builder" if is_new else "keep_builder", {"point": to})
+                yield BoardFact("builder" if is_new else "keep_builder", {"point": to})
             if at > to > BACK and is_new and more:
-                yield Fact("step_up", {"point": to})
+                yield BoardFact("step_up", {"point": to})
             elif to > at and OWN_BAR > to > BACK and more and not is_new:
-                yield Fact("stay_back", {"point": to})
+                yield BoardFact("stay_back", {"point": to})
             if (
                 to in _SLOTS
                 and at > to
@@ -423,80 +425,80 @@ class Sight:
                 and more
                 and self._contact
             ):
-                yield Fact("slot", {"point": to})
+                yield BoardFact("slot", {"point": to})
             stacked = OFF < at < OWN_BAR and self._other[at] >= _STACK
             if stacked and self._own[at] < min(self._other[at], self._had[at]):
-                yield Fact("unstack", {"point": at})
+                yield BoardFact("unstack", {"point": at})
 
-    def _timed(self) -> Iterator[Fact]:
+    def _timed(self) -> Iterator[BoardFact]:
         """Yield that more can be played before a point breaks, where it will soon."""
         own, other = self.counted
         enough = min(self.gain.spare, own.spare - other.spare) >= _TOLD_SPARE
         if self._contact and enough and other.spare <= _SOON * _PIPS_A_ROLL:
-            yield Fact("timing", {"pips": int(own.spare), "others": int(other.spare)})
+            yield BoardFact("timing", {"pips": int(own.spare), "others": int(other.spare)})
 
-    def _saved(self) -> Iterator[Fact]:
+    def _saved(self) -> Iterator[BoardFact]:
         """Yield what brings the first checker nearer to being borne off, with a gammon to lose."""
         if not self.situation.is_saving_gammon:
             return
         more = self._more(OFF, HOME)
         if more > 0 and any(at > HOME >= to for at, to in self.event.moves):
-            yield Fact("home_for_gammon", {"count": more})
+            yield BoardFact("home_for_gammon", {"count": more})
         own, other = pips_to_home(self._own), pips_to_home(self._other)
         nearer = [to for at, to in self.event.moves if at > to >= OFF and at > HOME]
         if own < other and nearer:
             phrase = "pips_for_gammon" if max(nearer) <= HOME else "hurry"
-            yield Fact(phrase, {"count": own, "others": other, "point": max(nearer)})
+            yield BoardFact(phrase, {"count": own, "others": other, "point": max(nearer)})
 
-    def _home(self) -> Iterator[Fact]:
+    def _home(self) -> Iterator[BoardFact]:
         more = self._more(OFF, HOME)
         if more < 1 or not any(at > HOME >= to for at, to in self.event.moves):
             return
         if not self._contact:
-            yield Fact("bring_home", {"count": more})
+            yield BoardFact("bring_home", {"count": more})
         elif np.flatnonzero(self._own).max() <= _MIDPOINT:
-            yield Fact("home_safely", {"count": more})
+            yield BoardFact("home_safely", {"count": more})
 
-    def _smoothed(self) -> Iterator[Fact]:
+    def _smoothed(self) -> Iterator[BoardFact]:
         """In a race, that more points are filled at home, or fewer checkers stand high."""
         points = range(HOME, OFF, -1)
         filled = [point for point in points if self._own[point] > 0 == self._other[point]]
         empty = [point for point in points if self._own[point] == 0 < self._other[point]]
         if len(filled) > len(empty):
-            yield Fact("fill_gap", {"point": filled[0]})
+            yield BoardFact("fill_gap", {"point": filled[0]})
         differing = [point for point in points if self._own[point] != self._other[point]]
         if differing and self._own[differing[0]] < self._other[differing[0]]:
             point = differing[0]
             counts = int(self._own[point]), int(self._other[point])
-            yield Fact("lighter", {"point": point, "count": counts[0], "others": counts[1]})
+            yield BoardFact("lighter", {"point": point, "count": counts[0], "others": counts[1]})
 
-    def _placed(self) -> Iterator[Fact]:
+    def _placed(self) -> Iterator[BoardFact]:
         for at, to in self.event.moves:
             if to == OFF:
                 if self._more(OFF, OFF) > 0:
-                    yield Fact("bear_off", {"count": self._more(OFF, OFF)})
+                    yield BoardFact("bear_off", {"count": self._more(OFF, OFF)})
             elif at == OFF:
-                yield Fact("keep_from_off", {"point": to})
+                yield BoardFact("keep_from_off", {"point": to})
             elif at == OWN_BAR:
-                yield Fact("place_bar", {"point": to})
+                yield BoardFact("place_bar", {"point": to})
             elif self._had[to] >= self._own[to]:
-                yield Fact("hold", {"point": to})
+                yield BoardFact("hold", {"point": to})
             else:
                 moved = (at, to) in self.ways and self._own[at] < self._had[at]
-                yield Fact("move" if moved else "place", {"point": to, "source": at})
+                yield BoardFact("move" if moved else "place", {"point": to, "source": at})
         bars = self.situation.before[OPPONENT_BAR], self.board[OPPONENT_BAR]
         if self.event.missed and bars[0] == bars[1]:
-            yield Fact("not_hit", {})
-        yield Fact(UNNAMED, {})
+            yield BoardFact("not_hit", {})
+        yield BoardFact(UNNAMED, {})
 
 
-def shots_fact(exposures: tuple[Exposure, Exposure]) -> Fact:
+def shots_fact(exposures: tuple[Exposure, Exposure]) -> BoardFact:
     """Return that one play leaves fewer shots than the other, its own exposure first."""
     own, other = exposures
     outside = "_outside" * (own.blots_back or other.blots_back)
     if own.shots:
-        return Fact(f"fewer_shots{outside}", {"count": own.shots, "others": other.shots})
-    return Fact(f"no_shot{outside}", {"count": other.shots})
+        return BoardFact(f"fewer_shots{outside}", {"count": own.shots, "others": other.shots})
+    return BoardFact(f"no_shot{outside}", {"count": other.shots})
 
 
 def _behind(own: npt.NDArray[np.int64], board: Board) -> int:

@@ -40,7 +40,7 @@ from motif.runtime.streams import THROWS
 
 _MOST = 8
 """Events that are told apart: with their exposure, 512 positions."""
-_MOST_CALM = 5
+_MAX_CALM = 5
 """Events up to which the next rolls are counted after every set of them: 32 positions, 21 rolls each."""
 _SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")
 """Parameters that measure what may be hit, by whatever set."""
@@ -100,7 +100,7 @@ class Counted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class Contribution:
     """What one thing brings of the difference of two plays."""
 
     event: Event | None
@@ -137,7 +137,7 @@ def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> t
 
 def parts_between(
     static: StaticEvaluator, first: Play, second: Play, fewer: int, situation: Situation
-) -> tuple[Part, ...]:
+) -> tuple[Contribution, ...]:
     """Return what makes the play `first` worth more than `second`.
 
     `fewer` is how many rolls of 36 fewer hit after the first, by the opponent's best replies.  The amounts
@@ -153,15 +153,18 @@ def parts_between(
         for number in range(1 << len(events))
     ]
     seen = np.ascontiguousarray(-np.array(mixed)[:, ::-1])
-    counted = counted_on(seen, with_calm=situation.is_bringing_in and len(events) <= _MOST_CALM)
+    counted = counted_on(seen, with_calm=situation.is_bringing_in and len(events) <= _MAX_CALM)
     gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
     exposed = _exposed(static)
     if fewer and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
         if exposure * fewer > 0:
             gains = [gain._replace(safe=0.0) for gain in gains]
-            return (*map(Part, events, amounts, gains), Part(None, exposure, Counted(fewer, 0.0, 0.0)))
-    return tuple(map(Part, events, shapley(turned_equities(values_of(static, seen))), gains))
+            return (
+                *map(Contribution, events, amounts, gains),
+                Contribution(None, exposure, Counted(fewer, 0.0, 0.0)),
+            )
+    return tuple(map(Contribution, events, shapley(turned_equities(values_of(static, seen))), gains))
 
 
 def counted_on(boards: Board, *, with_calm: bool = False) -> FloatArray:

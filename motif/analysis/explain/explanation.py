@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.confirmation import Choice, choice_of
-from motif.analysis.explain.concepts import Part, parts_between
+from motif.analysis.confirmation import ComparedPair, compare_plays
+from motif.analysis.explain.concepts import Contribution, parts_between
 from motif.analysis.explain.exposure import Exposure, risky_rolls
 from motif.analysis.explain.judged import both_races, bound_of, explainable, judged
 from motif.analysis.explain.reasons import (
@@ -48,7 +48,6 @@ from motif.analysis.explain.words import (
 )
 from motif.analysis.judge import known_error_rate
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
-from motif.analysis.ranking import EXACT, MONEY, CubeContext
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
@@ -62,13 +61,14 @@ from motif.evaluators import Evaluator, LookaheadEvaluator, WeightFile
 from motif.evaluators.pattern_words import pattern_term, words_of_patterns
 from motif.evaluators.probabilities import OUTPUTS, turned, turned_equities
 from motif.evaluators.stakes import EVEN, Stakes
+from motif.players.ranking import EXACT, MONEY, CubeContext
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, side_by_side
 from motif.runtime.streams import THROWS
 
 ON_ROLL = "being on roll"
-_LEAST_GAMMONS, _LARGE_SHARE = 0.02, 0.5
+_MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
 """What gammons must make of a difference to be told: so many points, and such a share."""
 _LITTLE, _MUCH = 0.3, 1.3
 """Values of a gammon, of 1 for money, below which it counts for little, and beyond which for more."""
@@ -112,7 +112,7 @@ class Explanation(Tabular):
     reasons: tuple[Reason, ...]
     """What makes the difference of `judged`, the largest first, in the unit of `equities`: what the plays do
     on the board, what score, lookahead and rollout change, and the rest.  They add up to it exactly."""
-    parts: tuple[Part, ...] = field(repr=False)
+    parts: tuple[Contribution, ...] = field(repr=False)
     """What the board brings, all of it, without the words: the parts of `equity_difference`."""
     summary: str
     gammons: str
@@ -327,7 +327,7 @@ class PositionExplanation:
         }
 
 
-def explain_choice(
+def explain_play(
     evaluator: Evaluator,
     position: Position,
     roll: tuple[int, int],
@@ -336,7 +336,7 @@ def explain_choice(
     *,
     context: CubeContext = MONEY,
     language: str = LANGUAGE,
-    choice: Choice | None = None,
+    choice: ComparedPair | None = None,
 ) -> Explanation:
     """Why `evaluator` prefers one play of `roll` to another.
 
@@ -445,7 +445,7 @@ class Beyond:
     """What is known of two plays that the board after them does not show."""
 
     evaluator: Evaluator
-    choice: Choice
+    choice: ComparedPair
     stakes: Stakes
     seen: Replies | None
     names: tuple[str, str]
@@ -535,7 +535,7 @@ def _gammons(
     won, lost = (chances[:, OUTPUTS.index(output)].tolist() for output in ("win_gammon", "lose_gammon"))
     amounts = value_won * _difference(won), -value_lost * _difference(lost)
     which = int(abs(amounts[1]) > abs(amounts[0]))
-    if abs(amounts[which]) < max(_LEAST_GAMMONS, _LARGE_SHARE * abs(difference)):
+    if abs(amounts[which]) < max(_MIN_GAMMONS, _LARGE_SHARE * abs(difference)):
         return ""
     first, second = (f"{100 * share:.0f}" for share in (won, lost)[which])
     key = "lost" if which else "won"
@@ -616,7 +616,7 @@ def _chosen(
     better: Play | None,
     worse: Play | None,
     context: CubeContext,
-) -> Choice:
+) -> ComparedPair:
     """Return the two plays to compare, of the legal ones, and what they are worth."""
     plays = legal_plays(position, roll)
     for play in (better, worse):
@@ -624,7 +624,7 @@ def _chosen(
             raise PlayError(f"{play.notation or NO_MOVE!r} is not a legal play of this roll")
     if len(plays) == 1:
         raise PlayError(f"{plays[0].notation or NO_MOVE} is the only legal play: there is nothing to compare")
-    choice = choice_of(position, checked_roll(*roll), evaluator, context, better, worse)
+    choice = compare_plays(position, checked_roll(*roll), evaluator, context, better, worse)
     if choice.better.play.position == choice.worse.play.position:
         raise PlayError(f"{choice.worse.play.notation!r} cannot be compared with itself; name another play")
     return choice

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from motif.analysis.explain.board_facts import CONCEPTS, UNNAMED, WEAK, Fact, Sight, shots_fact
-from motif.analysis.explain.concepts import Counted, Part, counted_on, whole_ways
+from motif.analysis.explain.board_facts import CONCEPTS, UNNAMED, WEAK, BoardFact, Sight, shots_fact
+from motif.analysis.explain.concepts import Contribution, Counted, counted_on, whole_ways
 from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import Phrases, sentence
@@ -23,9 +23,9 @@ Side = Literal["better", "worse"]
 SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST = "score", "lookahead", "replies", "rollout", "rest"
 BEYOND = (SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST)
 """Concepts of the rows that the board after the plays does not show."""
-_MOST_FOR, _MOST_AGAINST = 3, 2
+_MAX_FOR, _MAX_AGAINST = 3, 2
 """Rows of the board that are told for the better play, and for the other one."""
-_LEAST_SHARE, _LEAST_OF_WEAK = 0.1, 0.25
+_MIN_SHARE, _MIN_OF_WEAK = 0.1, 0.25
 """What a row that is told brings at least, of the largest; and one that says little."""
 _SHOWN = 0.0005
 """The least amount that is not nothing in the digits that are shown."""
@@ -79,7 +79,7 @@ def row(concept: str, contribution: float, sentence: str, phrase: str = "", **fa
 
 
 def reasons_of(
-    parts: Iterable[Part],
+    parts: Iterable[Contribution],
     situation: Situation,
     exposures: tuple[Exposure, Exposure],
     risks: tuple[int, int],
@@ -137,12 +137,12 @@ def _with_points_compared(reasons: list[Reason], names: Sequence[str], words: Ph
     own, other = (0, 1) if net >= 0 else (1, 0)
     facts = {"point": made[own][0].facts["point"], "source": made[other][0].facts["point"]}
     side: Side = "better" if net >= 0 else "worse"
-    text = _text(Fact(_MADE_RATHER, facts), side, (names[own], names[other]), words)
+    text = _text(BoardFact(_MADE_RATHER, facts), side, (names[own], names[other]), words)
     one = Reason(CONCEPTS[_MADE_RATHER], side, abs(net), text, _MADE_RATHER, facts)
     return [one, *(reason for reason in reasons if reason not in (made[0][0], made[1][0]))]
 
 
-def _text(fact: Fact, side: Side, names: tuple[str, str], words: Phrases) -> str:
+def _text(fact: BoardFact, side: Side, names: tuple[str, str], words: Phrases) -> str:
     """Return a fact in words; `names` are those of the play that has it, and of the other."""
     phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[1])
     return sentence(phrase) if side == "better" else words.say("against", play=names[0], phrase=phrase)
@@ -165,7 +165,7 @@ def rows_told(
             reason
             for reason in board
             if reason.play == side
-            and reason.amount >= max(largest * (_LEAST_OF_WEAK if reason.is_weak else _LEAST_SHARE), _SHOWN)
+            and reason.amount >= max(largest * (_MIN_OF_WEAK if reason.is_weak else _MIN_SHARE), _SHOWN)
         ]
         told += enough[:most]
     rest = difference - sum(reason.contribution for reason in told)
@@ -183,5 +183,5 @@ def counted_as_well(phrase: str, amount: float, board: Iterable[Reason]) -> bool
 
 def _sides(difference: float) -> tuple[tuple[Side, int], ...]:
     if difference < 0:
-        return ("worse", _MOST_FOR), ("better", _MOST_AGAINST)
-    return ("better", _MOST_FOR), ("worse", _MOST_AGAINST)
+        return ("worse", _MAX_FOR), ("better", _MAX_AGAINST)
+    return ("better", _MAX_FOR), ("worse", _MAX_AGAINST)

@@ -26,7 +26,7 @@ _WORTH_NAMING = 0.05
 """Equity by which a roll must make the plays differ to be named."""
 
 
-class Told(NamedTuple):
+class ReplySentence(NamedTuple):
     """What is said of a change, with the phrase and its numbers."""
 
     phrase: str
@@ -78,29 +78,29 @@ class Replies:
         more = self.hits[1] - self.hits[0]
         return change * more > 0 and change * self.of_hits > 0 and abs(self.of_hits) > _SHARE * abs(change)
 
-    def told(self, change: float, names: tuple[str, str], words: Phrases) -> Told:
+    def told(self, change: float, names: tuple[str, str], words: Phrases) -> ReplySentence:
         """Which replies make the `change` that lookahead sees in the difference of the plays `names`."""
         better = 0 if change > 0 else 1
         if self.is_of_hits(change):
             hitting, count = self._hitting(1 - better, words), self.hits[1 - better]
             text = words.say("beyond", "hits", play=names[1 - better], rolls=hitting, count=count)
-            return Told("hits", text, {"count": count, "play": 1 - better})
+            return ReplySentence("hits", text, {"count": count, "play": 1 - better})
         risk, other = self.risks[better], self.risks[1 - better]
         if self.hits == (0, 0) and risk < other:
             facts = {"count": risk, "others": other}
             text = words.say("beyond", "next_rolls", play=names[better], other=names[1 - better], **facts)
-            return Told("next_rolls", text, {**facts, "play": better})
+            return ReplySentence("next_rolls", text, {**facts, "play": better})
         return self.of_rolls(change, names, words)
 
-    def of_rolls(self, change: float, names: tuple[str, str], words: Phrases) -> Told:
+    def of_rolls(self, change: float, names: tuple[str, str], words: Phrases) -> ReplySentence:
         """Return the rolls that make most of the `change`, whatever they do."""
         better = 0 if change > 0 else 1
         gains = (self.differences if change > 0 else -self.differences) * ROLL_COUNTS
         best = [k for k in np.argsort(-gains, kind="stable")[:_NAMED] if gains[k] > 0]
         if not best:
-            return Told("ahead", words.say("beyond", "ahead", play=names[better]), {})
+            return ReplySentence("ahead", words.say("beyond", "ahead", play=names[better]), {})
         rolls = words.listed([_roll(k) for k in sorted(best)])
-        return Told("rolls", words.say("beyond", "rolls", play=names[better], rolls=rolls), {})
+        return ReplySentence("rolls", words.say("beyond", "rolls", play=names[better], rolls=rolls), {})
 
     def _hitting(self, play: int, words: Phrases) -> str:
         """Return the rolls that hit after a play, those of one die together."""

@@ -28,23 +28,14 @@ import numpy.typing as npt
 
 from motif.analysis.confirmation import (
     DOUBTFUL,
-    Choice,
-    CubeQuestion,
+    ComparedPair,
+    JudgedCube,
     RolledCube,
     RolledPair,
     roll_out_cubes,
     roll_out_pairs,
 )
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
-from motif.analysis.ranking import (
-    EXACT,
-    ROLLOUT,
-    CubeContext,
-    RankedPlay,
-    estimate_plays,
-    plies_of,
-    source_words,
-)
 from motif.board.match_state import MatchState
 from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
@@ -55,6 +46,15 @@ from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.evaluator import PlayEstimates
 from motif.evaluators.probabilities import turned_equities
 from motif.evaluators.stakes import Stakes
+from motif.players.ranking import (
+    EXACT,
+    ROLLOUT,
+    CubeContext,
+    RankedPlay,
+    estimate_plays,
+    plies_of,
+    source_words,
+)
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import RecordError
 from motif.runtime.parallel import run_ordered
@@ -97,7 +97,7 @@ class JudgedCandidate(NamedTuple):
     equity: float
     """Normalised, by the best estimate."""
     source: str
-    """Where `equity` comes from: see `motif.analysis.ranking.RankedPlay`."""
+    """Where `equity` comes from: see `motif.players.ranking.RankedPlay`."""
     lookahead: float
     """Normalised equity by lookahead; `equity` where that is no rollout's."""
     plies: str
@@ -106,7 +106,7 @@ class JudgedCandidate(NamedTuple):
     """Standard error of an equity from a rollout."""
 
 
-class JudgedPlay(NamedTuple):
+class JudgedRoll(NamedTuple):
     """One roll, as the evaluator sees it."""
 
     legal: int
@@ -134,7 +134,7 @@ class JudgedPlay(NamedTuple):
         compared = self.best, self.played
         return any(one.source == EXACT and one.number in compared for one in self.candidates)
 
-    def choice(self, roll: PlayedRoll) -> Choice:
+    def choice(self, roll: PlayedRoll) -> ComparedPair:
         """Return the best play of the `roll` and the play made, in an order that `rolled` has."""
         plays = legal_plays(roll.position, roll.roll)
         known = {one.number: one for one in self.candidates}
@@ -144,7 +144,7 @@ class JudgedPlay(NamedTuple):
             RankedPlay(plays[k], known[k].lookahead, known[k].lookahead - top, known[k].plies)
             for k in (best if self.rolled else self.best, self.played)
         )
-        return Choice(first, second, self.rolled)
+        return ComparedPair(first, second, self.rolled)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def judge_plays(
     cube: bool = True,
     confirm: RolloutSettings | None = None,
     jobs: int | None = None,
-) -> list[JudgedPlay]:
+) -> list[JudgedRoll]:
     """Return what each of `rolls`, all of which were played, was worth to its player by `evaluator`.
 
     Without `cube` nobody can double.  Errors of `DOUBTFUL` and more are those of a rollout as `confirm` says;
@@ -203,7 +203,7 @@ def judge_plays(
     quick = isinstance(evaluator, StaticEvaluator)
     size = _DECISIONS_AT_ONCE if quick else _LOOKAHEAD_DECISIONS_AT_ONCE
     parts = [rolls[k : k + size] for k in range(0, len(rolls), size)]
-    judgements: list[JudgedPlay] = []
+    judgements: list[JudgedRoll] = []
     with progress(f"{evaluator.name} judges the plays", len(rolls)) as advance:
         calls = ((part,) for part in parts)
         for batch in run_ordered(
@@ -216,12 +216,12 @@ def judge_plays(
 
 def _confirmed(
     rolls: Sequence[PlayedRoll],
-    judgements: Sequence[JudgedPlay],
+    judgements: Sequence[JudgedRoll],
     evaluator: Evaluator,
     cube: bool,
     settings: RolloutSettings,
     jobs: int | None,
-) -> list[JudgedPlay]:
+) -> list[JudgedRoll]:
     """`judgements` with the errors that they doubt as a rollout has them."""
     rows = [row for row, one in enumerate(judgements) if one.error >= DOUBTFUL and not one.is_exact]
     pairs = np.empty((len(rows), 2, BOARD_SIZE), np.int8)
@@ -241,7 +241,7 @@ def _confirmed(
     ]
 
 
-def _with_rollout(judged: JudgedPlay, rolled: RolledPair) -> JudgedPlay:
+def _with_rollout(judged: JudgedRoll, rolled: RolledPair) -> JudgedRoll:
     """Return a judgement whose best play and play made were rolled out, in this order."""
     numbers = judged.best, judged.played
     values = dict(zip(numbers, zip(rolled.equities, rolled.equity_se, strict=True), strict=True))
@@ -311,7 +311,7 @@ def judge_cube(
             advance(len(part))
             decisions += part
     asked = [
-        (chance, player, CubeQuestion(chance.position, chance.state, decision, act))
+        (chance, player, JudgedCube(chance.position, chance.state, decision, act))
         for chance, decision in zip(chances, decisions, strict=True)
         for player, act in _done(chance)
     ]
@@ -374,10 +374,10 @@ def _at_stake(context: CubeContext) -> AtStake:
     return AtStake(context.stakes, 0, unit)
 
 
-def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedPlay]:
+def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedRoll]:
     boards = np.array([roll.position.board for roll in rolls])
     dice = np.array([roll.roll for roll in rolls])
-    judgements: list[JudgedPlay] = []
+    judgements: list[JudgedRoll] = []
     for batch in play_batches(boards, dice, _PLAYS_AT_ONCE):
         here, ends = batch.decisions, batch.offsets.tolist()
         played = np.array([roll.play.position.board for roll in rolls[here] if roll.play is not None])
@@ -412,14 +412,14 @@ def _estimates(
     return PlayEstimates(values, sources)
 
 
-def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64], played: int) -> JudgedPlay:
+def _judged_play(values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64], played: int) -> JudgedRoll:
     """Return a judgement by values (m,) of the legal plays and their sources."""
     best = played if values[played] == values.max() else int(np.argmax(values))
     order = np.argsort(-values, kind="stable")[:CANDIDATES].tolist()
     shown = order if played in order else [*order[: CANDIDATES - 1], played]
     words = [source_words(source) for source in sources.tolist()]
     equities = values.tolist()
-    return JudgedPlay(
+    return JudgedRoll(
         len(values),
         best,
         float(values[best]) - float(values[played]),
@@ -452,7 +452,7 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
     return done
 
 
-def _act(chance: CubeChance, player: int, question: CubeQuestion, evaluator: Evaluator) -> CubeAct:
+def _act(chance: CubeChance, player: int, question: JudgedCube, evaluator: Evaluator) -> CubeAct:
     """Return what was done and what it cost, as `evaluator` says."""
     decision = question.decision
     source = EXACT if decision.exact else source_words(plies_of(evaluator))

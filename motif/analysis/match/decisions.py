@@ -20,10 +20,9 @@ from motif.analysis.match.decision_errors import (
     PASS,
     TAKE,
     CubeAct,
-    JudgedPlay,
+    JudgedRoll,
 )
 from motif.analysis.match.record_walk import Moment, PlayedRoll
-from motif.analysis.ranking import ROLLOUT
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.game_record import Annotation
 from motif.board.identifiers import gnubg_id
@@ -34,6 +33,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.packed import pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.players.ranking import ROLLOUT
 
 KINDS_OF_DECISION = ("opening", *CLASS_NAMES, "double", "take")
 """Plays of a game's first roll, those in other positions by their class, and decisions with the cube."""
@@ -213,7 +213,7 @@ class RollLuck:
 
 def match_decisions(
     rolls: Sequence[PlayedRoll],
-    judgements: Sequence[JudgedPlay],
+    judgements: Sequence[JudgedRoll],
     units: Sequence[float],
     acts: Iterable[CubeAct],
 ) -> list[MatchDecision]:
@@ -225,7 +225,7 @@ def match_decisions(
 
 
 def _plays(
-    rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedPlay], units: Sequence[float]
+    rolls: Sequence[PlayedRoll], judgements: Sequence[JudgedRoll], units: Sequence[float]
 ) -> Iterator[MatchDecision]:
     if not rolls:
         return

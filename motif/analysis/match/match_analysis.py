@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from motif.analysis.confirmation import Choice, confirming_rollout
-from motif.analysis.explain import explain_choice
+from motif.analysis.confirmation import ComparedPair, confirming_rollout
+from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import Reason
 from motif.analysis.judge import known_error_rate
 from motif.analysis.match.decision_errors import (
     NO_DOUBLE,
     CubeAct,
-    JudgedPlay,
+    JudgedRoll,
     context_of,
     judge_cube,
     judge_plays,
@@ -31,7 +31,6 @@ from motif.analysis.match.decisions import (
     with_results,
 )
 from motif.analysis.match.record_walk import Moment, PlayedRoll, walk
-from motif.analysis.ranking import CubeContext
 from motif.benchmark.losses import MILLIPOINTS
 from motif.board.game_record import Annotation, MatchRecord, crawford_game, jacoby_rule
 from motif.board.identifiers import gnubg_id
@@ -43,6 +42,7 @@ from motif.board.rules import is_match_point
 from motif.cube.match_equity import match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies
+from motif.players.ranking import CubeContext
 from motif.rollout.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError
 from motif.runtime.frames import Tabular
@@ -153,7 +153,7 @@ class WorstCube:
 
 def worst_plays(
     rolls: Sequence[PlayedRoll],
-    judgements: Sequence[JudgedPlay],
+    judgements: Sequence[JudgedRoll],
     units: Sequence[float],
     names: tuple[str, str],
     evaluator: Evaluator,
@@ -185,9 +185,9 @@ def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> 
     return [WorstCube(act, names[act.player]) for act in wrong[:count]]
 
 
-def _why(evaluator: Evaluator, roll: PlayedRoll, choice: Choice, context: CubeContext) -> Why:
+def _why(evaluator: Evaluator, roll: PlayedRoll, choice: ComparedPair, context: CubeContext) -> Why:
     try:
-        explanation = explain_choice(evaluator, roll.position, roll.roll, context=context, choice=choice)
+        explanation = explain_play(evaluator, roll.position, roll.roll, context=context, choice=choice)
     except PlayerError:
         return Why()
     return Why(explanation.summary, explanation.sentences, explanation.reasons)

@@ -106,11 +106,11 @@ def test_without_pandas_and_polars(monkeypatch):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: motif.rank(START, "71"), "no roll: 7 is not a die"),
+        (lambda: motif.rank(START, "71"), "invalid roll: each die must be 1 to 6, not 7"),
         (lambda: motif.rank(START, 3.5), "a roll is two dice, such as"),
         (lambda: motif.rank(3, "31"), "a position is a Position, an ID or 26 numbers, not 3"),
         (lambda: motif.evaluate(None), "a position is a Position, an ID or 26 numbers, not None"),
-        (lambda: motif.rank("4H", "31"), "no position in '4H': it has 2 characters"),
+        (lambda: motif.rank("4H", "31"), "invalid position '4H': it has 2 characters"),
         (lambda: motif.rank(START, "31", "lates"), "no player is called 'lates'; did you mean 'latest'"),
         (lambda: motif.rank(START, "31", 5), "a player is a name such as 'latest', weights"),
         (lambda: motif.rank(START, "31", "random"), "the player 'random' chooses plays but cannot"),

@@ -36,6 +36,7 @@ _JIT = "motif.runtime.jit"
 _JIT_FILES = {Path("motif/runtime/jit.py"), Path("motif/runtime/simd.py")}
 """What makes kernels."""
 _IMPORTERS = {"__import__", "import_module"}
+_POSITION = Path("motif/board/position.py")
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,14 @@ def sources() -> dict[Path, str]:
 def imports(text: str, path: Path) -> tuple[Import, ...]:
     """Everything that the source `text` of the module at `path` imports, lazily too.
 
-    What only a type checker imports (``if TYPE_CHECKING:``) is left out.
+    What only a type checker imports (``if TYPE_CHECKING:``) is left out, and what the methods of a position
+    import: its texts and drawings come from modules that import it.
     """
     return tuple(_imports(ast.parse(text), path))
 
 
 def _imports(tree: ast.Module, path: Path) -> Iterator[Import]:
-    for node in _nodes_that_run(tree):
+    for node in _nodes_that_run(tree, lazily=path != _POSITION):
         if isinstance(node, ast.Import):
             yield from (Import(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -77,7 +79,7 @@ def _imports(tree: ast.Module, path: Path) -> Iterator[Import]:
             yield from (Import(str(it.value)) for it in node.args[:1] if isinstance(it, ast.Constant))
 
 
-def _nodes_that_run(tree: ast.AST) -> Iterator[ast.AST]:
+def _nodes_that_run(tree: ast.AST, *, lazily: bool) -> Iterator[ast.AST]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -85,6 +87,8 @@ def _nodes_that_run(tree: ast.AST) -> Iterator[ast.AST]:
         children: Iterable[ast.AST] = ast.iter_child_nodes(node)
         if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
             children = node.orelse
+        if isinstance(node, ast.FunctionDef) and not lazily:
+            children = ()
         waiting.extend(children)
 
 

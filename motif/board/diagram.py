@@ -23,7 +23,7 @@ _TOP_LINE = " +13-14-15-16-17-18------19-20-21-22-23-24-+"
 _BAR_LINE = "v|                  |BAR|                  |"
 _BOTTOM_LINE = " +12-11-10--9--8--7-------6--5--4--3--2--1-+"
 _NOTES_FROM = 49
-_WIDEST_NOTE = 31
+_MAX_NOTE_WIDTH = 31
 """Letters that stand beside the board on a terminal of 80 columns."""
 
 _COLUMN, _RADIUS, _STEP = 46, 20, 41
@@ -158,7 +158,7 @@ def _notes(
             rules += cube
         else:
             notes[opponent if match.cube_owner == "opponent" else me] += cube
-        lines = textwrap.wrap(rules, _WIDEST_NOTE, break_on_hyphens=False)
+        lines = textwrap.wrap(rules, _MAX_NOTE_WIDTH, break_on_hyphens=False)
         notes[middle : middle + len(lines)] = lines
         notes[_inward(opponent, 2)] = f"score {match.opponent_score}"
         notes[_inward(me, 2)] = f"score {match.own_score}"

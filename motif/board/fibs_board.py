@@ -3,27 +3,28 @@
 ``board:`` and 52 fields with colons between them: two names, the match length, two scores, 26 points,
 whose turn it is, two dice of each player, the cube, and sixteen numbers that `FibsBoard` names.
 
-"you" is the player whose name stands first, the one the line is made for.  His checkers have the sign
-of `colour`, the bars included; with `direction` -1 he moves 24 -> 1, home is 0 and his bar 25, with 1
-the other way.  So a line of colour 1 and direction -1 holds a board as `motif.board.position` has it.
+"you" is the player named first, for whom the line is made.  Your checkers have the sign of `colour`, the bars
+included; with `direction` -1 you move 24 -> 1, home is 0 and your bar 25, with 1 the other way.  So a line of
+colour 1 and direction -1 holds a board as `motif.board.position` has it.
 
-gnubg reads these lines where it is asked, as a server.  Where it asks itself, as the client of an external
-player, it writes a dialect: positive checkers are those of its player 1 whoever stands first, the colour is
-always 1 and the direction -1, both pairs of dice hold the roll, and whose turn it is shows in `turn` alone.
-The first name and score are those of its player 0, or of player 1 where the question is whether to take.  Its
-money games have the length 0, on FIBS they have `UNLIMITED`.
+gnubg reads these lines as a server.  As the client of an external player it writes a dialect: positive
+checkers are always those of its player 1, the colour is 1 and the direction -1, both pairs of dice hold the
+roll, and only `turn` tells whose turn it is.  The first name and score are those of its player 0, or of
+player 1 where the question is whether to take.  Its money games have the length 0, on FIBS they have
+`UNLIMITED`.
 
 Source: the FIBS client protocol; and what gnubg 1.07 writes and reads.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.identifiers import quoted
+from motif.board.identifiers import quoted, whole_number
 from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.board.position import Position
@@ -37,11 +38,11 @@ UNLIMITED = 9999
 _SEPARATOR = ":"
 _NAMES = 2
 _FIELDS = 52
-# Where they stand in a line, counted from the prefix.
+# Positions of groups of fields in a line, counted from the prefix.
 _POINTS = slice(6, 6 + BOARD_SIZE)
-_YOUR_DICE = slice(33, 35)
-_OPPONENT_DICE = slice(35, 37)
-_LONGEST_NUMBER = 9
+_YOUR_DICE, _OPPONENT_DICE, _CUBE, _VIEW, _COUNTS_AT = (
+    slice(33, 35), slice(35, 37), slice(37, 41), slice(41, 45), slice(45, 51)
+)  # fmt: skip
 _NO_DICE = (0, 0)
 _NO_OR_YES = (0, 1)
 _EITHER_WAY = (-1, 1)
@@ -50,12 +51,46 @@ _HOME_AND_BAR = ((OPPONENT_BAR, OWN_BAR), (OWN_BAR, OPPONENT_BAR))
 _COUNTS = range(CHECKERS + 1)
 _LENGTHS = range(UNLIMITED + 1)
 _PLAYER_1 = 1
-"""The sign of his checkers in gnubg's dialect."""
+"""The sign of that player's checkers in gnubg's dialect."""
+
+
+class FibsCube(NamedTuple):
+    """The cube of a board line."""
+
+    value: int = 1
+    you_may_double: int = 1
+    opponent_may_double: int = 1
+    was_doubled: int = 0
+    """1 while a double is on offer."""
+
+
+class FibsView(NamedTuple):
+    """How a board line counts points and checkers."""
+
+    colour: int = 1
+    """The sign of your checkers."""
+    direction: int = -1
+    home: int = OPPONENT_BAR
+    bar: int = OWN_BAR
+
+
+class FibsCounts(NamedTuple):
+    """Checkers of a board line that are off, on the bar, and can be moved (0 to 4)."""
+
+    your_off: int = 0
+    opponent_off: int = 0
+    your_bar: int = 0
+    opponent_bar: int = 0
+    can_move: int = 0
+    forced: int = 0
+
+
+_CUBE_AT_START, _DEFAULT_VIEW, _NO_COUNTS = FibsCube(), FibsView(), FibsCounts()
 
 
 @dataclass(frozen=True)
 class FibsBoard:
-    """One board line; raises `PositionError`, naming every fault, for numbers that no line holds."""
+    """A board line; raises `PositionError`, naming every fault, for numbers that no line holds."""
 
     you: str
     opponent: str
@@ -70,30 +105,17 @@ class FibsBoard:
     your_dice: tuple[int, int] = _NO_DICE
     """0 and 0 before the roll."""
     opponent_dice: tuple[int, int] = _NO_DICE
-    cube: int = 1
-    may_double: int = 1
-    opponent_may_double: int = 1
-    was_doubled: int = 0
-    """1 while a double is on offer."""
-    colour: int = 1
-    direction: int = -1
-    home: int = OPPONENT_BAR
-    bar: int = OWN_BAR
-    your_off: int = 0
-    opponent_off: int = 0
-    your_bar: int = 0
-    opponent_bar: int = 0
-    can_move: int = 0
-    """Checkers that can be moved, 0 to 4."""
-    forced: int = 0
+    cube: FibsCube = _CUBE_AT_START
+    view: FibsView = _DEFAULT_VIEW
+    counts: FibsCounts = _NO_COUNTS
     did_crawford: int = 0
     """1 when the Crawford game is over."""
     redoubles: int = 0
-    """How often the cube may still be turned; gnubg: 0 in the Crawford game, else 1."""
+    """Number of times that the cube may still be turned; gnubg: 0 in the Crawford game, else 1."""
 
     def __post_init__(self) -> None:
         if found := _faults(self):
-            raise PositionError("no FIBS board: " + "; ".join(found))
+            raise PositionError("invalid FIBS board: " + "; ".join(found))
 
     @property
     def position(self) -> Position:
@@ -101,14 +123,14 @@ class FibsBoard:
 
         Raises `PositionError` when the 26 places hold none.
         """
-        upright = self.points if self.direction == -1 else self.points[::-1]
-        yours = Position([self.colour * count for count in upright])
-        return yours if self.turn in (0, self.colour) else yours.switch_sides()
+        upright = self.points if self.view.direction == -1 else self.points[::-1]
+        yours = Position([self.view.colour * count for count in upright])
+        return yours if self.turn in (0, self.view.colour) else yours.switch_sides()
 
     @property
     def roll(self) -> tuple[int, int] | None:
         """The dice of the player whose turn it is, the higher first; None before the roll."""
-        dice = self.your_dice if self.turn == self.colour else self.opponent_dice
+        dice = self.your_dice if self.turn == self.view.colour else self.opponent_dice
         return None if dice == _NO_DICE else (max(dice), min(dice))
 
     @property
@@ -117,22 +139,23 @@ class FibsBoard:
 
         Lines of FIBS may say so by the rights to double alone, which nobody has then.
         """
-        return bool(self.was_doubled) or not (self.may_double or self.opponent_may_double)
+        return bool(self.cube.was_doubled) or not any(self._rights)
 
     @property
     def raised(self) -> bool:
         """Whether the double of the player whose turn it is was beavered.
 
-        On offer is that beaver, or his raccoon.  Only requests of gnubg tell: the other has the cube already.
+        On offer is that beaver, or a raccoon.  Only requests of gnubg show it: the opponent already has the
+        cube.
         """
         mine, theirs = self._rights
-        return bool(self.was_doubled) and theirs > mine
+        return bool(self.cube.was_doubled) and theirs > mine
 
     @property
     def _rights(self) -> tuple[int, int]:
         """Whether the player whose turn it is, and the other one, may double."""
-        rights = self.may_double, self.opponent_may_double
-        return rights if self.turn == self.colour else rights[::-1]
+        rights = self.cube.you_may_double, self.cube.opponent_may_double
+        return rights if self.turn == self.view.colour else rights[::-1]
 
     def match_state(
         self, *, request: bool = False, raises: int = 1, jacoby: bool = False, beavers: bool = False
@@ -143,12 +166,12 @@ class FibsBoard:
         raccoon, which looks alike.  `request` says that gnubg asks in its dialect.  What no line tells of
         money play are `jacoby` and `beavers`.  Raises `PositionError` for a state that cannot occur.
         """
-        first = self.colour if not request else _PLAYER_1 if self.doubled else -_PLAYER_1
+        first = self.view.colour if not request else _PLAYER_1 if self.doubled else -_PLAYER_1
         scores = self.your_score, self.opponent_score
         own_score, opponent_score = scores if self.turn == first else scores[::-1]
         length = 0 if self.length == UNLIMITED else self.length
         is_offered = self.doubled and not self.raised
-        cube = self.cube >> raises if self.raised else self.cube
+        cube = self.cube.value >> (raises if self.raised else 0)
         return MatchState(
             length=length,
             own_score=own_score,
@@ -164,31 +187,23 @@ class FibsBoard:
         )
 
     def _owner_of(self, cube: int) -> CubeOwner:
-        """Who had the `cube` before the double, if there was one."""
+        """Return the owner of the `cube` before the double, if there was one."""
         mine, theirs = self._rights
         if mine != theirs and not self.raised:
             return "me" if mine else "opponent"
-        # Whoever has doubled could: from 2 on because the cube was his.
+        # A player who has doubled could: from 2 on as the owner of the cube.
         has_doubled = self.raised or not mine
         return "me" if has_doubled and cube > 1 else "centre"
 
     def __str__(self) -> str:
-        # The fields in their order; those that are tuples stand there one by one.
-        flat: list[object] = [PREFIX]
-        for value in vars(self).values():
-            if isinstance(value, tuple):
-                flat += value
-            else:
-                flat.append(value)
-        return _SEPARATOR.join(map(str, flat))
+        groups = (value if isinstance(value, tuple) else (value,) for value in vars(self).values())
+        return _SEPARATOR.join(map(str, (PREFIX, *chain.from_iterable(groups))))
 
 
 def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
-    """Return the lines of `boards` (n, 26) and, if any, `rolls` (n, 2), in money games.
+    """Yield the lines of `boards` (n, 26) and, if any, `rolls` (n, 2), unchecked, in money games.
 
-    The player on roll is "you".
-
-    gnubg as a server takes a line for the question what to play.  Boards and dice are taken as they are.
+    The player on roll is "you".  gnubg as a server takes a line for the question what to play.
     """
     off = np.stack([np.maximum(boards, 0).sum(axis=1), -np.minimum(boards, 0).sum(axis=1)], axis=1)
     dice = np.zeros((len(boards), 2), np.int64) if rolls is None else rolls
@@ -204,13 +219,15 @@ def parse_fibs_board(text: str) -> FibsBoard:
     """
     fields = text.strip(" \t\r\n\0").split(_SEPARATOR)
     if fields[0] != PREFIX:
-        raise PositionError(f"no FIBS board in {quoted(text)}: it does not start with '{PREFIX}{_SEPARATOR}'")
+        raise PositionError(
+            f"invalid FIBS board {quoted(text)}: it does not start with '{PREFIX}{_SEPARATOR}'"
+        )
     if len(fields) != 1 + _FIELDS:
         raise PositionError(
-            f"no FIBS board in {quoted(text)}: it has {len(fields) - 1} fields, not {_FIELDS}"
+            f"invalid FIBS board {quoted(text)}: it has {len(fields) - 1} fields, not {_FIELDS}"
         )
     numbers = [0] * (1 + _NAMES)
-    numbers += [_number(fields[place], place, text) for place in range(1 + _NAMES, 1 + _FIELDS)]
+    numbers += [_number(fields[index], index, text) for index in range(1 + _NAMES, 1 + _FIELDS)]
     values: list[Any] = [
         *fields[1 : 1 + _NAMES],
         *numbers[1 + _NAMES : _POINTS.start],
@@ -218,24 +235,26 @@ def parse_fibs_board(text: str) -> FibsBoard:
         *numbers[_POINTS.stop : _YOUR_DICE.start],
         tuple(numbers[_YOUR_DICE]),
         tuple(numbers[_OPPONENT_DICE]),
-        *numbers[_OPPONENT_DICE.stop :],
+        FibsCube(*numbers[_CUBE]),
+        FibsView(*numbers[_VIEW]),
+        FibsCounts(*numbers[_COUNTS_AT]),
+        *numbers[_COUNTS_AT.stop :],
     ]
     try:
         return FibsBoard(*values)
     except PositionError as error:
-        raise PositionError(f"no FIBS board in {quoted(text)}: {str(error).partition(': ')[2]}") from None
+        raise PositionError(f"invalid FIBS board {quoted(text)}: {str(error).partition(': ')[2]}") from None
 
 
-def _number(field: str, place: int, text: str) -> int:
-    digits = field.removeprefix("-")
-    # Limited, because a number of thousands of digits is refused by int() itself.
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER):
-        raise PositionError(f"no FIBS board in {quoted(text)}: field {place} is {quoted(field)}, no number")
-    return int(field)
+def _number(field: str, index: int, text: str) -> int:
+    number = whole_number(field)
+    if number is None:
+        raise PositionError(f"invalid FIBS board {quoted(text)}: field {index} is {quoted(field)}, no number")
+    return number
 
 
 def _faults(board: FibsBoard) -> list[str]:
-    """Every reason why no line can hold these fields; whether they are a position is not asked."""
+    """List every reason why no line can hold these fields; whether they are a position is not asked."""
     found = [
         f"the name {quoted(name)} is empty or cannot be written"
         for name in (board.you, board.opponent)
@@ -246,21 +265,22 @@ def _faults(board: FibsBoard) -> list[str]:
     for dice in (board.your_dice, board.opponent_dice):
         if dice != _NO_DICE and not (1 <= dice[0] <= 6 and 1 <= dice[1] <= 6):
             found.append(f"the dice are {dice[0]} and {dice[1]}, not both 1 to 6 or both 0")
-    if board.cube < 1 or board.cube & (board.cube - 1):
-        found.append(f"the cube shows {board.cube}, not a power of two")
+    cube, view, counts = board.cube, board.view, board.counts
+    if cube.value < 1 or cube.value & (cube.value - 1):
+        found.append(f"the cube shows {cube.value}, not a power of two")
     for what, value, allowed in (
         ("turn", board.turn, _WHOSE_TURN),
-        ("colour", board.colour, _EITHER_WAY),
-        ("direction", board.direction, _EITHER_WAY),
-        ("home and bar", (board.home, board.bar), _HOME_AND_BAR),
-        ("may-double", board.may_double, _NO_OR_YES),
-        ("opponent-may-double", board.opponent_may_double, _NO_OR_YES),
-        ("was-doubled", board.was_doubled, _NO_OR_YES),
+        ("colour", view.colour, _EITHER_WAY),
+        ("direction", view.direction, _EITHER_WAY),
+        ("home and bar", (view.home, view.bar), _HOME_AND_BAR),
+        ("may-double", cube.you_may_double, _NO_OR_YES),
+        ("opponent-may-double", cube.opponent_may_double, _NO_OR_YES),
+        ("was-doubled", cube.was_doubled, _NO_OR_YES),
         ("the match length", board.length, _LENGTHS),
-        ("your checkers off", board.your_off, _COUNTS),
-        ("the opponent's checkers off", board.opponent_off, _COUNTS),
-        ("your checkers on the bar", board.your_bar, _COUNTS),
-        ("the opponent's checkers on the bar", board.opponent_bar, _COUNTS),
+        ("your checkers off", counts.your_off, _COUNTS),
+        ("the opponent's checkers off", counts.opponent_off, _COUNTS),
+        ("your checkers on the bar", counts.your_bar, _COUNTS),
+        ("the opponent's checkers on the bar", counts.opponent_bar, _COUNTS),
     ):
         if value not in allowed:
             choice = (

@@ -1,8 +1,8 @@
 """Games and matches as they were played: sequences of rolls, plays and cube actions, and of games.
 
-The two players are 0 and 1, in the order of `MatchRecord.players`.  The records know nothing of files
-and of screens.  `GameProgress` follows a game: how it stands after some of its actions, and which may
-come next.  `game_facts` tells how one ended, in figures and in words.
+The two players are 0 and 1, in the order of `MatchRecord.players`.  `GameProgress` follows a game: how it
+stands after some of its actions, and which may come next; `GameRecorder` collects the actions that a file
+holds.  `game_facts` says how a game ended, in figures and in words.
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from motif.board.marks import Mark
-from motif.board.moves import Play
+from motif.board.moves import Play, legal_plays, parse_roll
+from motif.board.notation import find_play
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
-from motif.board.rules import MAX_CUBE, is_match_point
+from motif.board.rules import MAX_CUBE, RESIGNATIONS, is_match_point
 from motif.runtime.errors import RecordError
+from motif.runtime.limits import GAME_MOVES
 
 CubeKind = Literal["double", "beaver", "raccoon", "take", "drop"]
 _RAISES: tuple[CubeKind, ...] = ("double", "beaver", "raccoon")
@@ -78,7 +80,7 @@ class MatchRecord:
 
 @dataclass(frozen=True)
 class Annotation:
-    """What is said of an action, in a file of a game that was analysed."""
+    """A comment on an action in the file of a game that was analysed."""
 
     text: str
     """One line or several."""
@@ -92,7 +94,7 @@ _JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
 
 
 def jacoby_rule(record: MatchRecord) -> bool:
-    """Whether the games are money play in which gammons count only after a double.
+    """Return whether the games are money play in which gammons count only after a double.
 
     A tag may say so; so does a gammon that won a single point.
     """
@@ -110,7 +112,7 @@ def _lost_gammon_counts_one(game: GameRecord) -> bool:
 
 
 def crawford_game(record: MatchRecord) -> int | None:
-    """Index of the Crawford game: the first at match point, unless somebody doubled in it."""
+    """Return the index of the Crawford game: the first at match point, unless somebody doubled in it."""
     for index, game in enumerate(record.games):
         if is_match_point(record.length, game.score):
             both = game.score[0] == game.score[1]
@@ -126,7 +128,7 @@ class GameProgress:
         self.position = Position.start()
         """Seen by the player whose turn it is."""
         self.turn: int | None = None
-        """Who plays next, or has doubled; None before the first action."""
+        """The player who plays next, or has doubled; None before the first action."""
         self.cube = 1
         self.cube_owner: int | None = None
         self.result: GameResult | None = None
@@ -148,7 +150,7 @@ class GameProgress:
 
     @property
     def raised(self) -> CubeKind | None:
-        """What is on offer: a double, beaver or raccoon; None where nothing is."""
+        """The double, beaver or raccoon on offer; None where there is none."""
         return None if self._raised is None else self._raised.kind
 
     def check_turn(self, player: int) -> None:
@@ -165,27 +167,6 @@ class GameProgress:
         if self._raised is None or self._raised.player == player:
             return "double"
         return _RAISES[min(_RAISES.index(self._raised.kind) + 1, len(_RAISES) - 1)]
-
-    def said_result(self, winner: int, points: int, *, money: bool) -> GameResult:
-        """Return the result where a record says that `winner` has won so many `points`, now.
-
-        Points that are won before the game is over mean that the other player resigned.  Raises `RecordError`
-        for a result that cannot be.
-        """
-        over = self.result
-        if over is None:
-            # Who resigns accepts the beaver, or the raccoon, before.
-            raised = self._raised is not None and self._raised.kind != "double"
-            cubes = (self.cube, 2 * self.cube) if raised else (self.cube,)
-            if points not in [factor * cube for cube in cubes for factor in (1, 2, 3)]:
-                raise RecordError(f"nobody can resign {points} points with the cube at {self.cube}")
-            return GameResult(winner, points, resigned=True)
-        if over.winner != winner:
-            raise RecordError("the player who lost the game is said to have won it")
-        # The Jacoby rule: without a double, gammons count for nothing in money play.
-        if points != over.points and not (money and points == self.cube == 1):
-            raise RecordError(f"the game is won by {over.points} points, not {points}")
-        return GameResult(over.winner, points)
 
     def _check_going(self) -> None:
         if self.result is not None:
@@ -238,13 +219,71 @@ class GameProgress:
         self._raised = None
 
 
+class GameRecorder(GameProgress):
+    """A game that is read from a file, action by action; every method raises `RecordError` or `PlayError`."""
+
+    def __init__(self, *, money: bool) -> None:
+        super().__init__()
+        self._money = money
+        self._actions: list[Action] = []
+        self._final: GameResult | None = None
+
+    def add(self, action: Action) -> None:
+        """Record an action that follows the others."""
+        self.apply(action)
+        self._actions.append(action)
+        if len(self._actions) > GAME_MOVES.size:
+            raise RecordError(GAME_MOVES.refusal)
+
+    def add_roll(self, player: int, dice: str, moves: str) -> None:
+        """Record a roll such as ``31`` and its `moves` in notation.
+
+        As gnubg does, a roll without moves is taken for a dance, for the play where only one is legal, and
+        otherwise for a roll that was never played.
+        """
+        self.check_turn(player)
+        roll = parse_roll(dice)
+        plays = legal_plays(self.position, roll)
+        play = find_play(moves, plays) if moves else plays[0] if len(plays) == 1 else None
+        self.add(Turn(player, roll, play))
+
+    def win(self, winner: int, points: int) -> None:
+        """Record that `winner` has won `points`: before the game is over because the other resigned."""
+        if self._final is not None:
+            raise RecordError("the game is over")
+        over = self.result
+        if over is None:
+            # Who resigns accepts the beaver, or the raccoon, before.
+            raised = self._raised is not None and self._raised.kind != "double"
+            cubes = (self.cube, 2 * self.cube) if raised else (self.cube,)
+            if points not in [factor * cube for cube in cubes for factor in RESIGNATIONS.values()]:
+                raise RecordError(f"nobody can resign {points} points with the cube at {self.cube}")
+            self._final = GameResult(winner, points, resigned=True)
+            return
+        if over.winner != winner:
+            raise RecordError("the player who lost the game is said to have won it")
+        # The Jacoby rule: without a double, gammons count for nothing in money play.
+        if points != over.points and not (self._money and points == self.cube == 1):
+            raise RecordError(f"the game is won by {over.points} points, not {points}")
+        self._final = GameResult(winner, points)
+
+    def record(self, score: tuple[int, int]) -> GameRecord:
+        """Return the game, before which the players had these points."""
+        return GameRecord(score, tuple(self._actions), self._final or self.result)
+
+    def _check_going(self) -> None:
+        if self._final is not None:
+            raise RecordError("the game is over")
+        super()._check_going()
+
+
 @dataclass(frozen=True)
 class GameFacts:
-    """What there is to tell of a game that has ended."""
+    """A game that has ended, in figures."""
 
     result: GameResult
     cube: int
-    """What the cube showed at the end; a double that was dropped does not count."""
+    """The cube at the end; a double that was dropped does not count."""
     doubles: int
     """Doubles and beavers offered."""
     dropped: bool
@@ -256,7 +295,7 @@ class GameFacts:
     """Whether a gammon counted no more than a single game, for want of a double."""
 
     def to_dict(self, players: tuple[str, str]) -> dict[str, Any]:
-        """Facts for JSON; the winner by his name among `players`."""
+        """Return the facts for JSON, the winner by name among `players`."""
         return {
             "winner": players[self.result.winner],
             "points": self.result.points,

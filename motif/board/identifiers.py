@@ -1,7 +1,7 @@
 """GNUbg position IDs and 20-letter keys, for one position and for arrays of boards.
 
-Both write the same 80 bits: first the player NOT on roll, then the player on roll; each from his
-own ace point to his 24 point, then his bar: as many ones as he has checkers there, then a zero.
+Both write the same 80 bits: first the player NOT on roll, then the player on roll; each from that player's
+ace point to the 24 point, then the bar: as many ones as there are checkers, then a zero.
 Bits fill each byte lowest first.  The ID is the ten bytes in base64 without padding (14
 characters); the key writes each byte as two letters A to P, the high half first (20 letters).
 
@@ -37,12 +37,21 @@ _VALUES = np.full(256, _NOT_BASE64, np.uint8)
 _VALUES[_CHARACTERS] = np.arange(len(_ALPHABET))
 
 _KEY_LETTERS = "ABCDEFGHIJKLMNOP"
-_LONGEST_QUOTE = 80
+_MAX_QUOTE = 80
+
+
+def whole_number(text: str, digits: int = 9) -> int | None:
+    """Return the number, of at most so many `digits`, that `text` shows; None where it shows none.
+
+    Limited, because a number of thousands of digits is refused by int() itself.
+    """
+    shown = text.removeprefix("-")
+    return int(text) if shown.isascii() and shown.isdigit() and len(shown) <= digits else None
 
 
 def quoted(text: str) -> str:
-    """`text` in quotes for an error message: on one line, and cut when it is long."""
-    return repr(text) if len(text) <= _LONGEST_QUOTE else repr(text[:_LONGEST_QUOTE]) + "..."
+    """Return `text` in quotes for an error message: on one line, and cut when it is long."""
+    return repr(text) if len(text) <= _MAX_QUOTE else repr(text[:_MAX_QUOTE]) + "..."
 
 
 def gnubg_id(position: Position) -> str:
@@ -124,7 +133,7 @@ def _decoded(characters: npt.NDArray[np.uint8]) -> Board:
 
 
 def base64_text(octets: bytes) -> str:
-    """`octets` in base64 without padding."""
+    """Return `octets` in base64 without padding."""
     return base64.b64encode(octets).rstrip(b"=").decode()
 
 
@@ -138,7 +147,7 @@ def octets_from_base64(text: str, length: int, what: str, form: str) -> bytes:
     if base64_text(octets) != text:
         spare = 6 * length - 8 * len(octets)
         raise PositionError(
-            f"no {what} in {quoted(text)}: the last {spare} bits of a {form} must be zero, "
+            f"invalid {what} {quoted(text)}: the last {spare} bits of a {form} must be zero, "
             f"but the last character is {quoted(text[-1])}"
         )
     return octets
@@ -147,12 +156,12 @@ def octets_from_base64(text: str, length: int, what: str, form: str) -> bytes:
 def _check_characters(text: str, length: int, alphabet: str, allowed: str, what: str, form: str) -> None:
     if len(text) != length:
         raise PositionError(
-            f"no {what} in {quoted(text)}: a {form} has {length} characters, this has {len(text)}"
+            f"invalid {what} {quoted(text)}: a {form} has {length} characters, this has {len(text)}"
         )
     for index, character in enumerate(text):
         if character not in alphabet:
             raise PositionError(
-                f"no {what} in {quoted(text)}: character {index + 1}, {quoted(character)}, "
+                f"invalid {what} {quoted(text)}: character {index + 1}, {quoted(character)}, "
                 f"is not one of {allowed}"
             )
 
@@ -182,7 +191,7 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
     if any(rest):
         reasons.append(f"surplus bits are set behind the last place ({sum(rest)} of them)")
     if reasons or (reasons := faults(board)):
-        raise PositionError(f"no position in {quoted(text)}: " + "; ".join(reasons))
+        raise PositionError(f"invalid position {quoted(text)}: " + "; ".join(reasons))
     return Position(board)
 
 

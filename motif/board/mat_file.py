@@ -1,9 +1,7 @@
 """Records of games as .mat files, the text form of Jellyfish that gnubg and others write and read.
 
 A line holds a roll and play of each player, the first one's to the left; every die's move is spelled
-out, 25 is the bar and 0 is off.  The reader checks every play.  As gnubg does, it takes a roll without
-moves for a dance, for the play where only one is legal, and otherwise for a roll that was never played;
-and points won before the game is over mean that the other player resigned.
+out, 25 is the bar and 0 is off.  The reader checks every play.
 
 Source: files that gnubg 1.07 wrote, and what it made of files that it was given.
 """
@@ -20,18 +18,16 @@ from motif.board.game_record import (
     CubeKind,
     GameProgress,
     GameRecord,
-    GameResult,
+    GameRecorder,
     MatchRecord,
-    Turn,
 )
 from motif.board.identifiers import quoted
-from motif.board.moves import Play, legal_plays, parse_roll
-from motif.board.notation import find_play
+from motif.board.moves import Play
 from motif.board.rules import MAX_SCORE
 from motif.runtime.errors import MotifError, RecordError
-from motif.runtime.limits import GAME_MOVES, MATCH_GAMES, MATCH_LINE, MATCH_LINES, MATCH_MOVES
+from motif.runtime.limits import MATCH_GAMES, MATCH_LINE, MATCH_LINES, MATCH_MOVES
 
-_LONGEST_NAME = 60
+_MAX_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[:,\s]+")
 """gnubg ends a name at a colon, and takes what follows a comma for a rating."""
 _NAMELESS = "player"
@@ -71,10 +67,10 @@ class NoMatError(RecordError):
 
 
 def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
-    """`record` as the text of a .mat file; `notes` are comments at its beginning.
+    """Return the text of a .mat file of `record`, with `notes` as comments at its beginning.
 
-    There they name game and move: between moves gnubg takes a comment for one.  Names are written as
-    `mat_name` has them.  Raises `RecordError` for actions in an order that no game has.
+    There they name game and move, because between moves gnubg takes a comment for a move.  Names are written
+    as `mat_name` has them.  Raises `RecordError` for actions in an order that no game has.
     """
     lines = [f'; [{key} "{value}"]' for key, value in record.tags]
     lines += _comments(record, notes or {})
@@ -88,13 +84,13 @@ def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` with a space for each mark that no page shows, such as a line end."""
-    return "".join(mark if mark.isprintable() else " " for mark in text)
+    """Return `text` with a space for each character that cannot be printed, such as a line end."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def mat_name(name: str) -> str:
-    """`name` as a file can hold it: on one line, without colons and commas, not too long, not empty."""
-    return _NOT_IN_NAMES.sub(" ", printable(name)).strip()[:_LONGEST_NAME].strip() or _NAMELESS
+    """Return `name` as a file can hold it: one line without colons and commas, neither too long nor empty."""
+    return _NOT_IN_NAMES.sub(" ", printable(name)).strip()[:_MAX_NAME].strip() or _NAMELESS
 
 
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
@@ -125,7 +121,7 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
 
 
 def _is_aside(line: str) -> bool:
-    """Whether a line says nothing of the games."""
+    """Return whether a line is empty or a comment."""
     return line.lstrip()[:1] in ("", ";", "#")
 
 
@@ -134,11 +130,11 @@ def _is_game(line: "_MatLine") -> bool:
 
 
 def _comments(record: MatchRecord, notes: Annotations) -> Iterator[str]:
-    for at, game in enumerate(record.games):
+    for number, game in enumerate(record.games):
         rows = move_numbers(game.actions)
-        for place, (action, row) in enumerate(zip(game.actions, rows, strict=True)):
-            if note := notes.get((at, place)):
-                where = f"; game {at + 1}, move {row}, {mat_name(record.players[action.player])}: "
+        for index, (action, row) in enumerate(zip(game.actions, rows, strict=True)):
+            if note := notes.get((number, index)):
+                where = f"; game {number + 1}, move {row}, {mat_name(record.players[action.player])}: "
                 yield from (where + line for line in note.text.splitlines())
 
 
@@ -167,7 +163,7 @@ def _game_lines(game: GameRecord) -> Iterator[str]:
 
 
 def _cells(actions: tuple[Action, ...]) -> Iterator[tuple[int, str]]:
-    """Column and text of each action."""
+    """Yield the column and the text of each action."""
     progress = GameProgress()
     for action in actions:
         progress.apply(action)
@@ -212,7 +208,7 @@ def _lines(text: str, name: str) -> Iterator[_MatLine]:
 
 
 class _Reader:
-    """Reads games, line after line, and knows where it is for the sake of errors."""
+    """Reads games line by line, and names line, game and move in errors."""
 
     def __init__(self, name: str, length: int, lines: Iterator[_MatLine]) -> None:
         self.length = length
@@ -257,25 +253,15 @@ class _Reader:
         return scores
 
     def _read_game(self, score: tuple[int, int], rows: list[_MatLine]) -> GameRecord:
-        progress, actions = GameProgress(), list[Action]()
-        result: GameResult | None = None
+        game = GameRecorder(money=not self.length)
         for self._line in rows:
             self._move += bool(_NUMBER.match(self._line.text))
             for cell in self._cells():
                 try:
-                    if result is not None:
-                        raise RecordError("the game is over")
-                    if cell.word == _WON:
-                        result = _won(cell, progress, money=not self.length)
-                        continue
-                    action = _action(cell, progress)
-                    progress.apply(action)
-                    actions.append(action)
-                    if len(actions) > GAME_MOVES.size:
-                        raise RecordError(GAME_MOVES.refusal)
+                    _record(cell, game)
                 except MotifError as error:
                     raise self._error(str(error)) from None
-        return GameRecord(score, tuple(actions), result or progress.result)
+        return game.record(score)
 
     def _cells(self) -> list[_Cell]:
         text = self._line.text
@@ -303,7 +289,7 @@ class _Reader:
 
 
 def _sides(text: str) -> tuple[tuple[str, str], tuple[int, int]] | None:
-    """Names and scores in a line such as ``Ann : 0     Bob : 0``; None for another one."""
+    """Return names and scores in a line such as ``Ann : 0     Bob : 0``; None for another one."""
     first, _, behind = text.partition(":")
     middle, _, last = behind.partition(":")
     scored, ends = (_SCORED.fullmatch(side.rstrip(_BLANKS)) for side in (middle, last))
@@ -312,27 +298,20 @@ def _sides(text: str) -> tuple[tuple[str, str], tuple[int, int]] | None:
     return (first, scored[2]), (int(scored[1]), int(ends[1]))
 
 
-def _action(cell: _Cell, progress: GameProgress) -> Action:
-    if cell.roll is None:
-        kind = _KINDS[cell.word]
-        match = _RAISED.fullmatch(cell.rest.strip())
+def _record(cell: _Cell, game: GameRecorder) -> None:
+    rest, text = cell.rest.strip(), quoted((cell.word + cell.rest).strip())
+    if cell.roll is not None:
+        game.add_roll(cell.player, cell.roll, "" if _NOTHING.fullmatch(rest) else rest)
+    elif cell.word == _WON:
+        if not (match := _POINTS.fullmatch(rest)):
+            raise RecordError(f"expected such as 'Wins 2 points', not {text}")
+        game.win(cell.player, int(match[1]))
+    else:
+        kind, match = _KINDS[cell.word], _RAISED.fullmatch(rest)
         if not match or (match[1] and kind in ("take", "drop")):
-            raise RecordError(f"{quoted(cell.word + cell.rest)} is no cube action")
-        if match[1] and kind == "double" and int(match[1]) != 2 * progress.cube:
-            raise RecordError(f"the cube is doubled to {match[1]}, but shows {progress.cube}")
-        if kind == progress.raised == "beaver":
+            raise RecordError(f"{text} is no cube action")
+        if match[1] and kind == "double" and int(match[1]) != 2 * game.cube:
+            raise RecordError(f"the cube is doubled to {match[1]}, but shows {game.cube}")
+        if kind == game.raised == "beaver":
             kind = "raccoon"  # gnubg has one word for both
-        return CubeAction(cell.player, kind)
-    progress.check_turn(cell.player)
-    roll = parse_roll(cell.roll)
-    plays = legal_plays(progress.position, roll)
-    if not _NOTHING.fullmatch(cell.rest.strip()):
-        return Turn(cell.player, roll, find_play(cell.rest.strip(), plays))
-    return Turn(cell.player, roll, plays[0] if len(plays) == 1 else None)
-
-
-def _won(cell: _Cell, progress: GameProgress, money: bool) -> GameResult:
-    match = _POINTS.fullmatch(cell.rest.strip())
-    if not match:
-        raise RecordError(f"expected such as 'Wins 2 points', not {quoted((cell.word + cell.rest).strip())}")
-    return progress.said_result(cell.player, int(match[1]), money=money)
+        game.add(CubeAction(cell.player, kind))

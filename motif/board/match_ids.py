@@ -3,8 +3,8 @@
 An XGID is eXtreme Gammon's and gnubg's.
 
 ``XGID=board:cube:owner:turn:dice:S1:S2:CJ:len:max``.  The board has 26 characters, seen by the
-player who is written in capitals: his opponent's bar, his points 1 to 24, his bar; ``A`` to ``P``
-are 1 to 16 checkers of his, ``a`` to ``p`` the opponent's, ``-`` is empty.  cube and max are powers
+player who is written in capitals: the opponent's bar, the points 1 to 24, the own bar; ``A`` to ``P``
+are 1 to 16 own checkers, ``a`` to ``p`` the opponent's, ``-`` is empty.  cube and max are powers
 of two; owner and turn are 1 for capitals, -1 for small letters (0: the cube is centred); dice are
 ``00`` before the roll, ``D`` when the player on roll has doubled; S1 is the capitals' score; CJ is
 1 in the Crawford game of a match, and in money play 1 for the Jacoby rule plus 2 for beavers.
@@ -32,10 +32,11 @@ OpenGammon wrote.
 """
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
-from motif.board.identifiers import quoted
+from motif.board.identifiers import quoted, whole_number
 from motif.board.match_state import CubeOwner, GameState, MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.board.position import Position
@@ -48,7 +49,7 @@ _XGID_FIELDS = ("board", "cube", "owner", "turn", "dice", "S1", "S2", "CJ", "len
 _OWN_LETTERS = "ABCDEFGHIJKLMNOP"
 _OPPONENT_LETTERS = _OWN_LETTERS.lower()
 _USUAL_MAX = 10
-_LONGEST_NUMBER = 9
+_XGID_OWNERS: dict[CubeOwner, int] = {"centre": 0, "me": 1, "opponent": -1}
 
 OGID_PREFIX = "OGID="
 
@@ -81,7 +82,7 @@ def xgid(position: Position, match: MatchState | None = None) -> str:
     """Return the XGID, with its prefix, of `position` and `match` (None: money play, a centred cube)."""
     state = match or MatchState()
     board = "".join(_letter(int(count)) for count in position.board)
-    owner = {"centre": 0, "me": 1, "opponent": -1}[state.cube_owner]
+    owner = _XGID_OWNERS[state.cube_owner]
     dice = "D" if state.doubled else "".join(map(str, state.dice or (0, 0)))
     rules = int(state.crawford) if state.length else state.jacoby + 2 * state.beavers
     cube = state.cube.bit_length() - 1
@@ -94,17 +95,22 @@ def position_from_xgid(text: str) -> tuple[Position, MatchState]:
 
     The prefix may be missing.  Raises `PositionError` naming the field that is wrong.
     """
+    return _without_prefix(text, XGID_PREFIX, _read_xgid)
+
+
+def _without_prefix(
+    text: str, prefix: str, read: Callable[[str], tuple[Position, MatchState]]
+) -> tuple[Position, MatchState]:
+    """Read an ID that may begin with `prefix`; errors of `read` do not repeat the text."""
+    begun = text[: len(prefix)].upper() == prefix
     try:
-        return _read_xgid(
-            text[len(XGID_PREFIX) :] if text[: len(XGID_PREFIX)].upper() == XGID_PREFIX else text
-        )
+        return read(text[len(prefix) :] if begun else text)
     except PositionError as error:
-        reason = str(error).removeprefix("no position: ").removeprefix("no match state: ")
-        raise PositionError(f"no position in {quoted(text)}: {reason}") from None
+        reason = str(error).removeprefix("invalid position: ").removeprefix("invalid match state: ")
+        raise PositionError(f"invalid position {quoted(text)}: {reason}") from None
 
 
 def _read_xgid(text: str) -> tuple[Position, MatchState]:
-    """`position_from_xgid` without the prefix; error messages do not repeat `text`."""
     parts = text.split(":")
     if len(parts) != len(_XGID_FIELDS):
         names = ":".join(_XGID_FIELDS)
@@ -121,13 +127,12 @@ def _read_xgid(text: str) -> tuple[Position, MatchState]:
     rules = _xgid_number(fields, "CJ", 0, 1 if length else 3)
     _xgid_number(fields, "max", 0)
     doubled = fields["dice"] == "D"
-    owners: dict[int, CubeOwner] = {0: "centre", 1: "me", -1: "opponent"}
     state = MatchState(
         length=length,
         own_score=scores[0] if turn == 1 else scores[1],
         opponent_score=scores[1] if turn == 1 else scores[0],
         cube=1 << cube,
-        cube_owner=owners[owner],
+        cube_owner=next(side for side, code in _XGID_OWNERS.items() if code == owner),
         crawford=bool(length and rules),
         dice=None if doubled else _xgid_dice(fields["dice"]),
         doubled=doubled,
@@ -162,12 +167,9 @@ def _read_board(text: str) -> Board:
 
 def _xgid_number(fields: dict[str, str], name: str, lowest: int, highest: int | None = None) -> int:
     text = fields[name]
-    digits = text.removeprefix("-")
-    # Limited, because a number of thousands of digits is refused by int() itself.
-    if digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER:
-        value = int(text)
-        if value >= lowest and (highest is None or value <= highest):
-            return value
+    value = whole_number(text)
+    if value is not None and value >= lowest and (highest is None or value <= highest):
+        return value
     allowed = f"{lowest} to {highest}" if highest is not None else f"a number from {lowest} on"
     raise PositionError(f"the field {name} is {quoted(text)}, not {allowed}")
 
@@ -202,19 +204,10 @@ def ogid(position: Position, match: MatchState | None = None) -> str:
         kind = "RG" if state.game_state == "resigned" else "G"
     else:
         kind = _DOUBLED if state.doubled else _ROLLED if state.dice else _TO_ROLL
-    return ":".join(
-        [
-            *both,
-            f"{owner}{state.cube.bit_length() - 1}{action}",
-            "".join(map(str, sorted(state.dice or ()))),
-            "W" if state.doubled else "B",
-            kind,
-            str(state.own_score),
-            str(state.opponent_score),
-            f"{state.length}{'C' * state.crawford}",
-            "0",
-        ]
-    )
+    dice = "".join(map(str, sorted(state.dice or ())))
+    cube, colour = f"{owner}{state.cube.bit_length() - 1}{action}", "W" if state.doubled else "B"
+    score = f"{state.own_score}:{state.opponent_score}:{state.length}{'C' * state.crawford}"
+    return ":".join([*both, cube, dice, colour, kind, score, "0"])
 
 
 def position_from_ogid(text: str) -> tuple[Position, MatchState]:
@@ -222,16 +215,10 @@ def position_from_ogid(text: str) -> tuple[Position, MatchState]:
 
     The prefix may be missing.  Raises `PositionError` naming the field that is wrong.
     """
-    begun = text[: len(OGID_PREFIX)].upper() == OGID_PREFIX
-    try:
-        return _read_ogid(text[len(OGID_PREFIX) :] if begun else text)
-    except PositionError as error:
-        reason = str(error).removeprefix("no position: ").removeprefix("no match state: ")
-        raise PositionError(f"no position in {quoted(text)}: {reason}") from None
+    return _without_prefix(text, OGID_PREFIX, _read_ogid)
 
 
 def _read_ogid(text: str) -> tuple[Position, MatchState]:
-    """`position_from_ogid` without the prefix; error messages do not repeat `text`."""
     parts = text.split(":")
     if not _MIN_FIELDS <= len(parts) <= _MAX_FIELDS:
         names = ":".join(_OGID_FIELDS)
@@ -289,7 +276,7 @@ def _board(white: str, black: str, white_on_roll: bool) -> Board:
                 raise PositionError(f"{quoted(letter)} of {colour}'s checkers is not one of {allowed}")
             place = OWN_BAR - number if white_on_roll else number
             if place == (OPPONENT_BAR if is_own else OWN_BAR):
-                raise PositionError(f"a checker of {colour} stands on the other player's bar")
+                raise PositionError(f"a checker of {colour} is on the other player's bar")
             if board[place] and (board[place] > 0) != is_own:
                 raise PositionError(f"both players hold the point {quoted(letter)}")
             board[place] += 1 if is_own else -1
@@ -297,7 +284,7 @@ def _board(white: str, black: str, white_on_roll: bool) -> Board:
 
 
 def _on_roll(colour: str, doubled: bool, has_not_begun: bool) -> str:
-    """W or B: who is on roll, who also is the one that doubled."""
+    """Return W or B: the player on roll, who also is the one that doubled."""
     if colour not in ("", "W", "B"):
         raise PositionError(f"the colour is {quoted(colour)}, not W or B")
     if has_not_begun or not colour:

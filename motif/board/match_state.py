@@ -25,10 +25,9 @@ Resignation = Literal["none", "single", "gammon", "backgammon"]
 
 GAME_STATES: tuple[str, ...] = get_args(GameState)
 """In the order of their codes in a Match ID."""
-RESIGNATIONS: tuple[str, ...] = get_args(Resignation)
+RESIGNATION_CODES: tuple[str, ...] = get_args(Resignation)
 """In the order of their codes in a Match ID."""
 
-_OTHER_OWNER: dict[CubeOwner, CubeOwner] = {"centre": "centre", "me": "opponent", "opponent": "me"}
 _CENTRED = 3
 _FIELDS = (
     ("cube_log", 4),
@@ -48,6 +47,16 @@ _FIELDS = (
     ("unused", 5),
 )
 """Names and widths of a Match ID's fields; each is filled lowest bit first."""
+
+
+def owner_seen_by(owner: int | None, player: int) -> CubeOwner:
+    """Return the cube's owner, player 0 or 1 or None, as `player` sees it."""
+    return "centre" if owner is None else "me" if owner == player else "opponent"
+
+
+def owning_player(owner: CubeOwner, player: int) -> int | None:
+    """Return the number of the cube's owner as `player` sees it; None for a cube in the centre."""
+    return {"centre": None, "me": player, "opponent": 1 - player}[owner]
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ class MatchState:
     beavers: bool = False
     """Money play: a double may be beavered.  No Match ID holds it, nor the next one."""
     raccoons: bool = False
-    """Money play with beavers: a beaver may be doubled once more; the cube stays with him who beavered."""
+    """Money play with beavers: a beaver may be doubled once more; the player who beavered keeps the cube."""
     resignation: Resignation = "none"
     """What the player on roll offers to lose."""
     game_state: GameState = "playing"
@@ -87,7 +96,7 @@ class MatchState:
 
     def __post_init__(self) -> None:
         if reasons := match_faults(self):
-            raise PositionError("no match state: " + "; ".join(reasons))
+            raise PositionError("invalid match state: " + "; ".join(reasons))
         if self.dice is not None:
             object.__setattr__(self, "dice", (max(self.dice), min(self.dice)))
 
@@ -97,7 +106,7 @@ class MatchState:
             self,
             own_score=self.opponent_score,
             opponent_score=self.own_score,
-            cube_owner=_OTHER_OWNER[self.cube_owner],
+            cube_owner=owner_seen_by(owning_player(self.cube_owner, 0), 1),
             dice=None,
             doubled=False,
             decision="me",
@@ -106,7 +115,7 @@ class MatchState:
 
 
 def match_faults(state: MatchState) -> list[str]:
-    """Every reason why `state` cannot occur; empty when it can."""
+    """List every reason why `state` cannot occur; empty when it can."""
     reasons = [
         f"{name} is {value}, not 0 to {MAX_SCORE}"
         for name, value in (
@@ -121,7 +130,7 @@ def match_faults(state: MatchState) -> list[str]:
     for name, value, allowed in (
         ("the cube's owner", state.cube_owner, get_args(CubeOwner)),
         ("the decision", state.decision, get_args(Side)),
-        ("the resignation", state.resignation, RESIGNATIONS),
+        ("the resignation", state.resignation, RESIGNATION_CODES),
         ("the game state", state.game_state, GAME_STATES),
         ("the player on roll", state.player, (0, 1)),
     ):
@@ -157,16 +166,17 @@ def _score_faults(state: MatchState) -> list[str]:
 def match_id(state: MatchState) -> str:
     """Return the 12-character Match ID of `state`; `beavers` has no place in it."""
     scores = (state.own_score, state.opponent_score)
+    owner = owning_player(state.cube_owner, state.player)
     die1, die2 = state.dice or (0, 0)
     values = {
         "cube_log": state.cube.bit_length() - 1,
-        "cube_owner": _CENTRED if state.cube_owner == "centre" else _player(state, state.cube_owner),
+        "cube_owner": _CENTRED if owner is None else owner,
         "on_roll": state.player,
         "crawford": state.crawford,
         "game_state": GAME_STATES.index(state.game_state),
-        "to_decide": _player(state, state.decision),
+        "to_decide": owning_player(state.decision, state.player) or 0,
         "doubled": state.doubled,
-        "resignation": RESIGNATIONS.index(state.resignation),
+        "resignation": RESIGNATION_CODES.index(state.resignation),
         "die1": die1,
         "die2": die2,
         "length": state.length,
@@ -192,7 +202,7 @@ def match_state_from_id(text: str) -> MatchState:
         number >>= width
     faults = _code_faults(values)
     if faults:
-        raise PositionError(f"no match state in {quoted(text)}: " + "; ".join(faults))
+        raise PositionError(f"invalid match state {quoted(text)}: " + "; ".join(faults))
     player = values["on_roll"]
     owner = values["cube_owner"]
     dice = (values["die1"], values["die2"])
@@ -202,23 +212,23 @@ def match_state_from_id(text: str) -> MatchState:
             own_score=values[f"score{player}"],
             opponent_score=values[f"score{1 - player}"],
             cube=1 << values["cube_log"],
-            cube_owner="centre" if owner == _CENTRED else _side(player, owner),
+            cube_owner=owner_seen_by(None if owner == _CENTRED else owner, player),
             crawford=bool(values["crawford"]),
             dice=dice if any(dice) else None,
             doubled=bool(values["doubled"]),
             jacoby=not values["jacoby_off"],
-            resignation=RESIGNATIONS[values["resignation"]],  # type: ignore[arg-type]
+            resignation=RESIGNATION_CODES[values["resignation"]],  # type: ignore[arg-type]
             game_state=GAME_STATES[values["game_state"]],  # type: ignore[arg-type]
-            decision=_side(player, values["to_decide"]),
+            decision="me" if values["to_decide"] == player else "opponent",
             player=player,  # type: ignore[arg-type]
         )
     except PositionError as error:
         reasons = str(error).partition(": ")[2]
-        raise PositionError(f"no match state in {quoted(text)}: {reasons}") from None
+        raise PositionError(f"invalid match state {quoted(text)}: {reasons}") from None
 
 
 def _code_faults(values: dict[str, int]) -> list[str]:
-    """Codes of a Match ID that stand for nothing."""
+    """List the codes of a Match ID that stand for nothing."""
     reasons = []
     if values["cube_owner"] == 2:
         reasons.append("the cube's owner has the code 2, which is neither a player (0, 1) nor the centre (3)")
@@ -227,11 +237,3 @@ def _code_faults(values: dict[str, int]) -> list[str]:
     if values["unused"]:
         reasons.append("surplus bits are set behind the last field")
     return reasons
-
-
-def _player(state: MatchState, side: str) -> int:
-    return state.player if side == "me" else 1 - state.player
-
-
-def _side(player: int, other: int) -> Side:
-    return "me" if player == other else "opponent"

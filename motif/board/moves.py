@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.identifiers import quoted
+from motif.board.identifiers import quoted, whole_number
 from motif.board.movegen import (
     MAX_PLAYS,
     PATH_HIT,
@@ -19,7 +19,7 @@ from motif.board.movegen import (
     generate,
     new_play_buffer,
 )
-from motif.board.notation import MAX_MOVES, OFF
+from motif.board.notation import MAX_MOVES, OFF, format_moves
 from motif.board.outcome import outcome
 from motif.board.packed import (
     BOARD_SIZE,
@@ -40,7 +40,6 @@ _thread = local()
 RollLike = tuple[int, int] | str | int
 """Two dice, or a text of them."""
 _ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
-_LONGEST_DIE = 9
 _Places = tuple[int, ...]
 
 
@@ -58,8 +57,6 @@ class Play:
     @property
     def notation(self) -> str:
         """The play as players write it, such as ``8/5* 6/5``; empty for a dance."""
-        from motif.board.notation import format_moves
-
         return format_moves(self.moves, self.hits)
 
     def __str__(self) -> str:
@@ -112,7 +109,7 @@ def check_goes_on(position: Position) -> None:
 
 
 def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
-    """Every legal play of `roll` with a distinct result; a dance is one play without moves.
+    """Return every legal play of `roll` with a distinct result; a dance is one play without moves.
 
     A position may be given by its ID, a roll as ``(3, 1)`` or ``"31"``.  Raises `PlayError` for a roll that
     dice cannot show, `PositionError` when the game is over.
@@ -140,9 +137,9 @@ def decode_path(path: int, roll: tuple[int, int]) -> tuple[tuple[tuple[int, int]
 def play_batches(
     boards: Board, rolls: npt.NDArray[np.int64], rows_at_once: int = 1 << 20
 ) -> Iterator[PlayBatch]:
-    """Legal plays of `boards` (n, 26) with `rolls` (n, 2; higher die first), in batches of decisions.
+    """Yield the legal plays of `boards` (n, 26) with `rolls` (n, 2; higher die first), batch by batch.
 
-    A batch holds at most about `rows_at_once` plays; together they cover all decisions in order.
+    A batch holds the plays of whole decisions, at most about `rows_at_once`; decisions come in order.
     """
     first = 0
     # One type for the kernel, whether or not they may be written.
@@ -181,7 +178,8 @@ def checked_roll(first: int, second: int) -> tuple[int, int]:
     for die in (first, second):
         if die not in range(1, 7):
             # Not as it is: Python refuses to write a number of thousands of digits.
-            raise PlayError(f"no roll: {shown(die) if type(die) is int else die} is not a die (1 to 6)")
+            number = shown(die) if type(die) is int else die
+            raise PlayError(f"invalid roll: each die must be 1 to 6, not {number}")
     return int(max(first, second)), int(min(first, second))
 
 
@@ -195,18 +193,17 @@ def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, 
     text = first.strip() if isinstance(first, str) else shown(int(first))
     match = _ROLL.fullmatch(text)
     if not match:
-        raise PlayError(f"no roll in {quoted(text)}: two dice are needed, such as 31 or 3 1")
-    one, two = (group for group in match.groups() if group is not None)
-    return checked_roll(_die(one), _die(two))
+        raise PlayError(f"invalid roll {quoted(text)}: two dice are needed, such as 31 or 3 1")
+    first, second = (group for group in match.groups() if group is not None)
+    return checked_roll(_die(first), _die(second))
 
 
 def _die(die: str | int) -> int:
     text = die.strip() if isinstance(die, str) else shown(int(die))
-    digits = text.removeprefix("-")
-    # Limited, because a number of thousands of digits is refused by int() itself.
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_DIE):
-        raise PlayError(f"no roll: {quoted(text)} is not a die (1 to 6)")
-    return int(text)
+    number = whole_number(text)
+    if number is None:
+        raise PlayError(f"invalid roll: each die must be 1 to 6, not {quoted(text)}")
+    return number
 
 
 def as_roll(roll: RollLike) -> tuple[int, int]:
@@ -221,27 +218,27 @@ def as_roll(roll: RollLike) -> tuple[int, int]:
 
 
 class CheckerMove(NamedTuple):
-    """One checker moved with one die, in the mover's numbering: 25 is the bar, 0 is off."""
+    """A move of one checker with one die, in the mover's numbering: 25 is the bar, 0 is off."""
 
     start: int
     end: int
     die: int
     hits: bool
     node: int
-    """Where that leads to."""
+    """Number of the node that it leads to."""
 
 
 class PlayTreeNode(NamedTuple):
-    """Where a roll stands when some of it has been played."""
+    """A roll of which some moves have been made."""
 
     steps: tuple[CheckerMove, ...]
-    """What may come next, the higher die and the rearmost checker first."""
+    """Possible next moves, the higher die and the rearmost checker first."""
     play: int | None
-    """Which of the legal plays this is; None where more must be played."""
+    """Number of the legal play that this is; None where more must be moved."""
 
 
 def play_tree(position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> list[PlayTreeNode]:
-    """Every way to come to each of the legal `plays` of `roll`; node 0 is where nothing has been moved.
+    """Return every order of moves that makes a legal play of `roll`; at node 0 nothing has been moved.
 
     Nodes that lead to none are left out: the rules on which dice must be played are those of `plays`.
     """

@@ -91,10 +91,10 @@ def parse_moves(text: str) -> list[MarkedMove]:
         match = _CHECKER.fullmatch(word)
         if not match:
             wrong = f"{quoted(word)} is not a move such as 8/5, bar/22 or 6/off(2)"
-            raise PlayError(f"no play in {quoted(text)}: {wrong}")
+            raise PlayError(f"invalid play {quoted(text)}: {wrong}")
         moves += _checker_moves(text, match) * int(match["count"] or 1)
         if len(moves) > MAX_MOVES:
-            raise PlayError(f"no play in {quoted(text)}: more than {MAX_MOVES} moves")
+            raise PlayError(f"invalid play {quoted(text)}: more than {MAX_MOVES} moves")
     return moves
 
 
@@ -153,11 +153,13 @@ def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
         end, hit = _point(stop.rstrip("*")), stop.endswith("*")
         if start > OWN_BAR or not start > end:
             raise PlayError(
-                f"no play in {quoted(text)}: in {quoted(match[0])} a checker cannot move "
+                f"invalid play {quoted(text)}: in {quoted(match[0])} a checker cannot move "
                 f"from {_name(start)} to {_name(end)}"
             )
         if hit and end == OFF:
-            raise PlayError(f"no play in {quoted(text)}: in {quoted(match[0])} a hit is marked off the board")
+            raise PlayError(
+                f"invalid play {quoted(text)}: in {quoted(match[0])} a hit is marked off the board"
+            )
         moves.append(MarkedMove(start, end, hit))
         start = end
     return moves

@@ -47,7 +47,7 @@ def _read(text: str) -> tuple[Position, MatchState | None]:
         return position_from_gnubg_id(text), None
     if len(text) == KEY_LENGTH:
         return position_from_key(text), None
-    raise PositionError(f"no position in {quoted(text)}: {_reason(text)}; a position is {FORMS}")
+    raise PositionError(f"invalid position {quoted(text)}: {_reason(text)}; a position is {FORMS}")
 
 
 def parse_decision(

@@ -10,8 +10,8 @@ Kernels work on packed boards, which `motif.board.packed` describes.
 A play's result is a board seen by the OTHER player, who is next on roll.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ _START = {24: 2, 13: 5, 8: 3, 6: 5}
 
 
 def faults(board: npt.ArrayLike) -> list[str]:
-    """Every reason why `board` (26 numbers) cannot be a position; empty when it can."""
+    """List every reason why `board` (26 numbers) cannot be a position; empty when it can."""
     values = np.asarray(board)
     if values.shape != (BOARD_SIZE,):
         return [f"a board has {BOARD_SIZE} places, not {'x'.join(map(str, values.shape)) or 'one'}"]
@@ -49,33 +49,21 @@ def faults(board: npt.ArrayLike) -> list[str]:
     closed_by_own = (counts[1 : HOME + 1] >= 2).all() and counts[OPPONENT_BAR] < 0
     closed_by_opponent = (counts[POINTS - HOME + 1 : POINTS + 1] <= -2).all() and counts[OWN_BAR] > 0
     if closed_by_own and closed_by_opponent:
-        reasons.append("both players are on the bar against closed boards: nobody could ever move")
+        reasons.append("both players are on the bar against closed boards: neither could ever move")
     return reasons
-
-
-class Forms(NamedTuple):
-    """How a position is written, drawn and read: by modules that know positions, but not the other way."""
-
-    gnubg_id: Callable[["Position"], str]
-    xgid: Callable[["Position"], str]
-    ogid: Callable[["Position"], str]
-    text: Callable[["Position"], str]
-    svg: Callable[["Position"], str]
-    read: Callable[[str], "Position"]
 
 
 class Position:
     """A backgammon position seen by the player on roll; immutable, hashable, compared by value.
 
     ``Position(board)`` takes 26 numbers as the module describes and raises `PositionError`, naming
-    every fault, when they are no position.  ``print(position)`` draws it, and a notebook shows it as a
+    every fault, when they are no position.  Methods that read, write or draw a position import the modules
+    that do it, which import this one.  ``print(position)`` draws it, and a notebook shows it as a
     picture; ``Position.from_id`` reads any ID, and keeps the match, the cube and the dice that it holds.
     """
 
     __slots__ = ("board", "match")
 
-    _forms: ClassVar[Forms]
-    """Set by the package `motif.board`, so that they are there wherever a position is."""
     board: Board
     """int8[26], read-only, as the module describes."""
     match: "MatchState | None"
@@ -83,7 +71,7 @@ class Position:
 
     def __init__(self, board: npt.ArrayLike, match: "MatchState | None" = None) -> None:
         if reasons := faults(board):
-            raise PositionError("no position: " + "; ".join(reasons))
+            raise PositionError("invalid position: " + "; ".join(reasons))
         values = np.array(board, dtype=np.int8)
         values.setflags(write=False)
         object.__setattr__(self, "board", values)
@@ -102,9 +90,9 @@ class Position:
 
     @classmethod
     def of(cls, value: "PositionLike") -> "Position":
-        """`value` itself, the position that its text stands for, or the one of 26 numbers.
+        """Return a position from a position, a text that stands for one, or 26 numbers.
 
-        Raises `PositionError` for what is no position in any of these forms.
+        Raises `PositionError` for anything else.
         """
         if isinstance(value, Position):
             return value
@@ -122,7 +110,9 @@ class Position:
 
         Raises `PositionError`, which says what is wrong with the text.
         """
-        return cls._forms.read(text)
+        from motif.board.parsing import parse_position
+
+        return parse_position(text)[0]
 
     @classmethod
     def from_points(cls, own: Mapping[int, int], opponent: Mapping[int, int]) -> "Position":
@@ -136,7 +126,7 @@ class Position:
         for point, count in opponent.items():
             place = OWN_BAR - _checked_place(point)
             if count and board[place] > 0:
-                raise PositionError(f"no position: both players hold the point {place}")
+                raise PositionError(f"invalid position: both players hold the point {place}")
             board[place] -= count
         return cls(board)
 
@@ -167,23 +157,33 @@ class Position:
     @property
     def gnubg_id(self) -> str:
         """The 14 letters of the GNUbg position ID."""
-        return self._forms.gnubg_id(self)
+        from motif.board.identifiers import gnubg_id
+
+        return gnubg_id(self)
 
     @property
     def xgid(self) -> str:
         """The XGID, with its prefix; for money with the cube in the centre where no `match` is known."""
-        return self._forms.xgid(self)
+        from motif.board.match_ids import xgid
+
+        return xgid(self, self.match)
 
     @property
     def ogid(self) -> str:
         """The OGID; for money with the cube in the centre where no `match` is known."""
-        return self._forms.ogid(self)
+        from motif.board.match_ids import ogid
+
+        return ogid(self, self.match)
 
     def __str__(self) -> str:
-        return self._forms.text(self)
+        from motif.board.diagram import text_diagram
+
+        return text_diagram(self, self.match)
 
     def _repr_svg_(self) -> str:
-        return self._forms.svg(self)
+        from motif.board.diagram import svg_diagram
+
+        return svg_diagram(self, self.match)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Position) and bool((self.board == other.board).all())
@@ -204,10 +204,11 @@ Positions = Iterable[Position | str] | npt.ArrayLike
 
 
 def as_boards(positions: Positions) -> Board:
-    """`positions` as a C-contiguous (n, 26) int8 array; raises `PositionError` naming the first bad row."""
+    """Return a C-contiguous int8 array (n, 26); raises `PositionError` naming the first bad row."""
     if not isinstance(positions, np.ndarray):
         positions = [
-            Position.of(one).board if isinstance(one, Position | str) else one for one in _listed(positions)
+            Position.of(item).board if isinstance(item, Position | str) else item
+            for item in _listed(positions)
         ] or np.empty((0, BOARD_SIZE), np.int8)
     try:
         values = np.asarray(positions)
@@ -225,7 +226,7 @@ def as_boards(positions: Positions) -> Board:
         raise not_whole
     bad = first_bad_board(boards)
     if bad >= 0:
-        raise PositionError(f"row {bad}: no position: " + "; ".join(faults(boards[bad])))
+        raise PositionError(f"row {bad}: invalid position: " + "; ".join(faults(boards[bad])))
     return boards
 
 
@@ -261,5 +262,5 @@ def first_bad_board(boards):
 
 def _checked_place(point: int) -> int:
     if not 1 <= point <= OWN_BAR:
-        raise PositionError(f"no position: point {point} is not one of 1 to 24, or 25 for the bar")
+        raise PositionError(f"invalid position: point {point} is not one of 1 to 24, or 25 for the bar")
     return point

@@ -1,10 +1,10 @@
 """Records of games as .sgf files (Smart Game Format, GM[6]), in which gnubg saves matches.
 
-Every game is a tree of its own, of which the first line of play is read.  White is player 0 and Black
-player 1.  A move is the roll and, from and to, the places of each checker's step as letters: for White a to x
-are his points 1 to 24, for Black the same places, that is his 24 to 1; y is the bar and z is off.  A roll
-without steps is read as it is in a .mat file; one that was never played stands as PL and DI.  MI holds the
-length and the scores, RU the rules, RE the winner, his points and an R where the other one resigned.
+Every game is a tree of its own, of which the first line of play is read.  White is player 0 and Black player
+1.  A move is the roll and, from and to, the points of each checker's step as letters: a to x are White's
+points 1 to 24, and the same points, Black's 24 to 1, for Black; y is the bar and z is off.  A roll without
+steps is read as it is in a .mat file; one that was never played stands as PL and DI.  MI holds the length and
+the scores, RU the rules, RE the winner, the points and an R after a resignation.
 
 Date, event, round, place and annotator stand where other programs look for them; where a record has other
 tags, all are written as comment of the game (GC), a line each, so that nothing is lost.
@@ -15,15 +15,15 @@ and read.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from motif.board.game_record import (
-    Action,
     Annotations,
     CubeAction,
     GameProgress,
     GameRecord,
-    GameResult,
+    GameRecorder,
     MatchRecord,
     Turn,
     crawford_game,
@@ -32,8 +32,8 @@ from motif.board.game_record import (
 from motif.board.identifiers import quoted
 from motif.board.marks import Mark
 from motif.board.mat_file import mat_name
-from motif.board.moves import legal_plays, parse_roll
-from motif.board.notation import OFF, find_play
+from motif.board.moves import parse_roll
+from motif.board.notation import OFF
 from motif.board.packed import OWN_BAR, POINTS
 from motif.board.rules import MAX_SCORE, is_match_point
 from motif.runtime.errors import MotifError, RecordError, plain_text
@@ -62,7 +62,7 @@ _MARKS: dict[Mark, str] = {"doubtful": "DO[]", "bad": "BM[1]", "very bad": "BM[2
 
 
 def sgf_text(record: MatchRecord, notes: Annotations | None = None) -> str:
-    """`record` as the text of an .sgf file; `notes` are comments on their actions, with gnubg's marks.
+    """Return the text of an .sgf file of `record`, with `notes` as comments and gnubg's marks.
 
     Raises `RecordError` for actions in an order that no game has.
     """
@@ -179,15 +179,13 @@ class _Trees:
 
 
 class _GameReader:
-    """Reads one game, and knows where it is for the sake of errors."""
+    """Reads one game, and names line and game in errors."""
 
     def __init__(self, name: str, number: int, nodes: list[_Node]) -> None:
         self._name, self._number = name, number
         self._nodes = nodes or [[]]
-        self._root = {one.name: one for one in self._nodes[0]}
+        self._root = {item.name: item for item in self._nodes[0]}
         self._line = self._nodes[0][0].line if self._nodes[0] else 0
-        self._progress = GameProgress()
-        self._actions: list[Action] = []
         self._on_roll: int | None = None
         self._dice: Turn | None = None
         """A roll that has not been played so far."""
@@ -197,10 +195,11 @@ class _GameReader:
         facts = {pair[1]: pair[2] for pair in pairs if pair}
         self.length = self._fact(facts, "length")
         self._score = self._fact(facts, "ws"), self._fact(facts, "bs")
+        self._game = GameRecorder(money=not self.length)
         self.players = mat_name(self._text("PW")), mat_name(self._text("PB"))
 
     def tags(self) -> list[tuple[str, str]]:
-        """Names and values of what else is known."""
+        """Return names and values of what else is known."""
         lines = (_TAG_LINE.fullmatch(line.strip()) for line in _NEWLINE.split(self._text("GC")))
         if tags := [(match[1], match[2]) for match in lines if match]:
             return tags
@@ -209,77 +208,56 @@ class _GameReader:
 
     def game(self) -> GameRecord:
         """Return the game, from its first roll on."""
-        for node in self._nodes:
-            for one in node:
-                self._line = one.line
-                try:
-                    self._read(one)
-                except MotifError as error:
-                    raise self._error(str(error)) from None
         try:
-            self._leave_roll()
-            result = self._result()
+            for item in chain.from_iterable(self._nodes):
+                self._line = item.line
+                self._read(item.name, item.values[0].strip())
+            # A last roll that nobody played.
+            if self._dice is not None and self._game.result is None:
+                self._game.add(self._dice)
+            self._read_result()
         except MotifError as error:
             raise self._error(str(error)) from None
-        return GameRecord(self._score, tuple(self._actions), result)
+        return self._game.record(self._score)
 
-    def _read(self, one: _Property) -> None:
-        text = one.values[0].strip()
-        if one.name in ("W", "B"):
-            self._act(_COLOURS.index(one.name), text)
-        elif one.name in _SETUPS:
+    def _read(self, name: str, text: str) -> None:
+        if name in ("W", "B"):
+            self._act(_COLOURS.index(name), text)
+        elif name in _SETUPS:
             raise RecordError("a position was set up here; a record of play begins where every game does")
-        elif one.name == "CV" and text != str(self._progress.cube):
+        elif name == "CV" and text != str(self._game.cube):
             raise RecordError(f"the cube was set to {quoted(text)} here; a record has only its doubles")
-        elif one.name == "CP" and text not in ("c", "n", ""):
+        elif name == "CP" and text not in ("c", "n", ""):
             raise RecordError("the cube was given to a player here; a record has only its doubles")
-        elif one.name == "PL":
+        elif name == "PL":
             self._on_roll = {"w": 0, "b": 1}.get(text[:1].lower())
-        elif one.name == "DI":
-            player = self._progress.turn if self._on_roll is None else self._on_roll
+        elif name == "DI":
+            player = self._game.turn if self._on_roll is None else self._on_roll
             self._dice = Turn(player or 0, parse_roll(text), None)
 
     def _act(self, player: int, text: str) -> None:
         self._dice, self._on_roll = None, None
         word = text.lower()
         if match := _MOVE.fullmatch(word):
-            self._apply(self._turn(player, match))
+            points = [_point(letter, player) for letter in match[2]]
+            steps = zip(points[::2], points[1::2], strict=True)
+            self._game.add_roll(player, match[1], " ".join(f"{start}/{end}" for start, end in steps))
         elif word == "double":
-            self._apply(CubeAction(player, self._progress.answer_to(player)))
+            self._game.add(CubeAction(player, self._game.answer_to(player)))
         elif word in ("take", "drop"):
-            self._apply(CubeAction(player, "take" if word == "take" else "drop"))
+            self._game.add(CubeAction(player, "take" if word == "take" else "drop"))
         else:
             raise RecordError(f"{quoted(text)} is no move such as 31hefe, nor double, take or drop")
 
-    def _turn(self, player: int, match: re.Match[str]) -> Turn:
-        self._progress.check_turn(player)
-        roll = parse_roll(match[1])
-        plays = legal_plays(self._progress.position, roll)
-        if not match[2]:
-            return Turn(player, roll, plays[0] if len(plays) == 1 else None)
-        points = [_point(letter, player) for letter in match[2]]
-        steps = zip(points[::2], points[1::2], strict=True)
-        return Turn(player, roll, find_play(" ".join(f"{start}/{end}" for start, end in steps), plays))
-
-    def _apply(self, action: Action) -> None:
-        self._progress.apply(action)
-        self._actions.append(action)
-
-    def _leave_roll(self) -> None:
-        """Take a last roll that nobody played for what it is."""
-        if self._dice is not None and self._progress.result is None:
-            self._apply(self._dice)
-
-    def _result(self) -> GameResult | None:
+    def _read_result(self) -> None:
         text = self._text("RE")
         if not text.strip():
-            return self._progress.result
+            return
         self._line = self._root["RE"].line
         match = _RESULT.fullmatch(text)
         if not match:
             raise RecordError(f"the result {quoted(text)} is none such as W+2 or B+1R")
-        winner, points = _COLOURS.index(match[1]), int(match[2])
-        return self._progress.said_result(winner, points, money=not self.length)
+        self._game.win(_COLOURS.index(match[1]), int(match[2]))
 
     def _check_kind(self) -> None:
         kind = self._text("GM").strip() or _BACKGAMMON
@@ -310,7 +288,7 @@ def _opening(record: MatchRecord, number: int) -> str:
     rules = []
     if record.length:
         crawford = crawford_game(record)
-        at_match_point = any(is_match_point(record.length, one.score) for one in record.games)
+        at_match_point = any(is_match_point(record.length, other.score) for other in record.games)
         rules = ["Crawford"] * (crawford is not None or not at_match_point)
         rules += ["CrawfordGame"] * (crawford == number)
     elif jacoby_rule(record):
@@ -381,7 +359,7 @@ def _letter(point: int, player: int) -> str:
 
 
 def _point(letter: str, player: int) -> int:
-    """Return the player's own number of the place `letter`."""
+    """Return the player's own number of the point `letter`."""
     if letter in (_BAR, _TRAY):
         return OWN_BAR if letter == _BAR else OFF
     number = ord(letter) - ord("a")

@@ -16,7 +16,7 @@ MAGIC = b":)\n"
 _HEADER = 4
 _SHARES_NAMES = 1
 """A flag in the byte behind the magic ones: names of keys are given once, and numbered from then on."""
-_LONGEST_NUMBER = 11
+_MAX_NUMBER_BYTES = 11
 """Bytes of a whole number: 64 bits, six in each."""
 _END_OF_TEXT = b"\xfc"
 _OBJECT, _LIST = 0xFA, 0xF8
@@ -151,7 +151,7 @@ class _Walk:
         return 0xC0 <= token <= 0xDF
 
     def _skip_number(self) -> None:
-        end = self.at + _LONGEST_NUMBER
+        end = self.at + _MAX_NUMBER_BYTES
         while self._next() < 0x80:
             if self.at >= end:
-                raise ValueError(f"a whole number has more than {_LONGEST_NUMBER} bytes")
+                raise ValueError(f"a whole number has more than {_MAX_NUMBER_BYTES} bytes")

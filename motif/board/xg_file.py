@@ -18,15 +18,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
-from motif.board.game_record import (
-    Action,
-    CubeAction,
-    GameProgress,
-    GameRecord,
-    GameResult,
-    MatchRecord,
-    Turn,
-)
+from motif.board.game_record import CubeAction, GameRecord, GameRecorder, MatchRecord, Turn
 from motif.board.mat_file import mat_name
 from motif.board.match_ids import position_from_ogid
 from motif.board.moves import checked_roll, legal_plays
@@ -49,8 +41,7 @@ BGF_MAGIC = b"{"
 
 _ROLLS = range(21)
 _DOUBLE, _TAKE, _DROP, _SET_POSITION = 21, 22, 23, 31
-_RESIGNED = (27, 28)
-"""What gammonview calls actions; all others only say that the game is over."""
+"""Actions of gammonview; all others only say that the game is over."""
 _WHITE = 1
 _SCORES = slice(6, 8)
 """Fields of an OGID."""
@@ -69,13 +60,13 @@ def parse_xg(content: bytes, name: str) -> MatchRecord:
     Raises `RecordError` where gammonview is missing or cannot read it, for plays that are not legal, and for
     a file that holds more than `motif.runtime.limits` allows.
     """
-    what = "an .xg file; export the match from eXtreme Gammon as .mat"
-    return _parsed("convert_xg", content, name, what, _checked_xg)
+    file_kind = "an .xg file; export the match from eXtreme Gammon as .mat"
+    return _parse("convert_xg", content, name, file_kind, _checked_xg)
 
 
 def parse_bgf(content: bytes, name: str) -> MatchRecord:
     """Return the record in the `content` of a .bgf file; otherwise like `parse_xg`."""
-    return _parsed(
+    return _parse(
         "convert_bgf", content, name, "a .bgf file; save the match in BGBlitz as .mat", _checked_bgf
     )
 
@@ -85,13 +76,13 @@ def _checked_xg(content: bytes, name: str) -> bytes:
     if len(content) < _XG_HEADER:
         return content
     start = _XG_HEADER + struct.unpack_from("<I", content, _THUMBNAIL_SIZE)[0]
-    kinds = _records(content[start:], name)[_XG_KIND::_XG_RECORD]
+    kinds = _unpacked_records(content[start:], name)[_XG_KIND::_XG_RECORD]
     _check_games([len(game) for game in kinds.split(bytes([_XG_GAME]))[1:]], name)
     CONVERTED_MOVES.check(len(kinds), name, RecordError)
     return content
 
 
-def _records(packed: bytes, name: str) -> bytes:
+def _unpacked_records(packed: bytes, name: str) -> bytes:
     """Return what gammonview takes for the records: `packed` itself where that cannot be unpacked."""
     decompressor = zlib.decompressobj()
     try:
@@ -126,7 +117,7 @@ def _check_games(moves: list[int], name: str) -> None:
         GAME_MOVES.check(count, f"{name}: game {number}", RecordError)
 
 
-def _parsed(
+def _parse(
     function: str, content: bytes, name: str, what: str, checked: Callable[[bytes, str], bytes]
 ) -> MatchRecord:
     try:
@@ -164,38 +155,33 @@ def _game(game: dict[str, Any], where: str, before: tuple[int, int], *, money: b
     score = before
     if plies and (fields := plies[0]["ogid_before"].split(":")[_SCORES]):
         score = int(fields[0]), int(fields[1])
-    progress, actions = GameProgress(), list[Action]()
-    for number, ply in enumerate(plies, 1):
-        try:
-            for action in _actions(ply, progress):
-                progress.apply(action)
-                actions.append(action)
-        except MotifError as error:
-            raise RecordError(f"{where}, action {number}: {error}") from None
-    points = int(game.get("points_won") or 0)
-    result: GameResult | None = progress.result
-    if points:
-        try:
-            result = progress.said_result(int(game["winner"]), points, money=money)
-        except MotifError as error:
-            raise RecordError(f"{where}: {error}") from None
-    return GameRecord(score, tuple(actions), result)
+    recorder, place = GameRecorder(money=money), where
+    try:
+        for number, ply in enumerate(plies, 1):
+            place = f"{where}, action {number}"
+            _record_ply(ply, recorder)
+        place = where
+        if points := int(game.get("points_won") or 0):
+            recorder.win(int(game["winner"]), points)
+    except MotifError as error:
+        raise RecordError(f"{place}: {error}") from None
+    return recorder.record(score)
 
 
-def _actions(ply: dict[str, Any], progress: GameProgress) -> Iterator[Action]:
-    """Yield what a ply of gammonview's does; nothing where it only says that the game is over."""
+def _record_ply(ply: dict[str, Any], game: GameRecorder) -> None:
+    """Record a ply of gammonview's; nothing where it only says that the game is over."""
     kind, player = ply["action_id"], 0 if ply["color"] == _WHITE else 1
     if kind in _ROLLS:
         roll = checked_roll(ply["d1"], ply["d2"])
         after, _ = position_from_ogid(ply["ogid_after"])
-        same = [play for play in legal_plays(progress.position, roll) if play.position == after]
+        same = [play for play in legal_plays(game.position, roll) if play.position == after]
         if not same:
             raise RecordError("what was played with {}{} is not legal".format(*roll))
-        yield Turn(player, roll, same[0])
+        game.add(Turn(player, roll, same[0]))
     elif kind == _DOUBLE:
-        yield CubeAction(player, progress.answer_to(player))
+        game.add(CubeAction(player, game.answer_to(player)))
     elif kind in (_TAKE, _DROP):
-        yield CubeAction(player, "take" if kind == _TAKE else "drop")
+        game.add(CubeAction(player, "take" if kind == _TAKE else "drop"))
     elif kind == _SET_POSITION:
         raise RecordError("the play that was made is not legal, or a position was set up")
 

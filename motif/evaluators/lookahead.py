@@ -678,7 +678,7 @@ def rehearse() -> None:
     """
     # It has the kernels of every other, and needs no file to be read.
     evaluator = simple()
-    # Of no position: what is compiled does not run.
+    # Of invalid position: what is compiled does not run.
     _looked_ahead(evaluator, np.empty((0, BOARD_SIZE), np.int8), 1, EVERY_ROLL, _MONEY, rows=False)
     compile_ahead([look_ahead, score_boards, measure_motif])
 

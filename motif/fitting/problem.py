@@ -347,7 +347,7 @@ def _checked_training(training: npt.ArrayLike | None, count: int) -> npt.NDArray
 def _checked_boards(boards: Board | None, terms: Terms, count: int) -> Board:
     array = np.ascontiguousarray(terms.needed_boards(boards, count))
     if (row := first_bad_board(array)) >= 0:
-        raise FitError(f"row {row}: no position: " + "; ".join(faults(array[row])))
+        raise FitError(f"row {row}: invalid position: " + "; ".join(faults(array[row])))
     return array
 
 

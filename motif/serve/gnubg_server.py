@@ -160,7 +160,7 @@ class Conversation:
     def _question(self, line: str, rules: Rules, *, request: bool) -> Question:
         board = parse_fibs_board(line)
         # gnubg writes the roll to both players' dice, and knows one colour and one direction.
-        as_gnubg = board.your_dice == board.opponent_dice and (board.colour, board.direction) == (1, -1)
+        as_gnubg = board.your_dice == board.opponent_dice and board.view[:2] == (1, -1)
         self._is_gnubg = self._is_gnubg and request and as_gnubg
         position = board.position
         if not board.turn or outcome(position):

@@ -174,7 +174,7 @@ BAD_LINES: list[tuple[str, str]] = [
     (f"o {AFTER_31} 0.5 0.1 x 0.1 0", "'x' is no number"),
     (f"o {AFTER_31} 0.5 1.1 0 0.1 0", "a probability lies outside 0 to 1"),
     (f"#R {AFTER_31} 0.5 nan 0 0.1 0", "a probability lies outside 0 to 1"),
-    (f"#R {OTHER[1:]} 0.5 0 0 0.1 0", f"no position in '{OTHER[1:]}'"),
+    (f"#R {OTHER[1:]} 0.5 0 0 0.1 0", f"invalid position '{OTHER[1:]}'"),
     (f"c {START} 50 40", "expected 'c KEY NO_DOUBLE DOUBLE_TAKE ACTION', got 4 words"),
     (f"c {START} 50 40 take", "'take' is not one of ND, D/T, D/D, TG"),
     (f"c {START} 50 140 D/T", "a match chance lies outside 0 to 100"),
@@ -184,9 +184,9 @@ BAD_LINES: list[tuple[str, str]] = [
     ("r 9223372036854775808", "expected 'r SEED', got r 9223372036854775808"),
     (LINE.replace("0.2", "nan"), "a loss is not a finite number"),
     (LINE.replace("0.2", "inf"), "a loss is not a finite number"),
-    (LINE.replace(START, START[:-1]), "no position in 'OAHDPAABDAOAHDPAABD'"),
-    (LINE.replace(START, "PPPPPPPPPPPPPPPPPPPP"), "no position in 'PPPPPPPPPPPPPPPPPPPP'"),
-    (LINE.replace(OTHER, "QQQQQQQQQQQQQQQQQQQQ"), "no position in 'QQQQQQQQQQQQQQQQQQQQ'"),
+    (LINE.replace(START, START[:-1]), "invalid position 'OAHDPAABDAOAHDPAABD'"),
+    (LINE.replace(START, "PPPPPPPPPPPPPPPPPPPP"), "invalid position 'PPPPPPPPPPPPPPPPPPPP'"),
+    (LINE.replace(OTHER, "QQQQQQQQQQQQQQQQQQQQ"), "invalid position 'QQQQQQQQQQQQQQQQQQQQ'"),
 ]
 
 

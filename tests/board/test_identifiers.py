@@ -100,14 +100,14 @@ def test_a_bad_id_is_quoted_and_explained(text, reason):
     with pytest.raises(PositionError, match=reason) as error:
         position_from_gnubg_id(text)
     assert repr(text) in str(error.value)
-    with pytest.raises(PositionError, match=r"^row 2: no position in .*" + reason):
+    with pytest.raises(PositionError, match=r"^row 2: invalid position .*" + reason):
         boards_from_gnubg_ids(["4HPwATDgc/ABMA", "sGfwATDgc/ABMA", text, "4HPwATDgc/ABMA", "?"])
 
 
 def test_the_first_of_several_bad_rows_is_named():
     too_many, misspelt = id_of_bits(16, *NONE), "4HPwATDgc!ABMA"
     for ids in ([too_many, misspelt], [misspelt, too_many]):
-        with pytest.raises(PositionError, match="^row 1: no position in " + re.escape(repr(ids[0]))):
+        with pytest.raises(PositionError, match="^row 1: invalid position " + re.escape(repr(ids[0]))):
             boards_from_gnubg_ids(["4HPwATDgc/ABMA", *ids])
 
 
@@ -152,7 +152,7 @@ def test_any_text_is_refused_in_one_line(text):
 
 
 def test_a_bad_board_among_many_is_named():
-    with pytest.raises(PositionError, match=r"^row 1: no position: both players have borne off"):
+    with pytest.raises(PositionError, match=r"^row 1: invalid position: both players have borne off"):
         gnubg_ids([START.board, np.zeros(26, np.int8)])
 
 

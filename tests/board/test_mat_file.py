@@ -128,7 +128,7 @@ def test_files_and_their_letters(tmp_path):
         ("Ann Lee : 0", "Ann Lee   0", "line 6: game 1: expected the players, such as 'Ann : 0     Bob : 0'"),
         ("Ann Lee : 4", "Ann Lee : 40000", "line 19: game 3: a score is at most 32767"),
         ("8/5 6/5", "8/5 6/4", "line 7: game 1, move 1: '8/5 6/4' is not a legal play; legal are"),
-        ("8/5 6/5", "8/5 x", "line 7: game 1, move 1: no play in '8/5 x'"),
+        ("8/5 6/5", "8/5 x", "line 7: game 1, move 1: invalid play '8/5 x'"),
         ("  1) 31:", "  1) 71:", "line 7: game 1, move 1: '71: 8/5 6/5' is not one roll and play of each"),
         ("6/1* 6/1", "6/1* 5/1", "line 21: game 3, move 2: '8/3 8/3 6/1* 5/1' is not a legal play"),
         (" Takes ", " Drops ", "line 14: game 2, move 2: the game is over"),

@@ -168,7 +168,7 @@ def test_the_higher_die_comes_first():
     ],
 )
 def test_a_fault_is_named(fields, reason):
-    with pytest.raises(PositionError, match="^no match state: " + reason):
+    with pytest.raises(PositionError, match="^invalid match state: " + reason):
         MatchState(**fields)
 
 
@@ -196,7 +196,7 @@ def test_a_sound_state_has_no_faults():
 def test_a_bad_id_is_quoted_and_explained(text, reason):
     with pytest.raises(PositionError, match=reason) as error:
         match_state_from_id(text)
-    assert str(error.value).startswith(f"no match state in {text!r}: ")
+    assert str(error.value).startswith(f"invalid match state {text!r}: ")
 
 
 @given(st.text() | st.text("ABCDEFGHcdefghij0123+/", min_size=12, max_size=12))

@@ -113,8 +113,8 @@ def test_reading(text, moves):
 def test_what_is_no_notation_is_explained(text, reason):
     with pytest.raises(PlayError) as error:
         parse_moves(text)
-    assert str(error.value) == f"no play in {text!r}: {reason}" or reason in str(error.value)
-    assert str(error.value).startswith(f"no play in {text!r}: ")
+    assert str(error.value) == f"invalid play {text!r}: {reason}" or reason in str(error.value)
+    assert str(error.value).startswith(f"invalid play {text!r}: ")
 
 
 @settings(deadline=None)  # the generator of plays is compiled on its first call

@@ -131,8 +131,8 @@ def test_gammonview_reads_the_same(position, doubled):
         (f"{START}:N0N:13:B:R:-1", "a score is '-1', not a number$"),
         (f"{START}:N0N:13:B:R:0:0:{'9' * 5000}", "the length is '99"),
         (f"{START}:N0N:13:B:R:7:0:7", "the match is over: I have 7 of 7 points$"),
-        ("p1:oo:N0N", "a checker of white stands on the other player's bar$"),
-        ("1:0o:N0N", "a checker of black stands on the other player's bar$"),
+        ("p1:oo:N0N", "a checker of white is on the other player's bar$"),
+        ("1:0o:N0N", "a checker of black is on the other player's bar$"),
         ("11:1o:N0N", "both players hold the point '1'$"),
         ("OGID=1z:oo:N0N", "'z' of white's checkers is not one of 0 to 9 and a to p"),
         (f"{'1' * 16}:oo:N0N", "white has 16 checkers, at most 15 are possible$"),
@@ -143,7 +143,7 @@ def test_a_bad_ogid_is_explained(text, reason):
     assert looks_like_ogid(text)
     with pytest.raises(PositionError, match=reason) as error:
         parse_position(text)
-    assert str(error.value).startswith("no position in ")
+    assert str(error.value).startswith("invalid position ")
     assert len(str(error.value).splitlines()) == 1
 
 

@@ -48,41 +48,41 @@ def test_every_form_of_any_position(position):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", f"no position in '': it is empty; {FORMS}"),
-        ("hello", f"no position in 'hello': it has 5 characters; {FORMS}"),
-        ("4", f"no position in '4': it has 1 character; {FORMS}"),
-        ("4HPwATDgc/ABM", f"no position in '4HPwATDgc/ABM': it has 13 characters; {FORMS}"),
+        ("", f"invalid position '': it is empty; {FORMS}"),
+        ("hello", f"invalid position 'hello': it has 5 characters; {FORMS}"),
+        ("4", f"invalid position '4': it has 1 character; {FORMS}"),
+        ("4HPwATDgc/ABM", f"invalid position '4HPwATDgc/ABM': it has 13 characters; {FORMS}"),
         (
             "cIkFAAAAAAAE",
-            "no position in 'cIkFAAAAAAAE': it has 12 characters, "
+            "invalid position 'cIkFAAAAAAAE': it has 12 characters, "
             f"like a Match ID, which holds no position; {FORMS}",
         ),
         (
             "4HPwATDgc/ABM:cIkFAAAAAAAE",
-            f"no position in '4HPwATDgc/ABM:cIkFAAAAAAAE': 13 characters stand before the colon; {FORMS}",
+            f"invalid position '4HPwATDgc/ABM:cIkFAAAAAAAE': 13 characters stand before the colon; {FORMS}",
         ),
         (
             "4HPwATDgc/ABMA:cIkFAAAAAAA",
-            "no match state in 'cIkFAAAAAAA': a Match ID has 12 characters, this has 11",
+            "invalid match state 'cIkFAAAAAAA': a Match ID has 12 characters, this has 11",
         ),
         (
             "4HPwATDgc!ABMA",
-            "no position in '4HPwATDgc!ABMA': character 10, '!', is not one of A-Z, a-z, 0-9, + and /",
+            "invalid position '4HPwATDgc!ABMA': character 10, '!', is not one of A-Z, a-z, 0-9, + and /",
         ),
         (
             "8HPwATDgc/ABMA",
-            "no position in '8HPwATDgc/ABMA': the opponent has 16 checkers, at most 15 are possible",
+            "invalid position '8HPwATDgc/ABMA': the opponent has 16 checkers, at most 15 are possible",
         ),
         (
             "OAHDPAABDAOAHDPAABDZ",
-            "no position in 'OAHDPAABDAOAHDPAABDZ': character 20, 'Z', is not one of A to P",
+            "invalid position 'OAHDPAABDAOAHDPAABDZ': character 20, 'Z', is not one of A to P",
         ),
         (
             "XGID=-b----",
-            "no position in 'XGID=-b----': an XGID has 10 fields "
+            "invalid position 'XGID=-b----': an XGID has 10 fields "
             "(board:cube:owner:turn:dice:S1:S2:CJ:len:max), this has 1",
         ),
-        ("a:b:c", "no position in 'a:b:c': an XGID has 10 fields .* this has 3"),
+        ("a:b:c", "invalid position 'a:b:c': an XGID has 10 fields .* this has 3"),
     ],
 )
 def test_anything_else_is_explained(text, message):
@@ -117,20 +117,20 @@ def test_every_roll_in_every_form(roll):
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ((7, 1), "no roll: 7 is not a die (1 to 6)"),
-        ((10**5000, 1), "no roll: 'a number of 16610 bits' is not a die (1 to 6)"),
-        ((10**5000,), "no roll in 'a number of 16610 bits': two dice are needed, such as 31 or 3 1"),
-        ((1, 7), "no roll: 7 is not a die (1 to 6)"),
-        (("71",), "no roll: 7 is not a die (1 to 6)"),
-        (("3 10",), "no roll: 10 is not a die (1 to 6)"),
-        (("01",), "no roll: 0 is not a die (1 to 6)"),
-        ((-1, 3), "no roll: -1 is not a die (1 to 6)"),
-        (("x", "3"), "no roll: 'x' is not a die (1 to 6)"),
-        (("3.0", "3"), "no roll: '3.0' is not a die (1 to 6)"),
-        (("٣", "3"), "no roll: '٣' is not a die (1 to 6)"),
-        (("3",), "no roll in '3': two dice are needed, such as 31 or 3 1"),
-        (("",), "no roll in '': two dice are needed, such as 31 or 3 1"),
-        (("3 1 1",), "no roll in '3 1 1': two dice are needed, such as 31 or 3 1"),
+        ((7, 1), "invalid roll: each die must be 1 to 6, not 7"),
+        ((10**5000, 1), "invalid roll: each die must be 1 to 6, not 'a number of 16610 bits'"),
+        ((10**5000,), "invalid roll 'a number of 16610 bits': two dice are needed, such as 31 or 3 1"),
+        ((1, 7), "invalid roll: each die must be 1 to 6, not 7"),
+        (("71",), "invalid roll: each die must be 1 to 6, not 7"),
+        (("3 10",), "invalid roll: each die must be 1 to 6, not 10"),
+        (("01",), "invalid roll: each die must be 1 to 6, not 0"),
+        ((-1, 3), "invalid roll: each die must be 1 to 6, not -1"),
+        (("x", "3"), "invalid roll: each die must be 1 to 6, not 'x'"),
+        (("3.0", "3"), "invalid roll: each die must be 1 to 6, not '3.0'"),
+        (("٣", "3"), "invalid roll: each die must be 1 to 6, not '٣'"),
+        (("3",), "invalid roll '3': two dice are needed, such as 31 or 3 1"),
+        (("",), "invalid roll '': two dice are needed, such as 31 or 3 1"),
+        (("3 1 1",), "invalid roll '3 1 1': two dice are needed, such as 31 or 3 1"),
     ],
 )
 def test_what_is_no_roll_is_explained(parts, message):
@@ -152,7 +152,7 @@ def test_any_roll_is_read_or_refused_in_one_line(first, second):
 
 
 def test_a_number_of_many_digits_is_refused():
-    with pytest.raises(PlayError, match="no roll: '9999"):
+    with pytest.raises(PlayError, match="invalid roll: each die must be 1 to 6, not '9999"):
         parse_roll("9" * 10_000, "1")
-    with pytest.raises(PlayError, match="no roll: '9999"):
+    with pytest.raises(PlayError, match="invalid roll: each die must be 1 to 6, not '9999"):
         parse_roll("9" * 10_000 + " 1")

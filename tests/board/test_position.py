@@ -78,7 +78,7 @@ def test_switching_sides_twice_changes_nothing(position):
         (board_with({}), "both players have borne off all their checkers"),
         (
             board_with({25: 1, 0: -1, **CLOSED, **{25 - point: -2 for point in CLOSED}}),
-            "both players are on the bar against closed boards: nobody could ever move",
+            "both players are on the bar against closed boards: neither could ever move",
         ),
     ],
 )
@@ -86,7 +86,7 @@ def test_every_fault_is_named(board, fault):
     assert faults(board) == [fault]
     with pytest.raises(PositionError) as caught:
         Position(board)
-    assert str(caught.value) == f"no position: {fault}"
+    assert str(caught.value) == f"invalid position: {fault}"
 
 
 def test_all_faults_are_named_at_once():
@@ -94,7 +94,7 @@ def test_all_faults_are_named_at_once():
     assert len(faults(board)) == 4
     with pytest.raises(PositionError) as caught:
         Position(board)
-    assert str(caught.value) == "no position: " + "; ".join(faults(board))
+    assert str(caught.value) == "invalid position: " + "; ".join(faults(board))
     assert "\n" not in str(caught.value)
 
 
@@ -111,12 +111,12 @@ def test_any_26_whole_numbers_will_do(numbers):
 @pytest.mark.parametrize("point", [0, -1, 26])
 @pytest.mark.parametrize("sides", [lambda points: (points, {}), lambda points: ({}, points)])
 def test_a_point_off_the_board_is_an_error(point, sides):
-    with pytest.raises(PositionError, match=f"^no position: point {point} is not one of 1 to 24"):
+    with pytest.raises(PositionError, match=f"^invalid position: point {point} is not one of 1 to 24"):
         Position.from_points(*sides({point: 2}))
 
 
 def test_a_point_held_by_both_is_an_error():
-    with pytest.raises(PositionError, match=r"^no position: both players hold the point 6$"):
+    with pytest.raises(PositionError, match=r"^invalid position: both players hold the point 6$"):
         Position.from_points({6: 2}, {19: 1})
 
 
@@ -192,11 +192,11 @@ def test_as_boards_takes_whole_numbers_of_any_type():
         ([board_with({6: 300})], "positions must hold whole numbers of checkers"),
         (
             [board_with({6: 1}), board_with({6: 16}), board_with({})],
-            "row 1: no position: the player on roll has 16 checkers, at most 15 are possible",
+            "row 1: invalid position: the player on roll has 16 checkers, at most 15 are possible",
         ),
         (
             [board_with({6: 1}), board_with({0: 1, 25: -1})],
-            "row 1: no position: own checkers on the opponent's bar (index 0 holds 1); "
+            "row 1: invalid position: own checkers on the opponent's bar (index 0 holds 1); "
             "opponent's checkers on the own bar (index 25 holds -1)",
         ),
     ],

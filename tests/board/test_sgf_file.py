@@ -148,7 +148,7 @@ def test_files_and_their_letters(tmp_path):
         ("GM[6]", "GM[1]", "line 1: game 1: the game is GM[1], not backgammon, GM[6]"),
         (";W[21mkxw]", ";W[21mkxa]", "line 2: game 1: '13/11 24/1' is not a legal play; legal are"),
         (";W[21mkxw]", ";W[71mkxw]", "line 2: game 1: '71mkxw' is no move such as 31hefe, nor double"),
-        (";W[21mkxw]", ";B[21lnba]", "line 2: game 1: no play in '13/11 23/24'"),
+        (";W[21mkxw]", ";B[21lnba]", "line 2: game 1: invalid play '13/11 23/24'"),
         (";W[take]", ";W[pass]", "line 11: game 1: 'pass' is no move"),
         (";W[take]\n", "", "line 11: game 1: the double is neither taken nor dropped"),
         ("RE[B+2R]", "RE[B+7]", "line 1: game 1: nobody can resign 7 points with the cube at 2"),

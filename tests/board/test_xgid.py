@@ -128,7 +128,7 @@ def test_turned_round_it_is_the_same_position(position):
 def test_a_bad_xgid_is_explained(text, reason):
     with pytest.raises(PositionError, match=reason) as error:
         position_from_xgid(text)
-    assert str(error.value).startswith("no position in 'XGID=")
+    assert str(error.value).startswith("invalid position 'XGID=")
     assert len(str(error.value).splitlines()) == 1
 
 

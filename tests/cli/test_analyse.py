@@ -95,7 +95,7 @@ def test_bad_options_are_one_line(motif, mat, words, said):
         (MATCH.replace("13/8 6/4", "13/8 6/5"), "line 8: game 1, move 4"),
         (
             MATCH.replace("Ann : 2                    Bob : 1", "Ann : 3                    Bob : 1"),
-            "game 3: no match",
+            "game 3: invalid match state",
         ),
     ],
 )

@@ -96,7 +96,7 @@ def test_lost_checkers_are_told(motif, tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (CSV.replace("4HPwATDgc", "8HPwATDgc"), "line 2: no position in '8HPwATDgc/ABMA'"),
+        (CSV.replace("4HPwATDgc", "8HPwATDgc"), "line 2: invalid position '8HPwATDgc/ABMA'"),
         (CSV.replace("0.52", "1.52"), "line 2: '4HPwATDgc/ABMA,1.52,0.15,0.01,0.13,0.005': the chances must"),
         (CSV.replace("0.52", "nan"), "the chances must be numbers"),
         (CSV.replace("0.52", "half"), "the chances must be numbers"),

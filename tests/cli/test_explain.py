@@ -117,7 +117,7 @@ def test_html_is_written(motif_json, tmp_path):
         ((START, "3", "1", "--fast", "--deep"), "--fast and --deep: one of them"),
         ((START, "3", "1", "--versus", "8/5 6/5"), "cannot be compared with itself"),
         ((START, "3", "1", "--versus", "8/2"), "'8/2' is not a legal play"),
-        ((START, "3", "7"), "7 is not a die"),
+        ((START, "3", "7"), "each die must be 1 to 6, not 7"),
         (("4HPwATDgc", "3", "1"), "has 9 characters"),
         ((START, "3", "1", "--html", "."), "is a folder, not a file to write"),
     ],

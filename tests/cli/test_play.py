@@ -252,14 +252,14 @@ def test_players_alone_give_a_demonstration(motif, tmp_path):
     [
         ("8/1", "the opponent holds 1: '8/1' is not a legal play; legal are "),
         ("7/1", "no checker of yours is on 7: '7/1' is not a legal play; legal are "),
-        ("nonsense", "no play in 'nonsense': 'nonsense' is not a move such as 8/5, bar/22 or 6/off(2)"),
+        ("nonsense", "invalid play 'nonsense': 'nonsense' is not a move such as 8/5, bar/22 or 6/off(2)"),
         ("0", "there is no play 0; the plays are numbered 1 to "),
         ("999999999999999999999", "there is no play 9999; the plays are numbered 1 to "),
         ("undo", "there is nothing to take back in this game"),
         ("13/7", "13/7 is 6 pips, which 32 does not give: '13/7' is not a legal play; legal are "),
         ("save", "save needs the name of a file, such as save game.mat"),
         ("save /dev/null/x.mat", "not saved: /dev/null"),
-        ("double", "no play in 'double'"),
+        ("double", "invalid play 'double'"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(typing, line, said):

@@ -91,7 +91,7 @@ def test_an_empty_line_rolls_and_a_word_doubles(typing):
         assert f"{TO_ROLL}{word}\nhuman doubles to 2.\npubeval takes.\n" in out
         assert "O: pubeval (cube: 2)\n" in out
         # The cube is away: the dice fall at once, and `roll` was typed at the play.
-        assert "no play in 'roll'" in out
+        assert "invalid play 'roll'" in out
     assert "before the roll nothing can be played: roll, or double; not '17'" in typing(["17"], *OPPONENT).out
 
 

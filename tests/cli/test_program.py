@@ -138,7 +138,7 @@ def test_the_script_runs_from_anywhere(tmp_path):
 
 def test_the_script_fails_with_one_line(tmp_path):
     code, out, err = finish(start("plays", START, "7", "1", cwd=tmp_path))
-    assert (code, out, err) == (2, "", "motif: error: no roll: 7 is not a die (1 to 6)\n")
+    assert (code, out, err) == (2, "", "motif: error: invalid roll: each die must be 1 to 6, not 7\n")
 
 
 def test_a_reader_who_leaves_is_no_error(tmp_path):

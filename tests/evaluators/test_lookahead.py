@@ -150,7 +150,7 @@ def test_each_position_by_itself_or_many_at_once():
 
 
 def test_rows_that_are_no_positions_are_refused():
-    with pytest.raises(PositionError, match="row 0: no position"):
+    with pytest.raises(PositionError, match="row 0: invalid position"):
         LookaheadEvaluator(BASES["keith"], 1).evaluate_many(np.zeros((1, 26), np.int8))
 
 

@@ -187,7 +187,7 @@ def test_a_pre_filter_has_room_for_so_many_plays(kept):
         (np.zeros((2, 25), np.int8), r"the shape \(n, 26\), not \(2, 25\)"),
         (np.zeros(26, np.int8), r"the shape \(n, 26\), not \(26,\)"),
         (np.full((2, 26), 0.5), "whole numbers"),
-        (np.stack([Position.start().board, np.zeros(26, np.int8)]), "row 1: no position"),
+        (np.stack([Position.start().board, np.zeros(26, np.int8)]), "row 1: invalid position"),
     ],
 )
 def test_rows_that_are_no_positions_are_refused(rows, message):

@@ -171,4 +171,4 @@ def test_what_is_refused():
     shapes = "there must be one board a row, int8 (20, 26), not "
     assert refused(boards=boards[:5]) == shapes + "int8 (5, 26)"
     assert refused(boards=boards.astype(float)) == shapes + "float64 (20, 26)"
-    assert refused(boards=bad).startswith("row 7: no position: the player on roll has ")
+    assert refused(boards=bad).startswith("row 7: invalid position: the player on roll has ")

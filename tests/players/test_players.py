@@ -129,7 +129,7 @@ def test_no_choice_when_the_game_is_over(name):
 
 @pytest.mark.parametrize("roll", [(0, 1), (7, 3), (2, -1)])
 def test_no_choice_for_no_roll(roll):
-    with pytest.raises(PlayError, match="is not a die"):
+    with pytest.raises(PlayError, match="each die must be 1 to 6"):
         load("pubeval").choose(Position.start(), roll)
 
 

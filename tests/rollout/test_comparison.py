@@ -125,7 +125,7 @@ def test_one_play_has_no_rival():
 def test_bad_comparisons():
     with pytest.raises(SettingError, match="candidates must be at least 1, not 0"):
         compared(candidates=0)
-    with pytest.raises(PlayError, match="7 is not a die"):
+    with pytest.raises(PlayError, match="each die must be 1 to 6, not 7"):
         compared(roll=(7, 1))
     with pytest.raises(PositionError, match="the game is over"):
         compared(Position.from_points({3: 2}, {}))

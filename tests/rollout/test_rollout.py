@@ -366,7 +366,7 @@ def test_a_bad_number_of_jobs(positions):
 
 
 def test_rows_that_are_no_positions():
-    with pytest.raises(PositionError, match="row 0: no position"):
+    with pytest.raises(PositionError, match="row 0: invalid position"):
         rolled(np.zeros((1, 26), np.int8), trials=1)
 
 

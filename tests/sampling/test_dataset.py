@@ -147,7 +147,7 @@ def test_a_part_with_what_is_no_position(folder):
     ids = table["position"].to_pylist()
     ids[1] = "AAAAAAAAAAAAA!"
     wrong = table.set_column(0, "position", pa.array(ids))
-    assert replaced_part(folder, wrong).startswith("row 1: no position in 'AAAAAAAAAAAAA!'")
+    assert replaced_part(folder, wrong).startswith("row 1: invalid position 'AAAAAAAAAAAAA!'")
 
 
 def test_a_part_with_an_unknown_class(folder):

@@ -191,7 +191,7 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
 @pytest.mark.parametrize(
     ("path", "question", "message"),
     [
-        ("evaluate", {"id": "x"}, "no position in 'x'"),
+        ("evaluate", {"id": "x"}, "invalid position 'x'"),
         ("evaluate", {}, "id: is missing"),
         (
             "evaluate",
@@ -205,7 +205,7 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
         ("cube", {"id": OPENING, "cube": 3}, "cube shows 3"),
         ("rollout", {"id": OPENING, "eliminate": True}, "compare must be true"),
         ("rollout", {"id": OPENING, "length": 5}, "a match or a cube"),
-        ("batches/evaluate", {"ids": [OPENING, "?"]}, "number 1: no position in '?'"),
+        ("batches/evaluate", {"ids": [OPENING, "?"]}, "number 1: invalid position '?'"),
         ("batches/hint", {"decisions": [{"id": OPENING}]}, "number 0: dice: missing"),
     ],
 )

@@ -103,9 +103,9 @@ def test_no_play_is_a_pass(engine):
     [
         (["nonsense"], "error bad_command 'nonsense'"),
         (["UBGI"], "error bad_command 'UBGI'"),
-        (["position gnubgid xyz"], "error bad_value no position in 'xyz'"),
+        (["position gnubgid xyz"], "error bad_value invalid position 'xyz'"),
         (["position"], "error bad_value it is position gnubgid ID"),
-        (["dice 7 1"], "error bad_value no roll"),
+        (["dice 7 1"], "error bad_value invalid roll"),
         (["dice 3"], "error bad_value dice are two numbers"),
         (["go"], "error bad_state no position"),
         ([f"position gnubgid {START}", "go"], "error bad_state no dice"),
@@ -125,7 +125,7 @@ def test_no_play_is_a_pass(engine):
         (["setturn p2"], "error bad_value 'p2' is not p0 or p1"),
         (
             ["newsession type match length 3", "setscore 3 0", f"position gnubgid {START}", "go cube"],
-            "error bad_state no match state: the match is over",
+            "error bad_state invalid match state: the match is over",
         ),
         (["XGID=nonsense"], "sorry"),
         (["board:a:b"], "sorry"),

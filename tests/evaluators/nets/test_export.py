@@ -184,7 +184,7 @@ def test_inputs_of_a_graph(boards):
     classes = inputs["position_class"]
     assert (classes[points > 0] == 2 + points[points > 0]).all()
     assert (classes[points == 0] == classify_many(pack_many(boards))[points == 0]).all()
-    with pytest.raises(PositionError, match="row 0: no position"):
+    with pytest.raises(PositionError, match="row 0: invalid position"):
         graph_inputs(chosen, np.zeros((1, 26), np.int8))
 
 

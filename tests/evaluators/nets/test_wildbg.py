@@ -144,5 +144,5 @@ def test_the_contact_net_alone_plays_races_too():
 
 
 def test_rows_that_are_no_positions_are_refused(wildbg):
-    with pytest.raises(PositionError, match="row 1: no position"):
+    with pytest.raises(PositionError, match="row 1: invalid position"):
         wildbg.evaluate_many(np.stack([Position.start().board, np.zeros(26, np.int8)]))
